@@ -1,0 +1,1 @@
+"""Biases in offline recommender evaluation, measured."""

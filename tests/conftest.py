@@ -1,0 +1,6 @@
+"""Shared fixtures and the Hypothesis profile of the suite."""
+
+import hypothesis
+
+hypothesis.settings.register_profile("recbias", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("recbias")
