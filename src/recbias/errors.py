@@ -1,0 +1,73 @@
+"""The few exceptions of the package: what a reader meets when something is wrong.
+
+Every message names the place, the value found, what was expected and one remedy, in at most three
+lines. The command line prints the message alone and exits with code 2.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class RecbiasError(Exception):
+    """Base of all errors that a person can mend by following the message."""
+
+
+class DataError(RecbiasError):
+    """Ratings that cannot be what they claim to be, or that a step has nothing to work on."""
+
+
+class MissingData(DataError):  # noqa: N818 - the name says what is wrong, as KeyError's siblings do
+    """Files that are not where they were looked for; the message says how to get them."""
+
+
+class ConfigError(RecbiasError):
+    """A name, option or parameter that has no meaning or does not fit the data."""
+
+
+class ScoreError(RecbiasError):
+    """A recommender returned an infinite score, or none where it promised one."""
+
+
+class ContractError(RecbiasError):
+    """A recommender or metric broke the interface: shape, dtype, or a changed argument."""
+
+
+class StoreError(RecbiasError):
+    """A stored artefact that is damaged, or was written by another version or for another key."""
+
+
+class DataWarning(UserWarning):
+    """Data that can be used, but probably not as its owner thinks."""
+
+
+def unknown_name(kind: str, name: str, valid: Iterable[str]) -> ConfigError:
+    """Build the error for a name that is not known, with the nearest one that is.
+
+    Parameters
+    ----------
+    kind : str
+        What is being named, e.g. ``"dataset"``.
+    name : str
+        The name that was given.
+    valid : iterable of str
+        The names that exist, in the order in which they are to be shown.
+
+    Returns
+    -------
+    ConfigError
+        Not raised here, so that the caller's ``raise`` line shows what happens.
+
+    Examples
+    --------
+    >>> print(unknown_name("dataset", "ml1m", ["ml-1m", "ml-100k"]))
+    unknown dataset 'ml1m': did you mean 'ml-1m'? known: ml-1m, ml-100k
+    >>> print(unknown_name("metric", "zzz", ["P", "R"]))
+    unknown metric 'zzz'; known: P, R
+    """
+    names = list(valid)
+    lowered = {candidate.lower(): candidate for candidate in names}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1)
+    hint = f": did you mean '{lowered[near[0]]}'?" if near else ";"
+    return ConfigError(f"unknown {kind} '{name}'{hint} known: {', '.join(names)}")
