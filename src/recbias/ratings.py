@@ -1,0 +1,534 @@
+"""`Ratings`: who rated what, immutable, validated, in one canonical order.
+
+Users and items are dense numbers from 0 in the sorted order of their labels, rows are sorted by
+(user, item). Two files with the same content therefore become the same arrays, whatever their
+format and the order of their lines, and everything random that is drawn over rows is drawn alike.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse
+
+from recbias.errors import ConfigError, DataError
+
+Duplicates = Literal["error", "last", "mean"]
+Where = Callable[[int], str]
+
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+_CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+@dataclass(frozen=True)
+class RatingScale:
+    """The values a rating may have: from `minimum` to `maximum` in steps of `step`.
+
+    Parameters
+    ----------
+    minimum, maximum : float
+        The ends, both included.
+    step : float
+        The distance between neighbouring values; 0 means that any value in between may occur.
+
+    Raises
+    ------
+    ConfigError
+        If a number is not finite, `step` is negative, or `maximum` is below `minimum`.
+
+    Examples
+    --------
+    >>> print(RatingScale(0.5, 5, 0.5))
+    0.5 to 5 in steps of 0.5
+    """
+
+    minimum: float
+    maximum: float
+    step: float
+
+    def __post_init__(self) -> None:
+        ends_fit = np.isfinite([self.minimum, self.maximum, self.step]).all()
+        if not ends_fit or self.maximum < self.minimum or self.step < 0:
+            raise ConfigError(
+                f"rating scale {self}: expected finite numbers, maximum >= minimum, step >= 0"
+            )
+
+    def __str__(self) -> str:
+        steps = f" in steps of {self.step:g}" if self.step else ""
+        return f"{self.minimum:g} to {self.maximum:g}{steps}"
+
+    @classmethod
+    def infer(cls, values: npt.NDArray[np.float64]) -> RatingScale:
+        """Read the scale off the values that occur.
+
+        Parameters
+        ----------
+        values : float64 array (n,), n >= 1
+            Ratings, finite.
+
+        Returns
+        -------
+        RatingScale
+            Smallest and largest value; the step is the smallest distance between two values if all
+            others are multiples of it, else 0.
+
+        Examples
+        --------
+        >>> RatingScale.infer(np.array([5.0, 0.5, 3.0, 3.5]))
+        RatingScale(minimum=0.5, maximum=5.0, step=0.5)
+        """
+        distinct = np.unique(values)
+        gaps = np.diff(distinct)
+        step = float(gaps.min()) if len(gaps) else 0.0
+        if step and not np.allclose(gaps / step, np.round(gaps / step), rtol=0, atol=1e-6):
+            step = 0.0
+        return cls(float(distinct[0]), float(distinct[-1]), step)
+
+    def fits(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Tell which values are on the scale.
+
+        Parameters
+        ----------
+        values : float64 array (n,)
+            Ratings.
+
+        Returns
+        -------
+        bool array (n,)
+            True between the ends and, when there is a step, at a whole number of steps.
+
+        Examples
+        --------
+        >>> RatingScale(1, 5, 1).fits(np.array([1.0, 2.5, 6.0]))
+        array([ True, False, False])
+        """
+        inside = (values >= self.minimum) & (values <= self.maximum)
+        if self.step:
+            steps = (values - self.minimum) / self.step
+            inside &= np.abs(steps - np.round(steps)) < 1e-6
+        return inside
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratings:
+    """The ratings of one data set: frozen columns and the vocabularies of their ids.
+
+    Build one with `from_frame` or `recbias.datasets.load_dataset`; the constructor takes columns
+    that are already canonical.
+
+    Parameters
+    ----------
+    name : str
+        Short name, e.g. ``"ml-100k"``.
+    user, item : int32 array (n,)
+        Dense numbers into `user_ids` and `item_ids`; rows strictly ascending by (user, item).
+    value : float64 array (n,)
+        Ratings; 1.0 throughout for implicit feedback.
+    timestamp : int64 array (n,) or None
+        Seconds since 1970, where known.
+    user_ids, item_ids : array (n_users,), (n_items,)
+        Labels, int64 when all are whole numbers, else text; ascending.
+    scale : RatingScale
+        The values that a rating may have (before any merge).
+    feedback : {"explicit", "implicit"}
+        Whether the values say more than that the pair was observed.
+    merged_below : float, optional
+        Ratings below this were merged into one value: which of them a user gave is not known.
+
+    Raises
+    ------
+    DataError
+        If columns differ in length, a number points outside its vocabulary, or rows are not
+        strictly ascending by (user, item).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"user_id": [7, 7, 3], "item_id": list("bab"), "rating": [4, 1, 5]})
+    >>> ratings = Ratings.from_frame(frame, scale=RatingScale(1, 5, 1), name="three")
+    >>> ratings
+    Ratings('three': 3 explicit ratings, 2 users, 2 items)
+    >>> ratings.user_ids, ratings.item_ids
+    (array([3, 7]), array(['a', 'b'], dtype='<U1'))
+    >>> ratings.user, ratings.item, ratings.value
+    (array([0, 1, 1], dtype=int32), array([1, 0, 1], dtype=int32), array([5., 1., 4.]))
+    """
+
+    name: str
+    user: npt.NDArray[np.int32]
+    item: npt.NDArray[np.int32]
+    value: npt.NDArray[np.float64]
+    timestamp: npt.NDArray[np.int64] | None
+    user_ids: npt.NDArray[Any]
+    item_ids: npt.NDArray[Any]
+    scale: RatingScale
+    feedback: Literal["explicit", "implicit"] = "explicit"
+    merged_below: float | None = None
+
+    def __post_init__(self) -> None:
+        wanted = {"user": np.int32, "item": np.int32, "value": np.float64, "timestamp": np.int64}
+        for column, dtype in wanted.items():
+            values = getattr(self, column)
+            if values is not None:
+                self._freeze(column, np.asarray(values, dtype=dtype))
+        self._freeze("user_ids", np.asarray(self.user_ids))
+        self._freeze("item_ids", np.asarray(self.item_ids))
+        times = self.user if self.timestamp is None else self.timestamp
+        if not self.user.shape == self.item.shape == self.value.shape == times.shape:
+            raise DataError(f"{self.name}: columns of different lengths")
+        for numbers, labels in ((self.user, self.user_ids), (self.item, self.item_ids)):
+            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(labels):
+                raise DataError(f"{self.name}: a user or item number outside its vocabulary")
+        if not (np.diff(self._pair_keys()) > 0).all():
+            raise DataError(f"{self.name}: rows are not strictly ascending by (user, item)")
+
+    def _freeze(self, column: str, values: npt.NDArray[Any]) -> None:
+        # A view, so that the caller's own array stays writeable for him.
+        view = values.view()
+        view.flags.writeable = False
+        object.__setattr__(self, column, view)
+
+    def _pair_keys(self) -> npt.NDArray[np.int64]:
+        return self.user.astype(np.int64) * self.n_items + self.item
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def __repr__(self) -> str:
+        return (
+            f"Ratings('{self.name}': {len(self)} {self.feedback} ratings, "
+            f"{self.n_users} users, {self.n_items} items)"
+        )
+
+    @property
+    def n_users(self) -> int:
+        """Number of users in the vocabulary, those without a rating included."""
+        return len(self.user_ids)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items in the vocabulary, those without a rating included."""
+        return len(self.item_ids)
+
+    @property
+    def density(self) -> float:
+        """Share of all user-item pairs that have a rating."""
+        return len(self) / (self.n_users * self.n_items)
+
+    @cached_property
+    def indptr(self) -> npt.NDArray[np.int64]:
+        """Row range of each user: user u has the rows ``indptr[u]:indptr[u + 1]``; int64."""
+        pointers = np.concatenate(([0], np.cumsum(self.user_counts())))
+        pointers.flags.writeable = False
+        return pointers
+
+    def user_counts(self) -> npt.NDArray[np.int64]:
+        """Count the ratings of each user; int64 array (n_users,)."""
+        return np.bincount(self.user, minlength=self.n_users).astype(np.int64)
+
+    def item_counts(self) -> npt.NDArray[np.int64]:
+        """Count the ratings of each item, its popularity; int64 array (n_items,)."""
+        return np.bincount(self.item, minlength=self.n_items).astype(np.int64)
+
+    def matrix(self) -> scipy.sparse.csr_matrix:
+        """Return the values as a sparse float64 matrix (n_users, n_items), a fresh copy."""
+        return scipy.sparse.csr_matrix(
+            (self.value, self.item, self.indptr), shape=(self.n_users, self.n_items), copy=True
+        )
+
+    @cached_property
+    def content_hash(self) -> str:
+        """The sha256 of the canonical content, in hexadecimal digits.
+
+        Over the labels as text, the dense columns, the values, the scale and the merge; neither
+        over the name nor over timestamps, so that a source without times is the same data.
+        """
+        header = {
+            "user_ids": [str(label) for label in self.user_ids.tolist()],
+            "item_ids": [str(label) for label in self.item_ids.tolist()],
+            "scale": [float(number) for number in dataclasses.astuple(self.scale)],
+            "merged_below": None if self.merged_below is None else float(self.merged_below),
+        }
+        digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+        digest.update(self.user.astype("<i4").tobytes())
+        digest.update(self.item.astype("<i4").tobytes())
+        # Adding 0 turns -0.0 into 0.0: the same number, other bits.
+        digest.update((self.value + 0.0).astype("<f8").tobytes())
+        return digest.hexdigest()
+
+    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]]) -> Ratings:
+        """Keep some of the rows, with the same vocabularies and name.
+
+        Parameters
+        ----------
+        rows : bool array (n,) or int array
+            A mask, or row numbers in any order, each at most once.
+
+        Returns
+        -------
+        Ratings
+            The chosen rows in canonical order.
+
+        Raises
+        ------
+        DataError
+            If a row is named twice.
+        """
+        chosen = rows if rows.dtype == np.bool_ else np.sort(rows)
+        return dataclasses.replace(
+            self,
+            user=self.user[chosen],
+            item=self.item[chosen],
+            value=self.value[chosen],
+            timestamp=None if self.timestamp is None else self.timestamp[chosen],
+        )
+
+    def merge_below(self, threshold: float, value: float) -> Ratings:
+        """Give every rating below `threshold` the one value `value`.
+
+        For publications that keep only the liked grades apart. Thresholds at or above `threshold`
+        stay exact; anything that reads the merged stars sees `value`.
+
+        Parameters
+        ----------
+        threshold : float
+            The smallest rating that keeps its value.
+        value : float
+            What the merged ratings count, e.g. their mean; below `threshold`.
+
+        Returns
+        -------
+        Ratings
+            The same pairs; `merged_below` is set, `scale` is the original one.
+
+        Raises
+        ------
+        ConfigError
+            If `value` is not below `threshold`.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"user_id": [1, 1, 1], "item_id": [1, 2, 3], "rating": [1, 4, 5]})
+        >>> Ratings.from_frame(frame).merge_below(4, 2.48).value
+        array([2.48, 4.  , 5.  ])
+        """
+        if not value < threshold:
+            raise ConfigError(
+                f"merged ratings would count {value:g}, expected less than the threshold "
+                f"{threshold:g} below which ratings are merged"
+            )
+        return dataclasses.replace(
+            self,
+            value=np.where(self.value < threshold, float(value), self.value),
+            merged_below=max(threshold, self.merged_below or threshold),
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        user: str = "user_id",
+        item: str = "item_id",
+        rating: str | None = "rating",
+        timestamp: str | None = None,
+        scale: RatingScale | None = None,
+        name: str = "table",
+        duplicates: Duplicates = "error",
+        source: str | None = None,
+        first_line: int = 1,
+    ) -> Ratings:
+        """Check a table of ratings and bring it into canonical form.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            One row per rating; the index is not looked at.
+        user, item : str
+            Columns with the labels.
+        rating : str, optional
+            Column with the ratings; None when there is none.
+        timestamp : str, optional
+            Column with whole seconds since 1970, if it is to be read.
+        scale : RatingScale, optional
+            The declared scale; inferred from the values when not given.
+        name : str
+            Name of the data set.
+        duplicates : {"error", "last", "mean"}
+            What several ratings of one pair mean: an error, the last row, or their mean (with the
+            latest of their times).
+        source : str, optional
+            File that the rows come from, for messages.
+        first_line : int
+            Line of the file that holds the first row, for messages.
+
+        Returns
+        -------
+        Ratings
+            Implicit, with values 1.0, if there is no rating column, or if all ratings are equal and
+            no scale with room for others was declared.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, the table is empty, an id is missing, two labels differ only in
+            blanks or leading zeros, a rating is no finite number or not on the declared scale, a
+            time is no whole number, or a pair occurs twice and `duplicates` is ``"error"``.
+        ConfigError
+            If `duplicates` is none of its three values.
+        """
+
+        def where(row: int) -> str:
+            return f"{source}:{first_line + row}" if source else f"{name}, row {row}"
+
+        if duplicates not in ("error", "last", "mean"):
+            raise ConfigError(f"duplicates '{duplicates}': expected 'error', 'last' or 'mean'")
+        needed = [column for column in (user, item, rating, timestamp) if column is not None]
+        missing = [column for column in needed if column not in frame.columns]
+        if missing:
+            raise DataError(
+                f"{source or name}: no column {', '.join(map(repr, missing))}\n"
+                f"columns found: {', '.join(map(str, frame.columns))}; "
+                f"needed: {', '.join(needed)}\n"
+                "name the columns as they are in the table"
+            )
+        if frame.empty:
+            raise DataError(f"no ratings in {source or name}")
+        users, user_ids = _vocabulary(frame[user], "user", where)
+        items, item_ids = _vocabulary(frame[item], "item", where)
+        values = _values(frame[rating], scale, where) if rating else np.ones(len(frame))
+        times = _times(frame[timestamp], where) if timestamp else None
+
+        keys = users.astype(np.int64) * len(item_ids) + items
+        order = np.argsort(keys, kind="stable")
+        again = np.flatnonzero(np.diff(keys[order]) == 0) + 1
+        if len(again) and duplicates == "error":
+            at = again[np.argmin(order[again])]
+            later, earlier = order[at], order[at - 1]
+            raise DataError(
+                f"{where(later)}: user {user_ids[users[later]]!s} rates item "
+                f"{item_ids[items[later]]!s} again, first in {where(earlier)}\n"
+                "say which counts: duplicates 'last' or 'mean' (--duplicates)"
+            )
+        if len(again) and duplicates == "mean":
+            values, times = _pair_means(keys, values, times)
+        # The last row of each pair: a stable sort left the rows of a pair in their order.
+        rows = np.delete(order, again - 1)
+
+        fixed = scale is None or scale.minimum == scale.maximum
+        implicit = rating is None or (fixed and values.min() == values.max())
+        return cls(
+            name=name,
+            user=users[rows],
+            item=items[rows],
+            value=np.ones(len(rows)) if implicit else values[rows],
+            timestamp=None if times is None else times[rows],
+            user_ids=user_ids,
+            item_ids=item_ids,
+            scale=RatingScale(1, 1, 0) if implicit else scale or RatingScale.infer(values),
+            feedback="implicit" if implicit else "explicit",
+        )
+
+
+def _vocabulary(
+    column: pd.Series[Any], role: str, where: Where
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Return the number of each row's label in sorted order, and the sorted labels."""
+    codes, uniques = pd.factorize(column)
+    if codes.min() < 0:
+        raise DataError(f"{where(int(np.argmin(codes)))}: the {role} id is missing")
+    labels = np.asarray(uniques)
+    if labels.dtype.kind != "i":
+        labels = _as_labels(list(uniques), codes, role, where)
+    order = np.argsort(labels, kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank[codes], labels[order]
+
+
+def _as_labels(
+    found: list[Any], codes: npt.NDArray[np.intp], role: str, where: Where
+) -> npt.NDArray[Any]:
+    """Turn labels of any type into int64 or text, refusing two that mean the same."""
+    texts = [
+        str(int(label))
+        if isinstance(label, float | np.floating) and label.is_integer()
+        else str(label).strip()
+        for label in found
+    ]
+    seen: dict[str, Any] = {}
+    for at, (label, text) in enumerate(zip(found, texts, strict=True)):
+        if not text:
+            raise DataError(f"{where(int(np.argmax(codes == at)))}: the {role} id is missing")
+        meaning = str(int(text)) if _WHOLE_NUMBER.fullmatch(text) else text
+        if meaning in seen:
+            raise DataError(
+                f"{where(int(np.argmax(codes == at)))}: {role} ids {seen[meaning]!r} and {label!r} "
+                f"would become one {role}\nwrite each id in one way throughout"
+            )
+        seen[meaning] = label
+    if all(_CANONICAL_NUMBER.fullmatch(text) for text in texts):
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    return np.array(texts, dtype=np.str_)
+
+
+def _pair_means(
+    keys: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    times: npt.NDArray[np.int64] | None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64] | None]:
+    """Give every row the mean value and the latest time of all rows with its key."""
+    _, pair = np.unique(keys, return_inverse=True)
+    # Summed in the order of the values, so that the bits do not depend on the order of the rows.
+    ascending = np.argsort(values, kind="stable")
+    sums = np.bincount(pair[ascending], weights=values[ascending])
+    means = (sums / np.bincount(pair))[pair]
+    if times is None:
+        return means, None
+    latest = np.full(pair.max() + 1, np.iinfo(np.int64).min)
+    np.maximum.at(latest, pair, times)
+    return means, latest[pair]
+
+
+def _values(
+    column: pd.Series[Any], scale: RatingScale | None, where: Where
+) -> npt.NDArray[np.float64]:
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(
+            f"{where(row)}: column '{column.name}' has the value {str(column.iloc[row])!r}, "
+            "expected a finite number"
+        )
+    if scale is not None and not (fit := scale.fits(numbers)).all():
+        row = int(np.argmin(fit))
+        raise DataError(
+            f"{where(row)}: rating {numbers[row]:g} is not on the declared scale {scale}\n"
+            "declare the scale that the table uses (--rating-scale)"
+        )
+    return numbers
+
+
+def _times(column: pd.Series[Any], where: Where) -> npt.NDArray[np.int64]:
+    if pd.api.types.is_datetime64_any_dtype(column.dtype) and column.notna().all():
+        return column.to_numpy(dtype="datetime64[s]").astype(np.int64)
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    # Beyond 2**53 a float64 no longer holds every whole number, nor is it a time of this era.
+    bad = ~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(
+            f"{where(row)}: column '{column.name}' has the value {str(column.iloc[row])!r}, "
+            "expected a time in whole seconds since 1970"
+        )
+    return numbers.astype(np.int64)
