@@ -1,0 +1,161 @@
+"""Checks for recommenders and metrics that anyone may run on their own.
+
+What is here shares no code with the fast paths that it checks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.errors import ContractError
+from recbias.ratings import Ratings, RatingScale
+
+
+def check_recommender(recommender: Any, *, seed: int = 1) -> None:
+    """Check that a recommender keeps the contract on which every evaluation relies.
+
+    It is fitted a few times on a small table of ratings that leaves one user and one item without
+    any. Checked are: `fit` returns the recommender and changes neither its argument nor NumPy's
+    global random state; equal seeds give equal scores; `score` returns a fresh float32 block of
+    one row per user and one column per item, also for one user, for none and for users in any
+    order; no score is infinite; a score is missing (NaN) just where the class's `coverage` says
+    so; scores do not depend on the block in which they are asked for; and where two seeds agree
+    in every score, renumbering the users changes nothing but the rows.
+
+    Parameters
+    ----------
+    recommender : System or callable
+        A `recbias.recommenders.System`, or anything that returns a new, unfitted recommender when
+        called without arguments, such as its class.
+    seed : int
+        Decides the table of ratings.
+
+    Raises
+    ------
+    ContractError
+        At the first promise that is broken; the message says which.
+
+    See Also
+    --------
+    recbias.recommenders.Recommender : The contract in words.
+
+    Examples
+    --------
+    >>> from recbias.recommenders import Popularity
+    >>> check_recommender(Popularity)
+    """
+    make: Callable[[], Any] = getattr(recommender, "build", recommender)
+    label = getattr(recommender, "name", None) or type(make()).__name__
+
+    def promise(kept: Any, broken: str) -> None:
+        if not bool(kept):
+            raise ContractError(f"{label}: {broken}")
+
+    def fitted(train: Ratings, fit_seed: int) -> Any:
+        model = make()
+        promise(model.fit(train, rng=np.random.default_rng(fit_seed)) is model, "fit is not self")
+        return model
+
+    train = _ratings_with_gaps(seed)
+    before = [np.array(column) for column in (train.user, train.item, train.value)]
+    global_state = np.random.get_state()[1]
+    model = fitted(train, 1)
+    users = np.arange(train.n_users)
+    scores = model.score(users)
+
+    after = (train.user, train.item, train.value)
+    unchanged = all(np.array_equal(old, new) for old, new in zip(before, after, strict=True))
+    promise(unchanged, "fit changed the training ratings")
+    same_state = np.array_equal(global_state, np.random.get_state()[1])
+    promise(same_state, "fit drew from NumPy's global random state instead of rng")
+    promise(isinstance(scores, np.ndarray), f"scores are a {type(scores).__name__}, not an array")
+    promise(scores.dtype == np.float32, f"scores are {scores.dtype}, expected float32")
+    expected = (train.n_users, train.n_items)
+    promise(scores.shape == expected, f"scores have shape {scores.shape}, expected {expected}")
+    promise(not np.isinf(scores).any(), "a score is infinite")
+    _check_coverage(scores, train, getattr(model, "coverage", "evidence"), promise)
+
+    kept = scores.copy()
+    scores[:] = -1
+    promise(_same(model.score(users), kept, 0), "writing into a block changed later scores")
+    promise(model.score(users[:0]).shape == (0, train.n_items), "no users gave no empty block")
+    single = np.concatenate([model.score(users[user : user + 1]) for user in users])
+    promise(_same(single, kept, 1e-5), "scores depend on the block in which they are asked for")
+    some = users[::-3]
+    promise(_same(model.score(some), kept[some], 1e-5), "rows do not follow the order of users")
+
+    promise(_same(fitted(train, 1).score(users), kept, 0), "equal seeds gave different scores")
+    again = model.fit(train, rng=np.random.default_rng(1)).score(users)
+    promise(_same(again, kept, 0), "fitting again gave different scores: state was left over")
+    if _same(fitted(train, 2).score(users), kept, 0):
+        number = np.random.default_rng(seed).permutation(train.n_users)
+        renumbered = fitted(_renumber_users(train, number), 1).score(number)
+        promise(_same(renumbered, kept, 1e-4), "scores depend on how users are numbered")
+
+
+def _ratings_with_gaps(seed: int) -> Ratings:
+    """Make 40 x 30 ratings with no two alike, none for the last user and none for item 11."""
+    rng = np.random.default_rng(seed)
+    n_users, n_items = 40, 30
+    taste = rng.normal(size=(n_users, 2)) @ rng.normal(size=(2, n_items))
+    observed = rng.random((n_users, n_items)) < 0.35
+    observed[:, 0] = observed[0] = True
+    observed[-1] = observed[:, 11] = False
+    user, item = np.nonzero(observed)
+    # Values on no grid: equal similarities, and with them arbitrary choices, do not occur.
+    value = np.clip(3 + taste[observed] + rng.normal(scale=0.3, size=len(user)), 1, 5)
+    value += rng.uniform(-0.4, 0.4, size=len(user))
+    return Ratings(
+        name="check",
+        user=user.astype(np.int32),
+        item=item.astype(np.int32),
+        value=value,
+        timestamp=None,
+        user_ids=np.arange(n_users),
+        item_ids=np.arange(n_items),
+        scale=RatingScale(0.5, 5.5, 0),
+    )
+
+
+def _renumber_users(train: Ratings, number: npt.NDArray[np.int64]) -> Ratings:
+    """Give user u the number ``number[u]``."""
+    user = number[train.user].astype(np.int32)
+    order = np.lexsort((train.item, user))
+    return dataclasses.replace(
+        train, user=user[order], item=train.item[order], value=train.value[order]
+    )
+
+
+def _same(left: npt.NDArray[Any], right: npt.NDArray[Any], tolerance: float) -> bool:
+    return left.shape == right.shape and np.allclose(
+        left, right, rtol=tolerance, atol=tolerance, equal_nan=True
+    )
+
+
+def _check_coverage(
+    scores: npt.NDArray[Any],
+    train: Ratings,
+    coverage: str,
+    promise: Callable[[Any, str], None],
+) -> None:
+    """Compare where scores are missing with what the class says about it."""
+    known_user = (train.user_counts() > 0)[:, None]
+    known_item = (train.item_counts() > 0)[None, :]
+    computable = {
+        "all": np.ones(scores.shape, dtype=bool),
+        "known items": np.broadcast_to(known_item, scores.shape),
+        "known pairs": known_user & known_item,
+        "evidence": known_user & known_item & ~np.isnan(scores),
+    }
+    promise(coverage in computable, f"coverage {coverage!r} is none of {', '.join(computable)}")
+    found = ~np.isnan(scores)
+    extra = found & ~computable[coverage]
+    promise(not extra.any(), f"coverage {coverage!r}, but a pair without training data has a score")
+    missing = computable[coverage] & ~found
+    promise(not missing.any(), f"coverage {coverage!r}, but a pair that it includes has no score")
+    promise(found.any(), "no pair has a score")
