@@ -1,0 +1,441 @@
+"""Splits: which ratings a system may learn from, and which it is tested on.
+
+Everything random is drawn over rows in canonical order, so that the same seed gives the same split
+whatever the order of lines in a file. Train and test keep the vocabularies of the whole.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.errors import ConfigError, unknown_name
+from recbias.ratings import Ratings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Split:
+    """Training and test ratings over the same users and items.
+
+    Parameters
+    ----------
+    train, test : Ratings
+        No pair is in both; the vocabularies are those of the data set.
+    test_items : int32 array, ascending
+        Items with any test rating: the candidates of the target sets TI. A thinned split keeps
+        those of the original.
+    fold : int
+        Number of the split within its rule, from 0.
+    rule : str
+        The rule as text, e.g. ``"k-fold 5"``.
+    """
+
+    train: Ratings
+    test: Ratings
+    test_items: npt.NDArray[np.int32]
+    fold: int
+    rule: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Split({self.rule}, fold {self.fold}: {len(self.train)} train, {len(self.test)} test)"
+        )
+
+    def thin(self, removed: float, *, rng: np.random.Generator) -> Split:
+        """Remove a random share of the test ratings, positive or negative alike.
+
+        Parameters
+        ----------
+        removed : float
+            Probability that a test rating is removed, each on its own; from 0 to below 1.
+        rng : numpy.random.Generator
+            Draws one number per test rating.
+
+        Returns
+        -------
+        Split
+            Training ratings and `test_items` are as they were; a removed rating counts as unrated.
+
+        Raises
+        ------
+        ConfigError
+            If `removed` is outside [0, 1), or no test rating is left.
+
+        References
+        ----------
+        BCC17 Fig. 3 left (and Fig. 4).
+        """
+        if not 0 <= removed < 1:
+            raise ConfigError(f"thinning removes {removed!r} of the test: expected 0 <= share < 1")
+        test = self.test.take(rng.random(len(self.test)) >= removed)
+        if not len(test):
+            raise ConfigError(
+                f"thinning by {removed} leaves none of {len(self.test)} test ratings\n"
+                "remove a smaller share"
+            )
+        return dataclasses.replace(self, test=test)
+
+
+def ratio(ratings: Ratings, test_share: float = 0.2, *, rng: np.random.Generator) -> Split:
+    """Send each rating to the test set on its own with probability `test_share`.
+
+    The sizes are random, and a user may lose all his training ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    test_share : float
+        Probability, above 0 and below 1.
+    rng : numpy.random.Generator
+        Draws one number per rating.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `test_share` is outside (0, 1), or no training or no test rating results.
+
+    References
+    ----------
+    The split of BCC17, MCCRS20 and CCM20, who speak of folds: k folds by coin flips are `k_fold`.
+    """
+    rule = SplitRule("ratio", test_share)
+    return _split(ratings, rng.random(len(ratings)) < test_share, rule)
+
+
+def k_fold(ratings: Ratings, n_folds: int = 5, *, rng: np.random.Generator) -> list[Split]:
+    """Give each rating a uniform fold label; each fold is the test set once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    n_folds : int
+        Number of folds, at least 2.
+    rng : numpy.random.Generator
+        Draws one label per rating; folds differ a little in size.
+
+    Returns
+    -------
+    list of Split
+        `n_folds` splits, whose test sets together are all ratings.
+
+    Raises
+    ------
+    ConfigError
+        If `n_folds` is below 2, or a fold is empty.
+    """
+    rule = SplitRule("k-fold", n_folds)
+    return _folds(ratings, rng.integers(n_folds, size=len(ratings)), n_folds, rule)
+
+
+def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> Split:
+    """Send exactly `n_out` random ratings of every user to the test set.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; users without a rating are passed over.
+    n_out : int
+        Ratings per user in the test set, at least 1.
+    rng : numpy.random.Generator
+        Draws one number per rating.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `n_out` is below 1, or a user has no more than `n_out` ratings.
+    """
+    rule = SplitRule("leave-out", n_out)
+    counts = ratings.user_counts()
+    small = np.flatnonzero((counts > 0) & (counts <= n_out))
+    if len(small):
+        raise ConfigError(
+            f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
+            f"e.g. user {ratings.user_ids[small[0]]!s}\n"
+            f"select users with at least {n_out + 1} ratings first"
+        )
+    shuffled = np.lexsort((rng.random(len(ratings)), ratings.user))
+    place = np.empty(len(ratings), dtype=np.int64)
+    place[shuffled] = np.arange(len(ratings)) - ratings.indptr[ratings.user]
+    return _split(ratings, place < n_out, rule)
+
+
+def temporal(ratings: Ratings, test_share: float = 0.2) -> Split:
+    """Cut all ratings at one moment: the oldest train, the newest test.
+
+    With n ratings, the moment is the time of the (n - ceil(test_share n) + 1)-th oldest. Every
+    rating of that very moment goes to the test set, so that neither the order of lines in a file
+    nor that of ids decides between equal times; the test set may therefore be larger than asked.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; needs timestamps.
+    test_share : float
+        Share of the ratings in the test set, above 0 and below 1, read as the decimal number that
+        it prints as.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `test_share` is outside (0, 1), there are no timestamps, or the cut falls on the oldest
+        time, which leaves nothing to train on.
+    """
+    rule = SplitRule("temporal", test_share)
+    times = _times(ratings, rule)
+    n_test = int(_ceil_share(test_share, np.array([len(ratings)]))[0])
+    cut = np.sort(times)[len(ratings) - n_test]
+    return _split(ratings, times >= cut, rule)
+
+
+def temporal_per_user(ratings: Ratings, test_share: float = 0.2) -> Split:
+    """Cut the ratings of each user at a moment of his own: his oldest train, his newest test.
+
+    Of a user's n ratings the newest ceil(test_share n) test, and with them every rating as old as
+    the oldest of these. A user whose ratings all have one time has no training ratings then.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; needs timestamps.
+    test_share : float
+        Share of each user's ratings in the test set, above 0 and below 1, read as the decimal
+        number that it prints as.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `test_share` is outside (0, 1), there are no timestamps, or no user has two times, which
+        leaves nothing to train on.
+    """
+    rule = SplitRule("temporal-user", test_share)
+    times = _times(ratings, rule)
+    counts = ratings.user_counts()
+    rated = np.flatnonzero(counts)
+    oldest_first = np.lexsort((times, ratings.user))
+    cut_row = ratings.indptr[1:] - _ceil_share(test_share, counts)
+    cuts = np.zeros(ratings.n_users, dtype=np.int64)
+    cuts[rated] = times[oldest_first[cut_row[rated]]]
+    return _split(ratings, times >= cuts[ratings.user], rule)
+
+
+def from_fold_labels(ratings: Ratings, labels: npt.NDArray[np.integer[Any]]) -> list[Split]:
+    """Use folds that came with the data; each is the test set once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    labels : int array (n,)
+        Fold of each row, from 0.
+
+    Returns
+    -------
+    list of Split
+        One per fold, in the order of the labels.
+
+    Raises
+    ------
+    ConfigError
+        If the labels do not fit the rows, one is negative, or a fold between 0 and the largest is
+        empty.
+    """
+    if labels.shape != (len(ratings),) or labels.min() < 0:
+        raise ConfigError(
+            f"fold labels of shape {labels.shape} for {len(ratings)} ratings: "
+            "expected one label per rating, from 0"
+        )
+    return _folds(ratings, labels, int(labels.max()) + 1, SplitRule("ready"))
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """A split rule as a value that prints and parses back.
+
+    Parameters
+    ----------
+    kind : str
+        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-user"`` or
+        ``"ready"`` (the folds that came with the data).
+    size : float or int, optional
+        Test share, number of folds, or ratings per user; None for ``"ready"``.
+
+    Raises
+    ------
+    ConfigError
+        If `kind` is unknown or `size` does not fit it.
+
+    See Also
+    --------
+    ratio, k_fold, leave_out, temporal, temporal_per_user, from_fold_labels
+
+    Examples
+    --------
+    >>> SplitRule.parse("k-fold 5")
+    SplitRule(kind='k-fold', size=5)
+    >>> str(SplitRule("temporal-user", 0.2))
+    'temporal-user 0.2'
+    """
+
+    kind: str
+    size: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in _EXPECTED:
+            raise unknown_name("split rule", self.kind, _EXPECTED)
+        fits, example = _EXPECTED[self.kind]
+        if not fits(self.size):
+            raise ConfigError(f"split rule '{self}': expected something like '{example}'")
+
+    def __str__(self) -> str:
+        return self.kind if self.size is None else f"{self.kind} {self.size}"
+
+    @classmethod
+    def parse(cls, text: str) -> SplitRule:
+        """Read a rule from its printed form.
+
+        Parameters
+        ----------
+        text : str
+            E.g. ``"ratio 0.2"``.
+
+        Returns
+        -------
+        SplitRule
+            The rule whose `str` is `text`.
+
+        Raises
+        ------
+        ConfigError
+            If the kind is unknown, or the size is missing, no number, or out of range.
+        """
+        kind, _, size = text.strip().partition(" ")
+        if not size:
+            return cls(kind)
+        try:
+            return cls(kind, int(size) if size.strip().isdecimal() else float(size))
+        except ValueError:
+            raise ConfigError(f"split rule '{text}': '{size}' is no number") from None
+
+    def splits(
+        self,
+        ratings: Ratings,
+        *,
+        rng: np.random.Generator,
+        ready: npt.NDArray[np.integer[Any]] | None = None,
+    ) -> list[Split]:
+        """Split the ratings by this rule.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            What to split.
+        rng : numpy.random.Generator
+            Source of random numbers; the temporal rules and ``"ready"`` draw none.
+        ready : int array (n,), optional
+            Fold labels that came with the data.
+
+        Returns
+        -------
+        list of Split
+            One per fold; a single one for rules without folds.
+
+        Raises
+        ------
+        ConfigError
+            As the function of that rule, or if the rule is ``"ready"`` and `ready` is None.
+        """
+        match self.kind, self.size:
+            case "ratio", float(share):
+                return [ratio(ratings, share, rng=rng)]
+            case "k-fold", int(n_folds):
+                return k_fold(ratings, n_folds, rng=rng)
+            case "leave-out", int(n_out):
+                return [leave_out(ratings, n_out, rng=rng)]
+            case "temporal", float(share):
+                return [temporal(ratings, share)]
+            case "temporal-user", float(share):
+                return [temporal_per_user(ratings, share)]
+        if ready is None:
+            raise ConfigError(
+                f"split rule 'ready': {ratings.name} came without folds\nuse e.g. 'k-fold 5'"
+            )
+        return from_fold_labels(ratings, ready)
+
+
+def _is_share(size: float | None) -> bool:
+    return isinstance(size, float) and 0 < size < 1
+
+
+def _is_whole(size: float | None, least: int) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and size >= least
+
+
+_EXPECTED = {
+    "ratio": (_is_share, "ratio 0.2"),
+    "k-fold": (lambda size: _is_whole(size, 2), "k-fold 5"),
+    "leave-out": (lambda size: _is_whole(size, 1), "leave-out 1"),
+    "temporal": (_is_share, "temporal 0.2"),
+    "temporal-user": (_is_share, "temporal-user 0.2"),
+    "ready": (lambda size: size is None, "ready"),
+}
+
+
+def _split(
+    ratings: Ratings, in_test: npt.NDArray[np.bool_], rule: SplitRule, fold: int = 0
+) -> Split:
+    for part, size in (("test", in_test.sum()), ("training", (~in_test).sum())):
+        if not size:
+            raise ConfigError(
+                f"split '{rule}' of {len(ratings)} ratings: fold {fold} has no {part} rating\n"
+                "use more ratings or other sizes"
+            )
+    test = ratings.take(in_test)
+    return Split(ratings.take(~in_test), test, np.unique(test.item), fold, str(rule))
+
+
+def _folds(
+    ratings: Ratings, labels: npt.NDArray[np.integer[Any]], n_folds: int, rule: SplitRule
+) -> list[Split]:
+    return [_split(ratings, labels == fold, rule, fold) for fold in range(n_folds)]
+
+
+def _times(ratings: Ratings, rule: SplitRule) -> npt.NDArray[np.int64]:
+    if ratings.timestamp is None:
+        raise ConfigError(
+            f"split '{rule}': {ratings.name} has no timestamps\n"
+            "use a split that needs none, e.g. 'ratio 0.2'"
+        )
+    return ratings.timestamp
+
+
+def _ceil_share(share: float, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    # In exact arithmetic: 0.07 * 100 is 7.000000000000001 in floats, and would give 8.
+    exact = Fraction(str(share))
+    return -(-counts * exact.numerator // exact.denominator)
