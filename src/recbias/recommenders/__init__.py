@@ -1,0 +1,37 @@
+"""Recommenders: one small contract, the algorithms of the papers, and named line-ups of systems."""
+
+from recbias.recommenders.base import (
+    Algorithm,
+    Encoding,
+    Recommender,
+    System,
+    algorithm,
+    algorithms,
+    parameter,
+    register,
+)
+from recbias.recommenders.least_squares import BiasedMF, WeightedMF
+from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
+from recbias.recommenders.neighbourhood import UserKNN
+from recbias.recommenders.non_personalised import Popularity, Random
+from recbias.recommenders.topic import PLSA
+
+__all__ = [
+    "PLSA",
+    "Algorithm",
+    "BiasedMF",
+    "Encoding",
+    "ImplicitALS",
+    "ImplicitBPR",
+    "ImplicitItemCosine",
+    "Popularity",
+    "Random",
+    "Recommender",
+    "System",
+    "UserKNN",
+    "WeightedMF",
+    "algorithm",
+    "algorithms",
+    "parameter",
+    "register",
+]
