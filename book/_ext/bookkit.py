@@ -1,0 +1,184 @@
+"""Sphinx extension of the book.
+
+1. Chapters: a page of ``notebooks/`` is the notebook that :mod:`recbias.chapters` executed on the
+   edition's data set, with the line numbers of its source, and a download that reads well outside
+   the book.
+2. Editions: which data set this build is for, and the switch to the others.
+3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
+4. Assets: MathJax and style sheet from this repository; nothing that fetches from elsewhere.
+5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import SphinxError
+from sphinx.util import logging
+
+from plain_markdown import plain_notebook
+from recbias.chapters import Chapter, line_numbers, run_chapter
+from recbias.errors import RecbiasError
+
+logger = logging.getLogger(__name__)
+
+
+class ChapterError(SphinxError):
+    """A chapter could not be executed; Sphinx prints the message without a traceback."""
+
+    category = "chapter"
+
+
+# -- 1. chapters -----------------------------------------------------------------------------------
+def _chapter(app: Sphinx, docname: str) -> Chapter | None:
+    """Give the chapter behind a page; None for prose."""
+    folder, _, name = docname.rpartition("/")
+    return Chapter(name, Path(app.srcdir)) if folder == "notebooks" else None
+
+
+def _executed(app: Sphinx, chapter: Chapter) -> nbformat.NotebookNode:
+    try:
+        done = run_chapter(chapter, app.config.bookkit_edition, progress=True)
+    except RecbiasError as error:
+        raise ChapterError(str(error)) from error
+    return nbformat.read(done, as_version=4)
+
+
+def read_executed(app: Sphinx, docname: str, content: list[str]) -> None:
+    """Replace the source of a chapter by its executed notebook (event source-read)."""
+    chapter = _chapter(app, docname)
+    if chapter:
+        notebook = _executed(app, chapter)
+        notebook.metadata["source_map"] = line_numbers(chapter, notebook)
+        content[0] = nbformat.writes(notebook)
+
+
+def always_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
+    """Read chapters in every build: whether a run is current is not a matter of the page's date."""
+    return [docname for docname in env.found_docs if _chapter(app, docname)]
+
+
+def offer_notebook(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
+    """Put a notebook beside the page, for the download button."""
+    chapter = _chapter(app, pagename)
+    if chapter:
+        target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(plain_notebook(_executed(app, chapter)), target)
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+# -- 2. editions -----------------------------------------------------------------------------------
+def choose_edition(app: Sphinx, config: Config) -> None:
+    """Read which edition this is from the environment that :mod:`recbias.editions` sets."""
+    titles = json.loads(os.environ.get("RECBIAS_EDITIONS", "{}"))
+    config.bookkit_edition = os.environ.get("RECBIAS_EDITION") or config.bookkit_editions[0]
+    config.bookkit_titles = titles
+    if len(titles) > 1:
+        config.html_title = f"{config.html_title} · {titles[config.bookkit_edition]}"
+
+
+def add_switch(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
+    """Give the template relative links to the same page of every edition."""
+    titles: dict[str, str] = app.config.bookkit_titles
+    if len(titles) < 2:
+        return
+    folders = {name: f"on/{name}" if number else "." for number, name in enumerate(titles)}
+    here = os.path.dirname(f"{folders[app.config.bookkit_edition]}/{pagename}")
+    page = pagename if doctree else app.config.root_doc
+    context["edition_title"] = titles[app.config.bookkit_edition]
+    context["editions"] = [
+        {
+            "title": title,
+            "url": Path(os.path.relpath(f"{folders[name]}/{page}.html", here)).as_posix(),
+            "current": name == app.config.bookkit_edition,
+        }
+        for name, title in titles.items()
+    ]
+
+
+# -- 3. the public address -------------------------------------------------------------------------
+def use_address(app: Sphinx, config: Config) -> None:
+    """Switch on what needs the repository's public address, if ``[project.urls]`` names it."""
+    project = tomllib.loads(Path(app.srcdir, "pyproject.toml").read_text(encoding="utf-8"))
+    address = project["project"].get("urls", {}).get("Repository")
+    if address:
+        config.html_theme_options |= {
+            "repository_url": address.rstrip("/"),
+            "repository_branch": "main",
+            "use_repository_button": True,
+            "use_edit_page_button": True,
+            "use_issues_button": True,
+            "launch_buttons": {
+                "binderhub_url": "https://mybinder.org",
+                "notebook_interface": "jupyterlab",
+            },
+        }
+
+
+# -- 4. assets -------------------------------------------------------------------------------------
+def use_own_assets(app: Sphinx, config: Config) -> None:
+    """Serve this repository's files, and drop the loader of live code, which fetches from a CDN.
+
+    Added here and not in ``_config.yml``, because Jupyter Book puts each script that it finds in a
+    configured static folder on every page.
+    """
+    book = Path(__file__).resolve().parents[1]
+    config.html_static_path += [str(book / "_vendor"), str(book / "_static")]
+    app.add_css_file("recbias.css")
+    listeners = app.events.listeners["env-before-read-docs"]
+    listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
+
+
+# -- 5. tables -------------------------------------------------------------------------------------
+class table_figure(nodes.figure):  # noqa: N801 - docutils names nodes in lower case
+    """A figure that holds a table, numbered and called "Table n"."""
+
+
+def number_tables(app: Sphinx, doctree: nodes.document) -> None:
+    """Turn figures named ``tbl-...`` into tables."""
+    for figure in list(doctree.findall(nodes.figure)):
+        if any(name.startswith("tbl-") for name in [*figure["names"], *figure["ids"]]):
+            table = table_figure("", *figure.children, **figure.attributes)
+            figure.replace_self(table)
+            for label in table["ids"]:  # numref resolves through this map
+                doctree.ids[label] = table
+
+
+def _visit_table(translator: Any, node: nodes.Element) -> None:
+    translator.visit_figure(node)
+
+
+def _depart_table(translator: Any, node: nodes.Element) -> None:
+    translator.depart_figure(node)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register everything with Sphinx."""
+    app.add_config_value("bookkit_editions", [], "env", list)
+    app.add_config_value("bookkit_edition", "", "env", str)
+    app.add_config_value("bookkit_titles", {}, "html", dict)
+    visitors = (_visit_table, _depart_table)
+    app.add_enumerable_node(table_figure, "table", html=visitors, latex=visitors)
+    for handler in (choose_edition, use_address, use_own_assets):
+        app.connect("config-inited", handler)
+    app.connect("env-get-outdated", always_outdated)
+    app.connect("source-read", read_executed)
+    app.connect("doctree-read", number_tables)
+    # before the theme (500) makes its buttons
+    app.connect("html-page-context", offer_notebook, priority=400)
+    app.connect("html-page-context", add_switch, priority=400)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

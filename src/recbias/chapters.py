@@ -1,0 +1,637 @@
+"""Chapters: parameters that are checked before a kernel starts, and executed notebooks.
+
+A chapter is a py:percent file under ``notebooks/`` that the table of contents names. Exactly one of
+its cells carries the tag ``parameters``; it holds assignments of literals and nothing else::
+
+    dataset: str = "ml-1m"
+    n_sampled: int = 100  # 1 to 5000: sampled non-relevant items per run
+    gain: str = "linear"  # one of linear, exp: gain of a rating in nDCG
+
+The type of a parameter is its annotation, or the type of its default. A comment may limit it, as
+above. Papermill executes the chapter; the executed notebook is kept and used again until its code,
+its parameters, the package, the data or the lock change. Prose may change without a new run.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import papermill
+import yaml
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+
+from recbias.errors import ConfigError, RecbiasError, unknown_name
+from recbias.places import clone_root, data_dirs
+
+Scalar = bool | int | float | str
+Value = Scalar | None | Sequence[Scalar]
+
+# Recorded results of all data sets: a page may quote another edition's.
+_INPUTS = (
+    "src/**/*.py",
+    "data/registry*",
+    "data/published/**/*",
+    "data/recorded/**/*",
+    "requirements.lock",
+)
+_KINDS: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
+_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+_LIMITS = re.compile(rf"({_NUMBER}) to ({_NUMBER})(?:: *(.*))?$")
+_CHOICES = re.compile(r"one of ([^:]+)(?:: *(.*))?$")
+_PROGRESS_BAR = re.compile(r"\d+%\||\b\d+\S* \[\d\d:\d\d")
+
+
+class BuildError(RecbiasError):
+    """A chapter that stopped while it ran, or a site that could not be built without warnings."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One line of a chapter's parameters cell.
+
+    Parameters
+    ----------
+    name : str
+        The variable that the cell assigns.
+    default : bool, int, float, str, None, or a list or tuple of the first four
+        Its value in the file.
+    kind : str
+        ``"int"``, ``"float"``, ``"str"`` or ``"bool"``; for a list, the kind of its elements.
+    is_list : bool
+        Whether the value is a list of that kind.
+    optional : bool
+        Whether None is allowed, written ``int | None`` in the annotation.
+    limits : (float, float), optional
+        Smallest and largest value allowed, both included.
+    choices : tuple of str
+        The only values allowed; empty when there is no such list.
+    note : str
+        The rest of the comment.
+    """
+
+    name: str
+    default: Value
+    kind: str
+    is_list: bool = False
+    optional: bool = False
+    limits: tuple[float, float] | None = None
+    choices: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def expected(self) -> str:
+        """What a value must be, in words."""
+        text = f"a list of {self.kind}" if self.is_list else self.kind
+        if self.limits:
+            text += f" from {self.limits[0]:g} to {self.limits[1]:g}"
+        if self.choices:
+            text += f", one of {', '.join(self.choices)}"
+        return text + (" or none" if self.optional else "")
+
+    def read(self, value: object) -> Value:
+        """Turn a typed text or a Python value into a value of this parameter.
+
+        Parameters
+        ----------
+        value : object
+            A value of the right type, or its text as typed on the command line; the elements of a
+            list are separated by commas.
+
+        Returns
+        -------
+        bool, int, float, str, None or a sequence of them
+            A sequence has the type of the default.
+
+        Raises
+        ------
+        ValueError
+            If the value has another type, or lies outside the limits or choices.
+        """
+        if self.optional and (value is None or value == "none"):
+            return None
+        if not self.is_list:
+            return self._scalar(value)
+        if isinstance(value, str):
+            value = [part.strip().strip("\"'") for part in value.strip("[]() ").split(",") if part]
+        if not isinstance(value, Sequence):
+            raise ValueError
+        elements = [self._scalar(element) for element in value]
+        return tuple(elements) if isinstance(self.default, tuple) else elements
+
+    def _scalar(self, value: Any) -> Scalar:
+        cast = _KINDS[self.kind]
+        if isinstance(value, str) and cast is bool:
+            value = {"true": True, "false": False}.get(value.lower(), value)
+        elif isinstance(value, str) or (cast is float and type(value) is int):
+            value = cast(value)
+        if type(value) is not cast:
+            raise ValueError
+        if self.limits and not self.limits[0] <= float(value) <= self.limits[1]:
+            raise ValueError
+        if self.choices and value not in self.choices:
+            raise ValueError
+        return cast(value)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter's source file.
+
+    Parameters
+    ----------
+    name : str
+        File name without suffix, e.g. ``"01_design_alternatives"``.
+    root : Path
+        The clone that holds it.
+    """
+
+    name: str
+    root: Path
+
+    @property
+    def source(self) -> Path:
+        """The py:percent file."""
+        return self.root / "notebooks" / f"{self.name}.py"
+
+    def notebook(self) -> NotebookNode:
+        """Read the source as a notebook without outputs."""
+        return jupytext.read(self.source, fmt="py:percent")
+
+    def parameters(self) -> list[Parameter]:
+        """Read the parameters cell.
+
+        Returns
+        -------
+        list of Parameter
+            In the order of the cell; the first is ``dataset``.
+
+        Raises
+        ------
+        ConfigError
+            If there is not exactly one such cell, if it holds anything but assignments of literals,
+            or if it does not assign ``dataset``.
+        """
+        cells = [cell for cell in self.notebook().cells if _has_tag(cell, "parameters")]
+        if len(cells) != 1:
+            raise ConfigError(
+                f"{self.source}: {len(cells)} cells are tagged 'parameters', expected exactly one"
+            )
+        lines = cells[0].source.splitlines()
+        found = [self._parameter(node, lines) for node in ast.parse(cells[0].source).body]
+        if "dataset" not in [parameter.name for parameter in found]:
+            raise ConfigError(f"{self.source}: the parameters cell does not assign 'dataset'")
+        return found
+
+    def _parameter(self, node: ast.stmt, lines: Sequence[str]) -> Parameter:
+        """Read one assignment; `lines` are those of the cell, for the comment behind it."""
+        try:
+            name, value = _assignment(node)
+            default = ast.literal_eval(value)
+        except ValueError as error:
+            raise ConfigError(
+                f"{self.source}: the parameters cell may only assign literals, found\n"
+                f"    {ast.unparse(node)}"
+            ) from error
+        annotation = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else ""
+        is_list = isinstance(default, list | tuple)
+        example = default[0] if is_list and default else default
+        named = [kind for kind in _KINDS if re.search(rf"\b{kind}\b", annotation)]
+        kind = named[0] if named else type(example).__name__
+        if kind not in _KINDS:
+            raise ConfigError(
+                f"{self.source}: parameter {name} needs an annotation with one of "
+                f"{', '.join(_KINDS)}, found '{ast.unparse(node)}'"
+            )
+        tail = lines[(node.end_lineno or 1) - 1].encode()[node.end_col_offset :].decode()
+        comment = tail.partition("#")[2].strip()
+        limits, choices = _LIMITS.match(comment), _CHOICES.match(comment)
+        matched = limits or choices
+        return Parameter(
+            name=name,
+            default=default,
+            kind=kind,
+            is_list=is_list,
+            optional="None" in annotation,
+            limits=(float(limits[1]), float(limits[2])) if limits else None,
+            choices=tuple(part.strip() for part in choices[1].split(",")) if choices else (),
+            note=(matched[matched.lastindex or 0] if matched else comment) or "",
+        )
+
+
+def list_chapters(root: Path | None = None) -> list[Chapter]:
+    """List the chapters that the table of contents names, in its order.
+
+    Parameters
+    ----------
+    root : Path, optional
+        Folder that holds ``_toc.yml``; the clone by default.
+
+    Returns
+    -------
+    list of Chapter
+
+    Raises
+    ------
+    ConfigError
+        If there is no clone, or a chapter has no source file.
+    """
+    root = root or clone_root()
+    if root is None:
+        raise ConfigError(
+            "chapters and the book need a clone of the repository, and none was found;\n"
+            "change into the clone and try again"
+        )
+    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    found = [
+        Chapter(Path(file).name, root)
+        for file in _files_in(contents)
+        if file.startswith("notebooks/")
+    ]
+    for chapter in found:
+        if not chapter.source.is_file():
+            raise ConfigError(f"{root / '_toc.yml'} names {chapter.source}, which does not exist")
+    return found
+
+
+def find_chapter(name: str, root: Path | None = None) -> Chapter:
+    """Find a chapter by name.
+
+    Parameters
+    ----------
+    name : str
+        As :func:`list_chapters` names it.
+    root : Path, optional
+        Folder that holds ``_toc.yml``; the clone by default.
+
+    Returns
+    -------
+    Chapter
+
+    Raises
+    ------
+    ConfigError
+        If no chapter has that name; the nearest one is suggested.
+    """
+    known = {chapter.name: chapter for chapter in list_chapters(root)}
+    if name not in known:
+        raise unknown_name("chapter", name, known)
+    return known[name]
+
+
+def check_parameters(chapter: Chapter, params: Mapping[str, object]) -> dict[str, Value]:
+    """Check what a person wants to change in a chapter, before a kernel starts.
+
+    Parameters
+    ----------
+    chapter : Chapter
+        The chapter to run.
+    params : mapping of str to object
+        Values by parameter name, typed or as text.
+
+    Returns
+    -------
+    dict of str to bool, int, float, str, None or a sequence
+        The same names with typed values.
+
+    Raises
+    ------
+    ConfigError
+        If a name is not in the parameters cell (the nearest is suggested), or a value has the wrong
+        type or lies outside its limits.
+    """
+    known = {parameter.name: parameter for parameter in chapter.parameters()}
+    checked: dict[str, Value] = {}
+    for name, value in params.items():
+        if name not in known:
+            raise unknown_name(f"parameter of chapter {chapter.name}", name, known)
+        try:
+            checked[name] = known[name].read(value)
+        except ValueError as error:
+            raise ConfigError(
+                f"parameter {name} of chapter {chapter.name} must be {known[name].expected}, "
+                f"got {value!r}; its default is {known[name].default!r}"
+            ) from error
+    return checked
+
+
+def run_chapter(
+    chapter: Chapter,
+    dataset: str,
+    params: Mapping[str, object] | None = None,
+    out: Path | None = None,
+    *,
+    data_dir: Path | None = None,
+    progress: bool = False,
+) -> Path:
+    """Execute a chapter on a data set, unless the same run is already there.
+
+    Parameters
+    ----------
+    chapter : Chapter
+        The chapter to run.
+    dataset : str
+        Value of its parameter ``dataset``.
+    params : mapping of str to object, optional
+        Other parameters, typed or as text.
+    out : Path, optional
+        The executed notebook. By default it lies under ``_build/runs`` of the clone, or under
+        ``_build/reruns`` when `params` are given, so that a rerun never replaces what the site
+        shows.
+    data_dir : Path, optional
+        Folder with data sets, searched before all others.
+    progress : bool
+        Show a progress bar of the cells, and what they write to standard error.
+
+    Returns
+    -------
+    Path
+        `out`. It is replaced in one step, and only by a run that succeeded.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is unknown or mistyped; no kernel is started.
+    BuildError
+        If a cell fails. What was executed so far is kept beside `out` as ``*.failed.ipynb``.
+    """
+    if is_file_name(dataset):
+        dataset = str(Path(dataset).resolve())  # the kernel works in another folder
+    values = check_parameters(chapter, {"dataset": dataset, **(params or {})})
+    if out is None:
+        label = "--".join(
+            [Path(dataset).stem if is_file_name(dataset) else dataset]
+            + [f"{name}={values[name]}" for name in sorted(params or {})]
+        )
+        folder = chapter.root / "_build" / ("reruns" if params else "runs")
+        out = folder / re.sub(r"[^\w.=+-]+", "_", label) / f"{chapter.name}.ipynb"
+    source = chapter.notebook()
+    key = _run_key(chapter, source, values, data_dir)
+    kept = _read_run(out, key)
+    done = kept or _execute(chapter, source, values, out, data_dir, progress)
+    _replace(out, nbformat.writes(_page(source, done, values, chapter, key)))
+    return out
+
+
+def is_file_name(dataset: str) -> bool:
+    """Tell whether a data set is given as a file of the reader's own rather than by name."""
+    return Path(dataset).suffix.lower() in {".csv", ".tsv", ".parquet"}
+
+
+def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:
+    """Find the line (from 0) where each cell starts in the source, so that warnings can name it."""
+    lines = chapter.source.read_text(encoding="utf-8").splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("# %%")]
+    return starts if len(starts) == len(notebook.cells) else None
+
+
+def _files_in(contents: object) -> Iterator[str]:
+    """Walk a table of contents and give its files in order."""
+    if isinstance(contents, Mapping):
+        if "file" in contents:
+            yield str(contents["file"])
+        contents = list(contents.values())
+    if isinstance(contents, list):
+        for part in contents:
+            yield from _files_in(part)
+
+
+def _has_tag(cell: NotebookNode, tag: str) -> bool:
+    return tag in cell.metadata.get("tags", [])
+
+
+def _assignment(node: ast.stmt) -> tuple[str, ast.expr]:
+    """Give name and value of an assignment to one name; ValueError for any other statement."""
+    target: ast.expr
+    value: ast.expr | None
+    if isinstance(node, ast.AnnAssign):
+        target, value = node.target, node.value
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0], node.value
+    else:
+        raise ValueError
+    if not isinstance(target, ast.Name) or value is None:
+        raise ValueError
+    return target.id, value
+
+
+def _run_key(
+    chapter: Chapter,
+    source: NotebookNode,
+    values: Mapping[str, Value],
+    data_dir: Path | None,
+) -> str:
+    """Hash everything that a run depends on; prose and tags are not part of it."""
+    dataset = str(values["dataset"])
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
+    for cell in source.cells:
+        if cell.cell_type == "code":
+            digest.update(b"\0cell\0" + cell.source.encode())
+    for pattern in _INPUTS:
+        for path in sorted(chapter.root.glob(pattern)):
+            if path.is_file():
+                digest.update(b"\0" + path.relative_to(chapter.root).as_posix().encode() + b"\0")
+                digest.update(path.read_bytes())
+    # Large and read-only: size and time tell whether the ratings came, went or changed.
+    own = [Path(dataset)] if is_file_name(dataset) else []
+    for place in own or [folder / dataset for folder in data_dirs(data_dir)]:
+        for path in sorted([place, *place.rglob("*")]):
+            if path.is_file():
+                status = path.stat()
+                digest.update(f"\0{path.name} {status.st_size} {status.st_mtime_ns}".encode())
+    return digest.hexdigest()
+
+
+def _read_run(out: Path, key: str) -> NotebookNode | None:
+    """Read an executed notebook if it is the one that belongs to `key`."""
+    try:
+        run = nbformat.read(out, as_version=4)
+    except (OSError, ValueError):
+        return None
+    return run if run.metadata.get("recbias", {}).get("key") == key else None
+
+
+def _execute(
+    chapter: Chapter,
+    source: NotebookNode,
+    values: Mapping[str, Value],
+    out: Path,
+    data_dir: Path | None,
+    progress: bool,
+) -> NotebookNode:
+    """Run all cells in a fresh kernel; a failed run leaves ``*.failed.ipynb``."""
+    failed = out.with_suffix(".failed.ipynb")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".running-") as folder:
+        partial = Path(folder) / out.name
+        try:
+            with _kernel_environment(data_dir):
+                done = papermill.execute_notebook(
+                    source,
+                    str(partial),
+                    parameters=dict(values),
+                    kernel_name="python3",
+                    cwd=str(chapter.source.parent),
+                    progress_bar={"desc": f"{chapter.name} on {values['dataset']}", "leave": False}
+                    if progress
+                    else False,
+                    stderr_file=sys.stderr if progress else None,
+                    extra_arguments=["--IPKernelApp.log_level=ERROR"],
+                )
+        except papermill.PapermillExecutionError as error:
+            os.replace(partial, failed)
+            raise BuildError(
+                f"chapter {chapter.name} on {values['dataset']} stopped at [{error.exec_count}] "
+                f"with {error.ename}: {error.evalue}\nwhat was executed so far: {failed}"
+            ) from error
+        except DeadKernelError as error:
+            os.replace(partial, failed)
+            raise BuildError(
+                f"chapter {chapter.name} on {values['dataset']}: the kernel died, most often for "
+                f"lack of memory\nwhat was executed so far: {failed}"
+            ) from error
+    failed.unlink(missing_ok=True)
+    return done
+
+
+@contextmanager
+def _kernel_environment(data_dir: Path | None) -> Iterator[None]:
+    """Set what a kernel inherits. It works in ``notebooks/``, so relative folders are resolved."""
+    named = {
+        "RECBIAS_DATA": str(data_dir) if data_dir else os.environ.get("RECBIAS_DATA"),
+        "RECBIAS_CELLS": os.environ.get("RECBIAS_CELLS"),
+    }
+    changes = {
+        name: str(Path(value).expanduser().resolve()) for name, value in named.items() if value
+    }
+    changes["PYTHONHASHSEED"] = "0"  # the order of sets may reach a page
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _page(
+    source: NotebookNode,
+    run: NotebookNode,
+    values: Mapping[str, Value],
+    chapter: Chapter,
+    key: str,
+) -> NotebookNode:
+    """Join prose and tags of the source with the outputs of the run, free of times and random ids.
+
+    The parameters cell shows the values that were used; papermill's extra cell is left out.
+    """
+    outputs = iter(
+        cell.outputs
+        for cell in run.cells
+        if cell.cell_type == "code" and not _has_tag(cell, "injected-parameters")
+    )
+    cells = []
+    n_code = 0
+    for number, cell in enumerate(source.cells):
+        cell = nbformat.from_dict({**cell, "id": f"cell-{number}"})
+        if cell.cell_type == "code":
+            n_code += 1
+            cell.execution_count = n_code
+            cell.outputs = _without_progress(next(outputs))
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output["execution_count"] = n_code
+            if _has_tag(cell, "parameters"):
+                cell.source = _with_values(cell.source, values)
+        cells.append(cell)
+    language = dict(run.metadata.get("language_info", {}))
+    language.pop("version", None)
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": language,
+        "recbias": {
+            "chapter": chapter.name,
+            "parameters": dict(values),
+            "key": key,
+        },
+    }
+    return nbformat.from_dict({**source, "cells": cells, "metadata": metadata})
+
+
+def _without_progress(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Drop progress bars, which are no results; anything else on standard error stays visible.
+
+    Pieces of one stream are joined, since where a kernel cuts them is a matter of timing.
+    """
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if last and output.output_type == "stream" == last.output_type and output.name == last.name:
+            joined[-1] = nbformat.from_dict({**last, "text": last.text + output.text})
+        else:
+            joined.append(output)
+    kept = []
+    for output in joined:
+        if output.output_type == "stream" and output.name == "stderr":
+            pieces = re.split(r"[\r\n]+|\x1b\[A", output.text)
+            text = "\n".join(p for p in pieces if p.strip() and not _PROGRESS_BAR.search(p))
+            if not text:
+                continue
+            output = nbformat.from_dict({**output, "text": text + "\n"})
+        kept.append(output)
+    return kept
+
+
+def _with_values(cell_source: str, values: Mapping[str, Value]) -> str:
+    """Write other values into the text of a parameters cell, comments untouched."""
+    text = cell_source.encode()
+    line_starts = [0]
+    for line in text.splitlines(keepends=True):
+        line_starts.append(line_starts[-1] + len(line))
+    for node in reversed(ast.parse(cell_source).body):
+        name, value = _assignment(node)
+        if name in values:
+            start = line_starts[value.lineno - 1] + value.col_offset
+            end = line_starts[(value.end_lineno or 1) - 1] + (value.end_col_offset or 0)
+            text = text[:start] + _literal(values[name]).encode() + text[end:]
+    return text.decode()
+
+
+def _literal(value: Any) -> str:
+    """Write a value as Python, with the double quotes of the chapters."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file in one step, unless it holds that text already."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    os.replace(name, path)
