@@ -127,9 +127,7 @@ class GainMap:
                 )
             top = np.exp2(rating_max - 1) - 1
             return np.maximum(0.0, (np.exp2(values - 1) - 1) / top)
-        gain = {
-            "binary": np.ones_like(values),
-            "linear": values,
-            "ranksys": np.exp2(values - min_rating + 1) - 1,
-        }[self.name]
+        if self.name == "binary":
+            return relevant(values, min_rating).astype(np.float64)
+        gain = values if self.name == "linear" else np.exp2(values - min_rating + 1) - 1
         return np.where(relevant(values, min_rating), gain, 0.0)
