@@ -1,0 +1,162 @@
+"""Artefacts on disk: named by what they are, written whole or not at all, with their provenance.
+
+An artefact is a Parquet file of named arrays with its key and provenance in the metadata. Its key
+is a digest of everything that decides its content; an artefact with the right key is reused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from threadpoolctl import threadpool_info
+
+from recbias.errors import StoreError
+
+__all__ = [
+    "canonical_json",
+    "digest",
+    "platform_record",
+    "read_arrays",
+    "write_arrays",
+    "write_atomically",
+]
+
+
+def canonical_json(record: object) -> str:
+    """Write a record so that equal records give equal text: sorted keys, no spaces, no NaN.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": (0.2, None)})
+    '{"a":[0.2,null],"b":1}'
+    """
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(record: object) -> str:
+    """Digest a JSON-able record, or bytes, by sha256 in hex."""
+    content = record if isinstance(record, bytes) else canonical_json(record).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under its name only once it is complete.
+
+    Parameters
+    ----------
+    path
+        Target; its folder is made if need be, a file of that name is replaced.
+    content
+        All of it.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written or the disk is full. Nothing half-written is left behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_arrays(
+    path: Path,
+    arrays: Mapping[str, npt.NDArray[Any]],
+    *,
+    key: str,
+    provenance: Mapping[str, object],
+) -> None:
+    """Write named one-dimensional arrays of any lengths as one Parquet file.
+
+    Parameters
+    ----------
+    path
+        Target.
+    arrays
+        One-dimensional arrays; their dtypes are kept.
+    key
+        What :func:`read_arrays` will be asked for.
+    provenance
+        JSON-able record of how the content arose; not part of the key.
+    """
+    columns = {
+        name: pa.ListArray.from_arrays(np.array([0, len(values)], np.int32), pa.array(values))
+        for name, values in arrays.items()
+    }
+    table = pa.table(columns).replace_schema_metadata(
+        {"recbias.key": key, "recbias.provenance": canonical_json(provenance)}
+    )
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    write_atomically(path, sink.getvalue().to_pybytes())
+
+
+def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """Read what :func:`write_arrays` wrote.
+
+    Parameters
+    ----------
+    path
+        An artefact.
+    key
+        The key that it must have.
+
+    Returns
+    -------
+    arrays : dict of ndarray
+    provenance : dict
+
+    Raises
+    ------
+    StoreError
+        If the file is truncated, is no artefact, or has another key.
+    """
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise StoreError(f"{path}: damaged artefact ({error}); delete it and rerun") from error
+    metadata = table.schema.metadata or {}
+    found = metadata.get(b"recbias.key", b"none").decode()
+    if found != key:
+        raise StoreError(f"{path}: key {found[:12]}, expected {key[:12]}; delete it and rerun")
+    arrays = {
+        name: table.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        for name in table.column_names
+    }
+    return arrays, json.loads(metadata[b"recbias.provenance"])
+
+
+def platform_record() -> dict[str, object]:
+    """Describe what the bits of a result can depend on: versions, processor, BLAS."""
+    names = ("internal_api", "version", "architecture")
+    pools = (pool for pool in threadpool_info() if pool.get("user_api") == "blas")
+    blas = sorted({" ".join(str(pool.get(name, "")) for name in names).strip() for pool in pools})
+    return {
+        "recbias": version("recbias"),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+        "numba": version("numba"),
+        "implicit": version("implicit"),
+        "blas": blas,
+    }
