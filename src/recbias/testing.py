@@ -6,14 +6,19 @@ What is here shares no code with the fast paths that it checks.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recbias.errors import ContractError
 from recbias.ratings import Ratings, RatingScale
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 
 def check_recommender(recommender: Any, *, seed: int = 1) -> None:
@@ -163,3 +168,128 @@ def _check_coverage(
     missing = computable[coverage] & ~found
     promise(not missing.any(), f"coverage {coverage!r}, but a pair that it includes has no score")
     promise(found.any(), "no pair has a score")
+
+
+def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:
+    """Sort items by score, largest first; equal scores in the order of `ties`, NaN left out.
+
+    Parameters
+    ----------
+    scores : mapping of item to float
+        NaN = not computable.
+    ties : sequence of int
+        All items, those first that win a tie.
+
+    Returns
+    -------
+    list of int
+        The list that a user is shown.
+
+    Examples
+    --------
+    >>> naive_list({1: 0.5, 2: 0.7, 3: 0.5, 4: math.nan}, ties=[3, 1, 2, 4])
+    [2, 3, 1]
+    """
+    listed = [item for item in scores if not math.isnan(scores[item])]
+    return sorted(listed, key=lambda item: (-scores[item], ties.index(item)))
+
+
+def naive_measure(
+    items: Sequence[int],
+    judged: Mapping[int, float],
+    metric_name: str,
+    *,
+    cutoff: int | None,
+    min_rating: float,
+    gain: Callable[[float], float] | None = None,
+) -> Fraction | float:
+    """Measure one list of one user by walking down it, in exact fractions where they exist.
+
+    Parameters
+    ----------
+    items : sequence of int
+        The list, best first, of distinct items. For the condensed list pass those that are judged.
+    judged : mapping of item to rating
+        All test ratings of the user, also of items that are not in the list.
+    metric_name : {"P", "R", "nDCG", "AP", "RR", "antiP"}
+        Which metric.
+    cutoff : int or None
+        Places that count; None = all (not for P and antiP, which divide by it).
+    min_rating : float
+        The smallest relevant rating.
+    gain : callable of rating to gain, optional
+        For nDCG; 1 for relevant and 0 for other ratings by default.
+
+    Returns
+    -------
+    Fraction or float
+        NaN where the metric is undefined.
+
+    Examples
+    --------
+    Three relevant items at places 2, 4 and 6 of a list of six.
+
+    >>> judged = {1: 1, 2: 5, 4: 5, 5: 1, 6: 5}
+    >>> naive_measure([1, 2, 3, 4, 5, 6], judged, "AP", cutoff=None, min_rating=4)
+    Fraction(1, 2)
+    """
+    top = list(items) if cutoff is None else list(items)[:cutoff]
+    liked = {item for item, rating in judged.items() if rating >= min_rating}
+    if metric_name == "nDCG":
+        worth = gain or (lambda rating: float(rating >= min_rating))
+        found = [worth(judged[item]) if item in judged else 0.0 for item in top]
+        best = sorted((worth(rating) for rating in judged.values()), reverse=True)
+        ideal = _naive_dcg(best if cutoff is None else best[:cutoff])
+        return _naive_dcg(found) / ideal if ideal else math.nan
+    if metric_name in ("P", "antiP"):
+        if cutoff is None:
+            raise ValueError(f"{metric_name} divides by its cutoff: give one")
+        counted = liked if metric_name == "P" else set(judged) - liked
+        return Fraction(len(counted.intersection(top)), cutoff)
+    if not liked:
+        return math.nan
+    if metric_name == "R":
+        return Fraction(len(liked.intersection(top)), len(liked))
+    places = [place for place, item in enumerate(top, start=1) if item in liked]
+    if metric_name == "RR":
+        return Fraction(1, places[0]) if places else Fraction(0)
+    return sum(
+        (Fraction(len(liked.intersection(top[:place])), place) for place in places), Fraction(0)
+    ) / len(liked)
+
+
+def _naive_dcg(gains: Sequence[float]) -> float:
+    return math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1))
+
+
+def judged_scores(
+    max_items: int = 12,
+) -> SearchStrategy[tuple[dict[int, float], list[int], dict[int, float]]]:
+    """Generate small cases with ties, unjudged items and items without score (for Hypothesis).
+
+    Parameters
+    ----------
+    max_items : int
+        Largest catalogue.
+
+    Returns
+    -------
+    SearchStrategy
+        Of triples: a score for each item (few distinct values, some NaN), a permutation of the
+        items that resolves ties, and ratings from 0.5 to 5 in half stars of some of the items.
+    """
+    from hypothesis import strategies as st  # a test extra: the package runs without it
+
+    score = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 2.0, math.nan])
+    rating = st.integers(1, 10).map(lambda half_stars: half_stars / 2)
+
+    def cases(n_items: int) -> Any:
+        return st.tuples(
+            st.lists(score, min_size=n_items, max_size=n_items).map(
+                lambda scores: dict(enumerate(scores))
+            ),
+            st.permutations(range(n_items)),
+            st.dictionaries(st.integers(0, n_items - 1), rating, max_size=n_items),
+        )
+
+    return st.integers(1, max_items).flatmap(cases)

@@ -1,0 +1,332 @@
+"""Metrics that reward relevant items: P, R, RR, AP and nDCG of one user, from ranks.
+
+A list enters only through the ranks of the user's test items in it. `ranks` are those of the
+*relevant* ones that are in the list, ascending from 1; `n_relevant` counts them all, in the list or
+not. "No cutoff" is a cutoff beyond every rank. The definitions are compiled, because
+:func:`measure_positive` calls them once per user, metric and cutoff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from recbias.metrics.base import Metric
+from recbias.metrics.lists import JudgedLists
+
+__all__ = [
+    "POSITIVE",
+    "average_precision",
+    "dcg",
+    "ideal_dcg",
+    "measure_positive",
+    "precision",
+    "recall",
+    "reciprocal_rank",
+]
+
+POSITIVE = ("P", "R", "nDCG", "AP", "RR")
+
+Ranks = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+
+_P, _R, _NDCG, _AP, _RR = range(len(POSITIVE))
+_NO_CUTOFF = np.iinfo(np.int64).max
+
+
+@nb.njit(cache=True, nogil=True)
+def precision(ranks: Ranks, cutoff: int) -> float:
+    r"""Share of the first `cutoff` places that hold a relevant item.
+
+    :math:`P@n = |top_n \cap PR_{test}(u)| / n`. The denominator is n for lists shorter than n too,
+    full and condensed: a missing place holds nothing relevant (formulas of BCC17 Sec. 3.2).
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (relevant items in the list,)
+        Ascending.
+    cutoff : int
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for a user without relevant test item.
+
+    See Also
+    --------
+    recbias.metrics.false_positive.anti_precision : the same share of judged non-relevant items.
+
+    Examples
+    --------
+    >>> round(precision(np.array([2, 4, 6]), 3), 4)
+    0.3333
+    """
+    hits = 0
+    for rank in ranks:
+        if rank > cutoff:
+            break
+        hits += 1
+    return hits / cutoff
+
+
+@nb.njit(cache=True, nogil=True)
+def recall(ranks: Ranks, n_relevant: int, cutoff: int) -> float:
+    r"""Share of the relevant test items that are among the first `cutoff`.
+
+    :math:`R@n = |top_n \cap PR_{test}(u)| / |PR_{test}(u)|`.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (relevant items in the list,)
+        Ascending.
+    n_relevant : int
+        Relevant test items, at least 1.
+    cutoff : int
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
+    >>> recall(np.array([2, 4, 6]), 4, 5)
+    0.5
+    """
+    hits = 0
+    for rank in ranks:
+        if rank > cutoff:
+            break
+        hits += 1
+    return hits / n_relevant
+
+
+@nb.njit(cache=True, nogil=True)
+def reciprocal_rank(ranks: Ranks, cutoff: int) -> float:
+    """One over the rank of the first relevant item; 0 if none is among the first `cutoff`.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (relevant items in the list,)
+        Ascending.
+    cutoff : int
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
+    >>> reciprocal_rank(np.array([2, 4, 6]), 5), reciprocal_rank(np.array([2, 4, 6]), 1)
+    (0.5, 0.0)
+    """
+    if len(ranks) == 0 or ranks[0] > cutoff:
+        return 0.0
+    return 1.0 / ranks[0]
+
+
+@nb.njit(cache=True, nogil=True)
+def average_precision(ranks: Ranks, n_relevant: int, cutoff: int) -> float:
+    r"""Precision at the rank of each relevant item, averaged over all relevant test items.
+
+    :math:`AP@n = \frac1{|PR_{test}(u)|} \sum_{i \in top_n \cap PR_{test}(u)} P@\tau(i)`; relevant
+    items beyond the cutoff, or not in the list, add 0 and count in the denominator (trec_eval).
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (relevant items in the list,)
+        Ascending.
+    n_relevant : int
+        Relevant test items, at least 1.
+    cutoff : int
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
+    Three relevant items at ranks 2, 4 and 6: (1/2 + 2/4 + 3/6) / 3.
+
+    >>> average_precision(np.array([2, 4, 6]), 3, 10)
+    0.5
+    """
+    total = 0.0
+    for number in range(len(ranks)):
+        if ranks[number] > cutoff:
+            break
+        total += (number + 1) / ranks[number]
+    return total / n_relevant
+
+
+@nb.njit(cache=True, nogil=True)
+def dcg(ranks: Ranks, gains: FloatArray, log_discount: FloatArray, cutoff: int) -> float:
+    r"""Discounted cumulative gain :math:`\sum_{k \le n} g(i_k) / \log_2(k + 1)`.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (test items in the list,)
+        Ascending, of relevant and other test items alike: a gain map may reward both.
+    gains : ndarray of float64, same shape
+        Gain of each of these items; all others gain 0.
+    log_discount : ndarray of float64
+        ``log2(rank + 1)`` at index `rank`.
+    cutoff : int
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Järvelin & Kekäläinen, ACM TOIS 20 (2002), with the discount of Burges et al. (2005); CCM20
+    Sec. 3.2.
+
+    Examples
+    --------
+    >>> discount = np.log2(np.arange(10) + 1)
+    >>> round(dcg(np.array([2, 4]), np.array([1.0, 1.0]), discount, 3), 6)
+    0.63093
+    """
+    total = 0.0
+    for place in range(len(ranks)):
+        if ranks[place] > cutoff:
+            break
+        total += gains[place] / log_discount[ranks[place]]
+    return total
+
+
+@nb.njit(cache=True, nogil=True)
+def ideal_dcg(ascending_gains: FloatArray, log_discount: FloatArray, cutoff: int) -> float:
+    """DCG of the best possible list: all test items of the user, largest gain first.
+
+    Parameters
+    ----------
+    ascending_gains : ndarray of float64, shape (test items with a gain,)
+        Smallest first; items of gain 0 may be left out.
+    log_discount : ndarray of float64
+        ``log2(rank + 1)`` at index `rank`.
+    cutoff : int
+        The ideal list has ``min(cutoff, test items)`` places.
+
+    Returns
+    -------
+    float
+        0 where no test item has a gain: nDCG is undefined.
+
+    Examples
+    --------
+    >>> discount = np.log2(np.arange(10) + 1)
+    >>> round(ideal_dcg(np.array([0.0, 0.0, 1.0, 1.0]), discount, 3), 6)
+    1.63093
+    """
+    n_items = len(ascending_gains)
+    total = 0.0
+    for rank in range(1, min(cutoff, n_items) + 1):
+        total += ascending_gains[n_items - rank] / log_discount[rank]
+    return total
+
+
+def measure_positive(lists: JudgedLists, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure all users by some of the metrics of this module.
+
+    Parameters
+    ----------
+    lists : JudgedLists
+        With the gains of every nDCG among `metrics`.
+    metrics : sequence of Metric
+        Names in :data:`POSITIVE`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_users)
+        NaN = undefined.
+    """
+    gain_maps = list(lists.gains)
+    values = np.empty((len(metrics), len(lists.n_listed)))
+    _measure_users(
+        lists.first,
+        lists.n_listed,
+        lists.rank,
+        lists.positive,
+        np.array([lists.gains[gain_map] for gain_map in gain_maps]).reshape(-1, len(lists.rank)),
+        np.log2(np.arange(1, max(len(lists.rank), lists.rank.max(initial=0)) + 2)),
+        np.array([POSITIVE.index(metric.name) for metric in metrics]),
+        np.array([_NO_CUTOFF if metric.cutoff is None else metric.cutoff for metric in metrics]),
+        np.array([gain_maps.index(m.gain) if m.name == "nDCG" else -1 for m in metrics]),
+        values,
+    )
+    return values
+
+
+@nb.njit(cache=True, nogil=True)
+def _measure_users(
+    first: npt.NDArray[np.int64],
+    n_listed: npt.NDArray[np.int64],
+    rank: Ranks,
+    positive: npt.NDArray[np.bool_],
+    gains: FloatArray,
+    log_discount: FloatArray,
+    kinds: npt.NDArray[np.int64],
+    cutoffs: npt.NDArray[np.int64],
+    gain_maps: npt.NDArray[np.int64],
+    values: FloatArray,
+) -> None:
+    """Fill `values`, one column per user.
+
+    Sums run in order of rank, so that a list in ideal order has an nDCG of exactly 1.
+    """
+    longest = 0
+    for user in range(len(n_listed)):
+        longest = max(longest, first[user + 1] - first[user])
+    all_hits = np.empty(longest, dtype=np.int32)
+    all_gains = np.empty((len(gains), longest))
+    n_gains = np.zeros(len(gains), dtype=np.int64)
+    for user in range(len(n_listed)):
+        begin, end = first[user], first[user + 1]
+        listed = slice(begin, begin + n_listed[user])
+        n_relevant, n_hits = 0, 0
+        for place in range(begin, end):
+            if positive[place]:
+                n_relevant += 1
+                if rank[place] > 0:
+                    all_hits[n_hits] = rank[place]
+                    n_hits += 1
+        hits = all_hits[:n_hits]
+        for gain_map in range(len(gains)):
+            count, last, ascending = 0, 0.0, True
+            for place in range(begin, end):
+                gain = gains[gain_map, place]
+                if gain > 0:
+                    all_gains[gain_map, count] = gain
+                    ascending &= gain >= last
+                    last = gain
+                    count += 1
+            if not ascending:  # never with binary gains, whose sort would cost as much as the rest
+                all_gains[gain_map, :count].sort()
+            n_gains[gain_map] = count
+
+        for number in range(len(kinds)):
+            kind, cutoff = kinds[number], cutoffs[number]
+            value = np.nan
+            if kind == _P:
+                value = precision(hits, cutoff)
+            elif kind == _NDCG:
+                gain_map = gain_maps[number]
+                ideal = ideal_dcg(all_gains[gain_map, : n_gains[gain_map]], log_discount, cutoff)
+                if ideal > 0:
+                    gained = dcg(rank[listed], gains[gain_map, listed], log_discount, cutoff)
+                    value = gained / ideal
+            elif n_relevant > 0:
+                if kind == _R:
+                    value = recall(hits, n_relevant, cutoff)
+                elif kind == _AP:
+                    value = average_precision(hits, n_relevant, cutoff)
+                elif kind == _RR:
+                    value = reciprocal_rank(hits, cutoff)
+            values[number, user] = value
