@@ -26,7 +26,7 @@ from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 from plain_markdown import plain_notebook
-from recbias.chapters import Chapter, line_numbers, run_chapter
+from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
 from recbias.errors import RecbiasError
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def choose_edition(app: Sphinx, config: Config) -> None:
     config.bookkit_edition = os.environ.get("RECBIAS_EDITION") or config.bookkit_editions[0]
     config.bookkit_titles = titles
     if len(titles) > 1:
-        config.html_title = f"{config.html_title} · {titles[config.bookkit_edition]}"
+        config.html_title += f" · {titles[edition_name(config.bookkit_edition)]}"
 
 
 def add_switch(
@@ -96,15 +96,16 @@ def add_switch(
     titles: dict[str, str] = app.config.bookkit_titles
     if len(titles) < 2:
         return
+    current = edition_name(app.config.bookkit_edition)
     folders = {name: f"on/{name}" if number else "." for number, name in enumerate(titles)}
-    here = os.path.dirname(f"{folders[app.config.bookkit_edition]}/{pagename}")
+    here = os.path.dirname(f"{folders[current]}/{pagename}")
     page = pagename if doctree else app.config.root_doc
-    context["edition_title"] = titles[app.config.bookkit_edition]
+    context["edition_title"] = titles[current]
     context["editions"] = [
         {
             "title": title,
             "url": Path(os.path.relpath(f"{folders[name]}/{page}.html", here)).as_posix(),
-            "current": name == app.config.bookkit_edition,
+            "current": name == current,
         }
         for name, title in titles.items()
     ]
@@ -143,6 +144,12 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 
 
+def drop_templates(app: Sphinx, exception: Exception | None) -> None:
+    """Remove the theme's unfilled templates, which are no pages (event build-finished)."""
+    for template in Path(app.outdir, "_static").glob("*.html"):
+        template.unlink()
+
+
 # -- 5. tables -------------------------------------------------------------------------------------
 class table_figure(nodes.figure):  # noqa: N801 - docutils names nodes in lower case
     """A figure that holds a table, numbered and called "Table n"."""
@@ -178,6 +185,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", always_outdated)
     app.connect("source-read", read_executed)
     app.connect("doctree-read", number_tables)
+    app.connect("build-finished", drop_templates)
     # before the theme (500) makes its buttons
     app.connect("html-page-context", offer_notebook, priority=400)
     app.connect("html-page-context", add_switch, priority=400)

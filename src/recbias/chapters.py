@@ -34,8 +34,9 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from recbias.errors import ConfigError, RecbiasError, unknown_name
-from recbias.places import clone_root, data_dirs
+from recbias.datasets import dataset_info, find_files
+from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
+from recbias.places import clone_root
 
 Scalar = bool | int | float | str
 Value = Scalar | None | Sequence[Scalar]
@@ -140,11 +141,10 @@ class Parameter:
             value = {"true": True, "false": False}.get(value.lower(), value)
         elif isinstance(value, str) or (cast is float and type(value) is int):
             value = cast(value)
-        if type(value) is not cast:
+        has_type = type(value) is cast  # exactly: True is no int here
+        if not has_type or (self.choices and value not in self.choices):
             raise ValueError
-        if self.limits and not self.limits[0] <= float(value) <= self.limits[1]:
-            raise ValueError
-        if self.choices and value not in self.choices:
+        if self.limits and not self.limits[0] <= value <= self.limits[1]:
             raise ValueError
         return cast(value)
 
@@ -336,7 +336,6 @@ def run_chapter(
     params: Mapping[str, object] | None = None,
     out: Path | None = None,
     *,
-    data_dir: Path | None = None,
     progress: bool = False,
 ) -> Path:
     """Execute a chapter on a data set, unless the same run is already there.
@@ -346,15 +345,13 @@ def run_chapter(
     chapter : Chapter
         The chapter to run.
     dataset : str
-        Value of its parameter ``dataset``.
+        Value of its parameter ``dataset``: a name, or the path of a table of ratings.
     params : mapping of str to object, optional
         Other parameters, typed or as text.
     out : Path, optional
         The executed notebook. By default it lies under ``_build/runs`` of the clone, or under
         ``_build/reruns`` when `params` are given, so that a rerun never replaces what the site
         shows.
-    data_dir : Path, optional
-        Folder with data sets, searched before all others.
     progress : bool
         Show a progress bar of the cells, and what they write to standard error.
 
@@ -366,31 +363,65 @@ def run_chapter(
     Raises
     ------
     ConfigError
-        If a parameter is unknown or mistyped; no kernel is started.
+        If the data set or a parameter is unknown or mistyped; no kernel is started.
+    MissingData
+        If the table is not there.
     BuildError
         If a cell fails. What was executed so far is kept beside `out` as ``*.failed.ipynb``.
     """
-    if is_file_name(dataset):
-        dataset = str(Path(dataset).resolve())  # the kernel works in another folder
-    values = check_parameters(chapter, {"dataset": dataset, **(params or {})})
+    table = own_table(dataset)
+    changed = check_parameters(chapter, params or {})
+    if "dataset" in changed:
+        raise ConfigError("the parameter dataset is given on its own: --dataset NAME")
+    # absolute, because the kernel works in another folder
+    values = {"dataset": str(table) if table else dataset, **changed}
     if out is None:
-        label = "--".join(
-            [Path(dataset).stem if is_file_name(dataset) else dataset]
-            + [f"{name}={values[name]}" for name in sorted(params or {})]
-        )
-        folder = chapter.root / "_build" / ("reruns" if params else "runs")
-        out = folder / re.sub(r"[^\w.=+-]+", "_", label) / f"{chapter.name}.ipynb"
+        parts = [edition_name(dataset), *[f"{name}={changed[name]}" for name in sorted(changed)]]
+        folder = chapter.root / "_build" / ("reruns" if changed else "runs")
+        out = folder / _file_name("--".join(parts)) / f"{chapter.name}.ipynb"
     source = chapter.notebook()
-    key = _run_key(chapter, source, values, data_dir)
+    key = _run_key(chapter, source, values, [table] if table else _files_of(dataset))
     kept = _read_run(out, key)
-    done = kept or _execute(chapter, source, values, out, data_dir, progress)
+    done = kept or _execute(chapter, source, values, out, progress)
     _replace(out, nbformat.writes(_page(source, done, values, chapter, key)))
     return out
 
 
-def is_file_name(dataset: str) -> bool:
-    """Tell whether a data set is given as a file of the reader's own rather than by name."""
-    return Path(dataset).suffix.lower() in {".csv", ".tsv", ".parquet"}
+def own_table(dataset: str) -> Path | None:
+    """Tell a table of the reader's own from a data set with a name.
+
+    Parameters
+    ----------
+    dataset : str
+        A name, or a path: text with a slash or a suffix.
+
+    Returns
+    -------
+    Path or None
+        The absolute path of the table; None for a name.
+
+    Raises
+    ------
+    ConfigError
+        If no data set has that name.
+    MissingData
+        If there is no such file.
+    """
+    if not (Path(dataset).suffix or "/" in dataset or "\\" in dataset):
+        dataset_info(dataset)
+        return None
+    table = Path(dataset).expanduser().resolve()
+    if not table.is_file():
+        raise MissingData(
+            f"no file {table}\ngive the path of a table of ratings, or a dataset's name"
+        )
+    return table
+
+
+def edition_name(dataset: str) -> str:
+    """Give the name under which pages on a data set are kept: its own, or that of the table."""
+    table = own_table(dataset)
+    return _file_name(table.stem) if table else dataset
 
 
 def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:
@@ -398,6 +429,11 @@ def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:
     lines = chapter.source.read_text(encoding="utf-8").splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("# %%")]
     return starts if len(starts) == len(notebook.cells) else None
+
+
+def _file_name(text: str) -> str:
+    """Replace what file names and addresses should not have."""
+    return re.sub(r"[^\w.+=-]+", "_", text)
 
 
 def _files_in(contents: object) -> Iterator[str]:
@@ -430,14 +466,18 @@ def _assignment(node: ast.stmt) -> tuple[str, ast.expr]:
     return target.id, value
 
 
+def _files_of(dataset: str) -> Sequence[Path]:
+    """Give the files of a named data set; none where only recorded results can be shown."""
+    try:
+        return find_files(dataset_info(dataset))
+    except MissingData:
+        return []
+
+
 def _run_key(
-    chapter: Chapter,
-    source: NotebookNode,
-    values: Mapping[str, Value],
-    data_dir: Path | None,
+    chapter: Chapter, source: NotebookNode, values: Mapping[str, Value], data: Sequence[Path]
 ) -> str:
     """Hash everything that a run depends on; prose and tags are not part of it."""
-    dataset = str(values["dataset"])
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
     for cell in source.cells:
         if cell.cell_type == "code":
@@ -447,13 +487,9 @@ def _run_key(
             if path.is_file():
                 digest.update(b"\0" + path.relative_to(chapter.root).as_posix().encode() + b"\0")
                 digest.update(path.read_bytes())
-    # Large and read-only: size and time tell whether the ratings came, went or changed.
-    own = [Path(dataset)] if is_file_name(dataset) else []
-    for place in own or [folder / dataset for folder in data_dirs(data_dir)]:
-        for path in sorted([place, *place.rglob("*")]):
-            if path.is_file():
-                status = path.stat()
-                digest.update(f"\0{path.name} {status.st_size} {status.st_mtime_ns}".encode())
+    for path in data:  # large and read-only: place, size and time tell whether they changed
+        status = path.stat()
+        digest.update(f"\0{path.resolve()} {status.st_size} {status.st_mtime_ns}".encode())
     return digest.hexdigest()
 
 
@@ -471,7 +507,6 @@ def _execute(
     source: NotebookNode,
     values: Mapping[str, Value],
     out: Path,
-    data_dir: Path | None,
     progress: bool,
 ) -> NotebookNode:
     """Run all cells in a fresh kernel; a failed run leaves ``*.failed.ipynb``."""
@@ -480,7 +515,7 @@ def _execute(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".running-") as folder:
         partial = Path(folder) / out.name
         try:
-            with _kernel_environment(data_dir):
+            with _kernel_environment():
                 done = papermill.execute_notebook(
                     source,
                     str(partial),
@@ -510,16 +545,12 @@ def _execute(
 
 
 @contextmanager
-def _kernel_environment(data_dir: Path | None) -> Iterator[None]:
+def _kernel_environment() -> Iterator[None]:
     """Set what a kernel inherits. It works in ``notebooks/``, so relative folders are resolved."""
-    named = {
-        "RECBIAS_DATA": str(data_dir) if data_dir else os.environ.get("RECBIAS_DATA"),
-        "RECBIAS_CELLS": os.environ.get("RECBIAS_CELLS"),
-    }
-    changes = {
-        name: str(Path(value).expanduser().resolve()) for name, value in named.items() if value
-    }
-    changes["PYTHONHASHSEED"] = "0"  # the order of sets may reach a page
+    changes = {"PYTHONHASHSEED": "0"}  # the order of sets may reach a page
+    for name in ("RECBIAS_DATA", "RECBIAS_CELLS"):
+        folders = [folder for folder in os.environ.get(name, "").split(os.pathsep) if folder]
+        changes[name] = os.pathsep.join(str(Path(each).expanduser().resolve()) for each in folders)
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:

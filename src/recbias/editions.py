@@ -13,13 +13,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 from tqdm import tqdm
 
-from recbias.chapters import BuildError, list_chapters, run_chapter
+from recbias.chapters import BuildError, edition_name, list_chapters, own_table, run_chapter
+from recbias.datasets import dataset_info
 from recbias.errors import ConfigError
 
 _STRICT = ("-q", "-n", "-W", "--keep-going")
@@ -51,21 +52,19 @@ def build_site(
     out: Path | None = None,
     *,
     root: Path | None = None,
-    data_dir: Path | None = None,
 ) -> Path:
     """Run every chapter on every data set and build the site.
 
     Parameters
     ----------
     datasets : sequence of str
-        One edition each, in this order; those of ``_config.yml`` if empty.
+        Names or paths of tables, one edition each, in this order; if empty, those of
+        ``_config.yml``.
     out : Path, optional
         Folder of the site, ``_build/site`` of the clone by default. It is replaced as a whole, and
         only by a site that was built without a warning.
     root : Path, optional
         The clone.
-    data_dir : Path, optional
-        Folder with data sets, searched before all others.
 
     Returns
     -------
@@ -75,28 +74,26 @@ def build_site(
     Raises
     ------
     ConfigError
-        If a data set is named twice, or there is no clone.
+        If a data set is unknown or named twice, or there is no clone.
     BuildError
         If a chapter fails, or a page gives a warning; the message names the pages.
     """
     chapters = list_chapters(root)
     root = chapters[0].root
     datasets = list(datasets) or default_editions(root)
-    if len(set(datasets)) < len(datasets):
+    editions = {edition_name(dataset): dataset for dataset in datasets}
+    if len(editions) < len(datasets):
         raise ConfigError(f"each edition can be named once, got: {' '.join(datasets)}")
-    runs = [(dataset, chapter) for dataset in datasets for chapter in chapters]
+    runs = [(chapter, dataset) for dataset in datasets for chapter in chapters]
     with tqdm(runs, desc="chapters", unit="run") as bar:
-        for dataset, chapter in bar:
+        for chapter, dataset in bar:
             bar.set_postfix_str(f"{chapter.name} on {dataset}")
-            run_chapter(chapter, dataset, data_dir=data_dir, progress=True)
-    pages = _build_editions(root, datasets)
+            run_chapter(chapter, dataset, progress=True)
+    _build_editions(root, editions)
     fresh = root / "_build" / "site.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    for number, dataset in enumerate(datasets):
-        if number == 0:
-            shutil.copytree(pages[dataset], fresh)
-        else:
-            _add_edition(pages[dataset], fresh, dataset)
+    for name in editions:
+        _add_edition(root / "_build" / "editions" / name / "_build" / "html", fresh, name)
     out = out or root / "_build" / "site"
     shutil.rmtree(out, ignore_errors=True)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -104,62 +101,63 @@ def build_site(
     return out / "index.html"
 
 
-def _build_editions(root: Path, datasets: Sequence[str]) -> dict[str, Path]:
+def edition_titles(editions: Mapping[str, str]) -> dict[str, str]:
+    """Give each edition the title of its data set; an own table is called by its name."""
+    return {
+        name: name if own_table(dataset) else dataset_info(dataset).title
+        for name, dataset in editions.items()
+    }
+
+
+def _build_editions(root: Path, editions: Mapping[str, str]) -> None:
     """Build all editions at the same time, each into a fresh folder.
 
     Fresh, because Sphinx reports the warnings of a page only when it reads it again.
     """
+    titles = json.dumps(edition_titles(editions))
     builds = {}
-    for dataset in datasets:
-        folder = root / "_build" / "editions" / dataset
+    for name, dataset in editions.items():
+        folder = root / "_build" / "editions" / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
         command += ["build", str(root), "--path-output", str(folder), *_STRICT]
-        environment = os.environ | {
-            "RECBIAS_EDITION": dataset,
-            "RECBIAS_EDITIONS": json.dumps({name: name for name in datasets}),
-        }
-        with (folder / "build.log").open("w") as log:
-            builds[dataset] = subprocess.Popen(
+        environment = os.environ | {"RECBIAS_EDITION": dataset, "RECBIAS_EDITIONS": titles}
+        with (folder / "build.log").open("w", encoding="utf-8") as log:
+            builds[name] = subprocess.Popen(
                 command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT
             )
     for build in tqdm(builds.values(), desc="editions", unit="edition"):
         build.wait()
-    failed = [dataset for dataset, build in builds.items() if build.returncode]
+    failed = [name for name, build in builds.items() if build.returncode]
     if failed:
-        raise BuildError("\n".join(_findings(root, dataset) for dataset in failed))
-    return {name: root / "_build" / "editions" / name / "_build" / "html" for name in datasets}
+        raise BuildError("\n".join(_findings(root, name) for name in failed))
 
 
-def _findings(root: Path, dataset: str) -> str:
+def _findings(root: Path, name: str) -> str:
     """Say in a few lines what is wrong with an edition."""
-    log = root / "_build" / "editions" / dataset / "build.log"
+    log = root / "_build" / "editions" / name / "build.log"
     text = re.sub(r"\x1b\[[\d;]*m", "", log.read_text(encoding="utf-8"))
     lines = [line for line in text.splitlines() if _FINDING.search(line)]
-    shown = [
-        line.replace(f"{root}{os.sep}", "") for line in lines[:_SHOWN] or text.splitlines()[-3:]
-    ]
+    told = lines[:_SHOWN] or text.splitlines()[-3:]
+    shown = [line.replace(f"{root}{os.sep}", "") for line in told]
     more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return "\n".join(
-        [f"the edition on {dataset} has {len(lines)} faults, all of them in {log}:", *shown, *more]
-    )
+    return "\n".join([f"the edition {name} has faults, written to {log}:", *shown, *more])
 
 
-def _add_edition(pages: Path, site: Path, dataset: str) -> None:
-    """Copy an edition into the site, its links to shared files turned to those of the first."""
-    target = site / "on" / dataset
+def _add_edition(pages: Path, site: Path, name: str) -> None:
+    """Copy an edition into the site; all but the first link to the shared files of the first."""
+    if not site.exists():
+        shutil.copytree(pages, site)
+        return
+    target = site / "on" / name
     shutil.copytree(pages, target)
-    differing = [
-        path.relative_to(target).as_posix()
-        for path in sorted((target / _SHARED).rglob("*"))
-        if path.is_file() and not _is_same(path, site / path.relative_to(target))
-    ]
-    if differing:
-        raise BuildError(
-            f"the edition on {dataset} needs other shared files than the first: "
-            f"{', '.join(differing)}\nbuild it on its own: recbias book {dataset}"
-        )
+    for path in (target / _SHARED).rglob("*"):
+        if path.is_file() and not _is_same(path, site / path.relative_to(target)):
+            raise BuildError(
+                f"the edition {name} needs another {path.relative_to(target)} than the first\n"
+                f"build it on its own: recbias book {name}"
+            )
     shutil.rmtree(target / _SHARED)
     for page in target.rglob("*.html"):
         text = page.read_text(encoding="utf-8")

@@ -71,14 +71,14 @@ def data_dirs(extra: Path | None = None) -> list[Path]:
     Returns
     -------
     list of Path
-        `extra`, the folder that ``RECBIAS_DATA`` names, and the clone's ``data/downloads``; those
-        that are not set are left out.
+        `extra`, the folders that ``RECBIAS_DATA`` names (several are separated as in ``PATH``),
+        and the clone's ``data/downloads``; those that are not set are left out.
     """
     root = clone_root()
-    named = os.environ.get("RECBIAS_DATA")
+    named = os.environ.get("RECBIAS_DATA", "").split(os.pathsep)
     candidates = [
         extra,
-        Path(named) if named else None,
+        *[Path(folder) for folder in named if folder],
         root / "data" / "downloads" if root else None,
     ]
     return [Path(folder).expanduser() for folder in candidates if folder is not None]
