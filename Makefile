@@ -1,0 +1,48 @@
+# Needs Python >= 3.11 with venv, make and a package index. All targets share .venv, which is made
+# from requirements.lock; the README has the same commands for machines without make.
+
+PYTHON ?= python3
+VENV ?= .venv
+DATASETS ?=
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: book test lint prove lock clean
+
+book: $(READY)
+	$(BIN)/recbias book $(DATASETS)
+
+test: $(READY)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+# The slow form of the tests: many more generated examples.
+prove: $(READY)
+	$(BIN)/python -m pytest --hypothesis-profile=prove $(PYTEST_ARGS)
+
+# Versions and hashes for all platforms and Python versions; no addresses.
+lock:
+	rm -rf _build/lock && $(PYTHON) -m venv _build/lock && _build/lock/bin/pip install --quiet uv
+	_build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --upgrade \
+		--generate-hashes --no-annotate --no-header --no-emit-index-url --output-file requirements.lock pyproject.toml
+	rm -rf _build/lock
+
+clean:
+	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is older than Python 3.11; name another one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "$(PYTHON) has no venv module; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
