@@ -499,10 +499,20 @@ def _pair_means(
     return means, latest[pair]
 
 
+def _numbers(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
+    """Read numbers, NaN where there is none."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    # Each distinct text is read once: a million ratings have a handful.
+    codes, texts = pd.factorize(column)
+    distinct = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+    return np.append(distinct.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)[codes]
+
+
 def _values(
     column: pd.Series[Any], scale: RatingScale | None, where: Where
 ) -> npt.NDArray[np.float64]:
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = _numbers(column)
     bad = ~np.isfinite(numbers)
     if bad.any():
         row = int(np.argmax(bad))
@@ -522,7 +532,7 @@ def _values(
 def _times(column: pd.Series[Any], where: Where) -> npt.NDArray[np.int64]:
     if pd.api.types.is_datetime64_any_dtype(column.dtype) and column.notna().all():
         return column.to_numpy(dtype="datetime64[s]").astype(np.int64)
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = _numbers(column)
     # Beyond 2**53 a float64 no longer holds every whole number, nor is it a time of this era.
     bad = ~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers))
     if bad.any():

@@ -1,0 +1,147 @@
+"""What is known of each data set: where it comes from, what it holds, what it cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from recbias import places
+from recbias.errors import MissingData, unknown_name
+from recbias.ratings import RatingScale
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """The registry's entry for a data set.
+
+    Parameters
+    ----------
+    name : str
+        What a person types, e.g. ``"ml-1m"``.
+    title : str
+        How it is named wherever its results are shown.
+    licence, citation : str
+        What the publisher asks for, in a sentence; the paper to cite.
+    n_users, n_items, n_ratings : int
+        Its size.
+    scale : RatingScale
+        The declared scale.
+    cannot_test : mapping of str to str
+        Reason why claims may be not testable here (``"no timestamps"``, ``"merged stars"``,
+        ``"no negatives"``, ``"no unbiased part"``), and what it means for this data set.
+    files : tuple of tuple of str
+        Alternatives, preferred one first; each is the files that it needs, below a data folder.
+    address : str, optional
+        Where the publisher has it.
+    checksum : str, optional
+        Of the file at `address`, with its kind: ``"sha256:..."``.
+    checksum_source : str, optional
+        Who says so.
+    size : int, optional
+        Bytes of the file at `address`.
+    content_hash : str, optional
+        `Ratings.content_hash` of the data set.
+    merged_content_hash : str, optional
+        The same after the stars were merged as in ``ml-1m``, where only that is known.
+    """
+
+    name: str
+    title: str
+    licence: str
+    citation: str
+    n_users: int
+    n_items: int
+    n_ratings: int
+    scale: RatingScale
+    cannot_test: Mapping[str, str]
+    files: tuple[tuple[str, ...], ...] = field(default=())
+    address: str | None = None
+    checksum: str | None = None
+    checksum_source: str | None = None
+    size: int | None = None
+    content_hash: str | None = None
+    merged_content_hash: str | None = None
+
+
+def registry() -> dict[str, DatasetInfo]:
+    """Read the registry.
+
+    Returns
+    -------
+    dict of str to DatasetInfo
+        By name, in the order in which data sets are listed.
+    """
+    text = places.packaged("registry.yaml").read_text(encoding="utf-8")
+    entries = {}
+    for name, entry in yaml.safe_load(text).items():
+        scale = RatingScale(*entry.pop("scale"))
+        files = tuple(map(tuple, entry.pop("files", [])))
+        entries[name] = DatasetInfo(name=name, scale=scale, files=files, **entry)
+    return entries
+
+
+def dataset_info(name: str) -> DatasetInfo:
+    """Look a data set up.
+
+    Parameters
+    ----------
+    name : str
+        E.g. ``"ml-100k"``.
+
+    Returns
+    -------
+    DatasetInfo
+        Its entry.
+
+    Raises
+    ------
+    ConfigError
+        If the registry has no such name; the message has the nearest one.
+    """
+    entries = registry()
+    if name not in entries:
+        raise unknown_name("dataset", name, entries)
+    return entries[name]
+
+
+def find_files(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, ...]:
+    """Find the files of a data set on this machine.
+
+    Parameters
+    ----------
+    info : DatasetInfo
+        The data set.
+    data_dir : Path, optional
+        A folder to search before ``RECBIAS_DATA`` and the clone's ``data/downloads``.
+
+    Returns
+    -------
+    tuple of Path
+        The first alternative of `info.files` that a folder has completely; empty if the data set
+        needs no files.
+
+    Raises
+    ------
+    MissingData
+        If no folder has them; the message says where they are to be had and where to put them.
+    """
+    if not info.files:
+        return ()
+    folders = places.data_dirs(data_dir)
+    for folder in folders:
+        for alternative in info.files:
+            paths = tuple(folder / name for name in alternative)
+            if all(path.is_file() for path in paths):
+                return paths
+    wanted = " or ".join(
+        names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}" for names in info.files
+    )
+    searched = ", ".join(map(str, folders)) or "no folder (none is set)"
+    raise MissingData(
+        f"{info.name} is not here: no {wanted} in {searched}\n"
+        f"get {info.address} ({info.checksum})\n"
+        f"unpack it as FOLDER/{info.files[-1][0]} and name FOLDER by RECBIAS_DATA or --data-dir"
+    )
