@@ -11,6 +11,12 @@ from recbias.recommenders.base import (
     register,
 )
 from recbias.recommenders.least_squares import BiasedMF, WeightedMF
+from recbias.recommenders.line_ups import (
+    bcc17_grid,
+    line_up,
+    line_up_sources,
+    merged_star_variants,
+)
 from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
 from recbias.recommenders.neighbourhood import UserKNN
 from recbias.recommenders.non_personalised import Popularity, Random
@@ -32,6 +38,10 @@ __all__ = [
     "WeightedMF",
     "algorithm",
     "algorithms",
+    "bcc17_grid",
+    "line_up",
+    "line_up_sources",
+    "merged_star_variants",
     "parameter",
     "register",
 ]

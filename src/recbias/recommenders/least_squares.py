@@ -87,20 +87,33 @@ def _half_step(
     for f in range(size):
         everything[f, f] += regularisation
     matrix = np.empty((size, size))
+    # Eight ratings at a time, so that the matrix is read and written an eighth as often.
+    near = np.zeros((8, size))
+    extra = np.zeros(8)
     for row in range(len(pointers) - 1):
         solved[row] = 0.0
-        if pointers[row] == pointers[row + 1]:
+        first, end = pointers[row], pointers[row + 1]
+        if first == end:
             continue
         matrix[:] = everything
-        for at in range(pointers[row], pointers[row + 1]):
-            vector = fixed[other[at]]
-            extra = confidence[at] - 1.0
-            pull = confidence[at] * target[at]
+        for start in range(first, end, 8):
+            extra[:] = 0.0
+            for m in range(min(8, end - start)):
+                at = start + m
+                extra[m] = confidence[at] - 1.0
+                pull = confidence[at] * target[at]
+                for f in range(size):
+                    near[m, f] = fixed[other[at], f]
+                    solved[row, f] += pull * near[m, f]
             for f in range(size):
-                solved[row, f] += pull * vector[f]
-                part = extra * vector[f]
+                a, b = extra[0] * near[0, f], extra[1] * near[1, f]
+                c, d = extra[2] * near[2, f], extra[3] * near[3, f]
+                e, h = extra[4] * near[4, f], extra[5] * near[5, f]
+                k, n = extra[6] * near[6, f], extra[7] * near[7, f]
                 for g in range(f, size):
-                    matrix[f, g] += part * vector[g]
+                    matrix[f, g] += (
+                        (a * near[0, g] + b * near[1, g]) + (c * near[2, g] + d * near[3, g])
+                    ) + ((e * near[4, g] + h * near[5, g]) + (k * near[6, g] + n * near[7, g]))
         if not _solve(matrix, solved[row]):
             return False
     return True
