@@ -248,14 +248,16 @@ def measure_positive(lists: JudgedLists, metrics: Sequence[Metric]) -> FloatArra
         NaN = undefined.
     """
     gain_maps = list(lists.gains)
+    longest = int(np.diff(lists.first).max(initial=0))
     values = np.empty((len(metrics), len(lists.n_listed)))
     _measure_users(
         lists.first,
         lists.n_listed,
         lists.rank,
         lists.positive,
-        np.array([lists.gains[gain_map] for gain_map in gain_maps]).reshape(-1, len(lists.rank)),
-        np.log2(np.arange(1, max(len(lists.rank), lists.rank.max(initial=0)) + 2)),
+        np.array(list(lists.gains.values())).reshape(len(gain_maps), len(lists.rank)),
+        longest,
+        np.log2(np.arange(1, max(longest, lists.rank.max(initial=0)) + 2)),
         np.array([POSITIVE.index(metric.name) for metric in metrics]),
         np.array([_NO_CUTOFF if metric.cutoff is None else metric.cutoff for metric in metrics]),
         np.array([gain_maps.index(m.gain) if m.name == "nDCG" else -1 for m in metrics]),
@@ -271,6 +273,7 @@ def _measure_users(
     rank: Ranks,
     positive: npt.NDArray[np.bool_],
     gains: FloatArray,
+    longest: int,
     log_discount: FloatArray,
     kinds: npt.NDArray[np.int64],
     cutoffs: npt.NDArray[np.int64],
@@ -281,9 +284,6 @@ def _measure_users(
 
     Sums run in order of rank, so that a list in ideal order has an nDCG of exactly 1.
     """
-    longest = 0
-    for user in range(len(n_listed)):
-        longest = max(longest, first[user + 1] - first[user])
     all_hits = np.empty(longest, dtype=np.int32)
     all_gains = np.empty((len(gains), longest))
     n_gains = np.zeros(len(gains), dtype=np.int64)

@@ -1,0 +1,333 @@
+"""Metrics: names, values worked out by hand, laws, and what is refused."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rank_tables import run_table, user_table
+from recbias.errors import ConfigError, ContractError
+from recbias.metrics import METRIC_NAMES, Metric, measure, parse_metric
+from recbias.relevance import GainMap
+from recbias.testing import judged_scores, naive_list
+
+GAIN_NAMES = ("binary", "linear", "exp", "ranksys")
+
+
+def values(table, *names, min_rating=4, condensed=False, rating_max=5):
+    """One row per user or run, one column per metric."""
+    metrics = [parse_metric(name) for name in names]
+    result = measure(
+        table, metrics, min_rating=min_rating, condensed=condensed, rating_max=rating_max
+    )
+    return result.T.tolist()
+
+
+# ---- names ----
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["P@10", "R@5", "nDCG@10", "nDCG(exp)@10", "nDCG(linear)", "AP", "AP@100", "RR", "antiP@1"],
+)
+def test_a_metric_prints_as_it_is_written(text):
+    metric = parse_metric(text)
+    assert str(metric) == text
+    assert parse_metric(str(metric)) == metric
+    assert len({metric, parse_metric(text)}) == 1
+
+
+@given(st.sampled_from(METRIC_NAMES), st.integers(1, 10**6), st.sampled_from(GAIN_NAMES))
+def test_every_metric_parses_back(name, cutoff, gain):
+    metric = Metric(name, cutoff, GainMap(gain if name == "nDCG" else "binary"))
+    assert parse_metric(str(metric)) == metric
+
+
+def test_the_default_gain_is_not_printed():
+    assert str(parse_metric("nDCG(binary)@5")) == "nDCG@5"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("NDCG@10", r"unknown metric 'NDCG': did you mean 'nDCG'\?"),
+        ("recall@10", "unknown metric 'recall'.* known: P, R, nDCG, AP, RR, antiP"),
+        ("", "unknown metric ''"),
+        ("P@10@5", "cutoff '10@5' is not an integer"),
+        ("P@ten", "cutoff 'ten' is not an integer of at least 1"),
+        ("P@2.5", "cutoff '2.5' is not an integer"),
+        ("P@", "cutoff '' is not an integer"),
+        ("P@0", "P@0: a cutoff is an integer of at least 1"),
+        ("AP@-3", "AP@-3: a cutoff is an integer of at least 1"),
+        ("P", "P: it needs a cutoff, e.g. P@10"),
+        ("antiP", "antiP: it needs a cutoff"),
+        ("nDCG(expo)@10", "unknown gain map 'expo': did you mean 'exp'"),
+        ("P(exp)@10", "a gain map belongs to nDCG"),
+        ("nDCG(exp@10", "unknown metric"),
+    ],
+)
+def test_what_is_no_metric_is_refused(text, message):
+    with pytest.raises(ConfigError, match=message):
+        parse_metric(text)
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, 2.0, True, "3"])
+def test_a_metric_made_by_hand_is_checked_too(cutoff):
+    with pytest.raises(ConfigError, match="integer of at least 1"):
+        Metric("P", cutoff)
+
+
+# ---- values worked out by hand (formulas.md) ----
+
+
+def test_rank_metrics_of_the_worked_list():
+    """Section 4.1: N R U R N R (N = judged negative, U = unjudged), three positives."""
+    table = user_table((range(6), {0: 1, 1: 5, 3: 5, 4: 1, 5: 5}))
+    names = ("RR", "AP", "P@3", "R@3", "RR@1", "AP@4", "antiP@3", "P@100")
+    expected = [1 / 2, 1 / 2, 1 / 3, 1 / 3, 0, (1 / 2 + 2 / 4) / 3, 1 / 3, 3 / 100]
+    assert values(table, *names) == [pytest.approx(expected, abs=1e-15)]
+
+
+def test_ndcg_of_the_worked_list():
+    """Section 4.2: list x,b,c,a; test ratings a:5 b:4 c:2 d:3; x unrated, d not returned."""
+    x, a, b, c, d = range(5)
+    table = user_table(([x, b, c, a], {a: 5, b: 4, c: 2, d: 3}))
+    names = ("nDCG@3", "nDCG(exp)@3")
+    assert values(table, *names) == [pytest.approx([0.386853, 0.235054], abs=1e-6)]
+    assert values(table, *names, condensed=True) == [pytest.approx([0.919721, 0.723397], abs=1e-6)]
+
+
+def test_ndcg_of_the_authors_spreadsheet():
+    """Section 7.3: list ? 5 1 ? 2 4 3 ? 4 1; in test 5, 4, 3, 2, 1 occur 4, 4, 5, 3, 4 times."""
+    shown = {1: 5, 2: 1, 4: 2, 5: 4, 6: 3, 8: 4, 9: 1}
+    elsewhere = [5, 5, 5, 4, 4, 3, 3, 3, 3, 2, 2, 1, 1]
+    judged = shown | dict(enumerate(elsewhere, start=100))
+    assert values(user_table((range(10), judged)), "nDCG@10") == [
+        pytest.approx([0.325832], abs=1e-6)
+    ]
+    liking = {item: max(0, rating - 3) for item, rating in judged.items()}
+    graded = values(user_table((range(10), liking)), "nDCG(linear)@10", min_rating=1)
+    assert graded == [pytest.approx([0.294563], abs=1e-6)]
+
+
+def test_reciprocal_rank_of_the_toy_lists():
+    """Section 7.3: first positives at 2, 5, 1, 4: mean .4875."""
+    table = user_table(*[(range(6), {first - 1: 5}) for first in (2, 5, 1, 4)])
+    assert np.mean(values(table, "RR")) == pytest.approx(0.4875, abs=1e-15)
+
+
+def test_true_and_false_positives_share_the_list():
+    """Section 7.1: top 4 = +,-,?,?; two positives and four negatives in test."""
+    table = user_table((range(4), {0: 5, 1: 1, 10: 5, 11: 1, 12: 1, 13: 1}))
+    assert values(table, "P@4", "antiP@4", "R@4") == [[0.25, 0.25, 0.5]]
+
+
+def test_runs_of_the_toy():
+    """Section 2: r1,x1,r2,x2 by score, n = 2: both runs hit; and x1,r1,x2,r2,x3: one does."""
+    hit, hit_too = values(run_table(1, (0, 1, 5), (0, 2, 5)), "P@2")
+    assert (hit[0] + hit_too[0]) / 2 == 0.5
+    hit, missed = values(run_table(1, (0, 2, 5), (0, 3, 5)), "P@2")
+    assert (hit[0] + missed[0]) / 2 == 0.25
+
+
+def test_a_run_is_worth_its_rank_whatever_the_grade():
+    table = run_table(3, (0, 1, 4), (0, 3, 5), (2, 0, 4.5), (2, 10, 4), (2, 11, 4))
+    names = ("P@10", "R@10", "RR@10", "AP@10", "AP", "nDCG@10", "nDCG(exp)@10", "nDCG(linear)")
+    assert values(table, *names) == [
+        pytest.approx([0.1, 1, 1, 1, 1, 1, 1, 1]),
+        pytest.approx([0.1, 1, 1 / 3, 1 / 3, 1 / 3, 0.5, 0.5, 0.5]),
+        [0.0] * 8,
+        pytest.approx([0.1, 1, 1 / 10, 1 / 10, 1 / 10, *[1 / math.log2(11)] * 3]),
+        pytest.approx([0, 0, 0, 0, 1 / 11, 0, 0, 1 / math.log2(12)]),
+    ]
+
+
+def test_a_short_list_still_divides_by_the_cutoff():
+    """One hit in a list of two is .2 at 5, also condensed, as in trec_eval."""
+    table = user_table(([3, 7], {3: 5, 9: 5}))
+    assert values(table, "P@5", "antiP@5") == [[0.2, 0]]
+    assert values(table, "P@5", condensed=True) == [[0.2]]
+
+
+def test_what_is_undefined_is_nan():
+    """No relevant item: R, AP, RR, nDCG undefined, P and antiP not; then no test item at all."""
+    table = user_table(([1, 2], {2: 3}), ([1], {}), ([], {4: 5}))
+    names = ("P@2", "antiP@2", "R@2", "AP", "RR", "nDCG@2")
+    nan = pytest.approx([math.nan] * 4, nan_ok=True)
+    first, second, third = values(table, *names)
+    assert (first[:2], first[2:]) == ([0, 0.5], nan)
+    assert (second[:2], second[2:]) == ([0, 0], nan)
+    assert third == [0, 0, 0, 0, 0, 0]
+
+
+def test_graded_ndcg_is_defined_where_any_test_item_has_a_gain():
+    table = user_table(([1, 2], {2: 3}), ([1], {1: 1}))
+    graded, without_gain = values(table, "nDCG(exp)")
+    assert graded == pytest.approx([1 / math.log2(3)])
+    assert math.isnan(without_gain[0])
+
+
+def test_the_ideal_list_holds_all_test_items_but_no_more_than_the_cutoff():
+    table = user_table(([1, 2, 3], {1: 5, 8: 5, 9: 5}))
+    discounts = [1, 1 / math.log2(3), 1 / 2]
+    expected = [1 / sum(discounts[:2]), 1 / sum(discounts), 1 / sum(discounts)]
+    assert values(table, "nDCG@2", "nDCG@3", "nDCG") == [pytest.approx(expected)]
+
+
+# ---- laws ----
+
+cases = st.lists(judged_scores(), min_size=1, max_size=4).map(
+    lambda users: user_table(
+        *[(naive_list(scores, ties), judged) for scores, ties, judged in users]
+    )
+)
+thresholds = st.sampled_from([1, 3, 3.5, 4, 5])
+
+
+@given(cases, thresholds, st.booleans())
+def test_relevant_non_relevant_and_unrated_fill_the_list(table, min_rating, condensed):
+    rank = table.condensed_rank if condensed else table.rank
+    for cutoff in (1, 3, 10):
+        good, bad = np.transpose(
+            values(
+                table, f"P@{cutoff}", f"antiP@{cutoff}", min_rating=min_rating, condensed=condensed
+            )
+        )
+        rated = np.bincount(table.user[(rank > 0) & (rank <= cutoff)], minlength=table.n_users)
+        np.testing.assert_allclose(good + bad + (cutoff - rated) / cutoff, 1, rtol=0, atol=1e-15)
+
+
+@given(cases, thresholds)
+def test_recall_and_full_metrics_grow_with_the_cutoff(table, min_rating):
+    for name in ("R", "AP", "RR"):
+        names = [f"{name}@{cutoff}" for cutoff in (1, 2, 5, 8, 50)]
+        by_cutoff = np.array(values(table, *names, min_rating=min_rating))
+        assert not (np.diff(by_cutoff, axis=1) < 0).any()
+
+
+@given(cases, thresholds)
+def test_every_value_is_a_share(table, min_rating):
+    names = ("P@3", "R@3", "RR", "AP", "nDCG@3", "nDCG(exp)@3", "nDCG(ranksys)", "antiP@3")
+    found = np.array(values(table, *names, min_rating=min_rating))
+    found = found[~np.isnan(found)]
+    assert ((found >= 0) & (found <= 1 + 1e-15)).all()
+
+
+@pytest.mark.parametrize("gain", GAIN_NAMES)
+def test_a_perfect_list_has_one(gain):
+    rng = np.random.default_rng(4)
+    users = []
+    for _ in range(50):
+        judged = dict(enumerate(rng.integers(1, 11, 15) / 2))
+        best_first = sorted(judged, key=lambda item: -judged[item])
+        users.append(([*best_first, 90, 91], judged))
+    table = user_table(*users)
+    names = ("P@1", "RR", "AP", f"nDCG({gain})@1", f"nDCG({gain})@10", f"nDCG({gain})")
+    assert values(table, *names) == [[1.0] * len(names)] * len(users)
+    worst = user_table(*[(list(reversed(items)), judged) for items, judged in users])
+    assert np.max(values(worst, "nDCG@10", "AP")) < 1
+
+
+def test_the_best_false_positive_value_is_the_least_possible():
+    """Perfect scores: dislikes enter only where the liked items end."""
+    judged = {0: 5, 1: 5, 2: 1, 3: 1, 4: 1}
+    assert values(user_table((range(5), judged)), "antiP@2", "antiP@4") == [[0, 0.5]]
+
+
+@given(cases)
+def test_only_the_side_of_the_threshold_matters_to_binary_metrics(table):
+    names = [*(f"{name}@3" for name in METRIC_NAMES), "AP", "RR", "nDCG"]
+    recoded = dataclasses.replace(table, value=np.where(table.value >= 4, 10.0, -3.0))
+    np.testing.assert_array_equal(values(table, *names), values(recoded, *names))
+
+
+@given(cases, st.sampled_from([0.5, 4.0]))
+def test_linear_gains_may_be_scaled(table, factor):
+    scaled = dataclasses.replace(table, value=table.value * factor)
+    np.testing.assert_allclose(
+        values(table, "nDCG(linear)@4"),
+        values(scaled, "nDCG(linear)@4", min_rating=4 * factor),
+        rtol=1e-14,
+    )
+
+
+@given(cases)
+def test_a_metric_does_not_depend_on_its_neighbours(table):
+    """Neither the other metrics, nor their order, nor the other users change a bit."""
+    names = ["nDCG(exp)@2", "P@3", "AP", "antiP@1", "nDCG@7", "RR@2", "R@5", "nDCG(exp)@7"]
+    together = values(table, *names)
+    backwards = values(table, *reversed(names))
+    np.testing.assert_array_equal(together, [row[::-1] for row in backwards])
+    alone = np.hstack([values(table, name) for name in names])
+    np.testing.assert_array_equal(together, alone)
+
+
+def random_lists(rng, n_users, n_targets, n_relevant):
+    """Ranks of the relevant items in uniformly random lists, for many users at once."""
+    rank = 1 + rng.random((n_users, n_targets)).argsort(axis=1)[:, :n_relevant].astype(np.int32)
+    condensed = 1 + rank.argsort(axis=1).argsort(axis=1).astype(np.int32)
+    table = user_table(*[(range(1), dict.fromkeys(range(n_relevant), 5))] * n_users)
+    return dataclasses.replace(table, rank=rank.ravel(), condensed_rank=condensed.ravel())
+
+
+def test_random_lists_meet_their_expectations():
+    """RELIABILITY 2.4 within 5 standard errors, the hypergeometric one for P."""
+    n_users, t, r, n = 3000, 40, 6, 10
+    table = random_lists(np.random.default_rng(1), n_users, t, r)
+    found = np.array(values(table, f"P@{n}", f"R@{n}", f"nDCG@{n}")).T
+    rho = r / t
+    variance = rho * (1 - rho) * (t - n) / ((t - 1) * n)
+    discount = 1 / np.log2(np.arange(n) + 2)
+    expected = [rho, n / t, rho * discount.sum() / discount[:r].sum()]
+    errors = [np.sqrt(variance), np.sqrt(variance) * n / r, found[2].std()]
+    z_scores = (found.mean(axis=1) - expected) / np.array(errors) * np.sqrt(n_users)
+    assert np.abs(z_scores).max() < 5
+    assert found[0].var() == pytest.approx(variance, rel=0.15)
+
+
+def test_random_runs_hit_in_n_of_the_ranks():
+    """One relevant plus N sampled: E[P@n] = 1 / (N + 1)."""
+    rng = np.random.default_rng(2)
+    n_runs, n_sampled, cutoff = 20_000, 99, 10
+    runs = [(0, int(rank), 5.0) for rank in rng.integers(1, n_sampled + 2, n_runs)]
+    found = np.array(values(run_table(1, *runs), f"P@{cutoff}"))
+    share = cutoff / (n_sampled + 1)
+    error = np.sqrt(share * (1 - share) / n_runs) / cutoff
+    assert abs(found.mean() - share / cutoff) < 5 * error
+
+
+# ---- what is refused ----
+
+
+def test_runs_know_nothing_of_judged_non_relevant_items():
+    with pytest.raises(ConfigError, match="1R table holds no rank but that of the relevant item"):
+        values(run_table(1, (0, 1, 5)), "P@1", "antiP@1")
+
+
+def test_runs_of_a_lower_threshold_are_refused():
+    with pytest.raises(ConfigError, match=r"min_rating 5: a run of the table has rating 4.0"):
+        values(run_table(1, (0, 1, 5), (0, 2, 4)), "P@1", min_rating=5)
+
+
+def test_the_exponential_map_needs_the_top_of_the_scale():
+    with pytest.raises(ConfigError, match="exp"):
+        values(user_table(([1], {1: 5})), "nDCG(exp)@1", rating_max=None)
+
+
+@pytest.mark.parametrize("condensed", [[1, 3, 0], [2, 1, 0], [1, 1, 0], [1, 2, 3], [0, 1, 0]])
+def test_condensed_ranks_that_do_not_fit_the_ranks_are_refused(condensed):
+    table = user_table((range(9), {1: 5, 4: 5, 20: 5}))
+    broken = dataclasses.replace(table, condensed_rank=np.array(condensed, dtype=np.int32))
+    assert table.condensed_rank.tolist() == [1, 2, 0]
+    with pytest.raises(ContractError, match="user 0: the condensed ranks"):
+        values(broken, "P@1")
+
+
+def test_nothing_to_measure_is_an_empty_result():
+    metrics = [parse_metric("P@1"), parse_metric("nDCG(exp)@3"), parse_metric("antiP@2")]
+    assert measure(user_table(), metrics, min_rating=4, rating_max=5).shape == (3, 0)
+    assert measure(run_table(2), metrics[:2], min_rating=4, rating_max=5).shape == (2, 0)
+    assert measure(user_table(([1], {1: 5})), [], min_rating=4).shape == (0, 1)
