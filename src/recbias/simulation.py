@@ -172,7 +172,7 @@ def make_world(
        :math:`a_i + g_u + p_u^T q_i + e_{ui}`, for all pairs, without further noise.
     3. *Popularity.* Items in the order of :math:`0.85\,d\,a_i/0.6 + 0.53\,z_i`, with :math:`z_i`
        standard bell-shaped and d = 1 (agrees), 0 (independent) or -1 (opposes), get expected
-       numbers of ratings by a power law with exponent 4 and offset 0.36 `n_items`.
+       numbers of ratings by a power law with exponent 5 and offset 0.55 `n_items`.
     4. *Activity.* Users in random order get expected numbers of ratings by a power law with
        exponent 4, offset 0.64 `n_users` and 19 % of the mean as the least.
     5. *Choice.* A pair is observed, independently of all others, with probability
@@ -206,7 +206,7 @@ def make_world(
     Examples
     --------
     >>> make_world(n_users=40, n_items=60, n_ratings=200, seed=3)
-    World(popularity agrees, seed 3: Ratings('synthetic': 194 explicit ratings, 40 users, 60 items))
+    World(popularity agrees, seed 3: Ratings('synthetic': 191 explicit ratings, 40 users, 60 items))
     """
     if popularity not in get_args(Popularity):
         raise unknown_name("popularity", popularity, get_args(Popularity))
@@ -228,7 +228,7 @@ def make_world(
     standing = direction * _on_grid(_APPEAL_IN_POPULARITY / _APPEAL_SD * traits.appeal) + luck
     expected_of_item = np.empty(n_items)
     expected_of_item[np.argsort(-standing, kind="stable")] = power_law(
-        n_items, n_ratings, alpha=4, offset=0.36 * n_items
+        n_items, n_ratings, alpha=5, offset=0.55 * n_items
     )
     expected_of_user = np.empty(n_users)
     expected_of_user[np.argsort(_bell_table(n_users, 1, 1.0, keys[6])[:, 0], kind="stable")] = (
