@@ -40,8 +40,9 @@ from recbias.store import (
     digest,
     platform_record,
     read_arrays,
+    read_document,
     write_arrays,
-    write_atomically,
+    write_document,
 )
 from recbias.streams import stream
 from recbias.targets import TargetRule, Targets
@@ -51,17 +52,19 @@ __all__ = [
     "Grid",
     "Quantity",
     "Results",
+    "check_key",
     "dataset_splits",
     "grid_tables",
     "load_results",
-    "recorded_results",
+    "result_kind",
     "results_dir",
     "run",
+    "stored_results",
     "verify",
 ]
 
 REVISION = 1
-"""Raised when a change of code changes what a cell computes; recorded results then need renewing."""
+"""Raised when code changes what a cell computes; recorded results then need renewing."""
 
 N_REPLICATES = 500
 """Resamplings of users behind every interval."""
@@ -337,28 +340,23 @@ class Results:
         OSError
             If the folder cannot be written.
         """
+        flat = np.ascontiguousarray(self.replicates, "<f4").ravel()
+        write_arrays(
+            path.with_suffix(".parquet"), {"replicates": flat}, key=self.key, provenance={}
+        )
         body = {
             "values": _records(self.values),
             "tests": _records(self.tests),
-            "replicates": digest(np.ascontiguousarray(self.replicates, "<f4").tobytes()),
+            "replicates": digest(flat.tobytes()),
         }
-        record = {
-            "key": self.key,
+        context = {
+            "kind": "grid",
             "revision": REVISION,
             "dataset": dict(self.dataset),
             "grid": self.grid.to_dict(),
-            **body,
-            "digest": digest({"key": self.key, **body}),
             "provenance": dict(self.provenance),
         }
-        write_arrays(
-            path.with_suffix(".parquet"),
-            {"replicates": self.replicates.ravel()},
-            key=self.key,
-            provenance={},
-        )
-        text = json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n"
-        write_atomically(path.with_suffix(".json"), text.encode())
+        write_document(path.with_suffix(".json"), body, key=self.key, context=context)
 
 
 def load_results(path: Path, *, origin: str = "recorded") -> Results:
@@ -378,34 +376,19 @@ def load_results(path: Path, *, origin: str = "recorded") -> Results:
     Raises
     ------
     StoreError
-        If a file is absent or damaged, the content does not match its digest, or the grid, dataset
-        and revision do not give its key.
+        If a file is absent, damaged or edited, or if grid, dataset and revision of this code do not
+        give its key.
     """
-    document, sidecar = path.with_suffix(".json"), path.with_suffix(".parquet")
-    remedy = "restore the file, or record it again where the data is: see CONTRIBUTING.md"
-    for file in (document, sidecar):
-        if not file.is_file():
-            raise StoreError(f"{file}: missing recorded result; {remedy}")
-    try:
-        record = json.loads(document.read_text(encoding="utf-8"))
-        body = {name: record[name] for name in ("values", "tests", "replicates")}
-        grid = Grid.from_dict(record["grid"])
-        key, content_hash = record["key"], record["dataset"]["content_hash"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{document}: not a result ({error!r}); {remedy}") from error
-    if record["revision"] != REVISION or grid.key(content_hash) != key:
-        raise StoreError(
-            f"{document}: recorded by revision {record['revision']} of the experiment for key "
-            f"{key[:12]}, this code is revision {REVISION}; {remedy}"
-        )
+    record = read_document(path.with_suffix(".json"))
+    body, grid = record["body"], Grid.from_dict(record["grid"])
+    key = record["key"]
+    check_key(path, record, grid.key(record["dataset"]["content_hash"]))
+    sidecar = path.with_suffix(".parquet")
     arrays, _ = read_arrays(sidecar, key=key)
     values = pd.DataFrame(body["values"])
     flat = np.ascontiguousarray(arrays["replicates"], "<f4")
-    if (
-        digest(flat.tobytes()) != body["replicates"]
-        or digest({"key": key, **body}) != record["digest"]
-    ):
-        raise StoreError(f"{document}: its values were changed after recording; {remedy}")
+    if digest(flat.tobytes()) != body["replicates"]:
+        raise StoreError(f"{sidecar}: changed after it was computed; restore it or record it again")
     return Results(
         grid=grid,
         key=key,
@@ -416,6 +399,23 @@ def load_results(path: Path, *, origin: str = "recorded") -> Results:
         origin=origin,
         provenance=record["provenance"],
     )
+
+
+def check_key(path: Path, record: Mapping[str, Any], expected: str) -> None:
+    """Refuse a stored result that this code would not compute.
+
+    Raises
+    ------
+    StoreError
+        If its key differs from the one expected of its own parameters.
+    """
+    if record["key"] != expected:
+        raise StoreError(
+            f"{path}: computed by revision {record.get('revision')} of the experiments (key "
+            f"{record['key'][:12]}), this code is revision {REVISION} (key {expected[:12]})\n"
+            "renew it where the data is (recbias run CHAPTER --dataset NAME --record), and list "
+            "what changed in CHANGELOG.md"
+        )
 
 
 def results_dir(dataset: str, *, recorded: bool) -> Path:
@@ -434,13 +434,17 @@ def results_dir(dataset: str, *, recorded: bool) -> Path:
     return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset
 
 
-def recorded_results(dataset: str) -> dict[str, Path]:
-    """List a dataset's recorded results by name, as paths without suffix."""
-    folder = results_dir(dataset, recorded=True)
+def stored_results(folder: Path) -> dict[str, Path]:
+    """List the results below a folder by name, as paths without suffix."""
     return {
-        str(file.relative_to(folder).with_suffix("")): file.with_suffix("")
+        file.relative_to(folder).with_suffix("").as_posix(): file.with_suffix("")
         for file in sorted(folder.rglob("*.json"))
     }
+
+
+def result_kind(path: Path) -> str:
+    """Tell ``"grid"`` from ``"checks"``, by a result's path without suffix."""
+    return str(read_document(path.with_suffix(".json"))["kind"])
 
 
 def run(
@@ -481,18 +485,24 @@ def run(
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
     except MissingData as missing:
-        if record is None or record not in recorded_results(grid.dataset):
+        if record is None:
             raise
-        results = load_results(recorded_results(grid.dataset)[record])
-        if results.key != grid.key(dataset_info(grid.dataset).content_hash or ""):
-            raise StoreError(
-                f"{grid.dataset}: recorded results of {record} belong to other parameters or data\n"
-                f"to compute these, the data is needed: {missing}"
-            ) from missing
-        return results
+        return _recorded(grid, record, missing)
     results = _measure_grid(grid, dataset, workers=workers, data_dir=data_dir)
     if record is not None and clone_root() is not None:
         results.save(results_dir(dataset.name, recorded=False) / record)
+    return results
+
+
+def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
+    folder = results_dir(grid.dataset, recorded=True)
+    if not folder.is_dir():
+        raise missing
+    results = load_results(folder / record)
+    if results.key != grid.key(str(dataset_info(grid.dataset).content_hash)):
+        raise StoreError(
+            f"{folder / record}: recorded with other parameters than asked for\n{missing}"
+        ) from missing
     return results
 
 
@@ -542,12 +552,14 @@ def verify(
     MissingData
         If the dataset is not at hand, or nothing is recorded for it.
     """
-    paths = recorded_results(dataset)
+    paths = stored_results(results_dir(dataset, recorded=True))
     if not paths:
         raise MissingData(f"{dataset}: no recorded results to verify")
     source = load_dataset(dataset, data_dir=data_dir)
     rows = []
     for name, path in paths.items():
+        if result_kind(path) != "grid":
+            continue
         recorded = load_results(path)
         chosen = recorded.grid.systems
         if systems is not None and systems < len(chosen):

@@ -475,7 +475,7 @@ def _fill_keys(
 
 
 @nb.njit(cache=True, nogil=True)
-def _count_above(keys: Array, key: int) -> int:
+def _count_above(keys: Array, key: Any) -> int:
     # This plain form compiles to SIMD compares; iterating over the array itself is 7 times slower.
     above = 0
     for place in range(keys.shape[0]):
@@ -537,7 +537,7 @@ def _count_positives_above(
 
 
 @nb.njit(cache=True, nogil=True)
-def _draw(state: np.uint64, bound: int) -> tuple[np.uint64, int]:
+def _draw(state: np.uint64, bound: int) -> tuple[Any, Any]:
     """Advance the stream and draw below `bound` without bias (Lemire 2019)."""
     limit = np.uint64(bound)
     threshold = (np.uint64(0x100000000) - limit) % limit

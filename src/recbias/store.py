@@ -29,8 +29,10 @@ __all__ = [
     "digest",
     "platform_record",
     "read_arrays",
+    "read_document",
     "write_arrays",
     "write_atomically",
+    "write_document",
 ]
 
 
@@ -143,6 +145,57 @@ def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], d
         for name in table.column_names
     }
     return arrays, json.loads(metadata[b"recbias.provenance"])
+
+
+def write_document(
+    path: Path, body: Mapping[str, Any], *, key: str, context: Mapping[str, Any]
+) -> None:
+    """Write results as readable JSON with a digest that notices any later edit.
+
+    Parameters
+    ----------
+    path
+        Target.
+    body
+        JSON-able results; with the key, they are what the digest covers.
+    key
+        Digest of what decides the results.
+    context
+        Parameters, dataset and provenance, for people and for recomputing.
+    """
+    record = {**context, "key": key, "body": body, "digest": digest({"key": key, "body": body})}
+    text = json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    write_atomically(path, text.encode())
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Read what :func:`write_document` wrote.
+
+    Returns
+    -------
+    dict
+        The context with ``key`` and ``body``.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, is no such document, or was edited.
+    """
+    remedy = "restore it, or record it again where the data is: see CONTRIBUTING.md"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        expected = digest({"key": record["key"], "body": record["body"]})
+        found = record["digest"]
+    except FileNotFoundError as error:
+        raise StoreError(f"{path}: missing result; {remedy}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path}: not a result ({error!r}); {remedy}") from error
+    if found != expected:
+        raise StoreError(
+            f"{path}: changed after it was computed (digest {expected[:12]}, "
+            f"written {str(found)[:12]}); {remedy}"
+        )
+    return record
 
 
 def platform_record() -> dict[str, object]:

@@ -1,0 +1,35 @@
+"""Claims of the papers and the verdicts that measurements give them.
+
+The ledger (``data/published/claims.yaml``) states each claim with what was published and where it
+was read. A chapter's module holds the criterion of each of its claims: a function from results to
+*parts*, each an estimate with its interval and the region that the claim allows. The verdict
+follows from the parts by one rule; nobody types it.
+"""
+
+from recbias.claims.judging import (
+    NOT_TESTABLE,
+    VERDICTS,
+    Part,
+    Verdict,
+    judge,
+    judge_chapter,
+    scorecard,
+    verdict_table,
+)
+from recbias.claims.ledger import CHAPTERS, Claim, Erratum, claims, errata
+
+__all__ = [
+    "CHAPTERS",
+    "NOT_TESTABLE",
+    "VERDICTS",
+    "Claim",
+    "Erratum",
+    "Part",
+    "Verdict",
+    "claims",
+    "errata",
+    "judge",
+    "judge_chapter",
+    "scorecard",
+    "verdict_table",
+]

@@ -1,0 +1,184 @@
+"""Exact checks of definitions and theorems on data: how far reality is from an identity or bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from recbias.claims.ledger import claims
+from recbias.datasets import Dataset, dataset_info, load_dataset
+from recbias.errors import ConfigError, MissingData, StoreError
+from recbias.experiment import REVISION, check_key, results_dir
+from recbias.places import clone_root
+from recbias.store import digest, platform_record, read_document, write_document
+
+__all__ = ["Check", "Checks", "load_checks", "run_checks"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One identity or bound, tried on many instances.
+
+    Attributes
+    ----------
+    claim
+        Id in the ledger.
+    what
+        The statement.
+    n_checked
+        Number of instances.
+    worst
+        Largest violation found: 0 or below means none.
+    tolerance
+        Largest violation that counts as rounding.
+    """
+
+    claim: str
+    what: str
+    n_checked: int
+    worst: float
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Checks:
+    """All checks of a chapter on one dataset.
+
+    Attributes
+    ----------
+    rows
+        The checks.
+    key, parameters, dataset, origin, provenance
+        As of :class:`recbias.experiment.Results`.
+    """
+
+    rows: tuple[Check, ...]
+    key: str
+    parameters: Mapping[str, Any]
+    dataset: Mapping[str, Any]
+    origin: str
+    provenance: Mapping[str, Any]
+
+    def of(self, claim: str) -> list[Check]:
+        """Return the checks of one claim.
+
+        Raises
+        ------
+        ConfigError
+            If there are none.
+        """
+        found = [check for check in self.rows if check.claim == claim]
+        if not found:
+            raise ConfigError(f"no check of {claim} was run")
+        return found
+
+    def frame(self) -> pd.DataFrame:
+        """Lay the checks out as a table."""
+        return pd.DataFrame([vars(check) for check in self.rows])
+
+    def save(self, path: Path) -> None:
+        """Write the checks as ``path.json``, with a digest."""
+        context = {
+            "kind": "checks",
+            "revision": REVISION,
+            "dataset": dict(self.dataset),
+            "parameters": dict(self.parameters),
+            "provenance": dict(self.provenance),
+        }
+        body = {"checks": [vars(check) for check in self.rows]}
+        write_document(path.with_suffix(".json"), body, key=self.key, context=context)
+
+
+def load_checks(path: Path, *, origin: str = "recorded") -> Checks:
+    """Read checks that :meth:`Checks.save` wrote.
+
+    Raises
+    ------
+    StoreError
+        If the file is absent, damaged or edited, or belongs to another revision of the code.
+    """
+    record = read_document(path.with_suffix(".json"))
+    expected = _key(record["parameters"], record["dataset"]["content_hash"])
+    check_key(path, record, expected)
+    return Checks(
+        rows=tuple(Check(**check) for check in record["body"]["checks"]),
+        key=record["key"],
+        parameters=record["parameters"],
+        dataset=record["dataset"],
+        origin=origin,
+        provenance=record["provenance"],
+    )
+
+
+def run_checks(
+    compute: Callable[..., list[Check]],
+    dataset: str,
+    *,
+    parameters: Mapping[str, Any],
+    data_dir: Path | None = None,
+    record: str,
+) -> Checks:
+    """Run checks where the data is, or return the recorded ones of the same parameters.
+
+    Parameters
+    ----------
+    compute
+        Called as ``compute(dataset, **parameters)`` with a loaded :class:`~recbias.datasets.Dataset`.
+    dataset
+        Name of a dataset or path of a table.
+    parameters
+        JSON-able arguments of ``compute``.
+    data_dir
+        Folder that holds datasets, besides ``RECBIAS_DATA``.
+    record
+        Name under which a chapter keeps the checks.
+
+    Raises
+    ------
+    MissingData, StoreError
+        As :func:`recbias.experiment.run`.
+    """
+    try:
+        loaded: Dataset = load_dataset(dataset, data_dir=data_dir)
+    except MissingData as missing:
+        folder = results_dir(dataset, recorded=True)
+        if not folder.is_dir():
+            raise
+        checks = load_checks(folder / record)
+        if checks.key != _key(parameters, str(dataset_info(dataset).content_hash)):
+            raise StoreError(
+                f"{folder / record}: recorded with other parameters than asked for\n{missing}"
+            ) from missing
+        return checks
+    rows = compute(loaded, **parameters)
+    known = {claim.id for claim in claims()}
+    if strangers := {row.claim for row in rows} - known:
+        raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
+    ratings = loaded.ratings
+    checks = Checks(
+        rows=tuple(rows),
+        key=_key(parameters, ratings.content_hash),
+        parameters=parameters,
+        dataset={
+            "name": loaded.name,
+            "title": loaded.title,
+            "content_hash": ratings.content_hash,
+            "n_users": ratings.n_users,
+            "n_items": ratings.n_items,
+            "n_ratings": len(ratings),
+        },
+        origin="live",
+        provenance=platform_record(),
+    )
+    if clone_root() is not None:
+        checks.save(results_dir(loaded.name, recorded=False) / record)
+    return checks
+
+
+def _key(parameters: Mapping[str, Any], content_hash: str) -> str:
+    record = {"checks": dict(parameters), "dataset": content_hash, "revision": REVISION}
+    return digest(record)

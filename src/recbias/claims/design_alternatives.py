@@ -1,0 +1,765 @@
+"""Criteria and checks of chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
+
+The experiment names its protocols by the labels of :data:`PROTOCOLS`; the criteria read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.aggregation import aggregate
+from recbias.agreement import kendall_tau
+from recbias.claims.checks import Check, Checks
+from recbias.claims.judging import Criterion, NotTestable, Part
+from recbias.claims.ledger import claims
+from recbias.datasets import Dataset
+from recbias.experiment import Quantity, Results, dataset_splits, grid_tables
+from recbias.metrics import measure, parse_metric
+from recbias.protocol import Protocol
+from recbias.ranking import RankTable, rank, top_items
+from recbias.ratings import Ratings
+from recbias.recommenders import System
+from recbias.splits import Split, from_fold_labels
+from recbias.streams import stream
+from recbias.targets import (
+    TargetRule,
+    Targets,
+    all_targets,
+    candidate_items,
+    non_relevant_targets,
+)
+from recbias.theory import expectation, split_statistics
+
+__all__ = [
+    "CRITERIA",
+    "FIGURE_2",
+    "REMOVED",
+    "SIZES",
+    "grid_share",
+    "lemma_gap",
+    "lemma_protocols",
+    "protocols",
+    "theorem_checks",
+]
+
+FIGURE_2 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
+"""The systems of BCC17 Fig. 2 in its order, MF and kNN read as rating predictors (E25)."""
+
+REMOVED = (0, 30, 60, 90)
+"""Percent of the test ratings removed in BCC17 Fig. 3, left."""
+
+SIZES = (100, 400, 700, 1000)
+"""Sizes of the target sets in BCC17 Fig. 3, right."""
+
+LEMMA_SYSTEMS = ("pLSA", "Popularity", "kNN (rating prediction)", "kNN (ranking)")
+"""Systems of the Fig. 3 experiment: the paper's two, kNN in both readings, and Popularity."""
+
+_ROUNDING = 1e-12
+
+
+def protocols(min_rating: float, *, size: int = 100, n_sampled: int = 1000) -> dict[str, str]:
+    """Name the protocols of the chapter.
+
+    Parameters
+    ----------
+    min_rating
+        Smallest rating that is relevant.
+    size
+        Size of a 1R target set.
+    n_sampled
+        Sampled items of the AR-NN target sets.
+
+    Returns
+    -------
+    dict
+        ``AR`` and ``AI`` are AN-AR on TI and AI; ``R_test`` ranks the user's test ratings only;
+        ``NN`` samples once per user; ``1R`` and ``shared`` are the two ways to draw for runs;
+        ``all-1R`` has the full pool in every run, from which the expectation of ``1R`` follows.
+    """
+    relevance = f"rel>={min_rating:g}"
+    return {
+        "AR": f"TI-AN-AR {relevance}",
+        "AI": f"AI-AN-AR {relevance}",
+        "R_test": f"TI-AN-AR {relevance} condensed",
+        "NN": f"TI-NN-AR N={n_sampled} {relevance}",
+        "1R": f"TI-NN-1R t={size} {relevance}",
+        "shared": f"TI-NN-1R-shared t={size} {relevance}",
+        "all-1R": f"TI-AN-1R {relevance}",
+    }
+
+
+def lemma_protocols(
+    min_rating: float,
+    *,
+    removed: Sequence[int] = REMOVED,
+    sizes: Sequence[int] = SIZES,
+) -> dict[str, str]:
+    """Name the protocols of Fig. 3: thinned test sets (left) and larger target sets (right)."""
+    rule = "TI-NN-1R-shared t={} rel>=" + f"{min_rating:g}"
+    thinned = {
+        f"removed {share}%": rule.format(sizes[0]) + (f" removed={share}%" if share else "")
+        for share in removed
+    }
+    larger = {f"t={size}": rule.format(size) for size in sizes}
+    return {**thinned, **larger}
+
+
+def lemma_gap(results: Results, system: str, label: str) -> Quantity:
+    """Width of the lemma's interval around 1RP: upper minus lower bound."""
+    lower, upper = (_metric(results, label, bound) for bound in ("lower", "upper"))
+    return results[system, label, upper] - results[system, label, lower]
+
+
+def grid_share(results: Results, label: str, reading: str) -> Quantity:
+    """Share of a parameter grid in which the order of Fig. 2 holds.
+
+    Parameters
+    ----------
+    results
+        Random, Popularity, pLSA, and the MF and kNN settings of the reading.
+    label
+        Protocol label.
+    reading
+        ``"rating prediction"`` or ``"ranking"``: the MF and kNN settings with that word in their
+        name are combined, each MF with each kNN.
+
+    Returns
+    -------
+    Quantity
+        Replicates are the shares on resampled users.
+    """
+    metric = _metric(results, label, "P")
+    stacked = {
+        name: np.append(quantity.replicates, quantity.value)
+        for name, quantity in results.of_systems(label, metric).items()
+    }
+    pop, mf, knn = (
+        stacked["Popularity"],
+        *(
+            np.array(
+                [values for name, values in stacked.items() if _in_grid(name, family, reading)]
+            )
+            for family in ("MF", "kNN")
+        ),
+    )
+    fixed = stacked["pLSA"] > pop
+    mf_fits = (pop > mf)[:, None]
+    knn_fits = (knn > stacked["Random"])[None]
+    holds = fixed & mf_fits & knn_fits & (mf[:, None] > knn[None])
+    shares = holds.mean(axis=(0, 1))
+    return Quantity(float(shares[-1]), shares[:-1])
+
+
+def _in_grid(name: str, family: str, reading: str) -> bool:
+    return name.startswith(f"{family} {reading}")
+
+
+# -- criteria ----------------------------------------------------------------------------------
+
+
+def _systems(results: Mapping[str, Results | Checks]) -> Results:
+    return _table(results, "systems")
+
+
+def _table(results: Mapping[str, Results | Checks], name: str) -> Results:
+    table = results[name]
+    if not isinstance(table, Results):
+        raise TypeError(f"{name} holds checks, expected results of a grid")
+    return table
+
+
+def _metric(results: Results, label: str, name: str) -> str:
+    """Find a metric by its name, whatever its cutoff."""
+    return next(text for text in results.grid.by_label[label] if text.split("@")[0] == name)
+
+
+def _order(results: Results, label: str, pairs: Iterable[tuple[str, str]]) -> list[Part]:
+    metric = _metric(results, label, "P")
+    return [
+        Part(
+            f"{a} - {b}",
+            results[a, label, metric] - results[b, label, metric],
+            least=0.0,
+            strict=True,
+        )
+        for a, b in pairs
+    ]
+
+
+def _largest(quantities: Iterable[Quantity]) -> Quantity:
+    return reduce(
+        lambda a, b: Quantity(max(a.value, b.value), np.maximum(a.replicates, b.replicates)),
+        quantities,
+    )
+
+
+def _smallest(quantities: Iterable[Quantity]) -> Quantity:
+    return reduce(
+        lambda a, b: Quantity(min(a.value, b.value), np.minimum(a.replicates, b.replicates)),
+        quantities,
+    )
+
+
+def _absolute(quantity: Quantity) -> Quantity:
+    return Quantity(abs(quantity.value), np.abs(quantity.replicates))
+
+
+def _tau(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Quantity:
+    """Rank agreement of two ways to order all systems."""
+    rows = [
+        np.array([np.append(q.replicates, q.value) for q in results.of_systems(*names).values()]).T
+        for names in (first, second)
+    ]
+    tau = kendall_tau(*rows)
+    return Quantity(float(tau[-1]), tau[:-1])
+
+
+def _checked(claim: str) -> Criterion:
+    """Criterion of a definition or theorem: every check within its tolerance."""
+
+    def criterion(results: Mapping[str, Results | Checks]) -> list[Part]:
+        checks = results["checks"]
+        if not isinstance(checks, Checks):
+            raise TypeError("'checks' holds no checks")
+        return [
+            Part(f"{check.what} (worst of {check.n_checked:,})", check.worst, most=check.tolerance)
+            for check in checks.of(claim)
+        ]
+
+    return criterion
+
+
+def _r_test(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric = _metric(table, "AR", "P")
+    rise = {
+        name: table[name, "R_test", metric] / table[name, "AR", metric] for name in table.systems
+    }
+    others = [quantity for name, quantity in rise.items() if name != "Random"]
+    return [
+        Part("smallest rise of P, ratio", _smallest(rise.values()), least=1.3),
+        Part("rise for Random, ratio", rise["Random"], least=20.0),
+        Part("Random's rise - largest other", rise["Random"] - _largest(others), least=0.0),
+    ]
+
+
+def _ceiling(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric = _metric(table, "1R", "P")
+    cutoff = int(metric.split("@")[1])
+    highest = max(
+        quantity.value
+        for label in ("1R", "shared")
+        for quantity in table.of_systems(label, metric).values()
+    )
+    return [
+        Part("largest 1RP of a system", highest, most=1 / cutoff + _ROUNDING),
+        *_checked("BCC17-C-MAX1R")(results),
+    ]
+
+
+def _figure_2_ar(results: Mapping[str, Results | Checks]) -> list[Part]:
+    grid = _table(results, "grid")
+    parts = [
+        Part(
+            f"share of settings with the published order, {reading} reading",
+            grid_share(grid, "AR", reading),
+            least=0.0,
+            strict=True,
+        )
+        for reading in ("rating prediction", "ranking")
+    ]
+    if grid.dataset["name"].startswith("ml-1m"):
+        metric = _metric(grid, "AR", "P")
+        published = Part("P of Popularity", grid["Popularity", "AR", metric], 0.075, 0.085)
+        parts.append(published)
+    return parts
+
+
+def _figure_2_1r(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric = _metric(table, "1R", "P")
+    plsa, pop, mf, knn, random = FIGURE_2
+    pairs = [(plsa, pop), (pop, mf), (pop, knn), (mf, random), (knn, random)]
+    largest = _largest(table.of_systems("1R", metric, FIGURE_2).values())
+    chance = table[random, "1R", metric] - table[random, "1R", "rho"]
+    errors = float(chance.value / np.std(chance.replicates, ddof=1))
+    return [
+        *_order(table, "1R", pairs),
+        Part("largest value", largest, most=0.1, strict=True),
+        Part("Random - 1/t, in standard errors", errors, least=-3.0, most=3.0),
+    ]
+
+
+def _last_fm(results: Mapping[str, Results | Checks]) -> list[Part]:
+    raise NotTestable("dataset not here")
+
+
+def _range(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric = _metric(table, "AR", "P")
+    values = [table["Popularity", label, metric] for label in ("AI", "AR", "NN", "1R")]
+    return [
+        Part("largest / smallest P of Popularity", _largest(values) / _smallest(values), least=1.5)
+    ]
+
+
+def _ti_ai(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric = _metric(table, "AR", "P")
+    changes = (
+        _absolute(table[name, "AI", metric] - table[name, "AR", metric]) for name in table.systems
+    )
+    return [
+        Part("largest change of P from AI to TI", _largest(changes), most=0.002),
+        *_checked("BCC17-C-TIAI")(results),
+    ]
+
+
+def _disagree(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric = _metric(table, "AR", "P")
+    tau = _tau(table, ("AR", metric), ("1R", metric))
+    return [Part("tau between the AR and 1R orders", tau, most=1.0, strict=True)]
+
+
+def _significant(results: Mapping[str, Results | Checks]) -> list[Part]:
+    tests = _systems(results).tests
+    pairs = tests[tests["a"].isin(FIGURE_2) & tests["b"].isin(FIGURE_2)]
+    return [
+        Part(
+            f"largest Wilcoxon p of {len(rows)} pairs, {label} per {unit}",
+            float(rows["wilcoxon_p"].max()),
+            most=0.001,
+            strict=True,
+        )
+        for (label, unit), rows in pairs.groupby(["label", "unit"], sort=False)
+    ]
+
+
+def _other_metrics(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric = _metric(table, "AR", "P")
+    return [
+        Part(
+            f"tau of {metric} with {other}",
+            _tau(table, ("AR", metric), ("AR", other)),
+            least=0.6,
+        )
+        for other in (_metric(table, "AR", name) for name in ("nDCG", "AP", "RR", "R"))
+    ]
+
+
+def _lemma(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric, lower, upper = (_metric(table, "shared", name) for name in ("P", "lower", "upper"))
+    expected = _metric(table, "all-1R", "P")
+    above = _smallest(
+        table[name, "all-1R", expected] - table[name, "shared", lower] for name in table.systems
+    )
+    below = _smallest(
+        table[name, "shared", upper] - table[name, "all-1R", expected] for name in table.systems
+    )
+    return [
+        *_checked("BCC17-L1")(results),
+        Part(f"1R: smallest (expected {metric} - lower)", above, least=0.0),
+        Part(f"1R: smallest (upper - expected {metric})", below, least=0.0),
+    ]
+
+
+def _thinning(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _table(results, "lemma")
+    labels = [label for label in table.grid.parsed if label.startswith("removed")]
+    parts = []
+    for system in table.systems:
+        gaps = [lemma_gap(table, system, label) for label in labels]
+        parts += [
+            Part(f"{system}: gap {a} - gap {b}", wide - narrow, least=0.0, strict=True)
+            for (a, wide), (b, narrow) in pairwise(zip(labels, gaps, strict=True))
+        ]
+        parts.append(Part(f"{system}: last gap / first", gaps[-1] / gaps[0], most=0.5))
+    return parts
+
+
+def _larger_sets(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _table(results, "lemma")
+    thinned = [label for label in table.grid.parsed if label.startswith("removed")]
+    labels = [label for label in table.grid.parsed if label.startswith("t=")]
+    parts = []
+    for system in table.systems:
+        gaps = [lemma_gap(table, system, label) for label in labels]
+        parts += [
+            Part(f"{system}: gap {a} - gap {b}", wide - narrow, least=0.0)
+            for (a, wide), (b, narrow) in pairwise(zip(labels, gaps, strict=True))
+        ]
+        by_size = gaps[-1] / gaps[0]
+        by_thinning = lemma_gap(table, system, thinned[-1]) / lemma_gap(table, system, thinned[0])
+        parts.append(
+            Part(
+                f"{system}: last / first gap, sizes minus thinning",
+                by_size - by_thinning,
+                least=0.0,
+                strict=True,
+            )
+        )
+    return parts
+
+
+def _theta(results: Mapping[str, Results | Checks]) -> list[Part]:
+    table = _systems(results)
+    metric, lower = (_metric(table, "shared", name) for name in ("P", "lower"))
+    ratios = [
+        table[name, "shared", metric] / table[name, "shared", lower]
+        for name in table.systems
+        if table[name, "shared", lower].value > 0
+    ]
+    return [
+        Part("smallest 1RP / lower bound", _smallest(ratios).value, least=1.0 - _ROUNDING),
+        Part("largest - smallest ratio", _largest(ratios) - _smallest(ratios), 0.0, strict=True),
+    ]
+
+
+CRITERIA: dict[str, Criterion] = {
+    "BCC17-T1": _checked("BCC17-T1"),
+    "BCC17-T2": _checked("BCC17-T2"),
+    "BCC17-T3": _checked("BCC17-T3"),
+    "BCC17-F1": _checked("BCC17-F1"),
+    "BCC17-D-RELV": _checked("BCC17-D-RELV"),
+    "BCC17-C-RTEST": _r_test,
+    "BCC17-EQ-ARP": _checked("BCC17-EQ-ARP"),
+    "BCC17-EQ1": _checked("BCC17-EQ1"),
+    "BCC17-C-MAX1R": _ceiling,
+    "BCC17-SETUP": _checked("BCC17-SETUP"),
+    "BCC17-F2A": _figure_2_ar,
+    "BCC17-F2B": _last_fm,
+    "BCC17-F2C": _figure_2_1r,
+    "BCC17-C-RANGE": _range,
+    "BCC17-C-TIAI": _ti_ai,
+    "BCC17-C-DISAGREE": _disagree,
+    "BCC17-C-SIG": _significant,
+    "BCC17-C-OTHER": _other_metrics,
+    "BCC17-L1": _lemma,
+    "BCC17-L1-PROOF": _checked("BCC17-L1-PROOF"),
+    "BCC17-F3L": _thinning,
+    "BCC17-F3R": _larger_sets,
+    "BCC17-C-THETA": _theta,
+    "BCC17-C-1RRED": _checked("BCC17-C-1RRED"),
+}
+
+
+# -- checks on data ----------------------------------------------------------------------------
+
+
+class _Oracle:
+    """Scores every test item by its rating, all others 0: the best ranking there is."""
+
+    def __init__(self, split: Split) -> None:
+        self._test = split.test
+
+    def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> _Oracle:
+        return self
+
+    def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
+        scores = np.zeros((len(users), self._test.n_items), dtype=np.float32)
+        for row, user in enumerate(users):
+            own = slice(self._test.indptr[user], self._test.indptr[user + 1])
+            scores[row, self._test.item[own]] = self._test.value[own]
+        return scores
+
+
+def theorem_checks(
+    dataset: Dataset,
+    *,
+    seed: int,
+    split: str,
+    min_rating: float,
+    size: int,
+    cutoff: int,
+    n_sampled: int,
+) -> list[Check]:
+    """Check the definitions and theorems of the chapter on the first fold of a dataset.
+
+    Parameters
+    ----------
+    dataset
+        Loaded dataset.
+    seed, split
+        Those of the chapter's grids.
+    min_rating
+        Smallest rating that is relevant.
+    size
+        Size of a 1R target set.
+    cutoff
+        Length of the lists.
+    n_sampled
+        Sampled items of the AR-NN target sets.
+
+    Returns
+    -------
+    list of Check
+        Target sets and lists are rebuilt here user by user from sets of items, apart from the
+        package's counting.
+    """
+    splits = dataset_splits(dataset, split, seed=seed)
+    first = splits[0]
+    popular = System("Popularity", "Popularity").build().fit(first.train)
+    names = protocols(min_rating, size=size, n_sampled=n_sampled)
+    asked = {label: Protocol.parse(text) for label, text in names.items()}
+    tables = dict(
+        zip(
+            asked,
+            rank(popular, first, [protocol.targets for protocol in asked.values()], seed=seed),
+            strict=True,
+        )
+    )
+    lists = top_items(popular, first, cutoff=cutoff, candidates="TI", seed=seed)
+    least_ti = min(len(candidate_items(part, "TI")) for part in splits) / dataset.ratings.n_items
+    return [
+        *_check_records(min_rating, size, len(splits), split),
+        *_check_notation(first, min_rating),
+        *_check_target_sets(first, tables, min_rating, n_sampled),
+        *_check_toy(),
+        *_check_precision(first, tables, lists, min_rating, cutoff),
+        *_check_ceiling(first, seed, min_rating, size, cutoff),
+        Check("BCC17-C-TIAI", "0.9 - smallest |C_TI|/|I| of a fold", len(splits), 0.9 - least_ti),
+        *_check_one_relevant(tables["1R"], min_rating, cutoff, dataset.ratings.scale.maximum),
+        *_check_proof(seed),
+    ]
+
+
+def lemma_checks(grids: Sequence[Results], cutoff: int) -> Check:
+    """Check the bounds of the lemma user by user on every shared run of the grids.
+
+    Parameters
+    ----------
+    grids
+        Results of this machine, whose rank tables are at hand.
+    cutoff
+        n of the lemma.
+
+    Returns
+    -------
+    Check
+        The worst violation of either bound by one user of one table.
+    """
+    worst, n_checked = -np.inf, 0
+    for results in grids:
+        for label, protocol in results.grid.parsed.items():
+            if protocol.rule.relevant != "1R-shared":
+                continue
+            for *_, table in grid_tables(results.grid, label):
+                hits = ((table.rank > 0) & (table.rank <= cutoff)) / cutoff
+                sums = [
+                    np.bincount(table.user, weights=values, minlength=table.n_users)
+                    for values in (
+                        expectation(f"lower@{cutoff}", table, min_rating=protocol.min_rating),
+                        hits,
+                        expectation(f"upper@{cutoff}", table, min_rating=protocol.min_rating),
+                    )
+                ]
+                worst = max(worst, *(float((a - b).max()) for a, b in pairwise(sums)))
+                n_checked += table.n_users
+    return Check(
+        "BCC17-L1", "bounds of the lemma, per user of every shared run", n_checked, worst, _ROUNDING
+    )
+
+
+def _violations(claim: str, what: str, outcomes: Sequence[bool]) -> Check:
+    return Check(claim, what, len(outcomes), float(len(outcomes) - sum(outcomes)))
+
+
+def _check_records(min_rating: float, size: int, n_folds: int, split: str) -> list[Check]:
+    published = next(claim for claim in claims() if claim.id == "BCC17-T1").published
+    rows = [row for row in published.split("; ") if " | " in row]
+    frame = [split.startswith("k-fold"), n_folds == 5, min_rating == 5, size == 100]
+    return [
+        Check("BCC17-T1", "rows of Table 1 missing on the page", 8, float(8 - len(rows))),
+        _violations("BCC17-SETUP", "settings that differ from the paper's", frame),
+    ]
+
+
+def _user_positives(split: Split, min_rating: float) -> list[set[int]]:
+    test = split.test
+    return [
+        {
+            int(item)
+            for item, value in zip(test.item[rows], test.value[rows], strict=True)
+            if value >= min_rating
+        }
+        for rows in map(slice, test.indptr[:-1], test.indptr[1:])
+    ]
+
+
+def _check_notation(split: Split, min_rating: float) -> list[Check]:
+    positives = _user_positives(split, min_rating)
+    sizes = [len(all_targets(split, "TI", user)) for user in range(split.test.n_users)]
+    found = split_statistics(split, "TI", min_rating=min_rating)
+    t = len(sizes) / sum(1 / size for size in sizes)
+    rho = sum(len(p) / size for p, size in zip(positives, sizes, strict=True)) / len(sizes)
+    n_relevant = sum(map(len, positives)) + sum(1 for v in split.train.value if v >= min_rating)
+    delta = n_relevant / (t * len(sizes))
+    deviations = [abs(found.t / t - 1), abs(found.rho / rho - 1), abs(found.delta / delta - 1)]
+    what = "relative deviation of t, rho and delta from their definitions"
+    return [Check("BCC17-T2", what, len(sizes), max(deviations), _ROUNDING)]
+
+
+def _check_target_sets(
+    split: Split, tables: Mapping[str, RankTable], min_rating: float, n_sampled: int
+) -> list[Check]:
+    train, test = split.train, split.test
+    positives = _user_positives(split, min_rating)
+    rated_in_test = {int(item) for item in test.item}
+    outcomes = [set(map(int, candidate_items(split, "TI"))) == rated_in_test]
+    for user, relevant_items in enumerate(positives):
+        trained = set(map(int, train.item[train.indptr[user] : train.indptr[user + 1]]))
+        for label, candidates in (("AR", rated_in_test), ("AI", set(range(test.n_items)))):
+            code = "TI" if label == "AR" else "AI"
+            targets = set(map(int, all_targets(split, code, user)))
+            others = set(map(int, non_relevant_targets(split, code, user, min_rating=min_rating)))
+            outcomes += [
+                targets == others | relevant_items,
+                not others & (relevant_items | trained),
+                others <= candidates,
+                tables[label].n_targets[user] == len(candidates - trained),
+            ]
+        pool = len(rated_in_test - trained - relevant_items)
+        outcomes.append(tables["NN"].n_targets[user] == min(n_sampled, pool) + len(relevant_items))
+    return [_violations("BCC17-T3", "target sets that break Table 3", outcomes)]
+
+
+def _toy() -> Split:
+    """Build a matrix that fits the caption of Fig. 1: nobody has item a in test, user u has d, e."""
+    cells = [
+        *(("u", item, 5, 0) for item in "de"),
+        *(("v", item, rating, 0) for item, rating in (("b", 5), ("c", 3))),
+        *(("v", item, 5, 1) for item in "a"),
+        *(("u", item, 4, 1) for item in "f"),
+    ]
+    frame = pd.DataFrame(cells, columns=["user_id", "item_id", "rating", "fold"])
+    ratings = Ratings.from_frame(frame, name="Fig. 1")
+    folds = frame.sort_values(["user_id", "item_id"])["fold"].to_numpy()
+    return from_fold_labels(ratings, folds)[0]
+
+
+def _check_toy() -> list[Check]:
+    split = _toy()
+    ids = split.test.item_ids
+    user = list(split.test.user_ids).index("u")
+
+    def names(items: npt.NDArray[np.int32]) -> str:
+        return "".join(ids[items])
+
+    popular = System("Popularity", "Popularity").build().fit(split.train)
+    tables = rank(
+        popular,
+        split,
+        [
+            Targets(TargetRule.parse("TI-AN-AR")),
+            Targets(TargetRule.parse("TI-NN-1R t=2"), 5.0),
+        ],
+        seed=1,
+    )
+    every, runs = (table.item[table.user == user] for table in tables)
+    outcomes = [
+        names(every) == "de",
+        names(runs) == "de" and tables[1].per == "run",
+        names(non_relevant_targets(split, "TI", user, min_rating=5)) == "bc",
+        names(non_relevant_targets(split, "AI", user, min_rating=5)) == "abc",
+        bool((tables[1].n_targets[tables[1].user == user] == 2).all()),
+    ]
+    return [_violations("BCC17-F1", "sets of the toy that differ from the caption", outcomes)]
+
+
+def _check_precision(
+    split: Split,
+    tables: Mapping[str, RankTable],
+    lists: npt.NDArray[np.int32],
+    min_rating: float,
+    cutoff: int,
+) -> list[Check]:
+    positives = _user_positives(split, min_rating)
+    metric = parse_metric(f"P@{cutoff}")
+    per_user = measure(tables["AR"], [metric], min_rating=min_rating)
+    by_hand = [
+        len(relevant_items & set(map(int, items))) / cutoff
+        for relevant_items, items in zip(positives, lists, strict=True)
+    ]
+    worst_user = float(np.max(np.abs(per_user[0] - by_hand)))
+    mean = aggregate(tables["AR"], per_user, min_rating=min_rating, population="all")[0]
+    runs = tables["1R"]
+    per_run = measure(runs, [metric], min_rating=min_rating)
+    micro = aggregate(runs, per_run, min_rating=min_rating, population="runs")[0]
+    hits = sum(1 for place in runs.rank if 1 <= place <= cutoff)
+    counted = hits / (cutoff * sum(map(len, positives)))
+    n_users, n_runs = len(positives), len(runs.rank)
+    listed = "hits in a list that are not relevant test items, per user"
+    return [
+        Check("BCC17-D-RELV", listed, n_users, worst_user, _ROUNDING),
+        Check(
+            "BCC17-EQ-ARP",
+            "|P - mean over all users of hits/n|",
+            n_users,
+            abs(float(mean) - sum(by_hand) / n_users),
+            _ROUNDING,
+        ),
+        Check("BCC17-EQ1", "|1RP - hits/(n |PR_test|)|", n_runs, abs(micro - counted), _ROUNDING),
+    ]
+
+
+def _check_ceiling(
+    split: Split, seed: int, min_rating: float, size: int, cutoff: int
+) -> list[Check]:
+    rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), min_rating)
+    (runs,) = rank(_Oracle(split), split, [rule], seed=seed)
+    values = measure(runs, [parse_metric(f"P@{cutoff}")], min_rating=min_rating)
+    value = aggregate(runs, values, min_rating=min_rating, population="runs")[0]
+    deviation = abs(float(value) - 1 / cutoff)
+    return [
+        Check("BCC17-C-MAX1R", "|1RP of an oracle - 1/n|", len(runs.rank), deviation, _ROUNDING)
+    ]
+
+
+def _check_one_relevant(
+    runs: RankTable, min_rating: float, cutoff: int, rating_max: float
+) -> list[Check]:
+    texts = ("AP", "RR", f"nDCG@{cutoff}", f"nDCG(exp)@{cutoff}")
+    ap, rr, binary, graded = measure(
+        runs, [parse_metric(text) for text in texts], min_rating=min_rating, rating_max=rating_max
+    )
+    return [
+        Check("BCC17-C-1RRED", "|AP - RR| per run", len(ap), float(np.abs(ap - rr).max())),
+        Check(
+            "BCC17-C-1RRED",
+            "|nDCG of graded - of binary gains| per run",
+            len(ap),
+            float(np.abs(graded - binary).max()),
+            _ROUNDING,
+        ),
+    ]
+
+
+def _check_proof(seed: int, n_instances: int = 3000) -> list[Check]:
+    """Try both forms of the rank inequality on random target sets, ranked by sorting."""
+    rng = stream(seed, "proof")
+    corrected, printed = [], []
+    for _ in range(n_instances):
+        n_relevant, n_others = int(rng.integers(1, 8)), int(rng.integers(1, 30))
+        keys = rng.permutation(n_relevant + n_others)
+        positives, others = keys[:n_relevant], keys[n_relevant:]
+        for key in positives:
+            own = 1 + int((others > key).sum())
+            shared = own + int((positives > key).sum())
+            corrected.append(shared <= own + n_relevant - 1)
+            if n_relevant > 1:
+                printed.append(own < shared + n_relevant - 1)
+    return [
+        _violations("BCC17-L1-PROOF", "corrected inequality broken", corrected),
+        _violations("BCC17-L1-PROOF", "printed inequality true although |PR| > 1", printed),
+    ]

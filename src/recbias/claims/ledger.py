@@ -1,0 +1,112 @@
+"""The ledger of claims and errata, as it was read from the papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import yaml
+
+from recbias.places import packaged
+
+__all__ = ["CHAPTERS", "Claim", "Erratum", "claims", "errata"]
+
+CHAPTERS = {
+    "design alternatives": "01_design_alternatives",
+    "sparsity bias": None,
+    "popularity bias": None,
+    "overcoming popularity bias": None,
+    "true vs false positive disagreement": None,
+    "concentration metrics": None,
+    "offline option taxonomy": None,
+}
+"""Chapters of the book by the topic that the ledger names; None for those not written yet."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper.
+
+    Attributes
+    ----------
+    id
+        E.g. ``"BCC17-F2A"``.
+    paper, where
+        The paper's code, and the section, figure, table or equation.
+    kind
+        ``"definition"`` (an option or record that exists), ``"theorem"`` (an identity or bound,
+        checked) or ``"empirical"`` (only a measurement can tell).
+    topic
+        Key of :data:`CHAPTERS`.
+    text
+        The claim, in our words.
+    criterion
+        When it counts as reproduced.
+    published
+        Published values with where they were read; empty if none was printed.
+    trap
+        Where a plausible implementation goes wrong.
+    """
+
+    id: str
+    paper: str
+    where: str
+    kind: Literal["definition", "theorem", "empirical"]
+    topic: str
+    text: str
+    criterion: str
+    published: str
+    trap: str
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A misprint, gap or doubtful statement of a paper, with how it was established."""
+
+    id: str
+    paper: str
+    where: str
+    what: str
+    status: str
+    evidence: str
+
+
+@cache
+def _document() -> dict[str, Any]:
+    with packaged("published/claims.yaml").open(encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Read all claims of the ledger, in its order."""
+    return tuple(
+        Claim(
+            id=entry["id"],
+            paper=entry["paper"],
+            where=str(entry["where"]),
+            kind=entry["class"],
+            topic=entry["chapter"],
+            text=entry["claim"],
+            criterion=entry.get("criterion", entry["check"]["expr"]),
+            published=_published(entry["published"]),
+            trap=entry.get("trap", ""),
+        )
+        for entry in _document()["claims"]
+    )
+
+
+@cache
+def errata() -> tuple[Erratum, ...]:
+    """Read all errata of the ledger, in its order."""
+    return tuple(Erratum(**entry) for entry in _document()["errata"])
+
+
+def _published(entry: dict[str, Any]) -> str:
+    values = entry.get("values")
+    if not values:
+        return ""
+    if isinstance(values, dict):
+        return "; ".join(f"{name}: {value}" for name, value in values.items())
+    return str(values)
