@@ -57,8 +57,8 @@ _BCC17: tuple[tuple[System, str], ...] = (
             "MF (ranking)", WeightedMF, n_factors=50, regularisation=0.1, alpha=1, n_iterations=20
         ),
         "The reading by the library: RankSys has Hu et al. 2008, with the rating itself as target. "
-        "Parameters of its example; the same group's later paper (Cañamares, Castells & Moffat 2020) "
-        "prints penalty 1 and alpha 0.1, probably the same two numbers swapped.",
+        "Parameters of its example; the same group's later paper (Cañamares, Castells & Moffat "
+        "2020) prints penalty 1 and alpha 0.1, probably the same two numbers swapped.",
     ),
     (
         _system(
