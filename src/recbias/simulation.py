@@ -41,7 +41,7 @@ _MOST_DENSE = 0.1
 _GRID = 1024
 _FINE_GRID = 65_536
 _N_ROUNDS = 20
-_BLOCK_PAIRS = 2**16
+_BLOCK_PAIRS = 2**15
 
 
 def power_law(

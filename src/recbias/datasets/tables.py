@@ -137,6 +137,7 @@ def read_text(
     content = path.read_bytes().rstrip(b"\r\n")
     if not content:
         raise DataError(f"no ratings in {path}: the file is empty")
+    content += b"\n"
     if separator == "::":
         content, separator = content.replace(b"::", b"\t"), "\t"
     bad_rows: list[pyarrow.csv.InvalidRow] = []
