@@ -30,8 +30,9 @@ def _runaway(learned: npt.NDArray[np.float64]) -> bool:
 
 
 # The kernels use plain loops instead of BLAS and LAPACK, whose results depend on the number of
-# threads; and row operations in the place of dot products, because without `fastmath` (which may
-# reorder sums) only those become vector instructions.
+# threads; row operations in the place of dot products, because without `fastmath` (which may
+# reorder sums) only those become vector instructions; and no assignment to slices, each of which
+# takes more than a second to compile.
 
 
 @nb.njit(cache=True, nogil=True)
@@ -91,15 +92,20 @@ def _half_step(
     near = np.zeros((8, size))
     extra = np.zeros(8)
     for row in range(len(pointers) - 1):
-        solved[row] = 0.0
+        for f in range(size):
+            solved[row, f] = 0.0
         first, end = pointers[row], pointers[row + 1]
         if first == end:
             continue
-        matrix[:] = everything
+        for f in range(size):
+            for g in range(f, size):
+                matrix[f, g] = everything[f, g]
         for start in range(first, end, 8):
-            extra[:] = 0.0
-            for m in range(min(8, end - start)):
+            for m in range(8):
                 at = start + m
+                if at >= end:
+                    extra[m] = 0.0
+                    continue
                 extra[m] = confidence[at] - 1.0
                 pull = confidence[at] * target[at]
                 for f in range(size):
@@ -166,7 +172,8 @@ class WeightedMF(Algorithm):
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         confidence, target = self._weights(train)
         item_pointers, rows = by_item(train)
-        by_user = (train.indptr, train.item, confidence, target)
+        # Copies, because the kernel would be compiled once more for read-only arrays.
+        by_user = (train.indptr.copy(), train.item.copy(), confidence, target)
         by_its_item = (item_pointers, train.user[rows], confidence[rows], target[rows])
         scale = np.sqrt(1 / self.n_factors)
         self.user_factors = rng.uniform(0, scale, (train.n_users, self.n_factors))

@@ -59,13 +59,15 @@ def _neighbour_keys(
     bits = similarity.view(np.uint32)
     for row in range(len(keys)):
         user = first + row
-        sums[:] = 0.0
+        for other in range(n_users):
+            sums[other, 0] = sums[other, 1] = 0.0
         for at in range(indptr[user], indptr[user + 1]):
             for by in range(item_pointers[item[at]], item_pointers[item[at] + 1]):
                 other = rater[by]
                 sums[other, 0] += value[at] * rater_value[by]
                 sums[other, 1] += 1.0
-        similarity[:] = sums[:, 0]
+        for other in range(n_users):
+            similarity[other] = sums[other, 0]
         scramble = _mix(np.uint32(user))
         for other in range(n_users):
             keys[row, other] = 0
@@ -99,9 +101,9 @@ def weighted_sums(
     total_weight = np.empty(n_items)
     count = np.empty(n_items, dtype=np.int64)
     for row in range(len(users)):
-        total[:] = 0.0
-        total_weight[:] = 0.0
-        count[:] = 0
+        for i in range(n_items):
+            total[i] = total_weight[i] = 0.0
+            count[i] = 0
         for at in range(pointers[users[row]], pointers[users[row] + 1]):
             for place in range(row_pointers[neighbour[at]], row_pointers[neighbour[at] + 1]):
                 i = column[place]

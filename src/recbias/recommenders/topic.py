@@ -21,39 +21,32 @@ from recbias.recommenders.base import (
 
 
 @nb.njit(cache=True, nogil=True)
-def _em_step(user: Any, item: Any, value: Any, topics: Any, items: Any) -> float:
-    """Replace P(z|u) and P(i|z) by their next estimates; return the likelihood of the old ones.
+def _add_gains(
+    user: Any, item: Any, value: Any, topics: Any, items: Any, topic_gain: Any, item_gain: Any
+) -> None:
+    """Add, for each rating r with p = P(i|u), r / p times the other side's estimates.
 
-    The posterior P(z|u,i) is never stored: with p = P(i|u), both sums of the M-step are the old
-    estimate times a sum of value / p times the other estimate.
+    The old estimate times its gain is the sum over ratings of r P(z|u,i), the M-step's numerator:
+    the posterior need not be stored.
     """
     n_topics = topics.shape[1]
-    topic_gain = np.zeros_like(topics)
-    item_gain = np.zeros_like(items)
-    likelihood = 0.0
     for row in range(len(user)):
-        u, i, x = user[row], item[row], value[row]
+        u, i, r = user[row], item[row], value[row]
         p = 0.0
         for z in range(n_topics):
             p += topics[u, z] * items[i, z]
-        if x == 0.0 or p == 0.0:
+        if r == 0.0 or p == 0.0:
             continue
-        likelihood += x * np.log(p)
-        weight = x / p
+        weight = r / p
         for z in range(n_topics):
             topic_gain[u, z] += weight * items[i, z]
             item_gain[i, z] += weight * topics[u, z]
-    topics *= topic_gain
-    items *= item_gain
-    for u in range(topics.shape[0]):
-        total = topics[u].sum()
-        if total > 0.0:
-            topics[u] /= total
-    for z in range(n_topics):
-        total = items[:, z].sum()
-        if total > 0.0:
-            items[:, z] /= total
-    return likelihood
+
+
+def _shares(weights: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
+    """Divide by the sums along an axis; where a sum is 0, so are the shares."""
+    sums = weights.sum(axis=axis, keepdims=True)
+    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
 
 
 @register
@@ -93,12 +86,14 @@ class PLSA(Algorithm):
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         value = encoded_values("PLSA", self.encoding, train, minimum=0)
-        self.topics = rng.random((train.n_users, self.n_topics)) * self._known_user[:, None]
-        self.items = rng.random((train.n_items, self.n_topics)) * self._known_item[:, None]
-        self.topics /= np.maximum(self.topics.sum(axis=1, keepdims=True), 1e-300)
-        self.items /= self.items.sum(axis=0)
+        topics = rng.random((train.n_users, self.n_topics)) * self._known_user[:, None]
+        items = rng.random((train.n_items, self.n_topics)) * self._known_item[:, None]
+        topics, items = _shares(topics, 1), _shares(items, 0)
         for _ in range(self.n_iterations):
-            _em_step(train.user, train.item, value, self.topics, self.items)
+            gains = np.zeros_like(topics), np.zeros_like(items)
+            _add_gains(train.user, train.item, value, topics, items, *gains)
+            topics, items = _shares(topics * gains[0], 1), _shares(items * gains[1], 0)
+        self.topics, self.items = topics, items
 
     def log_likelihood(self, train: Ratings) -> float:
         """Return the objective on ratings.
