@@ -6,6 +6,7 @@ was read. A chapter's module holds the criterion of each of its claims: a functi
 follows from the parts by one rule; nobody types it.
 """
 
+from recbias.claims.checks import Check, Checks, run_checks
 from recbias.claims.judging import (
     NOT_TESTABLE,
     VERDICTS,
@@ -13,15 +14,19 @@ from recbias.claims.judging import (
     Verdict,
     judge,
     judge_chapter,
+    load_chapter,
     scorecard,
     verdict_table,
 )
 from recbias.claims.ledger import CHAPTERS, Claim, Erratum, claims, errata
+from recbias.claims.showing import scorecard_html, totals, verdict_cards
 
 __all__ = [
     "CHAPTERS",
     "NOT_TESTABLE",
     "VERDICTS",
+    "Check",
+    "Checks",
     "Claim",
     "Erratum",
     "Part",
@@ -30,6 +35,11 @@ __all__ = [
     "errata",
     "judge",
     "judge_chapter",
+    "load_chapter",
+    "run_checks",
     "scorecard",
+    "scorecard_html",
+    "totals",
+    "verdict_cards",
     "verdict_table",
 ]

@@ -1,4 +1,4 @@
-"""Exact checks of definitions and theorems on data: how far reality is from an identity or bound."""
+"""Checks of definitions and theorems on data: how far reality is from an identity or bound."""
 
 from __future__ import annotations
 
@@ -52,11 +52,14 @@ class Checks:
     ----------
     rows
         The checks.
+    statistics
+        Numbers that describe the data under the chapter's options.
     key, parameters, dataset, origin, provenance
         As of :class:`recbias.experiment.Results`.
     """
 
     rows: tuple[Check, ...]
+    statistics: Mapping[str, float]
     key: str
     parameters: Mapping[str, Any]
     dataset: Mapping[str, Any]
@@ -89,7 +92,10 @@ class Checks:
             "parameters": dict(self.parameters),
             "provenance": dict(self.provenance),
         }
-        body = {"checks": [vars(check) for check in self.rows]}
+        body = {
+            "checks": [vars(check) for check in self.rows],
+            "statistics": dict(self.statistics),
+        }
         write_document(path.with_suffix(".json"), body, key=self.key, context=context)
 
 
@@ -106,6 +112,7 @@ def load_checks(path: Path, *, origin: str = "recorded") -> Checks:
     check_key(path, record, expected)
     return Checks(
         rows=tuple(Check(**check) for check in record["body"]["checks"]),
+        statistics=record["body"]["statistics"],
         key=record["key"],
         parameters=record["parameters"],
         dataset=record["dataset"],
@@ -115,7 +122,7 @@ def load_checks(path: Path, *, origin: str = "recorded") -> Checks:
 
 
 def run_checks(
-    compute: Callable[..., list[Check]],
+    compute: Callable[..., tuple[list[Check], dict[str, float]]],
     dataset: str,
     *,
     parameters: Mapping[str, Any],
@@ -127,7 +134,8 @@ def run_checks(
     Parameters
     ----------
     compute
-        Called as ``compute(dataset, **parameters)`` with a loaded :class:`~recbias.datasets.Dataset`.
+        Called as ``compute(dataset, **parameters)`` with the loaded dataset; returns checks and
+        statistics.
     dataset
         Name of a dataset or path of a table.
     parameters
@@ -154,13 +162,14 @@ def run_checks(
                 f"{folder / record}: recorded with other parameters than asked for\n{missing}"
             ) from missing
         return checks
-    rows = compute(loaded, **parameters)
+    rows, statistics = compute(loaded, **parameters)
     known = {claim.id for claim in claims()}
     if strangers := {row.claim for row in rows} - known:
         raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
     ratings = loaded.ratings
     checks = Checks(
         rows=tuple(rows),
+        statistics=statistics,
         key=_key(parameters, ratings.content_hash),
         parameters=parameters,
         dataset={

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import pairwise
-from typing import Any
+from itertools import pairwise, product
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from recbias.claims.checks import Check, Checks
 from recbias.claims.judging import Criterion, NotTestable, Part
 from recbias.claims.ledger import claims
 from recbias.datasets import Dataset
-from recbias.experiment import Quantity, Results, dataset_splits, grid_tables
+from recbias.experiment import Grid, Quantity, Results, dataset_splits, grid_tables
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
 from recbias.ranking import RankTable, rank, top_items
@@ -40,11 +40,15 @@ from recbias.theory import expectation, split_statistics
 __all__ = [
     "CRITERIA",
     "FIGURE_2",
+    "LEMMA_SYSTEMS",
+    "READINGS",
     "REMOVED",
     "SIZES",
+    "grid_holds",
     "grid_share",
     "lemma_gap",
     "lemma_protocols",
+    "nearest_setting",
     "protocols",
     "theorem_checks",
 ]
@@ -58,10 +62,18 @@ REMOVED = (0, 30, 60, 90)
 SIZES = (100, 400, 700, 1000)
 """Sizes of the target sets in BCC17 Fig. 3, right."""
 
+READINGS = {
+    "rating prediction": ("MF rating", "kNN norm"),
+    "ranking": ("MF ranking", "kNN sum"),
+}
+"""How the names of MF and kNN settings begin in the parameter grid, by reading (E25)."""
+
 LEMMA_SYSTEMS = ("pLSA", "Popularity", "kNN (rating prediction)", "kNN (ranking)")
 """Systems of the Fig. 3 experiment: the paper's two, kNN in both readings, and Popularity."""
 
 _ROUNDING = 1e-12
+AI: Literal["AI"] = "AI"
+TI: Literal["TI"] = "TI"
 
 
 def protocols(min_rating: float, *, size: int = 100, n_sampled: int = 1000) -> dict[str, str]:
@@ -98,11 +110,12 @@ def protocols(min_rating: float, *, size: int = 100, n_sampled: int = 1000) -> d
 def lemma_protocols(
     min_rating: float,
     *,
-    removed: Sequence[int] = REMOVED,
-    sizes: Sequence[int] = SIZES,
+    removed: Iterable[int] = REMOVED,
+    sizes: Iterable[int] = SIZES,
 ) -> dict[str, str]:
     """Name the protocols of Fig. 3: thinned test sets (left) and larger target sets (right)."""
     rule = "TI-NN-1R-shared t={} rel>=" + f"{min_rating:g}"
+    sizes = tuple(sizes)
     thinned = {
         f"removed {share}%": rule.format(sizes[0]) + (f" removed={share}%" if share else "")
         for share in removed
@@ -127,38 +140,76 @@ def grid_share(results: Results, label: str, reading: str) -> Quantity:
     label
         Protocol label.
     reading
-        ``"rating prediction"`` or ``"ranking"``: the MF and kNN settings with that word in their
-        name are combined, each MF with each kNN.
+        Key of :data:`READINGS`; each MF setting is combined with each kNN setting.
 
     Returns
     -------
     Quantity
         Replicates are the shares on resampled users.
     """
-    metric = _metric(results, label, "P")
-    stacked = {
-        name: np.append(quantity.replicates, quantity.value)
-        for name, quantity in results.of_systems(label, metric).items()
-    }
-    pop, mf, knn = (
-        stacked["Popularity"],
-        *(
-            np.array(
-                [values for name, values in stacked.items() if _in_grid(name, family, reading)]
-            )
-            for family in ("MF", "kNN")
-        ),
-    )
-    fixed = stacked["pLSA"] > pop
-    mf_fits = (pop > mf)[:, None]
-    knn_fits = (knn > stacked["Random"])[None]
-    holds = fixed & mf_fits & knn_fits & (mf[:, None] > knn[None])
-    shares = holds.mean(axis=(0, 1))
+    shares = grid_holds(results, label, reading).mean(axis=(0, 1))
     return Quantity(float(shares[-1]), shares[:-1])
 
 
-def _in_grid(name: str, family: str, reading: str) -> bool:
-    return name.startswith(f"{family} {reading}")
+def grid_holds(results: Results, label: str, reading: str) -> npt.NDArray[np.bool_]:
+    """Tell for each combination of settings whether the order of Fig. 2 holds.
+
+    Parameters
+    ----------
+    results, label, reading
+        As in :func:`grid_share`.
+
+    Returns
+    -------
+    ndarray of bool, shape (MF settings, kNN settings, n_replicates + 1)
+        On each resampling of users and, last, on all users.
+    """
+    metric = _metric(results, label, "P")
+
+    def values(name: str) -> npt.NDArray[np.float64]:
+        quantity = results[name, label, metric]
+        return np.append(quantity.replicates, quantity.value)
+
+    mf, knn = (
+        np.array([values(name) for name in results.systems if name.startswith(prefix)])
+        for prefix in READINGS[reading]
+    )
+    top, pop, random = values("pLSA"), values("Popularity"), values("Random")
+    outer = (top > pop) & (pop > mf)[:, None] & (knn > random)[None]
+    return outer & (mf[:, None] > knn[None])
+
+
+def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, str, int]:
+    """Find the pair of settings whose order is nearest to the published one.
+
+    Parameters
+    ----------
+    results, label, reading
+        As in :func:`grid_share`.
+
+    Returns
+    -------
+    mf, knn : str
+        Names of the settings.
+    steps : int
+        How many of the four steps pLSA > Popularity > MF > kNN > Random hold: most of all pairs,
+        and among those the smallest step is largest.
+    """
+    metric = _metric(results, label, "P")
+    values = {name: q.value for name, q in results.of_systems(label, metric).items()}
+    mf_prefix, knn_prefix = READINGS[reading]
+
+    def closeness(pair: tuple[str, str]) -> tuple[int, float]:
+        order = ("pLSA", "Popularity", *pair, "Random")
+        steps = [values[a] - values[b] for a, b in pairwise(order)]
+        return sum(step > 0 for step in steps), min(steps)
+
+    pairs = product(
+        (name for name in values if name.startswith(mf_prefix)),
+        (name for name in values if name.startswith(knn_prefix)),
+    )
+    mf, knn = max(pairs, key=closeness)
+    return mf, knn, closeness((mf, knn))[0]
 
 
 # -- criteria ----------------------------------------------------------------------------------
@@ -483,8 +534,9 @@ def theorem_checks(
     size: int,
     cutoff: int,
     n_sampled: int,
-) -> list[Check]:
-    """Check the definitions and theorems of the chapter on the first fold of a dataset.
+    grids: Sequence[Mapping[str, Any]],
+) -> tuple[list[Check], dict[str, float]]:
+    """Check the definitions and theorems of the chapter on a dataset.
 
     Parameters
     ----------
@@ -500,12 +552,17 @@ def theorem_checks(
         Length of the lists.
     n_sampled
         Sampled items of the AR-NN target sets.
+    grids
+        Grids that were run here, as dicts: the lemma is checked on all their shared runs, the rest
+        on the first fold.
 
     Returns
     -------
-    list of Check
+    checks : list of Check
         Target sets and lists are rebuilt here user by user from sets of items, apart from the
         package's counting.
+    statistics : dict
+        The notation of Table 2 on the first fold, as ``"rho[TI]"``.
     """
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
@@ -521,7 +578,7 @@ def theorem_checks(
     )
     lists = top_items(popular, first, cutoff=cutoff, candidates="TI", seed=seed)
     least_ti = min(len(candidate_items(part, "TI")) for part in splits) / dataset.ratings.n_items
-    return [
+    checks = [
         *_check_records(min_rating, size, len(splits), split),
         *_check_notation(first, min_rating),
         *_check_target_sets(first, tables, min_rating, n_sampled),
@@ -530,31 +587,25 @@ def theorem_checks(
         *_check_ceiling(first, seed, min_rating, size, cutoff),
         Check("BCC17-C-TIAI", "0.9 - smallest |C_TI|/|I| of a fold", len(splits), 0.9 - least_ti),
         *_check_one_relevant(tables["1R"], min_rating, cutoff, dataset.ratings.scale.maximum),
+        _check_lemma([Grid.from_dict(grid) for grid in grids], cutoff),
         *_check_proof(seed),
     ]
+    statistics = {
+        f"{name}[{code}]": float(value)
+        for code in (TI, AI)
+        for name, value in vars(split_statistics(first, code, min_rating=min_rating)).items()
+    }
+    return checks, statistics
 
 
-def lemma_checks(grids: Sequence[Results], cutoff: int) -> Check:
-    """Check the bounds of the lemma user by user on every shared run of the grids.
-
-    Parameters
-    ----------
-    grids
-        Results of this machine, whose rank tables are at hand.
-    cutoff
-        n of the lemma.
-
-    Returns
-    -------
-    Check
-        The worst violation of either bound by one user of one table.
-    """
+def _check_lemma(grids: Sequence[Grid], cutoff: int) -> Check:
+    """Check the bounds user by user, on every shared run of every system, fold and seed."""
     worst, n_checked = -np.inf, 0
-    for results in grids:
-        for label, protocol in results.grid.parsed.items():
+    for grid in grids:
+        for label, protocol in grid.parsed.items():
             if protocol.rule.relevant != "1R-shared":
                 continue
-            for *_, table in grid_tables(results.grid, label):
+            for *_, table in grid_tables(grid, label):
                 hits = ((table.rank > 0) & (table.rank <= cutoff)) / cutoff
                 sums = [
                     np.bincount(table.user, weights=values, minlength=table.n_users)
@@ -619,8 +670,10 @@ def _check_target_sets(
     outcomes = [set(map(int, candidate_items(split, "TI"))) == rated_in_test]
     for user, relevant_items in enumerate(positives):
         trained = set(map(int, train.item[train.indptr[user] : train.indptr[user + 1]]))
-        for label, candidates in (("AR", rated_in_test), ("AI", set(range(test.n_items)))):
-            code = "TI" if label == "AR" else "AI"
+        for label, code, candidates in (
+            ("AR", TI, rated_in_test),
+            ("AI", AI, set(range(test.n_items))),
+        ):
             targets = set(map(int, all_targets(split, code, user)))
             others = set(map(int, non_relevant_targets(split, code, user, min_rating=min_rating)))
             outcomes += [
@@ -635,7 +688,7 @@ def _check_target_sets(
 
 
 def _toy() -> Split:
-    """Build a matrix that fits the caption of Fig. 1: nobody has item a in test, user u has d, e."""
+    """Build a matrix that fits the caption of Fig. 1: item a in nobody's test, d and e in u's."""
     cells = [
         *(("u", item, 5, 0) for item in "de"),
         *(("v", item, rating, 0) for item, rating in (("b", 5), ("c", 3))),

@@ -1,0 +1,293 @@
+"""Figures of the book, one function per kind; published and measured values side by side."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from recbias.experiment import Results
+
+__all__ = [
+    "downloads",
+    "plot_bounds",
+    "plot_settings",
+    "plot_target_sets",
+    "plot_values",
+    "use_book_style",
+]
+
+WIDTH = 6.4
+"""Inches: the width of the text on a desktop; labels stay readable on a phone."""
+
+
+def use_book_style() -> None:
+    """Set fonts, colours and reproducible SVG output for the figures of a chapter."""
+    sns.set_theme(context="notebook", style="whitegrid", palette="colorblind")
+    mpl.rcParams.update(
+        {
+            "figure.dpi": 100,
+            "figure.figsize": (WIDTH, 3.6),
+            "figure.constrained_layout.use": True,
+            "font.size": 11,
+            "axes.labelsize": 11,
+            "axes.titlesize": 11,
+            "xtick.labelsize": 10,
+            "ytick.labelsize": 10,
+            "legend.fontsize": 10,
+            "svg.hashsalt": "recbias",
+            "svg.fonttype": "path",
+        }
+    )
+    try:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:  # outside a notebook there is nothing to set
+        return
+    set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
+
+
+def plot_values(
+    results: Results,
+    panels: Mapping[str, tuple[str, str]],
+    *,
+    systems: Sequence[str],
+    published: Mapping[tuple[str, str], tuple[float, float]] | None = None,
+) -> Figure:
+    """Plot one bar per system with its 95 % interval, a panel per protocol and metric.
+
+    Parameters
+    ----------
+    results
+        Measured values.
+    panels
+        Title of each panel, to (protocol label, metric).
+    systems
+        From top to bottom.
+    published
+        Published value and its uncertainty by (panel title, system); drawn as a diamond.
+
+    Returns
+    -------
+    Figure
+    """
+    height = 0.9 + 0.34 * len(systems)
+    figure, axes = plt.subplots(1, len(panels), figsize=(WIDTH, height), sharey=True, squeeze=False)
+    places = np.arange(len(systems))
+    colours = sns.color_palette("colorblind")
+    for number, (axis, (title, (label, metric))) in enumerate(
+        zip(axes[0], panels.items(), strict=True)
+    ):
+        table = results.table(label, metric).loc[list(systems)]
+        errors = np.array([table["value"] - table["low"], table["high"] - table["value"]])
+        axis.barh(
+            places, table["value"], xerr=np.maximum(errors, 0), color=colours[number],
+            height=0.7, error_kw={"elinewidth": 1.2, "capsize": 2},
+        )  # fmt: skip
+        for (panel, system), (value, uncertainty) in (published or {}).items():
+            if panel == title and system in systems:
+                axis.errorbar(
+                    value, systems.index(system), xerr=uncertainty, fmt="D", color="black",
+                    markerfacecolor="white", markersize=6, capsize=2, zorder=5, label="published",
+                )  # fmt: skip
+                axis.legend(loc="lower right")
+        axis.set_title(title)
+        axis.set_xlabel(metric)
+        axis.set_xlim(left=0)
+        axis.locator_params(axis="x", nbins=4)
+        axis.grid(visible=False, axis="y")
+    axes[0, 0].set_yticks(places, systems)
+    axes[0, 0].invert_yaxis()
+    return figure
+
+
+def plot_bounds(
+    results: Results,
+    panels: Mapping[str, tuple[Sequence[str], Sequence[float]]],
+    *,
+    systems: Sequence[str],
+    metric: str,
+) -> Figure:
+    """Plot 1RP between the bounds of the lemma, a column per experiment and a row per system.
+
+    Parameters
+    ----------
+    results
+        Values of ``metric`` and of its ``lower`` and ``upper`` bound.
+    panels
+        Axis label of each experiment, to its protocol labels and their places on that axis.
+    systems
+        One row each.
+    metric
+        ``"P@10"`` or with another cutoff.
+
+    Returns
+    -------
+    Figure
+    """
+    cutoff = metric.split("@")[1]
+    figure, axes = plt.subplots(
+        len(systems), len(panels), figsize=(WIDTH, 0.6 + 1.75 * len(systems)),
+        sharex="col", sharey="row", squeeze=False,
+    )  # fmt: skip
+    colours = sns.color_palette("colorblind", len(systems))
+    for row, system in enumerate(systems):
+        for column, (axis_label, (labels, places)) in enumerate(panels.items()):
+            axis = axes[row, column]
+            low, value, high = (
+                [results[system, label, name].value for label in labels]
+                for name in (f"lower@{cutoff}", metric, f"upper@{cutoff}")
+            )
+            axis.fill_between(places, low, high, color=colours[row], alpha=0.25, linewidth=0)
+            axis.plot(places, value, color=colours[row], marker="o", markersize=4)
+            axis.set_xticks(list(places))
+            axis.set_ylim(bottom=0)
+            axis.locator_params(axis="y", nbins=4)
+            if row == len(systems) - 1:
+                axis.set_xlabel(axis_label)
+        axes[row, 0].set_ylabel(f"1R{metric}")
+        axes[row, 0].set_title(system, loc="left")
+    return figure
+
+
+def plot_settings(
+    results: Results,
+    families: Mapping[str, str],
+    *,
+    label: str,
+    metric: str,
+    references: Sequence[str],
+) -> Figure:
+    """Plot every parameter setting as a point, a row per family, with reference systems as lines.
+
+    Parameters
+    ----------
+    results
+        A parameter grid.
+    families
+        What a row is called, to how the names of its settings begin.
+    label, metric
+        What is plotted.
+    references
+        Systems drawn as vertical lines.
+
+    Returns
+    -------
+    Figure
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.1 + 0.5 * len(families)))
+    colours = sns.color_palette("colorblind")
+    for row, prefix in enumerate(families.values()):
+        names = [name for name in results.systems if name.startswith(prefix)]
+        values = [results[name, label, metric].value for name in names]
+        # Spread over the row in the order of the grid, so that no two points hide each other.
+        offsets = np.linspace(-0.28, 0.28, len(names))
+        axis.plot(values, row + offsets, ".", color=colours[row], markersize=6, alpha=0.8)
+        axis.text(0.995, row - 0.33, f"{len(names)} settings", ha="right", va="center",
+                  fontsize=9, color="0.35", transform=axis.get_yaxis_transform())  # fmt: skip
+    for name, style in zip(references, ("-", "--", ":"), strict=False):
+        value = results[name, label, metric].value
+        axis.axvline(value, color="0.25", linestyle=style, linewidth=1.4, label=name)
+    axis.set_yticks(range(len(families)), list(families))
+    axis.set_ylim(len(families) - 0.45, -0.6)
+    axis.grid(visible=False, axis="y")
+    axis.set_xlabel(metric)
+    axis.set_xlim(left=0)
+    figure.legend(loc="outside upper center", ncols=len(references), frameon=False)
+    return figure
+
+
+def plot_target_sets() -> Figure:
+    """Draw the target sets of one user in a small test matrix: the options of BCC17 Fig. 1.
+
+    Returns
+    -------
+    Figure
+        Left the matrix, right the target set of each design. The published matrix is lost; this
+        one fits its caption.
+    """
+    items, user = "abcdef", "u"
+    matrix = {
+        user: {"d": "test", "e": "test", "f": "train"},
+        "v": {"a": "train", "b": "test", "c": "low"},
+        "w": {"a": "train", "d": "train", "f": "test"},
+    }
+    designs = {
+        "AI-AN-AR": [("", "abcde", "de")],
+        "TI-AN-AR": [("", "bcde", "de")],
+        "TI-NN-AR": [("", "cde", "de")],
+        "TI-NN-1R": [("run 1", "cd", "d"), ("run 2", "be", "e")],
+    }
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2), width_ratios=(1, 1.35))
+    blue, orange, grey = (
+        sns.color_palette("colorblind")[0],
+        sns.color_palette("colorblind")[1],
+        "0.8",
+    )
+    marks = {"test": (blue, "5"), "low": ("white", "3"), "train": (grey, "")}
+    for row, (name, cells) in enumerate(matrix.items()):
+        for column, item in enumerate(items):
+            colour, text = marks[cells[item]] if item in cells else ("white", "")
+            edge = "0.3" if item in cells else "0.85"
+            left.add_patch(plt.Rectangle((column, row), 0.9, 0.8, facecolor=colour, edgecolor=edge))
+            ink = "white" if colour == blue else "black"
+            left.text(column + 0.45, row + 0.4, text, ha="center", va="center", color=ink)
+        left.text(-0.3, row + 0.4, name, ha="right", va="center")
+    for column, item in enumerate(items):
+        left.text(column + 0.45, -0.3, item, ha="center", va="bottom")
+    left.text(0, 3.35, "blue: relevant in test\nwhite, 3: test, below threshold\ngrey: training",
+              va="top", fontsize=10)  # fmt: skip
+    left.set(xlim=(-0.8, 6), ylim=(5.2, -1), title="ratings")
+    height = 0.0
+    for design, sets in designs.items():
+        right.text(-0.4, height + 0.4, design, ha="right", va="center", fontsize=10)
+        for run, members, positives in sets:
+            for column, item in enumerate(members):
+                colour = blue if item in positives else orange
+                right.add_patch(plt.Rectangle((column, height), 0.9, 0.8, facecolor=colour))
+                right.text(column + 0.45, height + 0.4, item, ha="center", va="center", color="w")
+            right.text(len(members) + 0.2, height + 0.4, run, va="center", fontsize=10)
+            height += 1
+        height += 0.25
+    right.set(xlim=(-3.4, 5.2), ylim=(height + 0.1, -1), title="target sets of user u")
+    for axis in (left, right):
+        axis.set_axis_off()
+    return figure
+
+
+def downloads(figure: Figure, table: pd.DataFrame, name: str) -> str:
+    """Write links that hand out a figure as SVG and its table as CSV, without any other file.
+
+    Parameters
+    ----------
+    figure
+        The picture.
+    table
+        The numbers in it.
+    name
+        File name without suffix.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    picture = io.BytesIO()
+    figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
+    files = {
+        f"{name}.csv": ("text/csv", table.to_csv().encode()),
+        f"{name}.svg": ("image/svg+xml", picture.getvalue()),
+    }
+    links = [
+        f'<a download="{html.escape(file)}" href="data:{kind};base64,'
+        f'{base64.b64encode(content).decode()}">{html.escape(file)}</a>'
+        for file, (kind, content) in files.items()
+    ]
+    return f'<p class="downloads">Download: {" · ".join(links)}</p>'
