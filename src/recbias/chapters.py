@@ -37,6 +37,7 @@ from nbformat import NotebookNode
 from recbias.datasets import dataset_info, find_files
 from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
 from recbias.places import clone_root
+from recbias.store import write_atomically
 
 Scalar = bool | int | float | str
 Value = Scalar | None | Sequence[Scalar]
@@ -168,6 +169,11 @@ class Chapter:
     def source(self) -> Path:
         """The py:percent file."""
         return self.root / "notebooks" / f"{self.name}.py"
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is a page on the results of the numbered chapters, as the scorecard is."""
+        return not self.name[0].isdigit()
 
     def notebook(self) -> NotebookNode:
         """Read the source as a notebook without outputs."""
@@ -336,6 +342,7 @@ def run_chapter(
     params: Mapping[str, object] | None = None,
     out: Path | None = None,
     *,
+    record: bool = False,
     progress: bool = False,
 ) -> Path:
     """Execute a chapter on a data set, unless the same run is already there.
@@ -351,7 +358,9 @@ def run_chapter(
     out : Path, optional
         The executed notebook. By default it lies under ``_build/runs`` of the clone, or under
         ``_build/reruns`` when `params` are given, so that a rerun never replaces what the site
-        shows.
+        shows; the results that the chapter stores are kept apart likewise.
+    record : bool
+        Run in any case and let the chapter store its results under ``data/recorded``.
     progress : bool
         Show a progress bar of the cells, and what they write to standard error.
 
@@ -363,9 +372,10 @@ def run_chapter(
     Raises
     ------
     ConfigError
-        If the data set or a parameter is unknown or mistyped; no kernel is started.
+        If the data set or a parameter is unknown or mistyped, or if results are to be recorded for
+        other than the chapter's own parameters or for a table; no kernel is started.
     MissingData
-        If the table is not there.
+        If the table is not there, or the data set whose results are to be recorded.
     BuildError
         If a cell fails. What was executed so far is kept beside `out` as ``*.failed.ipynb``.
     """
@@ -373,17 +383,26 @@ def run_chapter(
     changed = check_parameters(chapter, params or {})
     if "dataset" in changed:
         raise ConfigError("the parameter dataset is given on its own: --dataset NAME")
+    if record and (changed or table):
+        raise ConfigError("results are recorded of named data sets, with the chapter's parameters")
     # absolute, because the kernel works in another folder
     values = {"dataset": str(table) if table else dataset, **changed}
     if out is None:
         parts = [edition_name(dataset), *[f"{name}={changed[name]}" for name in sorted(changed)]]
         folder = chapter.root / "_build" / ("reruns" if changed else "runs")
         out = folder / _file_name("--".join(parts)) / f"{chapter.name}.ipynb"
+    data = [table] if table else _files_of(dataset, needed=record)
     source = chapter.notebook()
-    key = _run_key(chapter, source, values, [table] if table else _files_of(dataset))
-    kept = _read_run(out, key)
-    done = kept or _execute(chapter, source, values, out, progress)
-    _replace(out, nbformat.writes(_page(source, done, values, chapter, key)))
+    if record:
+        results = chapter.root / "data" / "recorded"
+    else:
+        results = out.parent / "results" if changed else chapter.root / "_build" / "results"
+    kept = None if record else _read_run(out, _run_key(chapter, source, values, data))
+    done = kept or _execute(chapter, source, values, out, results, progress)
+    key = _run_key(chapter, source, values, data)  # anew: the run may have recorded results
+    page = nbformat.writes(_page(source, done, values, chapter, key))
+    if not out.is_file() or out.read_text(encoding="utf-8") != page:
+        write_atomically(out, page.encode())
     return out
 
 
@@ -466,11 +485,13 @@ def _assignment(node: ast.stmt) -> tuple[str, ast.expr]:
     return target.id, value
 
 
-def _files_of(dataset: str) -> Sequence[Path]:
-    """Give the files of a named data set; none where only recorded results can be shown."""
+def _files_of(dataset: str, *, needed: bool) -> Sequence[Path]:
+    """Give the files of a named data set; none where recorded results stand in for them."""
     try:
         return find_files(dataset_info(dataset))
     except MissingData:
+        if needed:
+            raise
         return []
 
 
@@ -482,7 +503,7 @@ def _run_key(
     for cell in source.cells:
         if cell.cell_type == "code":
             digest.update(b"\0cell\0" + cell.source.encode())
-    for pattern in _INPUTS:
+    for pattern in (*_INPUTS, *(["_build/results/**/*"] if chapter.is_summary else [])):
         for path in sorted(chapter.root.glob(pattern)):
             if path.is_file():
                 digest.update(b"\0" + path.relative_to(chapter.root).as_posix().encode() + b"\0")
@@ -507,6 +528,7 @@ def _execute(
     source: NotebookNode,
     values: Mapping[str, Value],
     out: Path,
+    results: Path,
     progress: bool,
 ) -> NotebookNode:
     """Run all cells in a fresh kernel; a failed run leaves ``*.failed.ipynb``."""
@@ -515,7 +537,7 @@ def _execute(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".running-") as folder:
         partial = Path(folder) / out.name
         try:
-            with _kernel_environment():
+            with _kernel_environment(results):
                 done = papermill.execute_notebook(
                     source,
                     str(partial),
@@ -545,9 +567,12 @@ def _execute(
 
 
 @contextmanager
-def _kernel_environment() -> Iterator[None]:
+def _kernel_environment(results: Path) -> Iterator[None]:
     """Set what a kernel inherits. It works in ``notebooks/``, so relative folders are resolved."""
-    changes = {"PYTHONHASHSEED": "0"}  # the order of sets may reach a page
+    changes = {
+        "PYTHONHASHSEED": "0",  # the order of sets may reach a page
+        "RECBIAS_RESULTS": str(results.resolve()),
+    }
     for name in ("RECBIAS_DATA", "RECBIAS_CELLS"):
         folders = [folder for folder in os.environ.get(name, "").split(os.pathsep) if folder]
         changes[name] = os.pathsep.join(str(Path(each).expanduser().resolve()) for each in folders)
@@ -655,14 +680,3 @@ def _literal(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
     return repr(value)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file in one step, unless it holds that text already."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    os.replace(name, path)

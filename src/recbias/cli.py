@@ -105,13 +105,25 @@ def _presence(info: DatasetInfo) -> str:
 @click.option(
     "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
 )
+@click.option(
+    "--record", is_flag=True, help="Renew data/recorded from this run; needs the data set."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Where the notebook goes.")
 @_data_dir
-def run(chapter: str, dataset: str, params: tuple[tuple[str, str], ...], out: Path | None) -> None:
+def run(
+    chapter: str,
+    dataset: str,
+    params: tuple[tuple[str, str], ...],
+    record: bool,
+    out: Path | None,
+) -> None:
     """Execute CHAPTER on a data set and print where the notebook is."""
     from recbias.chapters import find_chapter, run_chapter  # starting Jupyter's parts takes a while
 
-    click.echo(run_chapter(find_chapter(chapter), dataset, dict(params), out, progress=True))
+    where = run_chapter(
+        find_chapter(chapter), dataset, dict(params), out, record=record, progress=True
+    )
+    click.echo(where)
 
 
 @main.command()

@@ -84,7 +84,14 @@ def build_site(
     editions = {edition_name(dataset): dataset for dataset in datasets}
     if len(editions) < len(datasets):
         raise ConfigError(f"each edition can be named once, got: {' '.join(datasets)}")
-    runs = [(chapter, dataset) for dataset in datasets for chapter in chapters]
+    # summaries last: they show what the chapters stored, on any of the data sets
+    runs = [
+        (chapter, dataset)
+        for is_summary in (False, True)
+        for dataset in datasets
+        for chapter in chapters
+        if chapter.is_summary == is_summary
+    ]
     with tqdm(runs, desc="chapters", unit="run") as bar:
         for chapter, dataset in bar:
             bar.set_postfix_str(f"{chapter.name} on {dataset}")

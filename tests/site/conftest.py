@@ -1,0 +1,37 @@
+"""A small book with the real configuration, extension, templates and assets."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from recbias.editions import build_site
+
+HERE = Path(__file__).parent
+CLONE = HERE.parents[1]
+collect_ignore = ["fixture_book"]  # its chapters are no tests
+
+
+def make_book(root: Path) -> Path:
+    """Copy the small book and what it shares with the real one."""
+    shutil.copytree(HERE / "fixture_book", root)
+    for name in ("_config.yml", "pyproject.toml", "book/references.bib"):
+        shutil.copyfile(CLONE / name, root / name)
+    for name in ("_ext", "_templates", "_static", "_vendor"):
+        shutil.copytree(CLONE / "book" / name, root / "book" / name)
+    return root
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A small book of one's own, not built."""
+    return make_book(tmp_path / "clone")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a small book with two editions. Do not change it."""
+    root = make_book(tmp_path_factory.mktemp("site") / "clone")
+    return build_site(root=root).parent

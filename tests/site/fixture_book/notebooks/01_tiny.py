@@ -1,0 +1,67 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What is one and one?
+#
+# Theory says: {glue:text}`total:.1f` in {doc}`the
+# book <../book/index>`, see {eq}`sum`, {numref}`fig-line` and {numref}`tbl-sum`; {cite:p}`BCC17`.
+#
+# $$ 1 + 1 = 2 $$ (sum)
+
+# %% tags=["parameters"]
+dataset: str = "ml-1m"
+n_sampled: int = 100  # 1 to 500: sampled items
+gain: str = "linear"  # one of linear, exp: gain of a rating
+cutoffs = [1, 5, 10]
+share: float | None = None
+
+# %%
+from tqdm import tqdm
+
+total = sum(tqdm([1.0, 1.0]))
+print(f"{dataset}: {total} with {n_sampled} sampled items")
+
+# %% tags=["hide-input", "remove-output"]
+from IPython.display import HTML, SVG
+from myst_nb import glue
+
+glue("total", total, display=False)
+glue(
+    "line",
+    SVG('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 9L9 0"/></svg>'),
+)
+glue("sum", HTML("<table><tr><th>1 + 1</th></tr><tr><td>2</td></tr></table>"))
+
+# %% [markdown]
+# ```{glue:figure} line
+# :name: fig-line
+# :alt: A rising line.
+#
+# A line, after {cite:t}`BCC17`.
+# ```
+#
+# ```{glue:figure} sum
+# :name: tbl-sum
+#
+# A sum.
+# ```
+#
+# ````{exercise} Add
+# :label: ex-add
+#
+# What is $2 + 2$?
+# ````
+#
+# ````{solution} ex-add
+# :class: dropdown
+#
+# ```python
+# 2 + 2
+# ```
+# ````

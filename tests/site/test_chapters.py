@@ -1,0 +1,311 @@
+"""Chapters: checked parameters, runs that are kept, replaced in one step or left as evidence."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from recbias.chapters import (
+    BuildError,
+    Chapter,
+    Parameter,
+    check_parameters,
+    edition_name,
+    find_chapter,
+    list_chapters,
+    run_chapter,
+)
+from recbias.errors import ConfigError, MissingData
+
+HEADER = """# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+"""
+
+
+def write_chapter(root: Path, code: str, *, prose: str = "Prose.", name: str = "01_x") -> Chapter:
+    """Make a clone with one chapter whose code is `code`."""
+    (root / "notebooks").mkdir(parents=True, exist_ok=True)
+    (root / "_toc.yml").write_text(
+        f"format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/{name}\n"
+    )
+    parameters = (
+        '# %% tags=["parameters"]\ndataset: str = "ml-1m"\nn_sampled: int = 100  # 1 to 500\n'
+    )
+    (root / f"notebooks/{name}.py").write_text(
+        f"{HEADER}\n# %% [markdown]\n# # Title\n# {prose}\n\n{parameters}\n# %%\n{code}\n"
+    )
+    return find_chapter(name, root)
+
+
+@dataclass
+class Kernels:
+    """What was asked of papermill, when none is to be started."""
+
+    parameters: list[dict[str, object]] = field(default_factory=list)
+    environment: list[dict[str, str]] = field(default_factory=list)
+
+    def execute(
+        self, notebook: NotebookNode, out: str, *, parameters: dict[str, object], **_: object
+    ) -> NotebookNode:
+        """Stand in for papermill.execute_notebook."""
+        self.parameters.append(parameters)
+        self.environment.append(dict(os.environ))
+        return notebook
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> Kernels:
+    """Papermill replaced by a record of what it was asked."""
+    record = Kernels()
+    monkeypatch.setattr("papermill.execute_notebook", record.execute)
+    return record
+
+
+def test_parameters_of_the_small_book(book: Path) -> None:
+    (chapter,) = list_chapters(book)
+    assert chapter.parameters() == [
+        Parameter("dataset", "ml-1m", "str"),
+        Parameter("n_sampled", 100, "int", limits=(1, 500), note="sampled items"),
+        Parameter("gain", "linear", "str", choices=("linear", "exp"), note="gain of a rating"),
+        Parameter("cutoffs", [1, 5, 10], "int", is_list=True),
+        Parameter("share", None, "float", optional=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ({"n_sampled": "7"}, {"n_sampled": 7}),
+        ({"n_sampled": 500}, {"n_sampled": 500}),
+        ({"gain": "exp"}, {"gain": "exp"}),
+        ({"cutoffs": "[3, 4]"}, {"cutoffs": [3, 4]}),
+        ({"cutoffs": "3,4"}, {"cutoffs": [3, 4]}),
+        ({"cutoffs": (3, 4)}, {"cutoffs": [3, 4]}),
+        ({"share": "0.5"}, {"share": 0.5}),
+        ({"share": 1}, {"share": 1.0}),
+        ({"share": "none"}, {"share": None}),
+    ],
+)
+def test_values_are_read_by_type(
+    book: Path, given: dict[str, object], read: dict[str, object]
+) -> None:
+    checked = check_parameters(find_chapter("01_tiny", book), given)
+    assert checked == read
+    assert [type(value) for value in checked.values()] == [type(value) for value in read.values()]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_sample": 7}, "did you mean 'n_sampled'"),
+        ({"n_sampled": "ten"}, "must be int from 1 to 500, got 'ten'; its default is 100"),
+        ({"n_sampled": "7.0"}, "must be int"),
+        ({"n_sampled": 7.0}, "must be int"),
+        ({"n_sampled": True}, "must be int"),
+        ({"n_sampled": 0}, "from 1 to 500, got 0"),
+        ({"n_sampled": "501"}, "from 1 to 500"),
+        ({"gain": "square"}, "must be str, one of linear, exp, got 'square'"),
+        ({"cutoffs": "1,x"}, "must be a list of int"),
+        ({"cutoffs": 5}, "must be a list of int"),
+        ({"share": "half"}, "must be float or none"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_a_kernel_starts(
+    book: Path, kernels: Kernels, given: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        run_chapter(find_chapter("01_tiny", book), "synthetic", given)
+    assert not kernels.parameters
+    assert not (book / "_build").exists()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "error", "message"),
+    [
+        ("ml1m", ConfigError, "did you mean 'ml-1m'"),
+        ("no/such.csv", MissingData, "no file .*such.csv"),
+    ],
+)
+def test_unknown_data_are_refused_before_a_kernel_starts(
+    book: Path, kernels: Kernels, dataset: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        run_chapter(find_chapter("01_tiny", book), dataset)
+    assert not kernels.parameters
+    assert not (book / "_build").exists()
+
+
+def test_the_data_set_is_no_other_parameter(book: Path) -> None:
+    with pytest.raises(ConfigError, match="--dataset"):
+        run_chapter(find_chapter("01_tiny", book), "synthetic", {"dataset": "ml-1m"})
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("dataset = 'a'\nx = 1 + n", "may only assign literals, found\n    x = 1 \\+ n"),
+        ("dataset = 'a'\nprint(1)", "may only assign literals"),
+        ("x = 1", "does not assign 'dataset'"),
+        ("dataset = 'a'\nx = None", "needs an annotation"),
+    ],
+)
+def test_a_parameters_cell_holds_literals(tmp_path: Path, cell: str, message: str) -> None:
+    chapter = write_chapter(tmp_path, "pass")
+    text = chapter.source.read_text()
+    start, end = text.index("dataset:"), text.index("# %%\npass")
+    chapter.source.write_text(text[:start] + cell + "\n\n" + text[end:])
+    with pytest.raises(ConfigError, match=message):
+        chapter.parameters()
+
+
+def test_there_is_exactly_one_parameters_cell(tmp_path: Path) -> None:
+    chapter = write_chapter(tmp_path, '# %% tags=["parameters"]\ndataset = "x"')
+    with pytest.raises(ConfigError, match="2 cells are tagged 'parameters'"):
+        chapter.parameters()
+
+
+def test_unknown_chapter_and_missing_source(book: Path) -> None:
+    with pytest.raises(ConfigError, match="did you mean '01_tiny'"):
+        find_chapter("01_tinny", book)
+    (book / "notebooks/01_tiny.py").unlink()
+    with pytest.raises(ConfigError, match="does not exist"):
+        list_chapters(book)
+
+
+def test_a_run_shows_the_values_it_used_and_no_progress_bars(tmp_path: Path) -> None:
+    chapter = write_chapter(
+        tmp_path,
+        "import sys\nfrom tqdm import tqdm\nfor _ in tqdm(range(3), desc='long'): pass\n"
+        "for _ in tqdm(iter('ab')): pass\nprint(dataset, n_sampled)\n"
+        "print('heard', file=sys.stderr)",
+    )
+    run = run_chapter(chapter, "synthetic", {"n_sampled": "7"})
+    assert run == tmp_path / "_build/reruns/synthetic--n_sampled=7/01_x.ipynb"
+    _, parameters, code = nbformat.read(run, as_version=4).cells
+    assert parameters.source == 'dataset: str = "synthetic"\nn_sampled: int = 7  # 1 to 500'
+    assert {output.name: output.text for output in code.outputs} == {
+        "stdout": "synthetic 7\n",
+        "stderr": "heard\n",
+    }
+
+
+def test_a_run_is_kept_until_what_it_depends_on_changes(tmp_path: Path, kernels: Kernels) -> None:
+    run = run_chapter(write_chapter(tmp_path, "1"), "synthetic")
+    first = run.read_bytes()
+    run_chapter(write_chapter(tmp_path, "1", prose="Other words."), "synthetic")
+    assert len(kernels.parameters) == 1, "a change of prose alone"
+    assert "Other words." in run.read_text()
+    run_chapter(write_chapter(tmp_path, "1"), "synthetic")
+    assert len(kernels.parameters) == 1
+    assert run.read_bytes() == first, "the same source gives the same bytes"
+
+    for number, name in enumerate(
+        [
+            "src/recbias/x.py",
+            "data/recorded/ml-1m/x.json",
+            "data/registry.yaml",
+            "requirements.lock",
+        ]
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("# changed")
+        run_chapter(write_chapter(tmp_path, "1"), "synthetic")
+        assert len(kernels.parameters) == 2 + number, name
+    run_chapter(write_chapter(tmp_path, "1 + 1"), "synthetic")
+    assert len(kernels.parameters) == 6, "the code of a cell"
+    run.write_text("{ damaged")
+    run_chapter(write_chapter(tmp_path, "1 + 1"), "synthetic")
+    assert len(kernels.parameters) == 7, "a damaged file"
+
+
+def test_a_failed_rerun_keeps_the_old_page_and_the_evidence(tmp_path: Path) -> None:
+    good = run_chapter(write_chapter(tmp_path, "print('fine')"), "synthetic")
+    page = good.read_bytes()
+    broken = write_chapter(tmp_path, "print('so far')\n1 / 0")
+    with pytest.raises(BuildError, match="ZeroDivisionError: division by zero") as caught:
+        run_chapter(broken, "synthetic")
+    assert caught.value.exit_code == 1
+    assert good.read_bytes() == page
+    failed = good.with_suffix(".failed.ipynb")
+    assert str(failed) in str(caught.value)
+    assert "so far" in failed.read_text()
+    assert sorted(path.name for path in good.parent.iterdir()) == [failed.name, good.name]
+    run_chapter(write_chapter(tmp_path, "print('fine')\n1"), "synthetic")
+    assert not failed.exists()
+
+
+def test_a_dead_kernel_is_reported(tmp_path: Path) -> None:
+    chapter = write_chapter(tmp_path, "import os\nos._exit(1)")
+    with pytest.raises(BuildError, match="the kernel died"):
+        run_chapter(chapter, "synthetic")
+
+
+def test_what_the_kernel_gets_is_absolute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: Kernels
+) -> None:
+    chapter = write_chapter(tmp_path / "clone", "1")
+    table = tmp_path / "my table.csv"
+    table.write_text("user_id,item_id\n1,2\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECBIAS_DATA", os.pathsep.join(["here", "/there"]))
+    run = run_chapter(chapter, "my table.csv")
+    assert edition_name("my table.csv") == run.parent.name == "my_table"
+    assert kernels.parameters == [{"dataset": str(table)}]
+    assert kernels.environment[0]["RECBIAS_DATA"] == f"{tmp_path / 'here'}{os.pathsep}/there"
+    assert os.environ["RECBIAS_DATA"] == f"here{os.pathsep}/there"
+    run_chapter(chapter, "my table.csv")
+    assert len(kernels.parameters) == 1
+    table.write_text("user_id,item_id\n1,3\n4,5\n")
+    run_chapter(chapter, "my table.csv")
+    assert len(kernels.parameters) == 2, "the table changed"
+
+
+def test_where_a_chapter_stores_its_results(tmp_path: Path, kernels: Kernels) -> None:
+    chapter = write_chapter(tmp_path, "1")
+    run_chapter(chapter, "synthetic")
+    run_chapter(chapter, "synthetic", {"n_sampled": 3})
+    run_chapter(chapter, "synthetic", record=True)
+    assert [environment["RECBIAS_RESULTS"] for environment in kernels.environment] == [
+        str(tmp_path / "_build/results"),
+        str(tmp_path / "_build/reruns/synthetic--n_sampled=3/results"),
+        str(tmp_path / "data/recorded"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "params", "error"),
+    [("synthetic", {"n_sampled": 3}, ConfigError), ("ml-1m", {}, MissingData)],
+)
+def test_what_cannot_be_recorded(
+    book: Path,
+    kernels: Kernels,
+    monkeypatch: pytest.MonkeyPatch,
+    dataset: str,
+    params: dict[str, object],
+    error: type[Exception],
+) -> None:
+    monkeypatch.setattr("recbias.places.data_dirs", lambda extra=None: [book])
+    with pytest.raises(error):
+        run_chapter(find_chapter("01_tiny", book), dataset, params, record=True)
+    assert not kernels.parameters
+
+
+def test_a_summary_runs_again_when_stored_results_change(tmp_path: Path, kernels: Kernels) -> None:
+    chapter, summary = (write_chapter(tmp_path, "1", name=name) for name in ("01_x", "scorecard"))
+    result = tmp_path / "_build/results/synthetic/table.json"
+    result.parent.mkdir(parents=True)
+    for content, n_runs in (("{}", 2), ("{}", 2), ("[]", 3)):
+        result.write_text(content)
+        run_chapter(chapter, "synthetic")
+        run_chapter(summary, "synthetic")
+        assert len(kernels.parameters) == n_runs
