@@ -164,7 +164,8 @@ def write_document(
         Parameters, dataset and provenance, for people and for recomputing.
     """
     record = {**context, "key": key, "body": body, "digest": digest({"key": key, "body": body})}
-    text = json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    # Not sorted: the order of systems and protocols is that of the experiment.
+    text = json.dumps(record, indent=1, allow_nan=False) + "\n"
     write_atomically(path, text.encode())
 
 
