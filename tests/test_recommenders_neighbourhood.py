@@ -5,6 +5,7 @@ import pytest
 
 from recbias.errors import DataError
 from recbias.recommenders import UserKNN
+from recbias.recommenders.neighbourhood import _nearest
 from recommender_tables import dense, random_stars, small_table, table
 
 
@@ -75,6 +76,7 @@ def test_blocks_of_users_change_no_neighbour(monkeypatch):
     train = small_table(n_users=30, n_items=20)
     whole = UserKNN(5).fit(train)
     monkeypatch.setattr("recbias.recommenders.neighbourhood._BLOCK_BYTES", 8 * 30 * 7)
+    _nearest.cache_clear()
     split = UserKNN(5).fit(train)
     users = np.arange(train.n_users)
     np.testing.assert_array_equal(split.score(users), whole.score(users))
@@ -114,3 +116,29 @@ def test_encodings_reach_similarities_and_values():
     merged = table(np.where(stars < 4, 1.0, stars))
     by_encoding = UserKNN(4, encoding="stars<4=1").fit(table(stars)).score(users)
     np.testing.assert_array_equal(by_encoding, UserKNN(4).fit(merged).score(users))
+
+
+def test_models_that_differ_in_scoring_share_their_neighbours():
+    train = small_table(n_users=30, n_items=20)
+    first = UserKNN(5, normalised=True, regularisation=2).fit(train)
+    before = _nearest.cache_info().hits
+    second = UserKNN(5, normalised=True, regularisation=3).fit(train)
+    assert _nearest.cache_info().hits == before + 1
+    with pytest.raises(ValueError, match="read-only"):
+        second.neighbours(0)[1][0] = 2
+    users = np.arange(30)
+    assert not np.array_equal(first.score(users), second.score(users), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [UserKNN(6), UserKNN(5, min_overlap=6), UserKNN(5, encoding="binary-all")],
+)
+def test_other_neighbours_are_not_mixed_up(other):
+    train = small_table(n_users=30, n_items=20)
+    users = np.arange(30)
+    alone = other.fit(train).score(users)
+    UserKNN(5).fit(small_table(seed=1, n_users=30, n_items=20))
+    mine = UserKNN(5).fit(train).score(users)
+    np.testing.assert_array_equal(other.fit(train).score(users), alone)
+    assert not np.array_equal(mine, alone, equal_nan=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -97,26 +98,62 @@ def weighted_sums(
     neither the block nor threads change a bit.
     """
     n_items = scores.shape[1]
-    total = np.empty(n_items)
-    total_weight = np.empty(n_items)
-    count = np.empty(n_items, dtype=np.int64)
+    # Per item the weighted values, the weights and how many: side by side, as they are used.
+    sums = np.empty((n_items, 3))
     for row in range(len(users)):
         for i in range(n_items):
-            total[i] = total_weight[i] = 0.0
-            count[i] = 0
+            sums[i, 0] = sums[i, 1] = sums[i, 2] = 0.0
         for at in range(pointers[users[row]], pointers[users[row] + 1]):
             for place in range(row_pointers[neighbour[at]], row_pointers[neighbour[at] + 1]):
                 i = column[place]
-                total[i] += weight[at] * value[place]
-                total_weight[i] += weight[at]
-                count[i] += 1
+                sums[i, 0] += weight[at] * value[place]
+                sums[i, 1] += weight[at]
+                sums[i, 2] += 1.0
         for i in range(n_items):
-            if count[i] < min_neighbours:
+            if sums[i, 2] < min_neighbours:
                 scores[row, i] = np.nan
             elif normalised:
-                scores[row, i] = total[i] / (total_weight[i] + regularisation)
+                scores[row, i] = sums[i, 0] / (sums[i, 1] + regularisation)
             else:
-                scores[row, i] = total[i]
+                scores[row, i] = sums[i, 0]
+
+
+# The settings of a grid that differ in scoring only share their neighbours, which take most of the
+# time: the last ones are kept. Ratings cannot change, so that they are as good a key as any value.
+@functools.lru_cache(maxsize=1)
+def _nearest(
+    train: Ratings, encoding: str, n_neighbours: int, min_overlap: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Return each user's neighbours, the nearest first: row pointers, users, similarities."""
+    value = encoded_values("UserKNN", encoding, train, minimum=0)
+    norms = np.sqrt(np.bincount(train.user, value**2, train.n_users))[train.user]
+    unit = np.divide(value, norms, out=np.zeros_like(value), where=norms > 0)
+    item_pointers, rows = by_item(train)
+    raters = (item_pointers, train.user[rows], unit[rows])
+
+    n_users, size = train.n_users, min(n_neighbours, train.n_users)
+    step = max(1, _BLOCK_BYTES // (8 * n_users))
+    counts, neighbours, similarities = [], [], []
+    for start in range(0, n_users, step):
+        keys = np.empty((min(step, n_users - start), n_users), dtype=np.uint64)
+        _neighbour_keys(start, train.indptr, train.item, unit, *raters, min_overlap, keys)
+        nearest = np.argpartition(keys, n_users - size, axis=1)[:, n_users - size :]
+        key = np.take_along_axis(keys, nearest, axis=1)
+        order = np.argsort(key, axis=1)[:, ::-1]
+        key = np.take_along_axis(key, order, axis=1)
+        found = key > 0
+        counts.append(found.sum(axis=1))
+        neighbours.append(np.take_along_axis(nearest, order, axis=1)[found].astype(np.int32))
+        bits = (key[found] >> np.uint64(32)).astype(np.uint32)
+        similarities.append(bits.view(np.float32).astype(np.float64))
+    near = (
+        np.concatenate(([0], np.cumsum(np.concatenate(counts)))),
+        np.concatenate(neighbours),
+        np.concatenate(similarities),
+    )
+    for array in near:
+        array.flags.writeable = False
+    return near
 
 
 @register
@@ -196,28 +233,7 @@ class UserKNN(Algorithm):
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         value = encoded_values("UserKNN", self.encoding, train, minimum=0)
-        norms = np.sqrt(np.bincount(train.user, value**2, train.n_users))[train.user]
-        unit = np.divide(value, norms, out=np.zeros_like(value), where=norms > 0)
-        item_pointers, rows = by_item(train)
-        raters = (item_pointers, train.user[rows], unit[rows])
-
-        n_users, size = train.n_users, min(self.n_neighbours, train.n_users)
-        step = max(1, _BLOCK_BYTES // (8 * n_users))
-        counts, neighbours, similarities = [], [], []
-        for start in range(0, n_users, step):
-            keys = np.empty((min(step, n_users - start), n_users), dtype=np.uint64)
-            _neighbour_keys(start, train.indptr, train.item, unit, *raters, self.min_overlap, keys)
-            nearest = np.argpartition(keys, n_users - size, axis=1)[:, n_users - size :]
-            key = np.take_along_axis(keys, nearest, axis=1)
-            order = np.argsort(key, axis=1)[:, ::-1]
-            key = np.take_along_axis(key, order, axis=1)
-            found = key > 0
-            counts.append(found.sum(axis=1))
-            neighbours.append(np.take_along_axis(nearest, order, axis=1)[found].astype(np.int32))
-            bits = (key[found] >> np.uint64(32)).astype(np.uint32)
-            similarities.append(bits.view(np.float32).astype(np.float64))
-        pointers = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
-        self._near = (pointers, np.concatenate(neighbours), np.concatenate(similarities))
+        self._near = _nearest(train, self.encoding, self.n_neighbours, self.min_overlap)
         self._ratings = (train.indptr, train.item, value)
         self._n_items = train.n_items
 
