@@ -42,7 +42,8 @@ from recbias.store import write_atomically
 Scalar = bool | int | float | str
 Value = Scalar | None | Sequence[Scalar]
 
-# Recorded results of all data sets: a page may quote another edition's.
+# What a run depends on besides its code, parameters and data. Recorded results of all data sets:
+# a page may quote another edition's. Not the modules that no chapter can import.
 _INPUTS = (
     "src/**/*.py",
     "data/registry*",
@@ -50,10 +51,12 @@ _INPUTS = (
     "data/recorded/**/*",
     "requirements.lock",
 )
+_NO_INPUTS = {"chapters.py", "editions.py", "cli.py"}
 _KINDS: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _LIMITS = re.compile(rf"({_NUMBER}) to ({_NUMBER})(?:: *(.*))?$")
 _CHOICES = re.compile(r"one of ([^:]+)(?:: *(.*))?$")
+_STYLER_ID = re.compile(r"\bT_[0-9a-f]{5}(?=\b|_)")
 _PROGRESS_BAR = re.compile(r"\d+%\||\b\d+\S* \[\d\d:\d\d")
 
 
@@ -505,7 +508,7 @@ def _run_key(
             digest.update(b"\0cell\0" + cell.source.encode())
     for pattern in (*_INPUTS, *(["_build/results/**/*"] if chapter.is_summary else [])):
         for path in sorted(chapter.root.glob(pattern)):
-            if path.is_file():
+            if path.is_file() and path.name not in _NO_INPUTS:
                 digest.update(b"\0" + path.relative_to(chapter.root).as_posix().encode() + b"\0")
                 digest.update(path.read_bytes())
     for path in data:  # large and read-only: place, size and time tell whether they changed
@@ -611,7 +614,7 @@ def _page(
         if cell.cell_type == "code":
             n_code += 1
             cell.execution_count = n_code
-            cell.outputs = _without_progress(next(outputs))
+            cell.outputs = _without_chance(next(outputs), number)
             for output in cell.outputs:
                 if "execution_count" in output:
                     output["execution_count"] = n_code
@@ -632,10 +635,12 @@ def _page(
     return nbformat.from_dict({**source, "cells": cells, "metadata": metadata})
 
 
-def _without_progress(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Drop progress bars, which are no results; anything else on standard error stays visible.
+def _without_chance(outputs: Sequence[NotebookNode], number: int) -> list[NotebookNode]:
+    """Take out what differs from run to run.
 
-    Pieces of one stream are joined, since where a kernel cuts them is a matter of timing.
+    Progress bars go; anything else on standard error stays visible. Pieces of one stream are
+    joined, since where a kernel cuts them is a matter of timing. The random ids of pandas' styled
+    tables are counted instead, after the number of the cell.
     """
     joined: list[NotebookNode] = []
     for output in outputs:
@@ -644,7 +649,7 @@ def _without_progress(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
             joined[-1] = nbformat.from_dict({**last, "text": last.text + output.text})
         else:
             joined.append(output)
-    kept = []
+    kept: list[NotebookNode] = []
     for output in joined:
         if output.output_type == "stream" and output.name == "stderr":
             pieces = re.split(r"[\r\n]+|\x1b\[A", output.text)
@@ -652,6 +657,9 @@ def _without_progress(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
             if not text:
                 continue
             output = nbformat.from_dict({**output, "text": text + "\n"})
+        for kind, text in output.get("data", {}).items():
+            if kind.endswith("text/html"):
+                output["data"][kind] = _STYLER_ID.sub(f"T_{number}_{len(kept)}", text)
         kept.append(output)
     return kept
 

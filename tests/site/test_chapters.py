@@ -187,12 +187,16 @@ def test_a_run_shows_the_values_it_used_and_no_progress_bars(tmp_path: Path) -> 
         tmp_path,
         "import sys\nfrom tqdm import tqdm\nfor _ in tqdm(range(3), desc='long'): pass\n"
         "for _ in tqdm(iter('ab')): pass\nprint(dataset, n_sampled)\n"
-        "print('heard', file=sys.stderr)",
+        "print('heard', file=sys.stderr)\n"
+        "from IPython.display import HTML\nimport os\nname = os.urandom(3).hex()[:5]\n"
+        "HTML(f'<style>#T_{name}_row0 {{}}</style><table id=\"T_{name}\">')",
     )
     run = run_chapter(chapter, "synthetic", {"n_sampled": "7"})
     assert run == tmp_path / "_build/reruns/synthetic--n_sampled=7/01_x.ipynb"
     _, parameters, code = nbformat.read(run, as_version=4).cells
     assert parameters.source == 'dataset: str = "synthetic"\nn_sampled: int = 7  # 1 to 500'
+    table = code.outputs.pop()
+    assert table.data["text/html"] == '<style>#T_2_2_row0 {}</style><table id="T_2_2">'
     assert {output.name: output.text for output in code.outputs} == {
         "stdout": "synthetic 7\n",
         "stderr": "heard\n",
@@ -221,6 +225,9 @@ def test_a_run_is_kept_until_what_it_depends_on_changes(tmp_path: Path, kernels:
         (tmp_path / name).write_text("# changed")
         run_chapter(write_chapter(tmp_path, "1"), "synthetic")
         assert len(kernels.parameters) == 2 + number, name
+    (tmp_path / "src/cli.py").write_text("# no chapter depends on it")
+    run_chapter(write_chapter(tmp_path, "1"), "synthetic")
+    assert len(kernels.parameters) == 5
     run_chapter(write_chapter(tmp_path, "1 + 1"), "synthetic")
     assert len(kernels.parameters) == 6, "the code of a cell"
     run.write_text("{ damaged")
