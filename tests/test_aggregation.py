@@ -174,7 +174,7 @@ def test_interval_cuts_equal_tails_of_every_row():
         interval(values, level=95)
 
 
-def coverage_of(simulate, truth, n_studies=2000):
+def coverage_of(simulate, truth, n_studies=1000):
     """Share of simulated studies whose 95 % interval holds the truth, and 5 standard errors."""
     n_users = 150
     rng = np.random.default_rng(30)

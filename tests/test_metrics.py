@@ -319,9 +319,9 @@ def test_the_exponential_map_needs_the_top_of_the_scale():
 
 @pytest.mark.parametrize("condensed", [[1, 3, 0], [2, 1, 0], [1, 1, 0], [1, 2, 3], [0, 1, 0]])
 def test_condensed_ranks_that_do_not_fit_the_ranks_are_refused(condensed):
-    table = user_table((range(9), {1: 5, 4: 5, 20: 5}))
-    broken = dataclasses.replace(table, condensed_rank=np.array(condensed, dtype=np.int32))
-    assert table.condensed_rank.tolist() == [1, 2, 0]
+    table = user_table((range(9), {1: 5, 4: 5, 20: 5}), (range(20), {15: 5}))
+    broken = dataclasses.replace(table, condensed_rank=np.array([*condensed, 1], dtype=np.int32))
+    assert table.condensed_rank.tolist() == [1, 2, 0, 1]
     with pytest.raises(ContractError, match="user 0: the condensed ranks"):
         values(broken, "P@1")
 
