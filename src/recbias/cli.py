@@ -1,7 +1,8 @@
-"""The command line: ``recbias data``, ``run`` and ``book``. Each command is a few calls."""
+"""The command line: ``recbias data``, ``run``, ``book``, ``claims`` and ``verify``."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -138,3 +139,62 @@ def book(datasets: tuple[str, ...]) -> None:
 
     index = build_site(datasets)
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
+
+
+@main.command()
+@click.option("--dataset", default="synthetic", show_default=True, help="Name of a data set.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
+def claims(dataset: str, as_json: bool) -> None:
+    """Print what became of every claim of the papers on a data set."""
+    from recbias.claims import load_provenance, scorecard
+
+    verdicts = scorecard(dataset)
+    if as_json:
+        provenance = load_provenance(dataset)
+        rows = [
+            {**verdict.to_dict(), "provenance": provenance.get(verdict.claim.topic)}
+            for verdict in verdicts
+        ]
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for verdict in verdicts:
+        reason = f" ({verdict.reason})" if verdict.reason else ""
+        claim = verdict.claim
+        click.echo(f"{claim.id:18} {claim.kind:11} {verdict.verdict}{reason}  [{claim.topic}]")
+        for part in verdict.parts:
+            low, high = part.interval
+            span = "" if low == high else f" [{low:.4g}, {high:.4g}]"
+            click.echo(f"    {part.verdict:10} {part.name}: {part.value:.4g}{span}, {part.region}")
+
+
+@main.command()
+@click.option("--dataset", "names", multiple=True, help="Verify this one; else all recorded ones.")
+@click.option("--systems", type=click.IntRange(1), help="Recompute so many systems of each table.")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@_data_dir
+def verify(names: tuple[str, ...], systems: int | None, workers: int) -> None:
+    """Recompute recorded results where the data is here; exit with 1 if they differ."""
+    from recbias.claims import verify_checks
+    from recbias.experiment import recorded_datasets
+    from recbias.experiment import verify as verify_results
+
+    agrees = True
+    for name in names or recorded_datasets():
+        if not names and _presence(dataset_info(name)) == "not here":
+            click.echo(f"{name}: not verified, the data set is not here")
+            continue
+        for row in verify_results(name, systems=systems, workers=workers).to_dict("records"):
+            agrees &= bool(row["agrees"])
+            click.echo(
+                f"{name}: {row['recorded']}: {row['values']} values of {row['systems']} systems, "
+                f"largest difference {row['difference']:.2g} ({row['of bound']:.2g} of the bound): "
+                f"{'agrees' if row['agrees'] else 'DIFFERS'}"
+            )
+        if systems is None:
+            for record, differing in verify_checks(name).items():
+                agrees &= not differing
+                click.echo(
+                    f"{name}: {record}: {'DIFFERS: ' + differing if differing else 'agrees'}"
+                )
+    if not agrees:
+        raise SystemExit(1)

@@ -56,6 +56,7 @@ __all__ = [
     "dataset_splits",
     "grid_tables",
     "load_results",
+    "recorded_datasets",
     "result_kind",
     "results_dir",
     "run",
@@ -432,6 +433,12 @@ def results_dir(dataset: str, *, recorded: bool) -> Path:
     if recorded:
         return root / "data" / "recorded" / dataset
     return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset
+
+
+def recorded_datasets() -> list[str]:
+    """Name the datasets that have recorded results in this clone."""
+    folder = results_dir("", recorded=True)
+    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
 
 
 def stored_results(folder: Path) -> dict[str, Path]:

@@ -8,17 +8,17 @@ follows from the parts by one rule; nobody types it.
 
 from recbias.claims.checks import Check, Checks, run_checks
 from recbias.claims.judging import (
-    NOT_TESTABLE,
     VERDICTS,
-    Part,
     Verdict,
     judge,
     judge_chapter,
     load_chapter,
+    load_provenance,
     scorecard,
-    verdict_table,
+    verify_checks,
 )
 from recbias.claims.ledger import CHAPTERS, Claim, Erratum, claims, errata
+from recbias.claims.parts import NOT_TESTABLE, Part
 from recbias.claims.showing import scorecard_html, totals, verdict_cards
 
 __all__ = [
@@ -36,10 +36,11 @@ __all__ = [
     "judge",
     "judge_chapter",
     "load_chapter",
+    "load_provenance",
     "run_checks",
     "scorecard",
     "scorecard_html",
     "totals",
     "verdict_cards",
-    "verdict_table",
+    "verify_checks",
 ]

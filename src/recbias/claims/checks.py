@@ -16,7 +16,10 @@ from recbias.experiment import REVISION, check_key, results_dir
 from recbias.places import clone_root
 from recbias.store import digest, platform_record, read_document, write_document
 
-__all__ = ["Check", "Checks", "load_checks", "run_checks"]
+__all__ = ["Check", "Checks", "load_checks", "recompute_checks", "run_checks"]
+
+Compute = Callable[..., tuple[list["Check"], dict[str, float]]]
+"""Computes checks and statistics of a loaded dataset under named parameters."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def load_checks(path: Path, *, origin: str = "recorded") -> Checks:
 
 
 def run_checks(
-    compute: Callable[..., tuple[list[Check], dict[str, float]]],
+    compute: Compute,
     dataset: str,
     *,
     parameters: Mapping[str, Any],
@@ -191,3 +194,33 @@ def run_checks(
 def _key(parameters: Mapping[str, Any], content_hash: str) -> str:
     record = {"checks": dict(parameters), "dataset": content_hash, "revision": REVISION}
     return digest(record)
+
+
+def recompute_checks(compute: Compute, path: Path) -> str:
+    """Compute recorded checks anew and compare.
+
+    Parameters
+    ----------
+    compute
+        The function that computed them.
+    path
+        Recorded checks, without suffix. Their grids must have been run on this machine.
+
+    Returns
+    -------
+    str
+        What differs, empty if nothing does. Violations below the tolerance are rounding and may
+        differ.
+    """
+    recorded = load_checks(path)
+    rows, _ = compute(load_dataset(recorded.dataset["name"]), **recorded.parameters)
+    pairs = zip(rows, recorded.rows, strict=False)
+    differing = [
+        fresh.what
+        for fresh, old in pairs
+        if (fresh.claim, fresh.what, fresh.n_checked) != (old.claim, old.what, old.n_checked)
+        or abs(fresh.worst - old.worst) > max(1e-9, fresh.tolerance)
+    ]
+    if len(rows) != len(recorded.rows):
+        differing.append(f"{len(rows)} checks, recorded {len(recorded.rows)}")
+    return "; ".join(differing)

@@ -17,8 +17,8 @@ import pandas as pd
 from recbias.aggregation import aggregate
 from recbias.agreement import kendall_tau
 from recbias.claims.checks import Check, Checks
-from recbias.claims.judging import Criterion, NotTestable, Part
 from recbias.claims.ledger import claims
+from recbias.claims.parts import ChapterResults, Criterion, NotTestable, Part
 from recbias.datasets import Dataset
 from recbias.experiment import Grid, Quantity, Results, dataset_splits, grid_tables
 from recbias.metrics import measure, parse_metric
@@ -215,11 +215,11 @@ def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, st
 # -- criteria ----------------------------------------------------------------------------------
 
 
-def _systems(results: Mapping[str, Results | Checks]) -> Results:
+def _systems(results: ChapterResults) -> Results:
     return _table(results, "systems")
 
 
-def _table(results: Mapping[str, Results | Checks], name: str) -> Results:
+def _table(results: ChapterResults, name: str) -> Results:
     table = results[name]
     if not isinstance(table, Results):
         raise TypeError(f"{name} holds checks, expected results of a grid")
@@ -275,7 +275,7 @@ def _tau(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Q
 def _checked(claim: str) -> Criterion:
     """Criterion of a definition or theorem: every check within its tolerance."""
 
-    def criterion(results: Mapping[str, Results | Checks]) -> list[Part]:
+    def criterion(results: ChapterResults) -> list[Part]:
         checks = results["checks"]
         if not isinstance(checks, Checks):
             raise TypeError("'checks' holds no checks")
@@ -287,7 +287,7 @@ def _checked(claim: str) -> Criterion:
     return criterion
 
 
-def _r_test(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _r_test(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "AR", "P")
     rise = {
@@ -301,7 +301,7 @@ def _r_test(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _ceiling(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _ceiling(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "1R", "P")
     cutoff = int(metric.split("@")[1])
@@ -316,7 +316,7 @@ def _ceiling(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _figure_2_ar(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _figure_2_ar(results: ChapterResults) -> list[Part]:
     grid = _table(results, "grid")
     parts = [
         Part(
@@ -334,7 +334,7 @@ def _figure_2_ar(results: Mapping[str, Results | Checks]) -> list[Part]:
     return parts
 
 
-def _figure_2_1r(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _figure_2_1r(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "1R", "P")
     plsa, pop, mf, knn, random = FIGURE_2
@@ -349,11 +349,11 @@ def _figure_2_1r(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _last_fm(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _last_fm(results: ChapterResults) -> list[Part]:
     raise NotTestable("dataset not here")
 
 
-def _range(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _range(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "AR", "P")
     values = [table["Popularity", label, metric] for label in ("AI", "AR", "NN", "1R")]
@@ -362,7 +362,7 @@ def _range(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _ti_ai(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _ti_ai(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "AR", "P")
     changes = (
@@ -374,14 +374,14 @@ def _ti_ai(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _disagree(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _disagree(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "AR", "P")
     tau = _tau(table, ("AR", metric), ("1R", metric))
     return [Part("tau between the AR and 1R orders", tau, most=1.0, strict=True)]
 
 
-def _significant(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _significant(results: ChapterResults) -> list[Part]:
     tests = _systems(results).tests
     pairs = tests[tests["a"].isin(FIGURE_2) & tests["b"].isin(FIGURE_2)]
     return [
@@ -395,7 +395,7 @@ def _significant(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _other_metrics(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _other_metrics(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "AR", "P")
     return [
@@ -408,7 +408,7 @@ def _other_metrics(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _lemma(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _lemma(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric, lower, upper = (_metric(table, "shared", name) for name in ("P", "lower", "upper"))
     expected = _metric(table, "all-1R", "P")
@@ -425,7 +425,7 @@ def _lemma(results: Mapping[str, Results | Checks]) -> list[Part]:
     ]
 
 
-def _thinning(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _thinning(results: ChapterResults) -> list[Part]:
     table = _table(results, "lemma")
     labels = [label for label in table.grid.parsed if label.startswith("removed")]
     parts = []
@@ -439,7 +439,7 @@ def _thinning(results: Mapping[str, Results | Checks]) -> list[Part]:
     return parts
 
 
-def _larger_sets(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _larger_sets(results: ChapterResults) -> list[Part]:
     table = _table(results, "lemma")
     thinned = [label for label in table.grid.parsed if label.startswith("removed")]
     labels = [label for label in table.grid.parsed if label.startswith("t=")]
@@ -463,7 +463,7 @@ def _larger_sets(results: Mapping[str, Results | Checks]) -> list[Part]:
     return parts
 
 
-def _theta(results: Mapping[str, Results | Checks]) -> list[Part]:
+def _theta(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric, lower = (_metric(table, "shared", name) for name in ("P", "lower"))
     ratios = [

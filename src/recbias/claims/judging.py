@@ -2,119 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
-from recbias.claims.checks import Checks, load_checks
+from recbias.claims import design_alternatives
+from recbias.claims.checks import Compute, load_checks, recompute_checks
 from recbias.claims.ledger import CHAPTERS, Claim, claims
+from recbias.claims.parts import ChapterResults, Criterion, NotTestable, Part, combine
 from recbias.errors import unknown_name
-from recbias.experiment import (
-    Quantity,
-    Results,
-    load_results,
-    result_kind,
-    results_dir,
-    stored_results,
-)
+from recbias.experiment import load_results, result_kind, results_dir, stored_results
 
 __all__ = [
-    "NOT_TESTABLE",
+    "CHECKS",
+    "CRITERIA",
     "VERDICTS",
-    "ChapterResults",
-    "Part",
     "Verdict",
     "judge",
     "judge_chapter",
     "load_chapter",
+    "load_provenance",
     "scorecard",
-    "verdict_table",
+    "verify_checks",
 ]
 
 VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
-
-NOT_TESTABLE = (
-    "no timestamps",
-    "merged stars",
-    "no negatives",
-    "no unbiased part",
-    "dataset not here",
-    "value lost",
-)
-"""The only reasons for which a claim may be declared not testable."""
-
-ChapterResults = Mapping[str, Results | Checks]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One comparison that a claim makes.
-
-    Parameters
-    ----------
-    name
-        What is compared.
-    estimate
-        The measured quantity, with replicates if it is uncertain, or a number that is exact.
-    least, most
-        The region that the claim allows, ends included unless ``strict``.
-    strict
-        Whether the ends are left out.
-
-    Examples
-    --------
-    >>> Part("worst deviation", 0.0, most=1e-12).verdict
-    'yes'
-    """
-
-    name: str
-    estimate: Quantity | float
-    least: float = -math.inf
-    most: float = math.inf
-    strict: bool = False
-
-    @property
-    def value(self) -> float:
-        """The point estimate."""
-        return self.estimate.value if isinstance(self.estimate, Quantity) else float(self.estimate)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval; of no width for an exact number."""
-        if isinstance(self.estimate, Quantity):
-            return self.estimate.interval
-        return self.value, self.value
-
-    @property
-    def verdict(self) -> str:
-        """``yes`` or ``no`` if the whole interval is inside or outside the region."""
-        low, high = self.interval
-        if math.isnan(low) or math.isnan(high):
-            return "undecided"
-        if self.strict:
-            inside, outside = (
-                self.least < low and high < self.most,
-                (high <= self.least or low >= self.most),
-            )
-        else:
-            inside, outside = (
-                self.least <= low and high <= self.most,
-                (high < self.least or low > self.most),
-            )
-        return "yes" if inside else "no" if outside else "undecided"
-
-    @property
-    def region(self) -> str:
-        """The allowed region as a reader writes it."""
-        less, more = ("<", ">") if self.strict else ("≤", "≥")
-        if math.isinf(self.least):
-            return f"{less} {self.most:.4g}"
-        if math.isinf(self.most):
-            return f"{more} {self.least:.4g}"
-        return f"{self.least:.4g} to {self.most:.4g}"
 
 
 @dataclass(frozen=True)
@@ -127,44 +39,35 @@ class Verdict:
     reason: str = ""
     origin: str = ""
 
-    @property
-    def measured(self) -> str:
-        """The parts in words: estimate, interval, allowed region and verdict of each."""
-        return "; ".join(
-            f"{part.name}: {_shown(part)} ({part.region}: {part.verdict})" for part in self.parts
-        )
+    def to_dict(self) -> dict[str, Any]:
+        """Write the verdict as JSON-able values."""
+        return {
+            "id": self.claim.id,
+            "chapter": self.claim.topic,
+            "class": self.claim.kind,
+            "published": self.claim.published,
+            "criterion": self.claim.criterion,
+            "measured": [
+                {
+                    "part": part.name,
+                    "value": part.value,
+                    "interval": list(part.interval),
+                    "claimed": part.region,
+                    "verdict": part.verdict,
+                }
+                for part in self.parts
+            ],
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "origin": self.origin,
+        }
 
 
-def _shown(part: Part) -> str:
-    low, high = part.interval
-    if low == high == part.value:
-        return f"{part.value:.4g}"
-    return f"{part.value:.4g} [{low:.4g}, {high:.4g}]"
+CRITERIA: Mapping[str, Criterion] = {**design_alternatives.CRITERIA}
+"""Criteria of all chapters by claim."""
 
-
-class NotTestable(Exception):  # noqa: N818 - an outcome, not an error
-    """Raised by a criterion that this dataset cannot decide; carries one of the closed reasons."""
-
-    def __init__(self, reason: str) -> None:
-        if reason not in NOT_TESTABLE:
-            raise unknown_name("reason", reason, NOT_TESTABLE)
-        super().__init__(reason)
-
-
-Criterion = Callable[[ChapterResults], Sequence[Part]]
-
-
-def combine(parts: Iterable[Part]) -> str:
-    """Join the verdicts of a claim's parts: the common one, or ``partly`` where they differ."""
-    found = {part.verdict for part in parts}
-    return found.pop() if len(found) == 1 else "partly"
-
-
-def _criteria() -> dict[str, Criterion]:
-    # Here, because the criteria build parts and so import this module.
-    from recbias.claims import design_alternatives
-
-    return design_alternatives.CRITERIA
+CHECKS: Mapping[str, Compute] = {"01_design_alternatives": design_alternatives.theorem_checks}
+"""What computes the checks of each chapter."""
 
 
 def judge(claim: Claim, results: ChapterResults) -> Verdict:
@@ -182,7 +85,7 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
     Verdict
         ``not yet`` if no experiment computes it so far.
     """
-    criterion = _criteria().get(claim.id)
+    criterion = CRITERIA.get(claim.id)
     if criterion is None or not results:
         return Verdict(claim, "not yet")
     origin = next(iter(results.values())).origin
@@ -244,20 +147,29 @@ def scorecard(dataset: str) -> list[Verdict]:
     return [judge(claim, by_topic[claim.topic]) for claim in claims()]
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
-    """Lay verdicts out as a table: what the paper says, what we measure, whether it holds."""
-    rows: list[dict[str, Any]] = [
-        {
-            "claim": verdict.claim.id,
-            "where": verdict.claim.where,
-            "class": verdict.claim.kind,
-            "the paper says": verdict.claim.text,
-            "published": verdict.claim.published,
-            "we measure": verdict.measured,
-            "holds?": verdict.verdict,
-            "reason": verdict.reason,
-            "origin": verdict.origin,
+def load_provenance(dataset: str) -> dict[str, Any]:
+    """Collect by topic how each stored result of a dataset arose: versions, key, time, memory."""
+    return {
+        topic: {
+            name: {"key": result.key, "origin": result.origin, **result.provenance}
+            for name, result in load_chapter(chapter, dataset).items()
         }
-        for verdict in verdicts
-    ]
-    return pd.DataFrame(rows)
+        for topic, chapter in CHAPTERS.items()
+        if chapter
+    }
+
+
+def verify_checks(dataset: str) -> dict[str, str]:
+    """Recompute the recorded checks of a dataset.
+
+    Returns
+    -------
+    dict
+        What differs by record, empty text where nothing does.
+    """
+    stored = stored_results(results_dir(dataset, recorded=True))
+    return {
+        name: recompute_checks(CHECKS[name.split("/")[0]], path)
+        for name, path in stored.items()
+        if result_kind(path) == "checks"
+    }
