@@ -598,8 +598,8 @@ def verify(
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Write a frame as JSON-able rows, NaN as null."""
-    return json.loads(frame.to_json(orient="records", double_precision=15))
+    """Write a frame as JSON-able rows, NaN as None; numbers keep all their digits."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def _cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[_Cell, str]]:

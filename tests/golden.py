@@ -1,0 +1,77 @@
+"""What the experiments compute on a small world: the guard of `recbias.experiment.REVISION`.
+
+``python tests/golden.py`` renews ``golden.json``. Do so only together with a new REVISION, renewed
+recorded results and an entry under "Numbers that changed" in CHANGELOG.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from recbias import Grid, line_up, run
+from recbias.claims.design_alternatives import lemma_protocols, protocols
+from recbias.experiment import REVISION
+from recbias.recommenders import bcc17_grid, merged_star_variants
+from recbias.simulation import make_world
+
+FILE = Path(__file__).with_name("golden.json")
+
+
+def small_table(folder: Path) -> Path:
+    """Write a world of 120 users and 150 items as a CSV file."""
+    ratings = make_world(seed=7, n_users=120, n_items=150, n_ratings=1700).ratings
+    frame = pd.DataFrame(
+        {
+            "user_id": ratings.user_ids[ratings.user],
+            "item_id": ratings.item_ids[ratings.item],
+            "rating": ratings.value,
+        }
+    )
+    path = folder / "small.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def compute(folder: Path) -> dict[str, float]:
+    """Measure every system and protocol of the chapters on the small world."""
+    line = line_up("bcc17")
+    extremes = [system for part in ("knn-rating", "mf-rating", "knn-ranking", "mf-ranking")
+                for system in (bcc17_grid(part)[0], bcc17_grid(part)[-1])]  # fmt: skip
+    systems = (*line, *extremes, *merged_star_variants(line, values=(1,)))
+    thinned = lemma_protocols(5, removed=(0, 60), sizes=(20, 60))
+    asked = {**protocols(5, size=20, n_sampled=40), **thinned}
+    bounds = ("P@10", "lower@10", "upper@10")
+    metrics = {
+        **dict.fromkeys(asked, ("P@10", "rho")),
+        **dict.fromkeys(thinned, bounds),
+        "AR": ("P@10", "R@10", "nDCG@10", "AP", "RR", "antiP@10", "rho"),
+        "shared": bounds,
+        "all-1R": ("P@10|t=20",),
+    }
+    grid = Grid(str(small_table(folder)), systems, asked, metrics, split="k-fold 2", seed=3)
+    values = run(grid).values
+    names = values[["system", "label", "metric"]].agg(" | ".join, axis=1)
+    return dict(zip(names, values["value"], strict=True))
+
+
+def digits(value: float) -> float:
+    """Keep nine significant digits: fewer than processors differ in, more than any change hides."""
+    return float(np.format_float_scientific(value, precision=8))
+
+
+def main() -> None:
+    """Renew the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RECBIAS_CELLS"] = str(Path(folder) / "cells")
+        values = {name: digits(value) for name, value in compute(Path(folder)).items()}
+    FILE.write_text(json.dumps({"revision": REVISION, "values": values}, indent=0) + "\n")
+
+
+if __name__ == "__main__":
+    main()
