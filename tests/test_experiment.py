@@ -91,7 +91,9 @@ def test_same_bits_for_workers_order_of_systems_and_rows_of_the_file(grid, tmp_p
 def test_a_cell_is_computed_once_and_reused_by_other_grids(grid):
     assert run(grid).provenance["computed"] == 3 * (10 + 1 + 1)
     assert run(grid).provenance["computed"] == 0
-    wider = Grid.from_dict({**grid.to_dict(), "metrics": {"AR": ["AP"], "1R": ["RR"]}, "compare": []})
+    wider = Grid.from_dict(
+        {**grid.to_dict(), "metrics": {"AR": ["AP"], "1R": ["RR"]}, "compare": []}
+    )
     assert run(wider).provenance["computed"] == 0
     assert run(Grid.from_dict({**grid.to_dict(), "seed": 6})).provenance["computed"] == 36
 

@@ -101,11 +101,11 @@ def plot_values(
         axis.set_title(title)
         axis.set_xlabel(metric)
         axis.set_xlim(left=0)
-        axis.locator_params(axis="x", nbins=4)
+        axis.locator_params(axis="x", nbins=3)
         axis.grid(visible=False, axis="y")
     axes[0, 0].set_yticks(places, systems)
     axes[0, 0].invert_yaxis()
-    return figure
+    return _detached(figure)
 
 
 def plot_bounds(
@@ -154,7 +154,7 @@ def plot_bounds(
                 axis.set_xlabel(axis_label)
         axes[row, 0].set_ylabel(f"1R{metric}")
         axes[row, 0].set_title(system, loc="left")
-    return figure
+    return _detached(figure)
 
 
 def plot_settings(
@@ -182,26 +182,26 @@ def plot_settings(
     -------
     Figure
     """
-    figure, axis = plt.subplots(figsize=(WIDTH, 1.1 + 0.5 * len(families)))
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.1 + 0.6 * len(families)))
     colours = sns.color_palette("colorblind")
-    for row, prefix in enumerate(families.values()):
+    titles = []
+    for row, (family, prefix) in enumerate(families.items()):
         names = [name for name in results.systems if name.startswith(prefix)]
+        titles.append(f"{family}\n({len(names)} settings)")
         values = [results[name, label, metric].value for name in names]
         # Spread over the row in the order of the grid, so that no two points hide each other.
         offsets = np.linspace(-0.28, 0.28, len(names))
         axis.plot(values, row + offsets, ".", color=colours[row], markersize=6, alpha=0.8)
-        axis.text(0.995, row - 0.33, f"{len(names)} settings", ha="right", va="center",
-                  fontsize=9, color="0.35", transform=axis.get_yaxis_transform())  # fmt: skip
     for name, style in zip(references, ("-", "--", ":"), strict=False):
         value = results[name, label, metric].value
         axis.axvline(value, color="0.25", linestyle=style, linewidth=1.4, label=name)
-    axis.set_yticks(range(len(families)), list(families))
+    axis.set_yticks(range(len(families)), titles)
     axis.set_ylim(len(families) - 0.45, -0.6)
     axis.grid(visible=False, axis="y")
     axis.set_xlabel(metric)
     axis.set_xlim(left=0)
     figure.legend(loc="outside upper center", ncols=len(references), frameon=False)
-    return figure
+    return _detached(figure)
 
 
 def plot_target_sets() -> Figure:
@@ -259,6 +259,12 @@ def plot_target_sets() -> Figure:
     right.set(xlim=(-3.4, 5.2), ylim=(height + 0.1, -1), title="target sets of user u")
     for axis in (left, right):
         axis.set_axis_off()
+    return _detached(figure)
+
+
+def _detached(figure: Figure) -> Figure:
+    """Take a figure from pyplot's hands, which would show it a second time at the end of a cell."""
+    plt.close(figure)
     return figure
 
 
