@@ -54,7 +54,7 @@ cutoff: int = 10  # 1 to 1000: length n of the lists that P@n looks at
 size: int = 100  # 2 to 100000: size of a 1R target set
 n_sampled: int = 1000  # 1 to 100000: sampled items of the AR-NN target sets
 split: str = "k-fold 5"
-systems: str = "bcc17"
+systems: str = "bcc17"  # one of bcc17: line-up of systems
 seed: int = 1  # 0 to 1000000
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
@@ -202,7 +202,9 @@ origin = {
     "live": "All values on this page were computed live, on the data itself.",
     "recorded": "The ratings may not be shipped with the book. This page draws **recorded results**: "
     "aggregates computed earlier by the same code, with their key checked. "
-    "With the data at hand, the same chapter computes them anew.",
+    "With the data at hand, the same chapter computes them anew. "
+    f"Computed by recbias {measured.provenance['recbias']} with numpy "
+    f"{measured.provenance['numpy']}, key `{measured.key[:12]}`.",
 }
 protocols = "\n".join(f"| {label} | `{text}` |" for label, text in measured.grid.protocols.items())
 Markdown(

@@ -147,6 +147,12 @@ def test_wrong_grids_are_refused_before_any_work(change, message):
         Grid(**{**arguments, **change})
 
 
+def test_a_threshold_above_the_scale_is_refused(grid):
+    too_high = {**grid.to_dict(), "protocols": ["TI-AN-AR rel>=6"], "metrics": ["P@10"]}
+    with pytest.raises(ConfigError, match="no rating of small is that high; its scale is 1 to 5"):
+        run(Grid.from_dict({**too_high, "compare": []}))
+
+
 def test_an_unknown_quantity_is_named(grid):
     with pytest.raises(ConfigError, match="not measured: AP of Popularity under AR"):
         run(grid)["Popularity", "AR", "AP"]

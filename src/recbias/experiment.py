@@ -766,6 +766,13 @@ def _measured(
 
 def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
     started = time.perf_counter()
+    for protocol in grid.parsed.values():
+        if not relevant(dataset.ratings.value, protocol.min_rating).any():
+            scale = dataset.ratings.scale
+            raise ConfigError(
+                f"{protocol}: no rating of {dataset.name} is that high; its scale is "
+                f"{scale.minimum:g} to {scale.maximum:g}"
+            )
     cells = _cells(grid, dataset, data_dir)
     missing = [cell for cell, _ in cells if not all(cell.path(r).is_file() for r in cell.requests)]
     if missing:
