@@ -35,6 +35,7 @@ from myst_nb import glue
 from recbias import Grid, line_up, run
 from recbias.claims import claims, judge_chapter, run_checks, verdict_cards
 from recbias.claims import design_alternatives as chapter
+from recbias.experiment import top_rating
 from recbias.plotting import (
     downloads,
     plot_bounds,
@@ -49,7 +50,7 @@ use_book_style()
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float = 5.0  # 0 to 1000: smallest rating that counts as relevant
+min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = top of the scale
 cutoff: int = 10  # 1 to 1000: length n of the lists that P@n looks at
 size: int = 100  # 2 to 100000: size of a 1R target set
 n_sampled: int = 1000  # 1 to 100000: sampled items of the AR-NN target sets
@@ -57,6 +58,12 @@ split: str = "k-fold 5"
 systems: str = "bcc17"  # one of bcc17: line-up of systems
 seed: int = 1  # 0 to 1000000
 workers: int = 2  # 1 to 64: processes; results do not depend on them
+
+# %% tags=["remove-cell"]
+if min_rating is None:
+    min_rating = top_rating(dataset)
+glue("size", size, display=False)
+glue("min_rating", f"{min_rating:g}", display=False)
 
 # %% [markdown]
 # ## What the paper says
@@ -80,8 +87,8 @@ Markdown(
 # ### The three options
 #
 # A user $u$ has a **target set** $T_u$, the items that are ranked for him. It joins his relevant
-# test items $PR_{test}(u)$, those rated `min_rating` or more, with non-relevant items $N_u$: unrated
-# ones, and test items rated lower. Three choices fix it (Table 3 of the paper; the symbols are on
+# test items $PR_{test}(u)$, those rated {glue:text}`min_rating` or more, with non-relevant items
+# $N_u$: unrated ones, and test items rated lower. Three choices fix it (Table 3 of the paper; the symbols are on
 # the [notation page](#sec-symbols)).
 #
 # | option | one way | the other way |
@@ -246,9 +253,6 @@ Markdown(
 # Random is one and the same system in all rows. What changes is the share of relevant items among
 # the targets: from all items to tested items a little, to a sample a lot, and to one in
 # {glue:text}`size` under 1R.
-
-# %% tags=["remove-cell"]
-glue("size", size, display=False)
 
 # %% [markdown]
 # ## Figure 2: five systems, three designs

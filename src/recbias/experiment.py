@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from recbias.aggregation import bootstrap_weights, interval, replicates, user_sums
 from recbias.comparison import compare_all
-from recbias.datasets import Dataset, dataset_info, load_dataset
+from recbias.datasets import Dataset, dataset_info, load_dataset, registry
 from recbias.engine import open_executor, run_all
 from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.metrics import measure, parse_metric
@@ -61,6 +61,7 @@ __all__ = [
     "results_dir",
     "run",
     "stored_results",
+    "top_rating",
     "verify",
 ]
 
@@ -513,6 +514,26 @@ def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
     return results
 
 
+def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
+    """Give the highest rating of a dataset's scale, the papers' strictest relevance.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, which need not be at hand, or path of a table.
+    data_dir
+        Folder that holds datasets, besides ``RECBIAS_DATA``.
+
+    Returns
+    -------
+    float
+        5 for stars; 1 for implicit feedback.
+    """
+    if dataset in registry():
+        return dataset_info(dataset).scale.maximum
+    return load_dataset(dataset, data_dir=data_dir).ratings.scale.maximum
+
+
 def grid_tables(
     grid: Grid, label: str, *, data_dir: Path | None = None
 ) -> Iterator[tuple[str, int, int, RankTable]]:
@@ -599,7 +620,8 @@ def verify(
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Write a frame as JSON-able rows, NaN as None; numbers keep all their digits."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def _cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[_Cell, str]]:
