@@ -74,7 +74,7 @@ glue("min_rating", f"{min_rating:g}", display=False)
 
 # %% tags=["hide-input"]
 claim = {claim.id: claim for claim in claims()}
-rows = [row.split(": ", 1) for row in claim["BCC17-T1"].published.split("; ") if " | " in row]
+rows = claim["BCC17-T1"].values.items()
 Markdown(
     "| | ad-hoc retrieval | recommendation |\n|---|---|---|\n"
     + "\n".join(f"| {name} | {cells} |" for name, cells in rows)
@@ -126,13 +126,14 @@ glue("fig_target_sets", figure, display=False)
 topic = "design alternatives"
 listed = [c for c in claims() if c.topic == topic]
 HTML(
+    f"<details><summary>The {len(listed)} claims of this chapter</summary>"
     '<div class="scrolls"><table><thead><tr><th>claim</th><th>where</th><th>class</th>'
     "<th>what it says</th></tr></thead><tbody>"
     + "".join(
         f"<tr><td>{c.id}</td><td>{c.where}</td><td>{c.kind}</td><td>{c.text}</td></tr>"
         for c in listed
     )
-    + "</tbody></table></div>"
+    + "</tbody></table></div></details>"
 )
 
 # %% [markdown]
@@ -302,8 +303,9 @@ columns = {"AR": "AR, TI-AN", "R_test": "test ratings only"}
 table = measured.values.query("label in @columns and metric == @precision").pivot_table(
     index="system", columns="label", values="value", sort=False
 )
-table = table.rename(columns=columns).assign(ratio=table["R_test"] / table["AR"])
-shown = table.style.format("{:.4f}").format("{:.1f}", subset=["ratio"])
+table = table.assign(ratio=table["R_test"] / table["AR"])[["AR", "R_test", "ratio"]]
+table = table.rename(columns=columns).rename_axis(index=None, columns=None)
+shown = table.style.set_uuid("rtest").format("{:.4f}").format("{:.1f}", subset=["ratio"])
 glue("tbl_rtest", shown, display=False)
 
 # %% [markdown]

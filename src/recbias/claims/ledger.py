@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
@@ -43,8 +44,8 @@ class Claim:
         The claim, in our words.
     criterion
         When it counts as reproduced.
-    published
-        Published values with where they were read; empty if none was printed.
+    values
+        Published values by name; empty if none was printed or could be read.
     trap
         Where a plausible implementation goes wrong.
     """
@@ -56,8 +57,17 @@ class Claim:
     topic: str
     text: str
     criterion: str
-    published: str
+    values: Mapping[str, str] = field(hash=False)
     trap: str
+
+    @property
+    def published(self) -> str:
+        """The published values in one line; empty if there are none."""
+        if any(" | " in value for value in self.values.values()):
+            return f"a table of {len(self.values)} rows"
+        return "; ".join(
+            f"{name}: {value}" if name else value for name, value in self.values.items()
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ def claims() -> tuple[Claim, ...]:
             topic=entry["chapter"],
             text=entry["claim"],
             criterion=entry.get("criterion", entry["check"]["expr"]),
-            published=_published(entry["published"]),
+            values=_values(entry["published"].get("values")),
             trap=entry.get("trap", ""),
         )
         for entry in _document()["claims"]
@@ -103,10 +113,7 @@ def errata() -> tuple[Erratum, ...]:
     return tuple(Erratum(**entry) for entry in _document()["errata"])
 
 
-def _published(entry: dict[str, Any]) -> str:
-    values = entry.get("values")
-    if not values:
-        return ""
+def _values(values: object) -> dict[str, str]:
     if isinstance(values, dict):
-        return "; ".join(f"{name}: {value}" for name, value in values.items())
-    return str(values)
+        return {str(name): str(value) for name, value in values.items()}
+    return {"": str(values)} if values else {}
