@@ -1,6 +1,7 @@
 """Plain Markdown from the MyST of an executed chapter, so that its notebook reads well anywhere.
 
-Roles become their text or value, directives become headed quotes, labels go. What is no MyST stays.
+Roles become their text or value, directives headed quotes, links within the book their text; labels
+go. What is no MyST stays.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ Mime = Mapping[str, str]
 _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:+-]+)\} ?(?P<argument>.*)$")
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}(?P<ticks>`+)(?P<text>.+?)(?P=ticks)", re.DOTALL)
 _TITLED = re.compile(r"(?P<title>.*?)\s*<[^<>]+>$", re.DOTALL)
+_INNER_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:)[^()]*\)")
 _DROPPED = {"exercise-end", "solution-end", "bibliography", "tableofcontents"}
 
 
@@ -75,8 +77,9 @@ def plain_markdown(text: str, glued: Mapping[str, Mime]) -> str:
     prose: list[str] = []
 
     def flush() -> None:
-        if prose:  # a role may run over several lines
-            out.append(_ROLE.sub(lambda role: _role(role, glued), "\n".join(prose)))
+        if prose:  # a role or a link may run over several lines
+            text = _ROLE.sub(lambda role: _role(role, glued), "\n".join(prose))
+            out.append(_INNER_LINK.sub(r"\1", text))
             prose.clear()
 
     while lines:
@@ -130,7 +133,7 @@ def _role(role: re.Match[str], glued: Mapping[str, Mime]) -> str:
         value = _content(key or form, "text/plain", glued)
         return format_plain_text(value, form if key else "s")
     if name == "glue:md":
-        return _content(text.partition(":")[0], "text/markdown", glued)
+        return plain_markdown(_content(text.partition(":")[0], "text/markdown", glued), glued)
     if name.startswith("glue"):
         return _content(text, "text/plain", glued)
     if name == "math":

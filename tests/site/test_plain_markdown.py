@@ -1,0 +1,71 @@
+"""Plain Markdown from MyST, for the notebooks that readers download."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from plain_markdown import plain_markdown, plain_notebook
+
+GLUED = {
+    "share": {"text/plain": "0.1234"},
+    "name": {"text/plain": "'Popularity'"},
+    "row": {"text/markdown": "a *b* {math}`c`", "text/plain": "x"},
+}
+
+
+@pytest.mark.parametrize(
+    ("myst", "plain"),
+    [
+        ("{glue:text}`share:.1%` of {glue:text}`name`", "12.3% of Popularity"),
+        ("{glue:}`share` and {glue:md}`row`", "0.1234 and a *b* $c$"),
+        ("{glue:text}`other.py::key:s`", "other.py::key"),
+        ("{cite:t}`BCC17`, {eq}`eq-2`, {math}`x^2`", "[BCC17], (eq-2), $x^2$"),
+        (
+            "{term}`target set`, {term}`sets\nof targets <target set>`",
+            "target set, sets\nof targets",
+        ),
+        ("{numref}`fig-1`, {ref}`here <label>`", "fig-1, here"),
+        (
+            "[E01](#err-e01), [page](../a.md), [DOI](https://doi.org/1)",
+            "E01, page, [DOI](https://doi.org/1)",
+        ),
+        ("(a-label)=\n## Title\n% a comment\ntext", "## Title\ntext"),
+        ("```{math}\n:label: eq-1\n\nx\n```", "$$\nx\n$$"),
+        ("```{note}\nmind {math}`x`\n```", "> **Note**\n>\n> mind $x$"),
+        (
+            "````{admonition} Proof\n:class: dropdown\n\na\n```python\n1\n```\n````",
+            "> **Proof**\n>\n> a\n> ```python\n> 1\n> ```",
+        ),
+        (
+            "```{exercise-start} Try\n:label: e\n```\nDo it.\n```{exercise-end}\n```",
+            "> **Exercise: Try**\nDo it.",
+        ),
+        ("```{solution} e\n2\n```", "> **Solution**\n>\n> 2"),
+        ("```{glue:figure} f\n:name: fig-f\n\nA line.\n```", "*A line.*"),
+        ("```{glue:md} row\n:format: myst\n```", "a *b* $c$"),
+        (":::{tip}\nt\n:::", "> **Tip**\n>\n> t"),
+        ("```python\nx = '{math}`y`'\n```", "```python\nx = '{math}`y`'\n```"),
+        ("no MyST: $\\{a\\}$ `{b}` {c}", "no MyST: $\\{a\\}$ `{b}` {c}"),
+    ],
+)
+def test_myst_becomes_markdown(myst: str, plain: str) -> None:
+    assert plain_markdown(myst, GLUED) == plain
+
+
+def test_what_was_glued_out_of_sight_is_shown() -> None:
+    output = nbformat.v4.new_output(
+        "display_data",
+        data={"application/papermill.record/text/plain": "0.5"},
+        metadata={"scrapbook": {"name": "half", "mime_prefix": "application/papermill.record/"}},
+    )
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("{glue:text}`half:.2f`"),
+            nbformat.v4.new_code_cell("glue()", outputs=[output]),
+        ]
+    )
+    prose, code = plain_notebook(notebook).cells
+    assert prose.source == "0.50"
+    assert code.outputs[0].data == {"text/plain": "0.5"}
+    assert "{glue" in notebook.cells[0].source, "the original is left alone"
