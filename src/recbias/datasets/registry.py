@@ -42,6 +42,11 @@ class DatasetInfo:
         Who says so.
     size : int, optional
         Bytes of the file at `address`.
+    members : mapping of str to str
+        If the file at `address` is an archive: which file below a data folder comes from which of
+        its members. Empty if the file itself is wanted, or nothing can be fetched.
+    unpacked_size : int, optional
+        Bytes that these members may have together, at most.
     content_hash : str, optional
         `Ratings.content_hash` of the data set.
     merged_content_hash : str, optional
@@ -62,6 +67,8 @@ class DatasetInfo:
     checksum: str | None = None
     checksum_source: str | None = None
     size: int | None = None
+    members: Mapping[str, str] = field(default_factory=dict)
+    unpacked_size: int | None = None
     content_hash: str | None = None
     merged_content_hash: str | None = None
 
