@@ -400,9 +400,9 @@ def run_chapter(
         results = chapter.root / "data" / "recorded"
     else:
         results = out.parent / "results" if changed else chapter.root / "_build" / "results"
-    kept = None if record else _read_run(out, _run_key(chapter, source, values, data))
+    key = _run_key(chapter, source, values, data)
+    kept = None if record else _read_run(out, key)
     done = kept or _execute(chapter, source, values, out, results, progress)
-    key = _run_key(chapter, source, values, data)  # anew: the run may have recorded results
     page = nbformat.writes(_page(source, done, values, chapter, key))
     if not out.is_file() or out.read_text(encoding="utf-8") != page:
         write_atomically(out, page.encode())
