@@ -49,6 +49,7 @@ __all__ = [
     "lemma_gap",
     "lemma_protocols",
     "nearest_setting",
+    "order_agreement",
     "protocols",
     "theorem_checks",
 ]
@@ -212,6 +213,29 @@ def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, st
     return mf, knn, closeness((mf, knn))[0]
 
 
+def order_agreement(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Quantity:
+    """Kendall's tau between two orders of all systems.
+
+    Parameters
+    ----------
+    results
+        Measured values.
+    first, second
+        Protocol label and metric that give each order.
+
+    Returns
+    -------
+    Quantity
+        tau-b: 1 for the same order, -1 for the reverse.
+    """
+    rows = [
+        np.array([np.append(q.replicates, q.value) for q in results.of_systems(*names).values()]).T
+        for names in (first, second)
+    ]
+    tau = kendall_tau(*rows)
+    return Quantity(float(tau[-1]), tau[:-1])
+
+
 # -- criteria ----------------------------------------------------------------------------------
 
 
@@ -260,16 +284,6 @@ def _smallest(quantities: Iterable[Quantity]) -> Quantity:
 
 def _absolute(quantity: Quantity) -> Quantity:
     return Quantity(abs(quantity.value), np.abs(quantity.replicates))
-
-
-def _tau(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Quantity:
-    """Rank agreement of two ways to order all systems."""
-    rows = [
-        np.array([np.append(q.replicates, q.value) for q in results.of_systems(*names).values()]).T
-        for names in (first, second)
-    ]
-    tau = kendall_tau(*rows)
-    return Quantity(float(tau[-1]), tau[:-1])
 
 
 def _checked(claim: str) -> Criterion:
@@ -377,7 +391,7 @@ def _ti_ai(results: ChapterResults) -> list[Part]:
 def _disagree(results: ChapterResults) -> list[Part]:
     table = _systems(results)
     metric = _metric(table, "AR", "P")
-    tau = _tau(table, ("AR", metric), ("1R", metric))
+    tau = order_agreement(table, ("AR", metric), ("1R", metric))
     return [Part("tau between the AR and 1R orders", tau, most=1.0, strict=True)]
 
 
@@ -401,7 +415,7 @@ def _other_metrics(results: ChapterResults) -> list[Part]:
     return [
         Part(
             f"tau of {metric} with {other}",
-            _tau(table, ("AR", metric), ("AR", other)),
+            order_agreement(table, ("AR", metric), ("AR", other)),
             least=0.6,
         )
         for other in (_metric(table, "AR", name) for name in ("nDCG", "AP", "RR", "R"))
