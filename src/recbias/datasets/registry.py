@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -47,6 +48,11 @@ class DatasetInfo:
         its members. Empty if the file itself is wanted, or nothing can be fetched.
     unpacked_size : int, optional
         Bytes that these members may have together, at most.
+    parts : mapping of str to mapping
+        Where the publisher has several files instead of the one at `address`: for each file below a
+        data folder its ``address``, ``checksum`` and, where known, ``size``.
+    by_hand : str, optional
+        How to get the files where nothing may or can fetch them: one sentence.
     content_hash : str, optional
         `Ratings.content_hash` of the data set.
     merged_content_hash : str, optional
@@ -69,6 +75,8 @@ class DatasetInfo:
     size: int | None = None
     members: Mapping[str, str] = field(default_factory=dict)
     unpacked_size: int | None = None
+    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    by_hand: str | None = None
     content_hash: str | None = None
     merged_content_hash: str | None = None
 
