@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import logging
 import os
 import re
 import sys
@@ -38,6 +39,9 @@ from recbias.datasets import dataset_info, find_files
 from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
 from recbias.places import clone_root
 from recbias.store import write_atomically
+
+# It warns of annotations that it cannot read; the parameters are checked here.
+logging.getLogger("papermill").setLevel(logging.ERROR)
 
 Scalar = bool | int | float | str
 Value = Scalar | None | Sequence[Scalar]
