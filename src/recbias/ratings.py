@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import json
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,12 +22,12 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
-from recbias.errors import ConfigError, DataError
+from recbias.errors import ConfigError, DataError, DataWarning
 
 Duplicates = Literal["error", "last", "mean"]
 Where = Callable[[int], str]
 
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+_WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+?)(?:\.0+)?")
 _CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -87,7 +88,7 @@ class RatingScale:
         >>> RatingScale.infer(np.array([5.0, 0.5, 3.0, 3.5]))
         RatingScale(minimum=0.5, maximum=5.0, step=0.5)
         """
-        distinct = np.unique(values)
+        distinct = np.sort(pd.unique(values))
         gaps = np.diff(distinct)
         step = float(gaps.min()) if len(gaps) else 0.0
         if step and not np.allclose(gaps / step, np.round(gaps / step), rtol=0, atol=1e-6):
@@ -358,7 +359,8 @@ class Ratings:
         rating : str, optional
             Column with the ratings; None when there is none.
         timestamp : str, optional
-            Column with whole seconds since 1970, if it is to be read.
+            Column with times, if it is to be read: whole seconds or milliseconds since 1970, ISO
+            dates (without a zone: UTC), or pandas times. Kept in seconds.
         scale : RatingScale, optional
             The declared scale; inferred from the values when not given.
         name : str
@@ -381,10 +383,17 @@ class Ratings:
         ------
         DataError
             If a column is missing, the table is empty, an id is missing, two labels differ only in
-            blanks or leading zeros, a rating is no finite number or not on the declared scale, a
-            time is no whole number, or a pair occurs twice and `duplicates` is ``"error"``.
+            blanks, leading zeros or ``.0``, a rating is no finite number or not on the declared
+            scale, a time is of none of the forms above, or a pair occurs twice and `duplicates` is
+            ``"error"``.
         ConfigError
             If `duplicates` is none of its three values.
+
+        Warns
+        -----
+        DataWarning
+            Once, with the range as dates, if times are milliseconds, before 1970, or look like
+            dates written as numbers.
         """
 
         def where(row: int) -> str:
@@ -405,11 +414,11 @@ class Ratings:
             raise DataError(f"no ratings in {source or name}")
         users, user_ids = _vocabulary(frame[user], "user", where)
         items, item_ids = _vocabulary(frame[item], "item", where)
-        values = _values(frame[rating], scale, where) if rating else np.ones(len(frame))
-        times = _times(frame[timestamp], where) if timestamp else None
+        values = checked_values(frame[rating], scale, where) if rating else np.ones(len(frame))
+        times = _times(frame[timestamp], source or name, where) if timestamp else None
 
         keys = users.astype(np.int64) * len(item_ids) + items
-        order = np.argsort(keys, kind="stable")
+        order = _stable_order(keys, len(user_ids) * len(item_ids))
         again = np.flatnonzero(np.diff(keys[order]) == 0) + 1
         if len(again) and duplicates == "error":
             at = again[np.argmin(order[again])]
@@ -417,7 +426,7 @@ class Ratings:
             raise DataError(
                 f"{where(later)}: user {user_ids[users[later]]!s} rates item "
                 f"{item_ids[items[later]]!s} again, first in {where(earlier)}\n"
-                "say which counts: duplicates 'last' or 'mean' (--duplicates)"
+                "say which counts: --duplicates last or --duplicates mean"
             )
         if len(again) and duplicates == "mean":
             values, times = _pair_means(keys, values, times)
@@ -469,7 +478,8 @@ def _as_labels(
     for at, (label, text) in enumerate(zip(found, texts, strict=True)):
         if not text:
             raise DataError(f"{where(int(np.argmax(codes == at)))}: the {role} id is missing")
-        meaning = str(int(text)) if _WHOLE_NUMBER.fullmatch(text) else text
+        whole = _WHOLE_NUMBER.fullmatch(text)
+        meaning = ("-" if whole[1] == "-" else "") + whole[2] if whole else text
         if meaning in seen:
             raise DataError(
                 f"{where(int(np.argmax(codes == at)))}: {role} ids {seen[meaning]!r} and {label!r} "
@@ -509,9 +519,30 @@ def _numbers(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
     return np.append(distinct.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)[codes]
 
 
-def _values(
+def checked_values(
     column: pd.Series[Any], scale: RatingScale | None, where: Where
 ) -> npt.NDArray[np.float64]:
+    """Read a column of ratings.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Numbers, or text that says numbers.
+    scale : RatingScale, optional
+        The declared scale.
+    where : callable
+        Names the place of a row, for messages.
+
+    Returns
+    -------
+    float64 array (n,)
+        The ratings.
+
+    Raises
+    ------
+    DataError
+        If one is no finite number, or not on the declared scale.
+    """
     numbers = _numbers(column)
     bad = ~np.isfinite(numbers)
     if bad.any():
@@ -520,25 +551,121 @@ def _values(
             f"{where(row)}: column '{column.name}' has the value {str(column.iloc[row])!r}, "
             "expected a finite number"
         )
-    if scale is not None and not (fit := scale.fits(numbers)).all():
-        row = int(np.argmin(fit))
+    # Each distinct value is looked up once: a million ratings have a handful.
+    if scale is not None and not scale.fits(pd.unique(numbers)).all():
+        row = int(np.argmin(scale.fits(numbers)))
         raise DataError(
             f"{where(row)}: rating {numbers[row]:g} is not on the declared scale {scale}\n"
-            "declare the scale that the table uses (--rating-scale)"
+            "declare the scale that the table uses: --rating-scale MINIMUM MAXIMUM STEP"
         )
     return numbers
 
 
-def _times(column: pd.Series[Any], where: Where) -> npt.NDArray[np.int64]:
-    if pd.api.types.is_datetime64_any_dtype(column.dtype) and column.notna().all():
-        return column.to_numpy(dtype="datetime64[s]").astype(np.int64)
-    numbers = _numbers(column)
+def time_numbers(
+    column: pd.Series[Any], where: Where
+) -> tuple[npt.NDArray[np.int64], Literal["number", "date"]]:
+    """Read a column of times.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Whole numbers, text that says such, ISO dates, or pandas times.
+    where : callable
+        Names the place of a row, for messages.
+
+    Returns
+    -------
+    numbers : int64 array (n,)
+        The numbers as they are; of dates the seconds since 1970.
+    kind : {"number", "date"}
+        Which of them the column holds.
+
+    Raises
+    ------
+    DataError
+        If a value is neither, or the column mixes both.
+    """
+    kind: Literal["number", "date"] = "number"
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        kind, numbers = "date", _seconds(column)
+    elif pd.api.types.is_integer_dtype(column.dtype) and not column.hasnans:
+        return column.to_numpy(dtype=np.int64), kind
+    else:
+        numbers = _numbers(column)
+        if np.isnan(numbers[0]) and not pd.api.types.is_numeric_dtype(column.dtype):
+            codes, texts = pd.factorize(column)
+            dates = np.append(_seconds(pd.Series([str(text) for text in texts])), np.nan)[codes]
+            if not np.isnan(dates[0]):
+                kind, numbers = "date", np.where(np.isnan(numbers), dates, np.nan)
     # Beyond 2**53 a float64 no longer holds every whole number, nor is it a time of this era.
     bad = ~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers))
     if bad.any():
         row = int(np.argmax(bad))
         raise DataError(
-            f"{where(row)}: column '{column.name}' has the value {str(column.iloc[row])!r}, "
-            "expected a time in whole seconds since 1970"
+            f"{where(row)}: column '{column.name}' has the value {str(column.iloc[row])!r}\n"
+            "expected a time: whole seconds or milliseconds since 1970, or a date like 2026-11-20 "
+            "or 2026-11-20T09:30:00, of one kind throughout"
         )
-    return numbers.astype(np.int64)
+    return numbers.astype(np.int64), kind
+
+
+def _seconds(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
+    """Read dates as seconds since 1970, NaN where there is none."""
+    dates = pd.to_datetime(column, format="ISO8601", utc=True, errors="coerce")
+    seconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[s]")
+    return np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64))
+
+
+def _times(column: pd.Series[Any], source: str, where: Where) -> npt.NDArray[np.int64]:
+    """Return seconds since 1970; numbers that may be something else are read with a warning."""
+    numbers, kind = time_numbers(column, where)
+    if kind == "date":
+        return numbers
+    sizes = np.abs(numbers)
+    read_as = None
+    if sizes.max() >= _FIRST_MILLISECONDS:
+        # Seconds of a far future, or milliseconds of the first weeks of 1970, are neither.
+        odd = ((sizes < _FIRST_MILLISECONDS // 1000) & (sizes > 0)) | (sizes >= _LAST_MILLISECONDS)
+        if odd.any():
+            row = int(np.argmax(odd))
+            raise DataError(
+                f"{where(row)}: column '{column.name}' has the time {numbers[row]}, others are "
+                f"from {numbers.min()} to {numbers.max()}\n"
+                "expected seconds since 1970 throughout, or milliseconds throughout"
+            )
+        read_as, numbers = "milliseconds", numbers // 1000
+    elif numbers.min() < 0:
+        read_as = "seconds, some before 1970"
+    elif _look_like_dates(numbers):
+        read_as = "seconds, though they look like dates written as YYYYMMDD"
+    if read_as:
+        first, last = (
+            np.datetime64(int(end), "D") for end in (numbers.min() // _DAY, numbers.max() // _DAY)
+        )
+        warnings.warn(
+            f"{source}: times in column '{column.name}' are read as {read_as}: {first} to {last}",
+            DataWarning,
+            stacklevel=3,
+        )
+    return numbers
+
+
+_FIRST_MILLISECONDS = 10**11
+"""As milliseconds a day of 1973, as seconds the year 5138."""
+_LAST_MILLISECONDS = 10**14
+_DAY = 86_400
+
+
+def _look_like_dates(numbers: npt.NDArray[np.int64]) -> bool:
+    month, day = numbers // 100 % 100, numbers % 100
+    fits = (numbers >= 1900_01_01) & (numbers <= 2100_12_31) & (month >= 1) & (month <= 12)
+    return bool((fits & (day >= 1) & (day <= 31)).all())
+
+
+def _stable_order(keys: npt.NDArray[np.int64], n_keys: int) -> npt.NDArray[np.int64]:
+    """Order rows by key, equal keys as they come."""
+    bits = len(keys).bit_length()
+    if n_keys.bit_length() + bits > 63:
+        return np.argsort(keys, kind="stable")
+    # Several times faster than a stable sort: the row is the last digits of what is sorted.
+    return np.sort((keys << bits) | np.arange(len(keys))) & ((1 << bits) - 1)
