@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+
+import numpy as np
 
 from recbias.aggregation import POPULATIONS
 from recbias.errors import ConfigError, unknown_name
@@ -12,7 +15,7 @@ from recbias.targets import TargetRule, Targets
 __all__ = ["Protocol"]
 
 _PATTERN = re.compile(
-    r"(?P<rule>\S+(?: [tN]=\d+)?) rel>=(?P<min_rating>\d+(?:\.\d+)?)"
+    r"(?P<rule>\S+(?: [tN]=\d+)?) rel>=(?P<min_rating>-?\d+(?:\.\d+)?)"
     r"(?P<condensed> condensed)?(?: users=(?P<population>\S+))?(?: removed=(?P<removed>\d+)%)?"
 )
 
@@ -41,7 +44,8 @@ class Protocol:
     Raises
     ------
     ConfigError
-        For an unknown population, ``"runs"`` without runs, or a share outside 0 to 99.
+        For an unknown population, ``"runs"`` without runs, a threshold that is no finite number,
+        or a share outside 0 to 99.
 
     Examples
     --------
@@ -61,7 +65,10 @@ class Protocol:
     def __post_init__(self) -> None:
         default = "runs" if self.rule.per_run else "all"
         object.__setattr__(self, "population", self.population or default)
-        object.__setattr__(self, "min_rating", float(self.min_rating))
+        # Adding 0 turns -0.0 into 0.0: equal protocols print alike.
+        object.__setattr__(self, "min_rating", float(self.min_rating) + 0.0)
+        if not math.isfinite(self.min_rating):
+            raise ConfigError(f"rel>={self.min_rating}: expected a finite number")
         if self.population not in POPULATIONS:
             raise unknown_name("population", self.population, POPULATIONS)
         if self.population == "runs" and not self.rule.per_run:
@@ -100,7 +107,7 @@ class Protocol:
     def __str__(self) -> str:
         default = "runs" if self.rule.per_run else "all"
         parts = [
-            f"{self.rule} rel>={self.min_rating:g}",
+            f"{self.rule} rel>={np.format_float_positional(self.min_rating, trim='-')}",
             "condensed" if self.condensed else "",
             "" if self.population == default else f"users={self.population}",
             f"removed={self.removed}%" if self.removed else "",
