@@ -188,7 +188,7 @@ def rank(
     ...     "item_id": [1, 2, 1, 3, 1, 2],
     ...     "rating": [5, 4, 3, 5, 5, 4],
     ... }))
-    >>> split = from_fold_labels(ratings, [1, 0, 1, 0, 1, 1])[0]
+    >>> split = from_fold_labels(ratings, np.array([1, 0, 1, 0, 1, 1]))[0]
     >>> popular = System("Popularity", "Popularity", {}).build().fit(split.train)
     >>> table, = rank(popular, split, [Targets(TargetRule.parse("TI-AN-AR"))], seed=1)
     >>> table.item.tolist(), table.rank.tolist()
@@ -214,13 +214,8 @@ def rank(
     for first, scores in score_blocks(recommender, n_users, n_items):
         block = keys[: len(scores)]
         bits = scores.view(np.int32)
-        cell = _fill_keys(bits, first, order, tie_seed, train.indptr, train_place, block)
-        if cell >= 0:
-            user, item = first + cell // n_items, order[cell % n_items]
-            raise ScoreError(
-                f"{type(recommender).__name__}: infinite score for user {test.user_ids[user]}, "
-                f"item {test.item_ids[item]}; scores are finite, or NaN where not computable"
-            )
+        row = _fill_keys(bits, first, order, tie_seed, train.indptr, train_place, block)
+        _refuse_infinite(recommender, test, first, scores, row)
         _count_block(block, first, len(inside), any_outside, test.indptr, test_place, *above)
         for draws in sampled:
             if draws is not None:
@@ -266,6 +261,8 @@ def top_items(
     ------
     ConfigError
         If ``cutoff`` is below 1 or above the number of candidates.
+    ScoreError, ContractError
+        As :func:`rank` does.
     """
     train = split.train
     allowed = np.zeros(train.n_items, dtype=bool)
@@ -275,7 +272,9 @@ def top_items(
     lists = np.full((train.n_users, cutoff), -1, dtype=np.int32)
     tie_seed, _ = _seeds(seed)
     for first, scores in score_blocks(recommender, train.n_users, train.n_items):
-        _top_block(scores.view(np.int32), first, allowed, train.indptr, train.item, tie_seed, lists)
+        bits = scores.view(np.int32)
+        row = _top_block(bits, first, allowed, train.indptr, train.item, tie_seed, lists)
+        _refuse_infinite(recommender, train, first, scores, row)
     return lists
 
 
@@ -326,13 +325,37 @@ def _seeds(seed: int) -> tuple[np.uint64, np.uint64]:
     return ties, samples
 
 
+def _refuse_infinite(
+    recommender: Recommender,
+    ratings: Ratings,
+    first_user: int,
+    scores: npt.NDArray[np.float32],
+    row: int,
+) -> None:
+    """Raise ScoreError if a kernel found an infinite score in a row of the block, not -1."""
+    if row < 0:
+        return
+    user, item = (
+        ratings.user_ids[first_user + row],
+        ratings.item_ids[np.isinf(scores[row]).argmax()],
+    )
+    raise ScoreError(
+        f"{type(recommender).__name__}: infinite score for user {user}, item {item}; "
+        "scores are finite, or NaN where not computable"
+    )
+
+
 def _check(split: Split, targets: Sequence[Targets]) -> None:
     for rule, min_rating in targets:
         if rule.needs_relevance and min_rating is None:
             raise ConfigError(f"{rule}: its target sets depend on relevance; give min_rating")
-        if rule.n_sampled is None:
+        if rule.n_sampled is None or min_rating is None:
             continue
-        largest = int(n_all_targets(split, rule.candidates).max(initial=0))
+        positives = split.test.user[relevant(split.test.value, min_rating)]
+        pools = n_all_targets(split, rule.candidates) - np.bincount(
+            positives, minlength=split.test.n_users
+        )
+        largest = int(pools.max(initial=0))
         if rule.n_sampled > largest:
             raise ConfigError(
                 f"{rule}: samples {rule.n_sampled} items, but no user has more than {largest} "
@@ -457,16 +480,14 @@ def _fill_keys(
 ) -> int:
     """Fill the keys of a block by place, training items absent.
 
-    Returns -1, or the cell (row * n_items + place) of an infinite score.
+    Returns -1, or the first row with an infinite score.
     """
     n_rows, n_items = bits.shape
     by_item = np.empty(n_items, dtype=np.int64)
     for row in range(n_rows):
         user = first_user + row
         if _key_row(bits[row], user, tie_seed, by_item):
-            for place in range(n_items):
-                if (bits[row, order[place]] & np.int32(0x7FFFFFFF)) == np.int32(0x7F800000):
-                    return row * n_items + place
+            return row
         for place in range(n_items):
             keys[row, place] = by_item[order[place]]
         for entry in range(train_indptr[user], train_indptr[user + 1]):
@@ -715,13 +736,17 @@ def _top_block(
     train_items: Array,
     tie_seed: np.uint64,
     lists: Array,
-) -> None:
-    """Fill the lists of a block of users by a heap of the best keys so far, the worst on top."""
+) -> int:
+    """Fill the lists of a block of users by a heap of the best keys so far, the worst on top.
+
+    Returns -1, or the first row with an infinite score.
+    """
     n_rows, n_items = bits.shape
     keys = np.empty(n_items, dtype=np.int64)
     for row in range(n_rows):
         user = first_user + row
-        _key_row(bits[row], user, tie_seed, keys)
+        if _key_row(bits[row], user, tie_seed, keys):
+            return row
         for entry in range(train_indptr[user], train_indptr[user + 1]):
             keys[train_items[entry]] = _ABSENT
         length = lists.shape[1]
@@ -732,3 +757,4 @@ def _top_block(
         heap.sort()
         for number in range(length):
             lists[user, number] = heap[length - 1 - number][1]
+    return -1

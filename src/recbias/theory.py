@@ -169,7 +169,7 @@ def expectation(name: str, table: RankTable, *, min_rating: float) -> FloatArray
     >>> user, item, ranks, threes = np.array([[0, 0], [0, 2], [1, 2], [3, 3]], dtype=np.int32)
     >>> stars = np.array([5.0, 5.0])
     >>> table = RankTable("run", 1, user, item, stars, ranks, ranks, threes, threes)
-    >>> [expectation(name, table, min_rating=5).mean() for name in ("lower@2", "upper@2")]
+    >>> [float(expectation(name, table, min_rating=5).mean()) for name in ("lower@2", "upper@2")]
     [0.25, 0.5]
     """
     match = _PATTERN.fullmatch(name)
