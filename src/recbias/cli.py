@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import click
 
 from recbias.datasets import DatasetInfo, dataset_info, find_files, registry
-from recbias.errors import MissingData, RecbiasError
-from recbias.places import data_dirs
+from recbias.datasets.download import downloads, fetch
+from recbias.errors import ConfigError, MissingData, RecbiasError
+from recbias.places import clone_root, data_dirs
 
 
 class _Group(click.Group):
@@ -90,14 +92,58 @@ def data_info(name: str) -> None:
         click.echo(f"{'cannot':10} {reason}: {meaning}")
 
 
+@data.command("fetch")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Agree to the licence without being asked.")
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to; the clone's data/downloads if not given.",
+)
+def data_fetch(name: str, yes: bool, data_dir: Path | None) -> None:
+    """Download a data set, after showing its licence, size, address and checksum."""
+    info = dataset_info(name)
+    if not info.files:
+        click.echo(f"{name} is made on this machine; there is nothing to fetch")
+        return
+    if here := _files_here(info, data_dir):
+        click.echo(f"{name} is here already: {', '.join(map(str, here))}")
+        return
+    wanted = downloads(info)
+    root = clone_root()
+    folder = data_dir or (root / "data" / "downloads" if root else None)
+    if folder is None:
+        raise ConfigError(f"no clone to keep {name} in: name a folder by --data-dir")
+    click.echo(f"{info.title}\n{'licence':10} {info.licence}\n{'cite':10} {info.citation}")
+    for download in wanted:
+        size = "not stated" if download.size is None else f"{download.size:,} bytes"
+        source = "" if download.checksum.startswith("sha256:") else " (no sha256 is known)"
+        click.echo(f"{'address':10} {download.address}\n{'size':10} {size}")
+        click.echo(f"{'checksum':10} {download.checksum}{source}")
+    click.echo(f"{'into':10} {folder.resolve()}")
+    if not yes:
+        if not _at_terminal():
+            raise ConfigError(f"nothing was downloaded: add --yes to agree to what {name} asks for")
+        click.confirm("Agree and download?", abort=True)
+    for path in fetch(info, folder):
+        click.echo(path)
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, ...]:
+    try:
+        return find_files(info, data_dir)
+    except MissingData:
+        return ()
+
+
 def _presence(info: DatasetInfo) -> str:
     if not info.files:
         return "made here"
-    try:
-        find_files(info)
-    except MissingData:
-        return "not here"
-    return "here"
+    return "here" if _files_here(info) else "not here"
 
 
 @main.command()

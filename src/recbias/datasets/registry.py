@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -24,17 +24,20 @@ class DatasetInfo:
         What a person types, e.g. ``"ml-1m"``.
     title : str
         How it is named wherever its results are shown.
-    licence, citation : str
-        What the publisher asks for, in a sentence; the paper to cite.
+    licence, citation, use : str
+        What the publisher asks for, in a sentence; the paper to cite; what may be done with it.
     n_users, n_items, n_ratings : int
-        Its size.
+        Its size; the number of ratings is None where nobody here could count.
     scale : RatingScale
         The declared scale.
     cannot_test : mapping of str to str
         Reason why claims may be not testable here (``"no timestamps"``, ``"merged stars"``,
         ``"no negatives"``, ``"no unbiased part"``), and what it means for this data set.
+    relevant_from : float, optional
+        The smallest relevant value in the papers, where the top of the scale cannot be one.
     files : tuple of tuple of str
-        Alternatives, preferred one first; each is the files that it needs, below a data folder.
+        Alternatives, preferred one first; each is the files that it needs, below a data folder. A
+        name with ``*`` stands for all files that fit, at least one.
     address : str, optional
         Where the publisher has it.
     checksum : str, optional
@@ -63,11 +66,13 @@ class DatasetInfo:
     title: str
     licence: str
     citation: str
+    use: str
     n_users: int
     n_items: int
-    n_ratings: int
     scale: RatingScale
     cannot_test: Mapping[str, str]
+    n_ratings: int | None = None
+    relevant_from: float | None = None
     files: tuple[tuple[str, ...], ...] = field(default=())
     address: str | None = None
     checksum: str | None = None
@@ -148,15 +153,62 @@ def find_files(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, .
     folders = places.data_dirs(data_dir)
     for folder in folders:
         for alternative in info.files:
-            paths = tuple(folder / name for name in alternative)
-            if all(path.is_file() for path in paths):
-                return paths
+            found = [_matches(folder, name) for name in alternative]
+            if all(found):
+                return tuple(path for paths in found for path in paths)
     wanted = " or ".join(
         names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}" for names in info.files
     )
     searched = ", ".join(map(str, folders)) or "no folder (none is set)"
+    if info.by_hand:
+        how = f"it cannot be fetched: {info.by_hand}\n"
+    else:
+        how = (
+            f"get it by: recbias data fetch {info.name}  (shows licence and size first)\n"
+            f"or place it as FOLDER/{info.files[-1][0]}; "
+        )
     raise MissingData(
         f"{info.name} is not here: no {wanted} in {searched}\n"
-        f"get {info.address} ({info.checksum})\n"
-        f"unpack it as FOLDER/{info.files[-1][0]} and name FOLDER by RECBIAS_DATA or --data-dir"
+        f"{how}name FOLDER, in which {Path(info.files[-1][0]).parts[0]}/ is, by RECBIAS_DATA or "
+        "--data-dir"
     )
+
+
+State = Literal["present", "made here", "partial", "fetchable", "by hand"]
+
+
+def state(info: DatasetInfo, data_dir: Path | None = None) -> State:
+    """Tell whether a data set is on this machine, and if not, how it may come here.
+
+    Parameters
+    ----------
+    info : DatasetInfo
+        The data set.
+    data_dir : Path, optional
+        A folder to search first.
+
+    Returns
+    -------
+    str
+        ``"present"``; ``"made here"`` if it needs no files; ``"partial"`` if a folder has some of
+        its files, or its folder without them; else ``"fetchable"`` from its publisher, or to be
+        placed ``"by hand"``.
+    """
+    if not info.files:
+        return "made here"
+    try:
+        find_files(info, data_dir)
+        return "present"
+    except MissingData:
+        pass
+    for folder in places.data_dirs(data_dir):
+        for name in {name for alternative in info.files for name in alternative}:
+            own = folder / Path(name).parts[0]
+            if own.is_dir() and any(own.iterdir()):
+                return "partial"
+    return "by hand" if info.by_hand else "fetchable"
+
+
+def _matches(folder: Path, name: str) -> list[Path]:
+    found = sorted(folder.glob(name)) if "*" in name else [folder / name]
+    return [path for path in found if path.is_file()]
