@@ -278,6 +278,13 @@ def test_a_violated_check_changes_the_verdict(recorded, claim):
     assert judge(BY_ID[claim], broken).verdict != judge(BY_ID[claim], recorded).verdict
 
 
+def test_data_without_negatives_cannot_test_a_ranking_of_test_ratings(recorded):
+    systems = recorded["systems"]
+    implicit = dataclasses.replace(systems, dataset={**systems.dataset, "feedback": "implicit"})
+    verdict = judge(BY_ID["BCC17-C-RTEST"], {**recorded, "systems": implicit})
+    assert (verdict.verdict, verdict.reason) == ("not testable here", "no negatives")
+
+
 # -- what readers see ------------------------------------------------------------------------------
 
 

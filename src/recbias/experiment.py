@@ -871,6 +871,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
             "n_users": dataset.ratings.n_users,
             "n_items": dataset.ratings.n_items,
             "n_ratings": len(dataset.ratings),
+            "feedback": dataset.ratings.feedback,
         },
         values=pd.DataFrame(rows),
         replicates=np.vstack(resampled).astype(np.float32),
