@@ -29,7 +29,7 @@ def make_split(train, test, also_candidates=()):
     `also_candidates` are items whose test ratings a thinning has removed.
     """
     train, test = table(train), table(test)
-    test_items = np.union1d(test.item, np.array(also_candidates, dtype=np.int32))
+    test_items = np.union1d(test.item, np.array(sorted(also_candidates), dtype=np.int32))
     return Split(train, test, test_items.astype(np.int32), fold=0, rule="explicit")
 
 
