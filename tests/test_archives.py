@@ -67,6 +67,15 @@ def test_members_come_in_any_order_and_replace_older_files(make, tmp_path: Path)
     assert below(out) == {"one": b"second", "two": TABLE}
 
 
+def test_the_end_of_a_name_is_enough_if_only_one_ends_so(tmp_path: Path) -> None:
+    archive = zip_of(tmp_path / "a.zip", ("b/x.txt", b"1"), ("c/x.txt", b"2"), ("c/._u.data", b"3"))
+    out = tmp_path / "out"
+    assert unpack(archive, {"one": "u.data"}, out) == (out / "one",)
+    assert below(out) == {"one": TABLE}
+    with pytest.raises(DataError, match=r"'x\.txt': one is needed, and 2 are there"):
+        unpack(archive, {"one": "x.txt"}, out)
+
+
 def test_archives_packed_on_windows_have_no_modes(tmp_path: Path) -> None:
     archive = tmp_path / "a.zip"
     with zipfile.ZipFile(archive, "w") as opened:

@@ -157,7 +157,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "without what is needed": (
         lambda folder: _renamed(zip_of(folder / "a.zip")),
-        f"'{WANTED}': it is needed, and absent",
+        f"'{WANTED}': one is needed, and 0 are there",
     ),
 }
 

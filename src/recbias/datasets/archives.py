@@ -63,7 +63,8 @@ def unpack(
     archive : Path
         A zip or a tar.gz, told apart by content.
     members : mapping of str to str
-        Relative path of a file below `folder`, and the member that it comes from.
+        Relative path of a file below `folder`, and the member that it comes from: its name, or the
+        end of its name, after a slash, if only one ends so.
     folder : Path
         Where to write; folders are made if need be, files of these names replaced.
     max_size : int, optional
@@ -90,11 +91,11 @@ def unpack(
         with archive.open("rb") as file:
             magic = file.read(4)
         if magic[:2] == b"PK":
-            _check(archive, _zip_members(archive), members, max_size)
-            return _write(_zip_contents(archive, members), members, folder)
+            names = _check(archive, _zip_members(archive), members, max_size)
+            return _write(_zip_contents(archive, names), members, folder)
         if magic[:2] == b"\x1f\x8b":
-            _check(archive, _tar_members(archive), members, max_size)
-            return _write(_tar_contents(archive, members), members, folder)
+            names = _check(archive, _tar_members(archive), members, max_size)
+            return _write(_tar_contents(archive, names), members, folder)
         raise zipfile.BadZipFile(f"it starts with {magic!r}")
 
 
@@ -111,8 +112,10 @@ def _damage_explained(archive: Path) -> Iterator[None]:
 
 def _check(
     archive: Path, content: Iterable[_Member], members: Mapping[str, str], max_size: int | None
-) -> None:
+) -> dict[str, str]:
+    """Refuse what must not be unpacked; return the full name of the member behind each file."""
     archive_size = archive.stat().st_size
+    total = 0
     sizes: dict[str, int] = {}
     paths: dict[str, str] = {}
     for member in content:
@@ -129,18 +132,23 @@ def _check(
             raise _refusal(archive, name, fault)
         paths[same] = path
         sizes[name] = member.size
+        total += member.size
         unpacked, packed = member.size, member.packed
         if packed is None:
-            unpacked, packed = sum(sizes.values()), archive_size
+            unpacked, packed = total, archive_size
         if unpacked > MAX_RATIO * packed:
             raise _refusal(archive, name, f"{unpacked:,} bytes are packed into {packed:,}")
-    for name in members.values():
-        if name not in sizes:
-            raise _refusal(archive, name, "it is needed, and absent")
-    needed = sum(sizes[name] for name in members.values())
+    names = {}
+    for file, member in members.items():
+        fitting = [name for name in sizes if f"/{name}".endswith(f"/{member}")]
+        if member not in fitting and len(fitting) != 1:
+            raise _refusal(archive, member, f"one is needed, and {len(fitting)} are there")
+        names[file] = member if member in fitting else fitting[0]
+    needed = sum(sizes[name] for name in names.values())
     if max_size is not None and needed > max_size:
-        name = max(members.values(), key=sizes.__getitem__)
+        name = max(names.values(), key=sizes.__getitem__)
         raise _refusal(archive, name, f"{needed:,} bytes are needed, expected at most {max_size:,}")
+    return names
 
 
 def _path_fault(name: str) -> str | None:
@@ -179,10 +187,10 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
             yield _Member(info.orig_filename, fault, info.file_size, info.compress_size)
 
 
-def _zip_contents(archive: Path, members: Mapping[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
+def _zip_contents(archive: Path, names: Mapping[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
     with zipfile.ZipFile(archive) as opened:
-        for file, member in members.items():
-            with opened.open(member) as content:
+        for file, name in names.items():
+            with opened.open(name) as content:
                 yield file, content
 
 
@@ -221,8 +229,8 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
             yield _Member(info.name, fault, info.size, None)
 
 
-def _tar_contents(archive: Path, members: Mapping[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
-    files = {member: file for file, member in members.items()}
+def _tar_contents(archive: Path, names: Mapping[str, str]) -> Iterator[tuple[str, IO[bytes]]]:
+    files = {name: file for file, name in names.items()}
     with _open_tar(archive) as opened:
         for info in opened:
             if info.name in files:
