@@ -180,6 +180,7 @@ class _Transfer:
     def __call__(self, url: str, output_file: str, _: object) -> None:
         response, start = self._open(url)
         with response:
+            response.raise_for_status()
             self._save(response, start)
             kind = response.headers.get("Content-Type", "of no stated type").split(";")[0]
         self.got = f"{self.describe()}, {kind}"
@@ -203,12 +204,9 @@ class _Transfer:
                 url, headers={**headers, "Range": f"bytes={start}-"}, stream=True, timeout=_TIMEOUT
             )
             if ranged.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-                ranged.raise_for_status()
                 return ranged, start
             ranged.close()
-        response = requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT)
-        response.raise_for_status()
-        return response, 0
+        return requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT), 0
 
     def _save(self, response: requests.Response, have: int) -> None:
         coming = response.headers.get("Content-Length")
