@@ -114,7 +114,8 @@ def data_fetch(name: str, yes: bool, data_dir: Path | None) -> None:
     folder = data_dir or (root / "data" / "downloads" if root else None)
     if folder is None:
         raise ConfigError(f"no clone to keep {name} in: name a folder by --data-dir")
-    click.echo(f"{info.title}\n{'licence':10} {info.licence}\n{'cite':10} {info.citation}")
+    click.echo(f"{info.title}\n{'licence':10} {info.licence}\n{'you may':10} {info.use}")
+    click.echo(f"{'cite':10} {info.citation}")
     for download in wanted:
         size = "not stated" if download.size is None else f"{download.size:,} bytes"
         source = "" if download.checksum.startswith("sha256:") else " (no sha256 is known)"
