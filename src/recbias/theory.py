@@ -44,7 +44,9 @@ FloatArray = npt.NDArray[np.float64]
 EXPECTATIONS = ("rho", "lower@10", "upper@10", "P@10|t=100")
 """One example of each name that :func:`expectation` reads."""
 
-_PATTERN = re.compile(r"rho|(?P<bound>lower|upper)@(?P<cutoff>\d+)|P@(?P<hit>\d+)\|t=(?P<size>\d+)")
+_PATTERN = re.compile(
+    r"rho|(?P<bound>lower|upper)@(?P<cutoff>[1-9]\d*)|P@(?P<hit>[1-9]\d*)\|t=(?P<size>[1-9]\d*)"
+)
 
 
 @dataclass(frozen=True)
@@ -234,5 +236,6 @@ def _expected_hit(table: RankTable, cutoff: int, size: int) -> FloatArray:
     pool = table.n_targets.astype(np.int64) - 1
     above = np.maximum(table.rank.astype(np.int64) - 1, 0)
     draws = np.minimum(size - 1, pool)
-    hit = stats.hypergeom.cdf(cutoff - 1, pool, above, draws)
+    # An empty pool draws nothing, as does one item of which none is drawn; SciPy knows the second.
+    hit = stats.hypergeom.cdf(cutoff - 1, np.maximum(pool, 1), above, draws)
     return np.where(table.rank > 0, hit, 0.0) / cutoff

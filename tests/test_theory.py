@@ -1,0 +1,282 @@
+"""The lemma, its corrected proof and expectations against explicit lists and enumerated samples."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explicit_lists import FixedScores, make_split, random_split
+from rank_tables import run_table, user_table
+from recbias.aggregation import aggregate
+from recbias.errors import ConfigError
+from recbias.metrics import measure, parse_metric
+from recbias.ranking import RankTable, rank
+from recbias.targets import TargetRule, Targets
+from recbias.theory import (
+    EXPECTATIONS,
+    expectation,
+    is_expectation,
+    ranks_in_shared_set,
+    split_statistics,
+)
+
+NONE = np.nan
+
+
+def ranked(scores, split, text, seed=1, min_rating=5):
+    rule = TargetRule.parse(text)
+    return rank(FixedScores(scores), split, [Targets(rule, min_rating)], seed=seed)[0]
+
+
+def one_user(list_text):
+    """A split and scores whose full list reads like r1 x1 r2: r = relevant, x = not rated."""
+    kinds = list_text.split()
+    stars = [[5 if kind[0] == "r" else NONE for kind in kinds]]
+    return make_split(np.full((1, len(kinds)), NONE), stars), [range(len(kinds), 0, -1)]
+
+
+def mean(name, table):
+    values = (
+        expectation(name, table, min_rating=5)
+        if is_expectation(name)
+        else measure(table, [parse_metric(name)], min_rating=5)[0]
+    )
+    population = "runs" if table.per == "run" else "all"
+    return aggregate(table, values[None], min_rating=5, population=population)[0]
+
+
+# ---- worked values
+
+
+@pytest.mark.parametrize(
+    ("shown", "lower", "precision", "upper"),
+    [("r1 x1 r2 x2", 0.25, 0.5, 0.5), ("x1 r1 x2 r2 x3", 0.25, 0.25, 0.25)],
+)
+def test_the_two_toys_of_the_lemma(shown, lower, precision, upper):
+    split, scores = one_user(shown)
+    table = ranked(scores, split, "AI-AN-1R")
+    found = [mean(name, table) for name in ("lower@2", "P@2", "upper@2")]
+    assert found == pytest.approx([lower, precision, upper], abs=1e-15)
+
+
+def test_precision_of_the_first_toy():
+    split, scores = one_user("r1 x1 r2 x2")
+    assert mean("P@2", ranked(scores, split, "AI-AN-AR")) == 0.5
+
+
+def test_rho_and_the_harmonic_mean_of_sizes():
+    # Target sets of 4 and 8 items with one relevant item each.
+    train = np.full((2, 8), NONE)
+    train[0, :4] = 3
+    test = np.full((2, 8), NONE)
+    test[:, 7] = 5
+    split = make_split(train, test)
+    found = split_statistics(split, "AI", min_rating=5)
+    assert found.rho == pytest.approx(0.1875, abs=1e-15)
+    assert found.t == pytest.approx(16 / 3, abs=1e-12)
+    table = ranked(np.zeros((2, 8)), split, "AI-AN-AR")
+    assert expectation("rho", table, min_rating=5).tolist() == [0.25, 0.125]
+
+
+@pytest.mark.parametrize("candidates", ["AI", "TI"])
+def test_table_2_by_hand(candidates):
+    split = random_split(np.random.default_rng(2), n_users=9, n_items=50, train=0.2, test=0.1)
+    train, test = ({}, {})
+    for by_user, ratings in ((train, split.train), (test, split.test)):
+        for user, item, value in zip(ratings.user, ratings.item, ratings.value, strict=True):
+            by_user.setdefault(int(user), {})[int(item)] = value
+    items = range(50) if candidates == "AI" else set(split.test.item.tolist())
+    sizes = [len(set(items) - set(train[user])) for user in range(9)]
+    liked = [sum(value >= 4 for value in test.get(user, {}).values()) for user in range(9)]
+    learnt = sum(value >= 4 for user in range(9) for value in train[user].values())
+    found = split_statistics(split, candidates, min_rating=4)
+    t = 9 / sum(1 / size for size in sizes)
+    assert (found.n_users, found.n_candidates) == (9, len(items))
+    assert (found.n_relevant, found.n_relevant_test) == (sum(liked) + learnt, sum(liked))
+    n_train, n_test = (sum(map(len, part.values())) for part in (train, test))
+    assert found.sigma == pytest.approx(n_test / (n_train + n_test), abs=1e-15)
+    shares = [hits / size for hits, size in zip(liked, sizes, strict=True)]
+    assert found.rho == pytest.approx(sum(shares) / 9, abs=1e-15)
+    assert (found.t, found.delta) == pytest.approx((t, (sum(liked) + learnt) / (t * 9)), abs=1e-12)
+
+
+def test_rho_of_users_and_of_runs():
+    table = user_table(([1, 2, 3, 4], {1: 5, 3: 5, 4: 2}), ([1, 2], {1: 3}), ([], {}))
+    assert expectation("rho", table, min_rating=5).tolist() == [0.5, 0, 0]
+    runs = run_table(1, (0, 3, 5), (0, 0, 5), size=20)
+    assert expectation("rho", runs, min_rating=5).tolist() == [0.05, 0.05]
+
+
+def test_precision_at_the_size_of_the_set_is_rho_for_every_system():
+    rng = np.random.default_rng(3)
+    split = random_split(rng, n_users=20, n_items=15, train=0.2)
+    for scores in (rng.random((20, 15)), np.zeros((20, 15))):
+        table = ranked(scores, split, "AI-AN-AR")
+        rho = expectation("rho", table, min_rating=5)
+        for user, size in enumerate(table.n_targets):
+            values = measure(table, [parse_metric(f"P@{size}")], min_rating=5)
+            assert values[0, user] == pytest.approx(rho[user], abs=1e-15)
+
+
+# ---- the lemma, BCC17 Eq. 2
+
+
+@st.composite
+def lists_of_users(draw):
+    """For each user his list as booleans: relevant or not; ties and gaps come from elsewhere."""
+    return draw(st.lists(st.lists(st.booleans(), min_size=1, max_size=9), min_size=1, max_size=4))
+
+
+@settings(max_examples=300)
+@given(lists_of_users(), st.integers(1, 6))
+def test_bounds_are_those_of_the_lemma_and_hold(lists, cutoff):
+    n_items = max(map(len, lists))
+    train, test = np.full((2, len(lists), n_items), NONE)
+    for user, kinds in enumerate(lists):
+        test[user, [place for place, liked in enumerate(kinds) if liked]] = 5
+        train[user, len(kinds) :] = 3
+    n_relevant = sum(map(sum, lists))
+    table = ranked(np.tile(-np.arange(n_items), (len(lists), 1)), make_split(train, test),
+                   "AI-AN-1R")  # fmt: skip
+    hits = lower = upper = 0
+    for kinds in lists:
+        places = [place for place, liked in enumerate(kinds) if liked]
+        for place in places:
+            run = [kind for other, kind in enumerate(kinds) if not kind or other == place]
+            hits += run.index(True) < cutoff
+        lower += sum(kinds[:cutoff])
+        upper += sum(kinds[: cutoff + len(places) - 1])
+    assert lower <= hits <= upper
+    if n_relevant:
+        expected = [number / (cutoff * n_relevant) for number in (lower, hits, upper)]
+        names = (f"lower@{cutoff}", f"P@{cutoff}", f"upper@{cutoff}")
+        assert [mean(name, table) for name in names] == pytest.approx(expected, abs=1e-15)
+    else:
+        assert len(table.rank) == 0
+
+
+@pytest.mark.parametrize("n_sampled", [1, 5, 12])
+def test_bounds_hold_on_shared_samples_with_ties_and_missing_scores(n_sampled):
+    rng = np.random.default_rng(4)
+    split = random_split(rng, n_users=60, n_items=40)
+    scores = rng.choice([0, 0, 1, 2, NONE], (60, 40))
+    for seed in range(20):
+        table = ranked(scores, split, f"AI-NN-1R-shared t={n_sampled + 1}", seed)
+        for cutoff in (1, 3, 10):
+            lower, precision, upper = (
+                mean(f"{name}@{cutoff}", table) for name in ("lower", "P", "upper")
+            )
+            assert lower <= precision + 1e-15 <= upper + 2e-15
+
+
+@pytest.mark.parametrize("text", ["AI-AN-1R", "TI-NN-1R-shared t=8"])
+def test_ranks_in_the_shared_set(text):
+    # In the set with all relevant items: one rank per item, in the order of scores and ties.
+    rng = np.random.default_rng(5)
+    split = random_split(rng, n_users=50, n_items=25)
+    for scores in (rng.random((50, 25)), rng.choice([0, 1, NONE], (50, 25))):
+        runs = ranked(scores, split, text)
+        found = ranks_in_shared_set(runs)
+        if text == "AI-AN-1R":
+            whole = ranked(scores, split, "AI-AN-AR")
+            assert sorted(zip(runs.user, found, strict=True)) == sorted(
+                zip(whole.user[whole.value == 5], whole.rank[whole.value == 5], strict=True)
+            )
+        for user in range(50):
+            own = [(int(r), i) for i, r in enumerate(runs.rank) if runs.user[i] == user and r]
+            for above, (_, row) in enumerate(sorted(own)):
+                assert found[row] == runs.rank[row] + above
+        assert (found[runs.rank == 0] == 0).all()
+
+
+def test_the_corrected_inequality_of_the_proof_holds_and_the_printed_one_does_not():
+    rng = np.random.default_rng(6)
+    split = random_split(rng, n_users=200, n_items=25)
+    table = ranked(rng.random((200, 25)), split, "AI-AN-1R")
+    others = np.bincount(table.user, minlength=200)[table.user] - 1
+    in_all, in_run = ranks_in_shared_set(table), table.rank
+    assert (in_all <= in_run + others).all()
+    printed = in_all >= in_run + others
+    assert 0 < np.mean(printed) < 1
+    # It holds for the last of a user's relevant items only.
+    last = np.array([np.all(in_all[table.user == user] <= own)
+                     for user, own in zip(table.user, in_all, strict=True)])  # fmt: skip
+    assert (printed == last).all()
+
+
+# ---- expected precision over samples
+
+
+@pytest.mark.parametrize("pool", range(7))
+def test_expected_hits_are_those_of_all_samples(pool):
+    # Position of the relevant item, size of the set and cutoff: every combination.
+    for above, size, cutoff in itertools.product(range(pool + 1), (1, 2, 3, 6, 9), (1, 2, 4)):
+        samples = list(itertools.combinations(range(pool), min(size - 1, pool)))
+        hits = [sum(item < above for item in sample) < cutoff for sample in samples]
+        expected = Fraction(sum(hits), len(hits)) / cutoff
+        table = run_table(1, (0, above + 1, 5), size=pool + 1)
+        found = expectation(f"P@{cutoff}|t={size}", table, min_rating=5)
+        assert found == pytest.approx([float(expected)], abs=1e-12)
+
+
+def test_expected_hits_are_the_mean_over_seeds():
+    rng = np.random.default_rng(7)
+    split = random_split(rng, n_users=80, n_items=40)
+    scores = rng.choice([*np.arange(20) / 20, NONE], (80, 40))
+    whole = ranked(scores, split, "TI-AN-1R")
+    expected = expectation("P@3|t=10", whole, min_rating=5)
+    draws = np.array(
+        [
+            measure(ranked(scores, split, "TI-NN-1R t=10", seed), [parse_metric("P@3")],
+                    min_rating=5)[0]
+            for seed in range(200)
+        ]
+    )  # fmt: skip
+    # Ties are broken anew by every seed, in the full ranking too: only untied runs have one law.
+    items = split.test.item[split.test.value == 5]
+    own = scores.astype(np.float32)[whole.user, items][:, None]
+    tied = np.nansum(scores.astype(np.float32)[whole.user] == own, axis=1) > 1
+    z = np.sum((draws.mean(axis=0) - expected)[~tied]) / np.sqrt(
+        np.sum((expected * (1 / 3 - expected))[~tied]) / 200
+    )
+    assert np.sum(~tied) > 20
+    assert abs(z) < 5
+
+
+def test_an_item_without_score_never_hits():
+    table = run_table(1, (0, 0, 5), (0, 1, 5), size=50)
+    assert expectation("P@10|t=100", table, min_rating=5).tolist() == [0, 0.1]
+    assert expectation("upper@10", table, min_rating=5).tolist() == [0, 0.1]
+
+
+# ---- names
+
+
+@pytest.mark.parametrize("name", EXPECTATIONS)
+def test_examples_are_expectations(name):
+    assert is_expectation(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["P@10", "lower", "lower@0", "upper@x", "P@10|t=0", "P@0|t=100", "Rho", "rho@10"]
+)
+def test_other_names_are_refused(name):
+    assert not is_expectation(name)
+    with pytest.raises(ConfigError, match=r"unknown expectation .*: such as rho, lower@10"):
+        expectation(name, run_table(1, (0, 1, 5)), min_rating=5)
+
+
+@pytest.mark.parametrize("name", ["lower@10", "upper@10", "P@10|t=100"])
+def test_expectations_of_runs_need_runs(name):
+    with pytest.raises(ConfigError, match="needs a table of runs"):
+        expectation(name, user_table(([1], {1: 5})), min_rating=5)
+
+
+def test_no_run_is_no_trouble():
+    empty = np.empty(0, np.int32)
+    table = RankTable("run", 2, empty, empty, np.empty(0), empty, empty, empty, empty)
+    for name in EXPECTATIONS:
+        assert expectation(name, table, min_rating=5).shape == (0,)
