@@ -295,6 +295,11 @@ def test_the_scorecard_lists_all_claims_and_totals_classes_apart():
     assert table["not yet"].sum() == 205 - 24
 
 
+def test_a_scorecard_of_an_unknown_dataset_is_refused():
+    with pytest.raises(ConfigError, match="did you mean 'ml-1m'"):
+        scorecard("ml1m")
+
+
 def test_cards_show_every_part_and_escape_text(recorded):
     verdicts = judge_chapter(TOPIC, recorded)
     cards = verdict_cards(verdicts)

@@ -10,6 +10,7 @@ from recbias.claims import design_alternatives
 from recbias.claims.checks import Compute, load_checks, recompute_checks
 from recbias.claims.ledger import CHAPTERS, Claim, claims
 from recbias.claims.parts import ChapterResults, Criterion, NotTestable, Part, combine
+from recbias.datasets import dataset_info
 from recbias.errors import unknown_name
 from recbias.experiment import load_results, result_kind, results_dir, stored_results
 
@@ -86,8 +87,10 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
         ``not yet`` if no experiment computes it so far.
     """
     criterion = CRITERIA.get(claim.id)
-    if criterion is None or not results:
+    if criterion is None:
         return Verdict(claim, "not yet")
+    if not results:
+        return Verdict(claim, "not yet", reason="its chapter was not run on this dataset")
     origin = next(iter(results.values())).origin
     try:
         parts = tuple(criterion(results))
@@ -139,11 +142,19 @@ def load_chapter(chapter: str, dataset: str) -> ChapterResults:
 
 
 def scorecard(dataset: str) -> list[Verdict]:
-    """Judge every claim of the ledger on one dataset; open ones are ``not yet``."""
+    """Judge every claim of the ledger on one dataset; open ones are ``not yet``.
+
+    Raises
+    ------
+    ConfigError
+        If there are no results on the dataset and no dataset has that name.
+    """
     by_topic = {
         topic: load_chapter(chapter, dataset) if chapter else {}
         for topic, chapter in CHAPTERS.items()
     }
+    if not any(by_topic.values()):
+        dataset_info(dataset)  # a name that nobody knows is an error, not an empty scorecard
     return [judge(claim, by_topic[claim.topic]) for claim in claims()]
 
 
