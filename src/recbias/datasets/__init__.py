@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from recbias.datasets import movielens
-from recbias.datasets.registry import DatasetInfo, dataset_info, find_files, registry
-from recbias.datasets.tables import read_table
+from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens, netflix, yahoo
+from recbias.datasets.content import Content
+from recbias.datasets.registry import DatasetInfo, dataset_info, find_files, registry, state
+from recbias.datasets.tables import TableOptions, kept_options, options_file, read_table
 from recbias.errors import ConfigError, DataError
 from recbias.ratings import Duplicates, Ratings, RatingScale
 from recbias.simulation import make_world
 
-__all__ = ["Dataset", "DatasetInfo", "dataset_info", "find_files", "load_dataset", "registry"]
+__all__ = [
+    "Dataset",
+    "DatasetInfo",
+    "TableOptions",
+    "dataset_info",
+    "find_files",
+    "load_dataset",
+    "options_file",
+    "registry",
+    "state",
+]
 
 SYNTHETIC_SEED = 1
 """Seed of the world that is the data set ``synthetic``."""
@@ -35,12 +48,18 @@ class Dataset:
         What was read, and for a reader's own table how it was understood.
     ready_folds : int8 array (n,), optional
         For each row the fold whose test set it is in, if the data came with folds.
+    unbiased : Ratings, optional
+        Ratings of items drawn at random, over the same users and items, if the data have such.
+    understood : tuple of str
+        What was found and assumed in reading, in short statements.
     """
 
     ratings: Ratings
     info: DatasetInfo
     source: str
     ready_folds: npt.NDArray[np.int8] | None = None
+    unbiased: Ratings | None = None
+    understood: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -61,6 +80,8 @@ def load_dataset(
     item: str | None = None,
     rating: str | None = None,
     timestamp: str | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
     scale: RatingScale | None = None,
     duplicates: Duplicates | None = None,
 ) -> Dataset:
@@ -69,13 +90,14 @@ def load_dataset(
     Parameters
     ----------
     name_or_path : str or Path
-        ``"ml-1m"`` (stars 1-3 merged), ``"ml-1m-stars"``, ``"ml-100k"``, ``"ml-latest-small"``,
-        ``"synthetic"``, or the path of a CSV, TSV or Parquet file. Text with a slash or
-        a suffix is a path.
+        A name of the registry, e.g. ``"ml-1m"`` (stars 1-3 merged), ``"filmtrust"`` or
+        ``"synthetic"``, or the path of a CSV, TSV or Parquet file. Text with a slash or a suffix is
+        a path.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
-    user, item, rating, timestamp, scale, duplicates
-        For a table only: see `recbias.datasets.tables.read_table`.
+    user, item, rating, timestamp, separator, header, scale, duplicates
+        For a table only: see `TableOptions`. They come before those that are kept in the file
+        ``TABLE.recbias.yaml`` beside it.
 
     Returns
     -------
@@ -91,54 +113,60 @@ def load_dataset(
     ConfigError
         If the name is unknown, or options for tables come with a name.
     """
-    options = {
-        "user": user,
-        "item": item,
-        "rating": rating,
-        "timestamp": timestamp,
-        "scale": scale,
-        "duplicates": duplicates,
+    options = TableOptions(user, item, rating, timestamp, separator, header, scale, duplicates)
+    used = {
+        field.name: value
+        for field in dataclasses.fields(options)
+        if (value := getattr(options, field.name)) is not None
     }
-    used = {option: value for option, value in options.items() if value is not None}
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or path.suffix or "/" in name_or_path or "\\" in name_or_path:
-        ratings, understanding = read_table(path, **used)  # type: ignore[arg-type]
-        return Dataset(ratings, _own_table(ratings), f"{path}: {understanding}")
+        options = dataclasses.replace(kept_options(path), **used)
+        ratings, understood = read_table(path, options)
+        source = f"{path}: {'; '.join(understood)}"
+        return Dataset(ratings, _own_table(ratings), source, understood=understood)
     info = dataset_info(name_or_path)
     if used:
         raise ConfigError(f"{info.name} is read as published: {', '.join(used)} is for own tables")
     return _load_named(info, find_files(info, data_dir))
 
 
+_READERS: Mapping[str, Callable[[Sequence[Path]], Content]] = {
+    "synthetic": lambda _: Content(make_world(seed=SYNTHETIC_SEED).ratings),
+    "ml-1m": movielens.read_1m,
+    "ml-1m-stars": lambda files: Content(movielens.read_1m_stars(files[0])),
+    "ml-1m-folds": movielens.read_1m,
+    "ml-100k": lambda files: Content(movielens.read_100k(files[0])),
+    "ml-latest-small": lambda files: Content(movielens.read_latest_small(files[0])),
+    "filmtrust": filmtrust.read,
+    "cm100k": cm100k.read,
+    "coat": coat.read,
+    "lastfm-1k": lastfm.read,
+    "netflix": netflix.read,
+    "yahoo-r3": yahoo.read,
+    "kuairec": kuairec.read,
+}
+
+
 def _load_named(info: DatasetInfo, files: tuple[Path, ...]) -> Dataset:
-    folds = None
-    match info.name:
-        case "synthetic":
-            ratings = make_world(seed=SYNTHETIC_SEED).ratings
-        case "ml-1m" if len(files) > 1:
-            ratings, folds = movielens.read_1m_folds(files)
-        case "ml-1m":
-            ratings = movielens.merge_1m(movielens.read_1m_stars(files[0]))
-        case "ml-1m-stars":
-            ratings = movielens.read_1m_stars(files[0])
-        case "ml-100k":
-            ratings = movielens.read_100k(files[0])
-        case _:
-            ratings = movielens.read_latest_small(files[0])
-    source = ", ".join(map(str, files)) or f"made here with seed {SYNTHETIC_SEED}"
+    content = _READERS[info.name](files)
+    places = ", ".join(map(str, files if len(files) < 10 else (files[0], "...", files[-1])))
+    source = places or f"made here with seed {SYNTHETIC_SEED}"
+    _compare(info, content.ratings, source)
+    source = "; ".join((source, *content.notes))
+    ratings, folds = content.ratings, content.ready_folds
+    return Dataset(ratings, info, source, folds, content.unbiased, content.notes)
+
+
+def _compare(info: DatasetInfo, ratings: Ratings, source: str) -> None:
+    expected, found = info.content_hash, ratings.content_hash
     if info.merged_content_hash:
-        _compare(info, info.merged_content_hash, movielens.merge_1m(ratings), source)
-    else:
-        _compare(info, info.content_hash, ratings, source)
-    return Dataset(ratings, info, source, folds)
-
-
-def _compare(info: DatasetInfo, expected: str | None, ratings: Ratings, source: str) -> None:
-    if ratings.content_hash != expected:
+        expected, found = info.merged_content_hash, movielens.merge_1m(ratings).content_hash
+    # Of what only its readers may have no hash is known.
+    if expected is not None and found != expected:
         remedy = f"get the files anew from {info.address}" if info.address else "please report this"
         raise DataError(
-            f"{info.name}: content hash {ratings.content_hash}, expected {expected}\n"
-            f"read from {source}\n{remedy}"
+            f"{info.name}: content hash {found}, expected {expected}\nread from {source}\n{remedy}"
         )
 
 
@@ -153,6 +181,7 @@ def _own_table(ratings: Ratings) -> DatasetInfo:
         title=ratings.name,
         licence="as its owner says",
         citation="",
+        use="as its owner says",
         n_users=ratings.n_users,
         n_items=ratings.n_items,
         n_ratings=len(ratings),

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.datasets.tables import read_text
+from recbias.datasets.content import Content
+from recbias.datasets.tables import read_ratings_text, read_text
 from recbias.errors import DataError
 from recbias.ratings import Ratings, RatingScale
 
@@ -66,6 +67,13 @@ def merge_1m(stars: Ratings) -> Ratings:
     """
     merged = stars.merge_below(MERGED_BELOW, MERGED_VALUE)
     return dataclasses.replace(merged, name="ml-1m", timestamp=None)
+
+
+def read_1m(files: Sequence[Path]) -> Content:
+    """Read ``ml-1m`` from the folds of MCCRS20, or from the one file of the publisher."""
+    if len(files) == 1:
+        return Content(merge_1m(read_1m_stars(files[0])))
+    return Content(*read_1m_folds(files))
 
 
 def read_1m_folds(paths: Sequence[Path]) -> tuple[Ratings, npt.NDArray[np.int8]]:
@@ -120,7 +128,7 @@ def read_1m_folds(paths: Sequence[Path]) -> tuple[Ratings, npt.NDArray[np.int8]]
 
 def _read(path: Path, name: str, separator: str, scale: RatingScale) -> Ratings:
     return Ratings.from_frame(
-        read_text(path, separator, _COLUMNS, _COLUMNS),
+        read_ratings_text(path, separator, _COLUMNS, scale),
         timestamp="timestamp",
         scale=scale,
         name=name,

@@ -2,71 +2,197 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-from collections.abc import Mapping, Sequence
+import dataclasses
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+import yaml
 
-from recbias.errors import DataError, MissingData
-from recbias.ratings import Duplicates, Ratings, RatingScale
+from recbias.errors import ConfigError, DataError, MissingData, unknown_name
+from recbias.ratings import Duplicates, Ratings, RatingScale, checked_values, time_numbers
 
 _KNOWN = {
-    "user": ("user", "userid", "uid"),
-    "item": ("item", "itemid", "iid", "movie", "movieid"),
-    "rating": ("rating", "ratings", "stars", "value"),
-    "timestamp": ("timestamp", "time"),
+    "user": (
+        *("userid", "user", "uid", "username", "customerid", "customer", "readerid", "reader"),
+        *("listenerid", "listener", "viewerid", "viewer", "memberid", "member", "reviewerid"),
+        *("reviewer", "visitorid", "visitor", "accountid", "account", "personid", "person"),
+    ),
+    "item": (
+        *("itemid", "item", "iid", "movieid", "movie", "filmid", "film", "bookid", "book", "isbn"),
+        *("productid", "product", "asin", "trackid", "track", "songid", "song", "artistid"),
+        *("artist", "videoid", "video", "articleid", "article", "gameid", "game", "businessid"),
+        *("business",),
+    ),
+    "rating": ("rating", "ratings", "stars", "star", "score", "grade", "value", "overall"),
+    "timestamp": ("timestamp", "time", "unixtime", "unixreviewtime", "datetime", "date", "when"),
 }
+"""Usual names by role, without case, blanks, ``-`` and ``_``; the first that is there counts."""
 _SEPARATORS = ("::", "\t", ",", ";", "|", " ")
+_SHOWN = {"\t": "tab", " ": "blank"}
+_UNIT_SEPARATOR = "\x1f"
+_BLOCK = 1 << 21
+_SAMPLE = 1 << 16
+_FORMATS = (
+    (rb"\x1f\x8b", "gzip", "rename it to end in .gz"),
+    (rb"PAR1[\x00-\x1f]", "Parquet", "rename it to end in .parquet"),
+    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or export the sheet as CSV"),
+    (rb"\xd0\xcf\x11\xe0", "an old spreadsheet", "export the sheet as CSV"),
+    (rb"BZh[1-9]1AY&SY", "bzip2", "unpack it"),
+    (rb"\xfd7zXZ", "xz", "unpack it"),
+    (rb"\x28\xb5\x2f\xfd", "Zstandard", "unpack it"),
+    (rb"7z\xbc\xaf", "7-Zip", "unpack it"),
+    (rb"(\xff\xfe|\xfe\xff)", "UTF-16 text", "save it as UTF-8"),
+    (rb"SQLite format 3", "an SQLite database", "export the table as CSV"),
+    (rb"%PDF", "PDF", "export the table as CSV"),
+    (rb"\s*<(!doctype|html|\?xml)", "a web page or XML", "export the table as CSV"),
+    (rb'\s*(\{\s*"|\[\s*[\[{])', "JSON", "export the table as CSV"),
+)
 
 
-def read_table(
-    path: Path,
-    *,
-    user: str | None = None,
-    item: str | None = None,
-    rating: str | None = None,
-    timestamp: str | None = None,
-    scale: RatingScale | None = None,
-    duplicates: Duplicates = "error",
-) -> tuple[Ratings, str]:
+@dataclass(frozen=True)
+class TableOptions:
+    """What an owner says about a table that cannot be, or should not be, found out.
+
+    Parameters
+    ----------
+    user, item, rating, timestamp : str, optional
+        Names of the columns.
+    separator : str, optional
+        One character, or ``"::"``.
+    header : bool, optional
+        Whether the first line has the names of the columns.
+    scale : RatingScale, optional
+        The declared scale.
+    duplicates : {"error", "last", "mean"}, optional
+        What several ratings of one pair mean; an error if not given.
+    """
+
+    user: str | None = None
+    item: str | None = None
+    rating: str | None = None
+    timestamp: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+    scale: RatingScale | None = None
+    duplicates: Duplicates | None = None
+
+    def __post_init__(self) -> None:
+        mark = self.separator
+        if mark is not None and mark != "::" and (len(mark) != 1 or mark in '"\r\n'):
+            raise ConfigError(f"separator {mark!r}: expected one character, or '::'")
+        if self.duplicates not in (None, "error", "last", "mean"):
+            raise ConfigError(f"duplicates '{self.duplicates}': expected 'error', 'last' or 'mean'")
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that were named, by role."""
+        named = {role: getattr(self, role) for role in _KNOWN}
+        return {role: column for role, column in named.items() if column is not None}
+
+    def given(self) -> dict[str, Any]:
+        """List the options that were given, by name, as JSON and YAML can hold them."""
+        found = dataclasses.asdict(self)
+        if self.scale is not None:
+            found["scale"] = list(dataclasses.astuple(self.scale))
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def options_file(path: Path) -> Path:
+    """Name the file beside a table that keeps its owner's options: ``ratings.csv.recbias.yaml``."""
+    return path.with_name(f"{path.name}.recbias.yaml")
+
+
+def kept_options(path: Path) -> TableOptions:
+    """Read the options that are kept beside a table.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+
+    Returns
+    -------
+    TableOptions
+        Nothing given, if there is no such file.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, has an option that does not exist, or one of a wrong type.
+    """
+    kept = options_file(path)
+    if not kept.is_file():
+        return TableOptions()
+    try:
+        found = yaml.safe_load(kept.read_text(encoding="utf-8")) or {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{kept}: not YAML ({_one_line(error)})\nmend or delete it") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{kept}: expected lines 'option: value'\nmend or delete it")
+    known = [field.name for field in dataclasses.fields(TableOptions)]
+    for name, value in found.items():
+        if name not in known:
+            raise ConfigError(f"{kept}: {unknown_name('option', str(name), known)}")
+        if name == "scale":
+            fits = isinstance(value, list) and len(value) == 3
+            fits = fits and all(type(number) in (int, float) for number in value)
+        else:
+            fits = isinstance(value, bool if name == "header" else str)
+        if not fits:
+            raise ConfigError(f"{kept}: {name} is {value!r}\nmend or delete it")
+    if "scale" in found:
+        found["scale"] = RatingScale(*map(float, found["scale"]))
+    return TableOptions(**found)
+
+
+def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings, tuple[str, ...]]:
     r"""Read any table of ratings, finding out by itself what it is not told.
 
-    Files that end in ``.parquet`` or ``.pq`` are Parquet, all others text. The separator of a text
-    is the first of ``::``, tab, comma, semicolon, bar and blank that its first line has. The first
-    line is a header if it has a known or a given column name, or no field that is a number.
-    Without a header, the columns are user, item, rating and timestamp, as many as there are.
+    Files that end in ``.parquet`` or ``.pq`` are Parquet, all others are text in UTF-8, packed by
+    gzip if they end in ``.gz``. The separator of a text is the one of ``::``, tab, comma,
+    semicolon, bar, blank and rarer ones that gives most fields, equally many in nearly all of the
+    first lines. The first line is a header if it has a known or a given column name, or no field
+    that is a number. Without a header, the columns are user, item, rating and timestamp, as many as
+    there are. Lines may end in ``\n`` or ``\r\n``; a line end inside quotes is refused.
 
     Parameters
     ----------
     path : Path
         The file.
-    user, item, rating, timestamp : str, optional
-        Names of the columns. Those not given are found by their usual names, in any case and with
-        or without ``_``: ``userId``, ``movie_id``, ``rating``, ``timestamp`` and the like. A table
-        without a rating or a timestamp column is accepted.
-    scale : RatingScale, optional
-        The declared scale; inferred from the values when not given.
-    duplicates : {"error", "last", "mean"}
-        What several ratings of one pair mean.
+    options : TableOptions, optional
+        What the owner says. Columns that he does not name are found by their usual names, in any
+        case and with or without ``_``: ``userId``, ``movie_id``, ``Rating``, ``timestamp`` and the
+        like. A table without a rating or a timestamp column is accepted.
 
     Returns
     -------
     ratings : Ratings
         Named after the file.
-    understanding : str
-        What was found: separator, columns, scale. One line, to be shown to the owner.
+    understanding : tuple of str
+        What was found and assumed: format, columns, values, duplicates, times.
 
     Raises
     ------
     MissingData
         If there is no such file.
     DataError
-        If the file is empty, a row has too many or too few fields, the columns cannot be told, or
-        a value is not acceptable (see `Ratings.from_frame`).
+        If the file is empty, in another format or not UTF-8, a row has too many or too few fields,
+        the columns cannot be told, or a value is not acceptable (see `Ratings.from_frame`).
 
     See Also
     --------
@@ -76,36 +202,61 @@ def read_table(
         raise MissingData(
             f"no file {path}\ngive the path of a table of ratings, or a dataset's name"
         )
-    given = {
-        role: column
-        for role, column in zip(_KNOWN, (user, item, rating, timestamp), strict=True)
-        if column is not None
-    }
-    if path.suffix in (".parquet", ".pq"):
-        frame, columns, form = _read_parquet(path, given)
+    options = options or TableOptions()
+    duplicates = options.duplicates or "error"
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes[-1:] in ([".parquet"], [".pq"]):
+        form, names, columns, frame = _read_parquet(path, options.columns)
         first_line = 1
     else:
-        frame, columns, form, first_line = _sniff_text(path, given)
+        layout = _sniff(path, options)
+        form, names, columns = layout.described(), layout.names, layout.columns
+        frame = _read_text_table(path, layout, options.scale)
+        first_line = 1 + layout.has_header
     ratings = Ratings.from_frame(
         frame,
         user=columns["user"],
         item=columns["item"],
         rating=columns.get("rating"),
         timestamp=columns.get("timestamp"),
-        scale=scale,
-        name=path.stem,
+        scale=options.scale,
+        name=_stem(path),
         duplicates=duplicates,
         source=str(path),
         first_line=first_line,
     )
-    named = ", ".join(f"{role} '{column}'" for role, column in columns.items())
-    kind = "declared" if scale is not None else "inferred"
-    values = (
-        f"ratings {ratings.scale} ({kind})"
-        if ratings.feedback == "explicit"
-        else "implicit feedback"
+    said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
+    if others := [name for name in names if name not in columns.values()]:
+        said.append(f"columns not read: {', '.join(others)}")
+    said.append(_values_said(ratings, columns, frame, declared=options.scale is not None))
+    left_out = len(frame) - len(ratings)
+    said.append(
+        {
+            "error": "each pair once",
+            "last": f"the last row of a pair counts ({left_out:,} rows left out)",
+            "mean": f"rows of one pair are averaged ({left_out:,} rows fewer)",
+        }[duplicates]
     )
-    return ratings, f"{form}; {named}; {values}"
+    return ratings, tuple(said)
+
+
+def _values_said(
+    ratings: Ratings, columns: Mapping[str, str], frame: pd.DataFrame, *, declared: bool
+) -> str:
+    if ratings.feedback == "explicit":
+        return f"ratings {ratings.scale} ({'declared' if declared else 'inferred'})"
+    if "rating" not in columns:
+        return "implicit feedback: there is no rating column"
+    return f"implicit feedback: all ratings are {float(frame[columns['rating']].iloc[0]):g}"
+
+
+def _stem(path: Path) -> str:
+    """Name the file without what says its format."""
+    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
+    return Path(name).stem
+
+
+# ------------------------------------------------------------------------------------ text as it is
 
 
 def read_text(
@@ -134,112 +285,543 @@ def read_text(
     DataError
         If the file is empty or not UTF-8, or a line has another number of fields than the first.
     """
-    content = path.read_bytes().rstrip(b"\r\n")
-    if not content:
-        raise DataError(f"no ratings in {path}: the file is empty")
-    content += b"\n"
-    if separator == "::":
-        content, separator = content.replace(b"::", b"\t"), "\t"
+    text = pa.dictionary(pa.int32(), pa.string())
+    batches = list(text_batches(path, separator, names, wanted, dict.fromkeys(wanted, text)))
+    if not batches:
+        raise DataError(f"no ratings in {path}")
+    return pd.DataFrame(
+        {column: _categories([batch.column(column) for batch in batches]) for column in wanted}
+    )
+
+
+def text_batches(
+    path: Path,
+    separator: str,
+    names: Sequence[str] | None,
+    wanted: Sequence[str],
+    types: Mapping[str, pa.DataType],
+    *,
+    quotes: bool = True,
+    skip_lines: int = 0,
+) -> Iterator[pa.RecordBatch]:
+    """Read columns of a separated text piece by piece, in memory that does not grow with it.
+
+    Parameters
+    ----------
+    path : Path
+        The file, in UTF-8, packed by gzip if its name ends in ``.gz``.
+    separator : str
+        One character, or ``"::"``.
+    names : sequence of str, optional
+        Names of all columns; None when the first line is a header.
+    wanted : sequence of str
+        The columns to return.
+    types : mapping of str to pyarrow.DataType
+        Text types of these columns.
+    quotes : bool
+        Whether ``"`` may enclose a field; never with the separator ``"::"``.
+    skip_lines : int
+        Lines before the first row, where `names` are given.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Columns `wanted` of some lines, in the order of the file.
+
+    Raises
+    ------
+    DataError
+        As `read_text`, and if a quoted field goes on in the next line.
+    """
+    if names is None:
+        skip_lines = 1
+        names = _fields(_first_lines(path)[0], separator)
+        if missing := [column for column in wanted if column not in names]:
+            raise DataError(
+                f"{path}: no column {', '.join(map(repr, missing))}\n"
+                f"columns found: {', '.join(names)}; needed: {', '.join(wanted)}"
+            )
+    places = [str(names.index(column)) for column in wanted]
+    kinds = {place: types[column] for place, column in zip(places, wanted, strict=True)}
     bad_rows: list[pyarrow.csv.InvalidRow] = []
 
     def stop(row: pyarrow.csv.InvalidRow) -> str:
         bad_rows.append(row)
         return "error"
 
-    text = pa.dictionary(pa.int32(), pa.string())
-    try:
-        table = pyarrow.csv.read_csv(
-            pa.BufferReader(content),
-            # One thread, because only then does a bad row know its number.
-            pyarrow.csv.ReadOptions(use_threads=False, column_names=names),
-            pyarrow.csv.ParseOptions(
-                delimiter=separator, ignore_empty_lines=False, invalid_row_handler=stop
-            ),
-            pyarrow.csv.ConvertOptions(
-                include_columns=list(wanted), column_types=dict.fromkeys(wanted, text)
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        if bad_rows:
-            row = bad_rows[0]
+    n_rows = 0
+    with _CheckedText(path, separator) as source:
+        try:
+            reader = pyarrow.csv.open_csv(
+                pa.PythonFile(source, mode="r"),
+                # One thread, because only then does a bad row know its number.
+                pyarrow.csv.ReadOptions(
+                    use_threads=False,
+                    block_size=_BLOCK,
+                    column_names=[str(place) for place in range(len(names))],
+                    skip_rows=skip_lines,
+                ),
+                pyarrow.csv.ParseOptions(
+                    delimiter=_UNIT_SEPARATOR if separator == "::" else separator,
+                    quote_char='"' if quotes and separator != "::" else False,
+                    ignore_empty_lines=False,
+                    invalid_row_handler=stop,
+                ),
+                pyarrow.csv.ConvertOptions(include_columns=places, column_types=kinds),
+            )
+            for batch in reader:
+                n_rows += len(batch)
+                if len(batch):
+                    yield batch.rename_columns(list(wanted))
+        except pa.ArrowInvalid as error:
+            if bad_rows:
+                row = bad_rows[0]
+                raise DataError(
+                    f"{path}:{row.number}: {row.actual_columns} fields, expected "
+                    f"{row.expected_columns} as in the first line\n"
+                    f"the line is {row.text.replace(_UNIT_SEPARATOR, '::')[:200]!r}"
+                ) from None
+            if source.n_lines == 0:
+                raise DataError(f"no ratings in {path}: the file is empty") from None
             raise DataError(
-                f"{path}:{row.number}: {row.actual_columns} fields, expected "
-                f"{row.expected_columns} as in the first line\nthe line is {row.text!r}"
+                f"{path}: cannot be read as lines of fields ({_one_line(error)})\n"
+                "expected lines of less than a megabyte, and none that ends inside quotes"
             ) from None
-        raise DataError(f"{path}: {error}\nexpected a table in UTF-8 text") from None
-    return table.to_pandas()
+        if n_rows + skip_lines != source.n_lines:
+            raise DataError(
+                f"{path}:{_open_quote(path)}: a quote is opened and not closed in its line\n"
+                "double the quotes that belong to a field, and remove line ends from fields"
+            )
 
 
-def _sniff_text(
-    path: Path, given: Mapping[str, str]
-) -> tuple[pd.DataFrame, dict[str, str], str, int]:
-    """Return the frame, its columns by role, a description, and the line of the first row."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
-        first = lines.readline().rstrip("\r\n")
-    if not first:
-        raise DataError(f"no ratings in {path}: the first line is empty")
-    separator = next((mark for mark in _SEPARATORS if mark in first), None)
-    if separator is None:
+class _CheckedText(io.RawIOBase):
+    """The bytes of a text file, unpacked and checked as they pass.
+
+    A byte order mark and blank lines at the end are left out, ``::`` becomes one byte if it is the
+    separator, and every line ends. `n_lines` counts the lines that have passed.
+    """
+
+    def __init__(self, path: Path, separator: str = "") -> None:
+        self.n_lines = 0
+        self._path = path
+        self._file = _open(path)
+        self._blocks = self._clean(separator == "::")
+        self._ready = b""
+
+    def readable(self) -> bool:
+        """Say yes, as pyarrow wants to know."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most `size` bytes, none at the end."""
+        if not self._ready:
+            self._ready = next(self._blocks, b"")
+        given = self._ready[:size] if size >= 0 else self._ready
+        self._ready = self._ready[len(given) :]
+        return given
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+    def _clean(self, double: bool) -> Iterator[bytes]:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        offset = 0
+        held = b""
+        block = b"-"
+        while block:
+            block = _unpacked(lambda: self._file.read(_BLOCK), self._path)
+            self._decode(decoder, block, offset)
+            # What may belong to what follows is held back: line ends, and half of a '::'.
+            held_back = b"\r\n:" if double and block else b"\r\n"
+            whole = held + block
+            start = offset - len(held)
+            offset += len(block)
+            kept = whole.rstrip(held_back)
+            held = whole[len(kept) :]
+            self._refuse_controls(kept, start)
+            if start == 0:
+                kept = kept.removeprefix(codecs.BOM_UTF8)
+            if double:
+                kept = kept.replace(b"::", _UNIT_SEPARATOR.encode())
+            if not block and offset > len(held):
+                kept += b"\n"
+            self.n_lines += kept.count(b"\n")
+            if kept:
+                yield kept
+
+    def _decode(self, decoder: codecs.IncrementalDecoder, block: bytes, offset: int) -> None:
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{self._path}: byte {error.object[error.start]:#04x} at offset "
+                f"{offset - pending + error.start} is not UTF-8\nsave the table as UTF-8"
+            ) from None
+
+    def _refuse_controls(self, text: bytes, start: int) -> None:
+        zero = text.find(b"\0")
+        lone = _LONE_RETURN.search(text) if text.count(b"\r") > text.count(b"\r\n") else None
+        for name, at in (("zero byte", zero), ("carriage return", lone.start() if lone else -1)):
+            if at >= 0:
+                raise DataError(
+                    f"{self._path}: a {name} at offset {start + at}\n"
+                    "expected UTF-8 text with lines that end in LF or CR LF"
+                )
+
+
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file for its text, refusing what is something else than its name says."""
+    packed = path.name.lower().endswith(".gz")
+    with path.open("rb") as file:
+        start = file.read(_TAR_MARK + 5)
+    if packed and start and not start.startswith(_GZIP):
         raise DataError(
-            f"{path}:1: no separator in {first!r}\n"
-            "expected fields between commas, tabs, semicolons, bars, blanks or '::'"
+            f"{path}: the name says gzip, but it starts with {start[:12]!r}\n"
+            "rename it without .gz if it is text"
         )
-    shown = {"\t": "tab", " ": "blank"}.get(separator, separator)
-    if len(separator) == 1:
-        fields = next(csv.reader([first], delimiter=separator))
-    else:
-        fields = first.split(separator)
-    known = {name for names in _KNOWN.values() for name in names}
-    named = any(_plain(field) in known or field in given.values() for field in fields)
-    if named or not any(_is_number(field) for field in fields):
-        columns = _columns_by_role(path, fields, given, f"\nfirst line: {first!r}")
-        frame = read_text(path, separator, None, list(columns.values()))
-        return frame, columns, f"text separated by '{shown}', with a header", 2
-    if given or not 2 <= len(fields) <= len(_KNOWN):
+    if packed and start:
+        with gzip.open(path) as unpacked:
+            start = _unpacked(lambda: unpacked.peek(_TAR_MARK + 5), path)
+    for pattern, form, remedy in _FORMATS:
+        if re.match(pattern, start, re.IGNORECASE):
+            raise DataError(f"{path}: this is {form}, not the text of a table\n{remedy}")
+    if start[_TAR_MARK:].startswith(b"ustar"):
+        raise DataError(f"{path}: this is a tar archive, not the text of a table\nunpack it")
+    return cast(BinaryIO, gzip.open(path) if packed and start else path.open("rb"))
+
+
+_GZIP = b"\x1f\x8b"
+_TAR_MARK = 257
+
+
+def _unpacked(read: Callable[[], bytes], path: Path) -> bytes:
+    try:
+        return read()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
-            f"{path}:1: no header in {first!r}\n"
+            f"{path}: damaged or cut off ({_one_line(error)})\nget the file anew"
+        ) from None
+
+
+def _first_lines(path: Path) -> list[str]:
+    """Return the first lines, not the one that the sample cuts."""
+    sample = b""
+    with _CheckedText(path) as source:
+        while len(sample) < _SAMPLE and (block := source.read(_SAMPLE - len(sample))):
+            sample += block
+    if not sample:
+        raise DataError(f"no ratings in {path}: the file is empty")
+    lines = sample.decode("utf-8", errors="replace").split("\n")
+    return [line.removesuffix("\r") for line in lines[: max(1, len(lines) - 1)]]
+
+
+def _open_quote(path: Path) -> int:
+    """Find the line of the first quote that its line does not close."""
+    with _CheckedText(path) as source:
+        for number, line in enumerate(io.BufferedReader(source), start=1):
+            if line.count(b'"') % 2:
+                return number
+    return 1
+
+
+def _categories(chunks: Sequence[pa.DictionaryArray]) -> pd.Categorical:
+    """Join dictionary columns; each distinct text is kept once."""
+    joined = pa.chunked_array(chunks).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in joined.chunks])
+    categories = joined.chunk(0).dictionary.to_pandas()
+    return pd.Categorical.from_codes(codes, categories, validate=False)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:150]
+
+
+# ------------------------------------------------------------------------------ a table of ratings
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How the lines of a text are to be read."""
+
+    separator: str
+    has_header: bool
+    names: list[str]
+    columns: dict[str, str]
+    packed: bool
+
+    def described(self) -> str:
+        shown = _SHOWN.get(self.separator, self.separator)
+        packed = "text packed by gzip" if self.packed else "text"
+        return f"{packed} separated by '{shown}', with{'' if self.has_header else 'out'} a header"
+
+
+def _sniff(path: Path, options: TableOptions) -> _Layout:
+    lines = _first_lines(path)
+    first = lines[0]
+    if not first:
+        raise DataError(
+            f"{path}:1: the first line is empty\nexpected names of columns, or a rating"
+        )
+    separator = options.separator or _separator(lines)
+    if separator is None or separator not in first:
+        raise DataError(
+            f"{path}:1: no separator {f'{separator!r} ' if separator else ''}in {first[:200]!r}\n"
+            "expected fields between commas, tabs, semicolons, bars, blanks or '::'; another one "
+            "can be named (--separator)"
+        )
+    fields = [field.strip() for field in _fields(first, separator)]
+    packed = path.name.lower().endswith(".gz")
+    named = options.header
+    if named is None:
+        known = {name for names in _KNOWN.values() for name in names}
+        named = any(_plain(field) in known or field in options.columns.values() for field in fields)
+        named = named or not any(_is_number(field) for field in fields)
+    if named:
+        columns = _columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
+        return _Layout(separator, True, fields, columns, packed)
+    if options.columns or not 2 <= len(fields) <= len(_KNOWN):
+        raise DataError(
+            f"{path}:1: no header in {first[:200]!r}\n"
             "expected column names, or the columns user, item[, rating[, timestamp]] without names"
         )
-    columns = {role: role for role in list(_KNOWN)[: len(fields)]}
-    frame = read_text(path, separator, list(columns), list(columns))
-    return frame, columns, f"text separated by '{shown}', without a header", 1
+    roles = list(_KNOWN)[: len(fields)]
+    return _Layout(separator, False, roles, dict(zip(roles, roles, strict=True)), packed)
 
 
-def _read_parquet(path: Path, given: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str], str]:
+def _separator(lines: Sequence[str]) -> str | None:
+    """Find the mark that most lines have as often as the first, and the first most often."""
+
+    def n_fields(mark: str) -> int:
+        """Count the fields of the first line; 0 if many lines have another number."""
+        counts = [len(_fields(line, mark)) for line in lines]
+        alike = sum(count == counts[0] for count in counts)
+        return counts[0] if counts[0] > 1 and alike >= 0.6 * len(lines) else 0
+
+    for marks in (_SEPARATORS[:-1], _SEPARATORS[-1:], _rare_marks(lines[0])):
+        best = max(marks, key=n_fields, default=None)
+        if best is not None and n_fields(best):
+            return best
+    # None fits; the first that there is leads to an error that names the line.
+    return next((mark for mark in _SEPARATORS if mark in lines[0]), None)
+
+
+def _rare_marks(line: str) -> list[str]:
+    rare = [
+        mark for mark in line if mark.isascii() and not mark.isalnum() and mark not in "\"'._-+ "
+    ]
+    return [mark for mark, _ in Counter(rare).most_common()]
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    if len(separator) > 1:
+        return line.split(separator)
+    return next(csv.reader([line], delimiter=separator), [])
+
+
+def read_ratings_text(
+    path: Path, separator: str, names: Sequence[str], scale: RatingScale
+) -> pd.DataFrame:
+    """Read a text of a known form: users, items, ratings and, if a fourth is named, times.
+
+    Parameters
+    ----------
+    path : Path
+        The file, without a header.
+    separator : str
+        One character, or ``"::"``.
+    names : sequence of str
+        Names of its columns, in this order.
+    scale : RatingScale
+        The declared scale.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns; ids as categories of text, or int64 where all columns are whole numbers.
+
+    Raises
+    ------
+    DataError
+        As `read_text`, and for ratings and times as `Ratings.from_frame`.
+    """
+    columns = dict(zip(_KNOWN, names, strict=False))
+    return _read_text_table(path, _Layout(separator, False, list(names), columns, False), scale)
+
+
+def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> pd.DataFrame:
+    """Read the columns of a layout: ids as categories of text or int64, numbers as numbers."""
+    if (frame := _read_whole_numbers(path, layout)) is not None:
+        return frame
+    text = pa.dictionary(pa.int32(), pa.string())
+    places = {role: str(layout.names.index(column)) for role, column in layout.columns.items()}
+    parts: dict[str, list[Any]] = {role: [] for role in places}
+    kinds = set()
+    line = 1 + layout.has_header
+
+    def where(row: int) -> str:
+        return f"{path}:{line + row}"
+
+    names = [str(place) for place in range(len(layout.names))]
+    types = dict.fromkeys(names, text)
+    batches = text_batches(
+        path,
+        layout.separator,
+        names,
+        list(places.values()),
+        types,
+        skip_lines=int(layout.has_header),
+    )
+    for batch in batches:
+        for role, place in places.items():
+            column = batch.column(place)
+            if role in ("user", "item"):
+                parts[role].append(column)
+                continue
+            values = pd.Series(column.to_pandas(), name=layout.columns[role])
+            if role == "rating":
+                parts[role].append(checked_values(values, scale, where))
+            else:
+                numbers, kind = time_numbers(values, where)
+                parts[role].append(numbers)
+                kinds.add(kind)
+                if len(kinds) > 1:
+                    raise DataError(
+                        f"{where(0)}: column '{values.name}' has the value {values.iloc[0]!r}\n"
+                        "expected times of one kind throughout, numbers or dates"
+                    )
+        line += len(batch)
+    if not parts["user"]:
+        raise DataError(f"no ratings in {path}: it has only a header")
+    frame = pd.DataFrame({layout.columns[role]: _joined(parts.pop(role)) for role in places})
+    if "date" in kinds:
+        times = layout.columns["timestamp"]
+        frame[times] = frame[times].to_numpy().astype("datetime64[s]")
+    return frame
+
+
+def _joined(parts: list[Any]) -> pd.Categorical | npt.NDArray[Any]:
+    if isinstance(parts[0], pa.DictionaryArray):
+        return _categories(parts)
+    return np.concatenate(parts)
+
+
+def _read_whole_numbers(path: Path, layout: _Layout) -> pd.DataFrame | None:
+    """Read a text that is nothing but whole numbers, several times faster than any other.
+
+    The proof that it is: written plainly, the numbers that were read take exactly as many bytes as
+    the file. One leading zero, quote or further column, and None is returned.
+    """
+    if layout.packed or len(layout.names) != len(layout.columns):
+        return None
+    with path.open("rb") as file:
+        header = len(file.readline()) if layout.has_header else 0
+        if not _ONLY_NUMBERS.fullmatch(file.readline(1000)):
+            return None
+        file.seek(-1, io.SEEK_END)
+        ends = file.read() == b"\n"
+    width = len(layout.separator)
+    try:
+        frame = pd.read_csv(
+            path,
+            sep=layout.separator[0],
+            header=None,
+            skiprows=int(layout.has_header),
+            # Between the colons of a '::' there is a column of nothing.
+            usecols=range(0, width * len(layout.names), width),
+            dtype=np.int64,
+            na_filter=False,
+            quoting=csv.QUOTE_NONE,
+            engine="c",
+        )
+    except (ValueError, OverflowError):
+        return None
+    size = len(frame) * ((len(layout.names) - 1) * width + 1) - (not ends)
+    size += sum(_n_characters(frame[column].to_numpy()) for column in frame)
+    if header + size != path.stat().st_size:
+        return None
+    return frame.set_axis(layout.names, axis=1)
+
+
+_ONLY_NUMBERS = re.compile(rb"-?[0-9]+([^0-9a-zA-Z.\"'\r\n]{1,2}-?[0-9]+)+\n?")
+
+
+def _n_characters(numbers: npt.NDArray[np.int64]) -> int:
+    """Count the characters of whole numbers, written plainly."""
+    sizes = np.abs(numbers)
+    count = len(numbers) + int((numbers < 0).sum())
+    power, longest = 10, int(sizes.max())
+    while power <= longest:
+        count += int((sizes >= power).sum())
+        power *= 10
+    return count
+
+
+def _read_parquet(
+    path: Path, given: Mapping[str, str]
+) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
     try:
         names = pyarrow.parquet.read_schema(path).names
         columns = _columns_by_role(path, names, given, "")
         table = pyarrow.parquet.read_table(path, columns=list(columns.values()))
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{path}: not a Parquet file ({error})") from None
-    return table.to_pandas(), columns, "Parquet"
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{path}: not a Parquet file, or a damaged one ({_one_line(error)})\n"
+            "write it anew, or rename it to end in .csv if it is text"
+        ) from None
+    for place, (role, column) in enumerate(columns.items()):
+        kind = table.schema.field(place).type
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise DataError(
+                f"{path}: column '{column}' for the {role} has values of type {kind}\n"
+                "expected numbers or text"
+            )
+        if pa.types.is_decimal(kind):
+            table = table.set_column(place, column, table.column(place).cast(pa.float64()))
+    return "Parquet", names, columns, table.to_pandas(ignore_metadata=True)
 
 
 def _columns_by_role(
     path: Path, found: Sequence[str], given: Mapping[str, str], hint: str
 ) -> dict[str, str]:
     """Map user, item and, where there are such columns, rating and timestamp to column names."""
-    columns = {}
+    columns: dict[str, str] = {}
+    plain: dict[str, str] = {}
+    for name in found:
+        if name not in given.values():
+            plain.setdefault(_plain(name), name)
     for role, usual in _KNOWN.items():
         if role in given and given[role] not in found:
             raise DataError(
                 f"{path}: no column '{given[role]}' for the {role}\n"
                 f"columns found: {', '.join(found)}{hint}"
             )
-        detected = next((name for name in found if _plain(name) in usual), None)
+        detected = next((plain[name] for name in usual if name in plain), None)
         column = given.get(role, detected)
         if column is not None:
             columns[role] = column
         elif role in ("user", "item"):
             raise DataError(
                 f"{path}: no {role} column found; columns found: {', '.join(found)}\n"
-                f"needed: a user and an item column; name them with user= and item={hint}"
+                f"name the columns once: recbias data info {path.name} --user NAME --item NAME "
+                f"--keep{hint}"
+            )
+    for column, times in Counter(columns.values()).items():
+        if times > 1 or list(found).count(column) > 1:
+            raise DataError(
+                f"{path}: column '{column}' is there, or was named, twice\n"
+                f"columns found: {', '.join(found)}{hint}"
             )
     return columns
 
 
 def _plain(name: str) -> str:
-    return name.strip().lower().replace("_", "")
+    return name.strip().lower().replace("_", "").replace(" ", "").replace("-", "")
 
 
 def _is_number(field: str) -> bool:
