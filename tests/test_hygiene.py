@@ -1,0 +1,286 @@
+"""What must never be in the repository, and what every function with randomness keeps to."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import recbias
+from recbias.aggregation import bootstrap_weights
+from recbias.datasets import Dataset, dataset_info, registry
+from recbias.datasets.download import downloads
+from recbias.errors import MissingData
+from recbias.experiment import dataset_splits
+from recbias.ranking import RankTable, rank, top_items
+from recbias.ratings import Ratings
+from recbias.recommenders import Popularity, algorithm, algorithms
+from recbias.selection import sample_items, sample_users
+from recbias.simulation import World, make_world
+from recbias.splits import Split, SplitRule, k_fold, leave_out, ratio
+from recbias.streams import stream
+from recbias.targets import TargetRule, Targets
+from recbias.testing import check_recommender
+
+ROOT = Path(__file__).parents[1]
+
+# ------------------------------------------------------------------------------ no data set in git
+
+LARGEST = 3 * 2**19
+"""1.5 MiB; only what is listed here may be larger, with its reason."""
+MAY_BE_LARGE: dict[str, str] = {}
+PACKED = {".7z", ".bz2", ".gz", ".h5", ".npy", ".npz", ".pickle", ".pkl", ".rar", ".xz", ".zip"}
+RATING = re.compile(rb"^\W?\w+\W?(::|[\t,; ])\W?\w+\W?\1-?\d+(\.\d+)?(\1[\d.]+)?\s*$")
+MATRIX = re.compile(rb"^\s*[0-5](\s+[0-5]){99,}\s*$")
+
+
+def tracked() -> list[Path]:
+    """List what git tracks; where there is no git, every file that it would not ignore."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
+        )
+        names = [name for name in listed.stdout.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+    if not names:
+        ignored = {".venv", "_build", "__pycache__", ".git", "downloads", "cells"}
+        paths = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+        names = [str(path) for path in paths if not ignored & set(path.parts)]
+        names = [name for name in names if not re.search(r"(^|/)\.[a-z_]+_cache/", name)]
+    return [ROOT / name for name in names if (ROOT / name).is_file()]
+
+
+def fault(path: Path, name: str) -> str | None:
+    """Say why a file looks like a data set."""
+    size = path.stat().st_size
+    if size > LARGEST and name not in MAY_BE_LARGE:
+        return f"{size:,} bytes"
+    if path.name in published_names():
+        return "has the name of a publisher's file"
+    if path.suffix in PACKED:
+        return "is packed"
+    content = path.read_bytes()
+    for kind in ("sha256", "md5"):
+        if hashlib.new(kind, content).hexdigest() in published_checksums():
+            return "is a publisher's file"
+    if path.suffix == ".parquet":
+        columns = pq.read_schema(path).names
+        return None if columns == ["replicates"] else f"has the columns {columns}"
+    lines = [line for line in content.splitlines() if len(line) < 5000]
+    if sum(bool(RATING.match(line)) for line in lines if len(line) < 100) >= 200:
+        return "has rows of user, item, rating"
+    if sum(bool(MATRIX.match(line)) for line in lines) >= 20:
+        return "has a matrix of ratings"
+    return None
+
+
+@cache
+def published_names() -> set[str]:
+    files = [name for info in registry().values() for names in info.files for name in names]
+    addresses = [info.address for info in registry().values() if info.address]
+    return {text.rsplit("/", 1)[-1] for text in files + addresses}
+
+
+@cache
+def published_checksums() -> set[str]:
+    known = {
+        "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490"
+    }  # u.data of ml-100k
+    for info in registry().values():
+        with contextlib.suppress(MissingData):  # placed by hand: no checksum is known
+            known |= {wanted.checksum.partition(":")[2] for wanted in downloads(info)}
+    return known
+
+
+def test_no_data_set_is_in_the_repository() -> None:
+    faults = {str(path.relative_to(ROOT)): fault(path, str(path.relative_to(ROOT)))
+              for path in tracked()}  # fmt: skip
+    assert len(faults) > 100
+    assert {name: why for name, why in faults.items() if why} == {}
+
+
+ROWS = [(user, item, 1 + (user + item) % 5) for user in range(20) for item in range(15)]
+LOOKS_LIKE_DATA = {
+    "u.data": b"",
+    "ml-1m.zip": b"",
+    "a.gz": b"",
+    "big.txt": b"x" * (LARGEST + 1),
+    "tabs.txt": b"".join(b"%d\t%d\t%d\t881250949\n" % row for row in ROWS),
+    "colons.txt": b"".join(b"%d::%d::%d\r\n" % row for row in ROWS),
+    "commas.csv": b"user,item,rating\n" + b"".join(b"%d,%d,%d.5\n" % row for row in ROWS),
+    "labels.csv": b"".join(b'"u%d","i%d",%d\n' % row for row in ROWS),
+    "blanks.md": b"".join(b"%d %d %d\n" % row for row in ROWS),
+    "matrix.txt": (b"0 1 0 5 " * 50 + b"\n") * 20,
+}
+
+
+@pytest.mark.parametrize("name", LOOKS_LIKE_DATA)
+def test_what_looks_like_data_would_be_noticed(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(LOOKS_LIKE_DATA[name])
+    assert fault(path, name)
+
+
+def test_a_renamed_publisher_s_file_would_be_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "renamed.bin"
+    path.write_bytes(b"content")
+    assert fault(path, path.name) is None
+    checksums = {hashlib.sha256(b"content").hexdigest()}
+    monkeypatch.setattr("test_hygiene.published_checksums", lambda: checksums)
+    assert fault(path, path.name) == "is a publisher's file"
+
+
+def test_downloads_and_cells_are_ignored() -> None:
+    lines = (ROOT / ".gitignore").read_text().splitlines()
+    assert {"/data/downloads/", "/data/cells/"} <= set(lines)
+
+
+# ------------------------------------------------------------------------------ no code from data
+
+
+def test_the_linter_refuses_code_from_data() -> None:
+    ruff = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]
+    wanted = {"S102", "S202", "S301", "S307", "S506", "TID"}  # exec ... yaml.load, bans
+    assert wanted <= set(ruff["select"])
+    assert not wanted & set(ruff["ignore"])
+    banned = {"pickle", "numpy.load", "joblib.load", "torch.load"}
+    assert banned <= set(ruff["flake8-tidy-imports"]["banned-api"])
+    for pattern, ignored in ruff["per-file-ignores"].items():
+        assert not wanted & set(ignored), pattern
+    for path in (ROOT / "src").rglob("*.py"):
+        assert not re.search(r"noqa(: *(.*S\d|TID)|\s*$)", path.read_text()), path
+
+
+# ------------------------------------------------------------------------------ randomness
+
+
+def random_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """List the public functions and methods that take a generator or a seed."""
+    for module_info in pkgutil.walk_packages(recbias.__path__, "recbias."):
+        module = importlib.import_module(module_info.name)
+        public = [name for name in vars(module) if not name.startswith("_")]
+        for name in getattr(module, "__all__", public):
+            thing = getattr(module, name)
+            if getattr(thing, "__module__", None) != module.__name__:
+                continue
+            parts = {name: thing}
+            if inspect.isclass(thing):
+                parts = {
+                    f"{name}.{part}": getattr(thing, part)
+                    for part in vars(thing)
+                    if not part.startswith("_") and callable(getattr(thing, part))
+                }
+            for part, function in parts.items():
+                if inspect.isfunction(function) or inspect.ismethod(function):
+                    parameters = inspect.signature(function).parameters
+                    if {"rng", "seed"} & set(parameters):
+                        yield f"{module.__name__.removeprefix('recbias.')}.{part}", function
+
+
+RATINGS = make_world(seed=3, n_users=120, n_items=150, n_ratings=1700).ratings
+ACTIVE = RATINGS.take(RATINGS.user_counts()[RATINGS.user] > 1)
+SPLIT = ratio(RATINGS, rng=np.random.default_rng(0))
+DATASET = Dataset(RATINGS, dataset_info("synthetic"), "made here")
+POPULARITY = Popularity().fit(SPLIT.train)
+
+
+def _rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def _fit_all(seed: int) -> list[Any]:
+    """Fit every algorithm, those that draw nothing too."""
+    models = [algorithm(name)().fit(SPLIT.train, rng=_rng(seed)) for name in algorithms()]
+    return [model.score(np.arange(RATINGS.n_users)) for model in models]
+
+
+ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
+CALLS: dict[str, Callable[[int], Any]] = {
+    "aggregation.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
+    "experiment.dataset_splits": lambda seed: dataset_splits(DATASET, "k-fold 2", seed=seed),
+    "ranking.rank": lambda seed: rank(POPULARITY, SPLIT, ONE_TARGET_SET, seed=seed),
+    "ranking.top_items": lambda seed: top_items(
+        POPULARITY, SPLIT, cutoff=30, candidates="AI", seed=seed
+    ),
+    "recommenders.base.Algorithm.fit": _fit_all,
+    "selection.sample_items": lambda seed: sample_items(RATINGS, 30, rng=_rng(seed)),
+    "selection.sample_users": lambda seed: sample_users(RATINGS, 30, rng=_rng(seed)),
+    "simulation.make_world": lambda seed: make_world(
+        seed=seed, n_users=120, n_items=150, n_ratings=1700
+    ),
+    "splits.Split.thin": lambda seed: SPLIT.thin(0.5, rng=_rng(seed)),
+    "splits.SplitRule.splits": lambda seed: SplitRule.parse("ratio 0.3").splits(
+        RATINGS, rng=_rng(seed)
+    ),
+    "splits.k_fold": lambda seed: k_fold(RATINGS, 2, rng=_rng(seed)),
+    "splits.leave_out": lambda seed: leave_out(ACTIVE, rng=_rng(seed)),
+    "splits.ratio": lambda seed: ratio(RATINGS, rng=_rng(seed)),
+    "streams.stream": lambda seed: stream(seed, "a", 1).integers(2**60, size=3),
+    "testing.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
+}
+NOT_CALLED = {
+    "claims.design_alternatives.theorem_checks": "needs the grids of a chapter",
+    "recommenders.base.Recommender.fit": "a protocol without a body",
+}
+DRAWS_NOTHING = {"testing.check_recommender": "returns None"}
+
+
+def content(result: Any) -> bytes:
+    """Give the bytes of whatever the functions return."""
+    match result:
+        case None:
+            return b""
+        case list():
+            return b"|".join(map(content, result))
+        case World():
+            return content(result.ratings)
+        case Ratings():
+            return result.content_hash.encode()
+        case Split():
+            return content([result.train, result.test, result.test_items])
+        case RankTable():
+            return content([result.rank, result.condensed_rank, result.n_targets])
+        case np.ndarray():
+            return result.tobytes()
+    raise TypeError(type(result))
+
+
+def _global_state() -> str:
+    return repr(np.random.get_state(legacy=False))  # noqa: NPY002 - to see that it stays
+
+
+def test_every_random_function_is_known_here() -> None:
+    found = {name for name, _ in random_functions()}
+    assert found == set(CALLS) | set(NOT_CALLED)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_seeds_are_obeyed_and_the_global_state_is_left_alone(name: str) -> None:
+    before = _global_state()
+    first, again, other = (content(CALLS[name](seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert (first == other) == (name in DRAWS_NOTHING)
+    assert _global_state() == before
+
+
+def test_a_generator_is_asked_for_by_keyword() -> None:
+    for name, function in random_functions():
+        parameters = inspect.signature(function).parameters
+        if "rng" in parameters:
+            assert parameters["rng"].kind is inspect.Parameter.KEYWORD_ONLY, name
