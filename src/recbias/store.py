@@ -108,7 +108,8 @@ def write_arrays(
         {"recbias.key": key, "recbias.provenance": canonical_json(provenance)}
     )
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    # Neither the format nor the compression notices a flipped bit without these checksums.
+    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
     write_atomically(path, sink.getvalue().to_pybytes())
 
 
@@ -133,18 +134,19 @@ def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], d
         If the file is truncated, is no artefact, or has another key.
     """
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise StoreError(f"{path}: damaged artefact ({error}); delete it and rerun") from error
-    metadata = table.schema.metadata or {}
-    found = metadata.get(b"recbias.key", b"none").decode()
+        table = pq.read_table(path, page_checksum_verification=True)
+        metadata = table.schema.metadata
+        found = metadata[b"recbias.key"].decode()
+        provenance = json.loads(metadata[b"recbias.provenance"])
+        arrays = {
+            name: table.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            for name in table.column_names
+        }
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{path}: damaged artefact ({error!r}); delete it and rerun") from error
     if found != key:
         raise StoreError(f"{path}: key {found[:12]}, expected {key[:12]}; delete it and rerun")
-    arrays = {
-        name: table.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        for name in table.column_names
-    }
-    return arrays, json.loads(metadata[b"recbias.provenance"])
+    return arrays, provenance
 
 
 def write_document(

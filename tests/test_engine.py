@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tqdm import tqdm
+
+from recbias import engine
+from recbias.engine import open_executor, run_all
+from recbias.errors import ConfigError
+
+
+def _note(path: str) -> None:
+    """Leave a file with the number of this process, like a cell that leaves its ranks."""
+    Path(path).write_text(str(os.getpid()))
+
+
+def _note_or_fail(path: str) -> None:
+    if Path(path).name.startswith("bad"):
+        raise ConfigError(f"{Path(path).name} cannot be done")
+    time.sleep(0.2)
+    _note(path)
+
+
+@pytest.fixture(autouse=True)
+def shown_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show progress also where TQDM_DISABLE is set, as on the machines that run all tests."""
+    monkeypatch.setattr(engine, "tqdm", partial(tqdm, disable=False))
+
+
+def processes(folder: Path) -> set[int]:
+    return {int(path.read_text()) for path in folder.iterdir()}
+
+
+def test_one_worker_is_this_process(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tasks = [str(tmp_path / f"{number}") for number in range(5)]
+    with open_executor(1) as executor:
+        assert executor is None
+        run_all(_note, iter(tasks), executor, label="notes")
+    assert len(list(tmp_path.iterdir())) == 5
+    assert processes(tmp_path) == {os.getpid()}
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert "notes" in captured.err
+    assert "5/5" in captured.err
+
+
+def test_two_workers_are_other_processes_that_do_all_tasks(tmp_path: Path) -> None:
+    tasks = [str(tmp_path / f"{number}") for number in range(20)]
+    with open_executor(2) as executor:
+        run_all(_note, tasks, executor, label="notes")
+    assert len(list(tmp_path.iterdir())) == 20
+    assert os.getpid() not in processes(tmp_path)
+
+
+def test_the_first_failure_ends_the_work_of_this_process(tmp_path: Path) -> None:
+    tasks = [str(tmp_path / name) for name in ("1", "bad 2", "3")]
+    with pytest.raises(ConfigError, match="bad 2"), open_executor(1) as executor:
+        run_all(_note_or_fail, tasks, executor, label="notes")
+    assert [path.name for path in tmp_path.iterdir()] == ["1"]
+
+
+def test_a_failure_in_a_worker_is_raised_and_cancels_what_waits(tmp_path: Path) -> None:
+    tasks = [str(tmp_path / name) for name in ("bad", *map(str, range(30)))]
+    with pytest.raises(ConfigError, match="bad cannot be done"), open_executor(2) as executor:
+        run_all(_note_or_fail, tasks, executor, label="notes")
+    assert len(list(tmp_path.iterdir())) < 30
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_no_worker_is_refused(workers: int) -> None:
+    with (
+        pytest.raises(ConfigError, match=f"workers={workers}: expected at least 1"),
+        open_executor(workers),
+    ):
+        pytest.fail("opened")
+
+
+def test_nothing_to_do_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    run_all(_note, [], None, label="notes")
+    assert capfd.readouterr().err == ""
