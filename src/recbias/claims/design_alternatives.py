@@ -51,6 +51,7 @@ __all__ = [
     "nearest_setting",
     "order_agreement",
     "protocols",
+    "star_sensitivity",
     "theorem_checks",
 ]
 
@@ -211,6 +212,38 @@ def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, st
     )
     mf, knn = max(pairs, key=closeness)
     return mf, knn, closeness((mf, knn))[0]
+
+
+def star_sensitivity(results: Results, stars: Results) -> pd.DataFrame:
+    """Lay out how AR precision moves with the value that stars below 4 are given.
+
+    Parameters
+    ----------
+    results
+        The systems with the stars as the dataset has them.
+    stars
+        The variants of :func:`recbias.recommenders.merged_star_variants`.
+
+    Returns
+    -------
+    DataFrame
+        A row per system that reads stars, then Popularity and Random, which do not; columns are
+        the values 1, 2 and 3 and the dataset's own.
+    """
+    metric = _metric(results, "AR", "P")
+    columns = {f"{value}": f" [1-3 as {value}]" for value in (1, 2, 3)}
+    readers = [name for name in results.systems if f"{name}{columns['1']}" in stars.systems]
+    rows = {
+        name: [
+            *(
+                stars[name + (suffix if name in readers else ""), "AR", metric].value
+                for suffix in columns.values()
+            ),
+            results[name, "AR", metric].value,
+        ]
+        for name in (*readers, "Popularity", "Random")
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=[*columns, "as in this edition"])
 
 
 def order_agreement(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Quantity:

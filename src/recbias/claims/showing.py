@@ -13,6 +13,13 @@ from recbias.claims.ledger import CHAPTERS
 
 __all__ = ["scorecard_html", "totals", "verdict_cards"]
 
+KINDS = {
+    "empirical": "What only a measurement can tell",
+    "theorem": "Identities and bounds, checked",
+    "definition": "Options and records that exist",
+}
+"""Classes of claims in the order of the page, with what they are to a reader."""
+
 OPEN_PARTS = 6
 """A card lists up to so many parts at once; more wait behind a click."""
 
@@ -23,14 +30,22 @@ def verdict_cards(verdicts: Sequence[Verdict]) -> str:
     Parameters
     ----------
     verdicts
-        In the order to be shown.
+        Of one chapter. Empirical claims come first, then theorems, then definitions.
 
     Returns
     -------
     str
         HTML.
     """
-    return '<div class="verdicts">' + "".join(map(_card, verdicts)) + "</div>"
+    groups = []
+    for kind, title in KINDS.items():
+        own = [verdict for verdict in verdicts if verdict.claim.kind == kind]
+        counts = Counter(verdict.verdict for verdict in own)
+        found = ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
+        if own:
+            head = f'<p class="claim-group"><strong>{title}</strong>: {found}</p>'
+            groups.append(head + "".join(map(_card, own)))
+    return '<div class="verdicts">' + "".join(groups) + "</div>"
 
 
 def totals(verdicts: Sequence[Verdict]) -> pd.DataFrame:
@@ -49,10 +64,9 @@ def totals(verdicts: Sequence[Verdict]) -> pd.DataFrame:
     counts: Counter[tuple[str, str]] = Counter(
         (verdict.claim.kind, verdict.verdict) for verdict in verdicts
     )
-    kinds = ("empirical", "theorem", "definition")
     table = pd.DataFrame(
-        [[counts[kind, verdict] for verdict in VERDICTS] for kind in kinds],
-        index=pd.Index(kinds, name="class"),
+        [[counts[kind, verdict] for verdict in VERDICTS] for kind in KINDS],
+        index=pd.Index(list(KINDS), name="class"),
         columns=list(VERDICTS),
     )
     table["all"] = table.sum(axis=1)
