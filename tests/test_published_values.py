@@ -1,0 +1,103 @@
+"""Numbers that the papers print or that others measured on MovieLens 1M, with their tolerances."""
+
+import os
+
+import pytest
+
+from recbias import Grid, line_up, load_dataset, run
+from recbias.experiment import dataset_splits
+from recbias.metrics import measure, parse_metric
+from recbias.ranking import rank
+from recbias.targets import TargetRule, Targets
+from recbias.theory import expectation, split_statistics
+
+pytestmark = pytest.mark.data
+
+SYSTEMS = {system.name: system for system in line_up("bcc17")}
+
+
+@pytest.fixture(scope="module")
+def movielens_1m():
+    if not os.environ.get("RECBIAS_DATA"):
+        pytest.skip("RECBIAS_DATA names no folder with the real data")
+    return load_dataset("ml-1m")  # if it is set, missing files are a failure
+
+
+@pytest.fixture(scope="module")
+def floor_and_baseline(movielens_1m, tmp_path_factory):
+    """Random and Popularity as chapter 1 measures them, relevance = 5 stars."""
+    grid = Grid(
+        "ml-1m",
+        (SYSTEMS["Random"], SYSTEMS["Popularity"]),
+        {
+            "TI-AN": "TI-AN-AR rel>=5",
+            "AI-AN": "AI-AN-AR rel>=5",
+            "1R": "TI-NN-1R t=100 rel>=5",
+        },
+        ("P@10", "rho"),
+        split="k-fold 5",
+        seed=1,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECBIAS_CELLS", str(tmp_path_factory.mktemp("cells")))
+        return run(grid)
+
+
+@pytest.mark.parametrize("label", ["TI-AN", "AI-AN"])
+def test_precision_of_popularity_is_that_of_the_text(floor_and_baseline, label):
+    """BCC17 Sec. 3.2 prints 0.08."""
+    assert floor_and_baseline["Popularity", label, "P@10"].value == pytest.approx(0.082, abs=0.002)
+
+
+@pytest.mark.parametrize("label", ["TI-AN", "AI-AN", "1R"])
+def test_random_scores_what_theory_says(floor_and_baseline, label):
+    """BCC17 Eqs. 4 and 5: the share of relevant items in a target set; 1/t with one of them."""
+    found = floor_and_baseline["Random", label, "P@10"]
+    rho = floor_and_baseline["Random", label, "rho"].value
+    low, high = found.interval
+    assert low <= rho <= high
+    assert (high - low) / 2 <= 0.05 * rho
+    if label == "1R":
+        assert rho == pytest.approx(0.0100, abs=1e-9)
+
+
+def test_popularity_on_the_ready_folds(movielens_1m, tmp_path, monkeypatch):
+    """The value that the folds of MCCRS20 gave elsewhere: relevance >= 4, mean over all users."""
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path))
+    grid = Grid(
+        "ml-1m",
+        (SYSTEMS["Popularity"],),
+        {"TI-AN": "TI-AN-AR rel>=4 users=all"},
+        ("P@10", "antiP@10"),
+        split="ready",
+    )
+    results = run(grid)
+    assert results["Popularity", "TI-AN", "P@10"].value == pytest.approx(0.1463, abs=0.001)
+    assert results["Popularity", "TI-AN", "antiP@10"].value == pytest.approx(0.0364, abs=0.001)
+
+
+def test_table_2_on_the_first_ready_fold(movielens_1m):
+    first = dataset_splits(movielens_1m, "ready", seed=1)[0]
+    assert len(first.test) == 199_684
+    found = split_statistics(first, "TI", min_rating=5)
+    assert (found.n_users, found.n_candidates, found.n_relevant_test) == (6040, 3482, 45_000)
+    assert round(found.t) == 3341
+    assert found.rho == pytest.approx(0.00233, abs=5e-6)
+    assert found.sigma * found.delta == pytest.approx(0.00224, abs=5e-6)
+
+
+def test_the_lemma_on_the_first_ready_fold(movielens_1m):
+    """Popularity between its bounds, as another program measured them; t = 100, relevance 5."""
+    first = dataset_splits(movielens_1m, "ready", seed=1)[0]
+    popular = SYSTEMS["Popularity"].build().fit(first.train)
+    rules = ("TI-NN-1R-shared t=100", "TI-AN-1R")
+    asked = [Targets(TargetRule.parse(text), 5) for text in rules]
+    shared, whole = rank(popular, first, asked, seed=1)
+    lower, upper = (
+        expectation(name, shared, min_rating=5).mean() for name in ("lower@10", "upper@10")
+    )
+    precision = measure(shared, [parse_metric("P@10")], min_rating=5).mean()
+    expected = expectation("P@10|t=100", whole, min_rating=5).mean()
+    assert lower < precision < upper
+    assert (lower, precision, upper) == pytest.approx((0.0441, 0.0640, 0.0721), abs=0.001)
+    assert expected == pytest.approx(0.0640, abs=0.001)
