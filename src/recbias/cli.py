@@ -4,15 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import click
+import pandas as pd
+import yaml
 
-from recbias.datasets import DatasetInfo, dataset_info, find_files, registry
+from recbias.datasets import (
+    Dataset,
+    DatasetInfo,
+    TableOptions,
+    dataset_info,
+    find_files,
+    kept_options,
+    load_dataset,
+    options_file,
+    registry,
+    state,
+)
+from recbias.datasets.describe import describe
 from recbias.datasets.download import downloads, fetch
-from recbias.errors import ConfigError, MissingData, RecbiasError
+from recbias.errors import ConfigError, DataWarning, MissingData, RecbiasError
 from recbias.places import clone_root, data_dirs
+from recbias.ratings import Ratings, RatingScale
+from recbias.splits import Split, SplitRule
+from recbias.store import write_atomically
+from recbias.streams import stream
 
 
 class _Group(click.Group):
@@ -56,40 +80,226 @@ def data() -> None:
     """Say which data sets are known, and which are on this machine."""
 
 
+_TABLE_OPTIONS = (
+    click.option("--user", help="Column with the users."),
+    click.option("--item", help="Column with the items."),
+    click.option("--rating", help="Column with the ratings."),
+    click.option("--timestamp", help="Column with the times."),
+    click.option("--separator", help="What separates the fields: one character, '::' or 'tab'."),
+    click.option("--header/--no-header", default=None, help="Whether line 1 names the columns."),
+    click.option(
+        "--rating-scale",
+        "scale",
+        type=float,
+        nargs=3,
+        metavar="MINIMUM MAXIMUM STEP",
+        help="The scale, if the table does not have all of it; STEP 0: any value in between.",
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(["error", "last", "mean"]),
+        help="What several ratings of one pair mean.",
+    ),
+)
+
+
+def _table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options by which the owner of a table says what it is."""
+    for option in reversed(_TABLE_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _load(name: str, options: dict[str, Any]) -> Dataset:
+    """Load a data set or table, and say what may be wrong with it."""
+    if options["scale"]:
+        options["scale"] = RatingScale(*options["scale"])
+    if options["separator"] in ("tab", "\\t"):
+        options["separator"] = "\t"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        dataset = load_dataset(name, **options)
+    for warning in caught:
+        click.echo(f"recbias: warning: {warning.message}", err=True)
+    return dataset
+
+
 @data.command("list")
 @_data_dir
 def data_list() -> None:
-    """List the known data sets."""
+    """List the known data sets, and whether each is on this machine.
+
+    present: all its files are here. partial: some are. fetchable: `recbias data fetch` gets it.
+    by hand: you have to place its files; `recbias data info` says how. made here: needs no files.
+    """
     for info in registry().values():
-        size = f"{info.n_users:,} users, {info.n_items:,} items, {info.n_ratings:,} ratings"
-        click.echo(f"{info.name:16} {_presence(info):10} {info.title}; {size}")
+        click.echo(f"{info.name:16} {state(info):10} {info.title}; {_size(info)}")
+
+
+def _size(info: DatasetInfo) -> str:
+    ratings = "" if info.n_ratings is None else f", {info.n_ratings:,} ratings"
+    return f"{info.n_users:,} users, {info.n_items:,} items{ratings}"
 
 
 @data.command("info")
-@click.argument("name")
+@click.argument("name", metavar="NAME|FILE")
+@_table_options
+@click.option("--min-rating", type=float, help="Smallest relevant rating; else the scale's top.")
+@click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
 @_data_dir
-def data_info(name: str) -> None:
-    """Print address, checksum, licence and citation of a data set, and where it was searched."""
-    info = dataset_info(name)
-    scale = f"{info.scale.minimum:g} to {info.scale.maximum:g}"
+def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -> None:
+    """Print how a data set or table is understood, what it is like, and what it can test.
+
+    Of a known data set also address, checksum, licence and citation, and where it was searched.
+    """
+    info = registry().get(name)
+    if info is not None:
+        _echo(_registered(info))
+        if state(info) not in ("present", "made here"):
+            _echo(_missing(info))
+            _echo(_testable(info))
+            return
+    dataset = _load(name, options)
+    if keep:
+        if info is not None:
+            raise ConfigError(f"--keep: {name} is read as published; give the path of a table")
+        path = Path(name)
+        given = {**kept_options(path).given(), **TableOptions(**options).given()}
+        write_atomically(
+            options_file(path), yaml.safe_dump(given, allow_unicode=True).encode("utf-8")
+        )
+        click.echo(f"{'kept':10} {options_file(path)}")
+    if info is None:
+        _echo({"name": dataset.name, "content": dataset.ratings.content_hash})
+    _echo([("read as", statement) for statement in dataset.understood])
+    scale, preset = dataset.ratings.scale, dataset.info.relevant_from
+    threshold = min_rating if min_rating is not None else preset or scale.maximum
+    _echo(describe(dataset.ratings, threshold))
+    if dataset.unbiased is not None:
+        parts = dataset.unbiased
+        users, items = len(set(parts.user.tolist())), len(set(parts.item.tolist()))
+        _echo({"unbiased": f"{len(parts):,} ratings of {users:,} users for {items:,} items"})
+    _echo(_testable(dataset.info))
+
+
+def _echo(rows: dict[str, str] | list[tuple[str, str]]) -> None:
+    for label, text in rows.items() if isinstance(rows, dict) else rows:
+        click.echo(f"{label:10} {text}")
+
+
+def _registered(info: DatasetInfo) -> dict[str, str]:
     rows = {
         "name": info.name,
         "title": info.title,
-        "size": f"{info.n_users:,} users, {info.n_items:,} items, {info.n_ratings:,} ratings",
-        "scale": f"{scale} in steps of {info.scale.step:g}" if info.scale.step else scale,
+        "published": f"{_size(info)}; {info.scale}",
         "address": info.address,
         "checksum": info.checksum and f"{info.checksum} ({info.checksum_source})",
         "content": info.content_hash,
         "licence": info.licence,
+        "you may": info.use,
         "cite": info.citation,
-        "state": _presence(info),
+        "state": state(info),
         "searched": ", ".join(map(str, data_dirs())) if info.files else None,
     }
-    for label, text in rows.items():
-        if text:
-            click.echo(f"{label:10} {text}")
-    for reason, meaning in info.cannot_test.items():
-        click.echo(f"{'cannot':10} {reason}: {meaning}")
+    return {label: text for label, text in rows.items() if text}
+
+
+def _missing(info: DatasetInfo) -> list[tuple[str, str]]:
+    try:
+        find_files(info)
+    except MissingData as error:
+        return [("missing", line) for line in str(error).splitlines()]
+    return []
+
+
+def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
+    """Tell by chapter which claims the data can test, and for what reason not the others."""
+    from recbias.claims import CHAPTERS, claims  # pulls in every metric and recommender
+    from recbias.claims.needs import missing_need
+
+    rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
+    for topic, chapter in CHAPTERS.items():
+        reasons = {
+            claim.id: missing_need(claim, info.name, info.cannot_test)
+            for claim in claims()
+            if claim.topic == topic
+        }
+        against: dict[str, list[str]] = {}
+        for claim_id, reason in reasons.items():
+            if reason is not None:
+                against.setdefault(reason, []).append(claim_id)
+        open_ones = sum(reason is None for reason in reasons.values())
+        text = (
+            f"{topic}{'' if chapter else ' (to be written)'}: {open_ones} of {len(reasons)} claims"
+        )
+        for reason, ids in against.items():
+            text += f"; {reason}: {', '.join(ids)}"
+        rows.append(("can test", text))
+    return rows
+
+
+@data.command("split")
+@click.argument("name", metavar="NAME|FILE")
+@click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
+@_table_options
+@_data_dir
+def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> None:
+    """Write the splits of a data set or table as CSV files, the ones that experiments use.
+
+    RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'temporal 0.2', 'temporal-user 0.2' or 'ready'.
+    The files hold ratings, so the terms of the data hold for them too.
+    """
+    rule = SplitRule.parse(text)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
+    dataset = _load(name, options)
+    rng = stream(seed, "split", str(rule))
+    splits = rule.splits(dataset.ratings, rng=rng, ready=dataset.ready_folds)
+    _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed})
+    for split in splits:
+        fold = out / f"fold-{split.fold + 1}"
+        click.echo(f"{fold}  {len(split.train):,} train, {len(split.test):,} test")
+    click.echo(f"{'licence':10} {dataset.info.licence}")
+
+
+def _write_splits(
+    out: Path, dataset: Dataset, splits: list[Split], record: dict[str, object]
+) -> None:
+    """Write all files, and only then give their folder its name."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
+    try:
+        for split in splits:
+            fold = folder / f"fold-{split.fold + 1}"
+            fold.mkdir()
+            for part, ratings in (("train", split.train), ("test", split.test)):
+                _table(ratings).to_csv(fold / f"{part}.csv", index=False)
+        record |= {
+            "dataset": dataset.name,
+            "content_hash": dataset.ratings.content_hash,
+            "recbias": version("recbias"),
+            "licence": dataset.info.licence,
+        }
+        (folder / "split.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+        folder.chmod(0o755)
+        folder.rename(out)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+
+
+def _table(ratings: Ratings) -> pd.DataFrame:
+    columns = {
+        "user_id": ratings.user_ids[ratings.user],
+        "item_id": ratings.item_ids[ratings.item],
+    }
+    if ratings.feedback == "explicit":
+        columns["rating"] = ratings.value
+    if ratings.timestamp is not None:
+        columns["timestamp"] = ratings.timestamp
+    return pd.DataFrame(columns)
 
 
 @data.command("fetch")
@@ -139,12 +349,6 @@ def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, 
         return find_files(info, data_dir)
     except MissingData:
         return ()
-
-
-def _presence(info: DatasetInfo) -> str:
-    if not info.files:
-        return "made here"
-    return "here" if _files_here(info) else "not here"
 
 
 @main.command()
@@ -227,7 +431,7 @@ def verify(names: tuple[str, ...], systems: int | None, workers: int) -> None:
 
     agrees = True
     for name in names or recorded_datasets():
-        if not names and _presence(dataset_info(name)) == "not here":
+        if not names and state(dataset_info(name)) not in ("present", "made here"):
             click.echo(f"{name}: not verified, the data set is not here")
             continue
         for row in verify_results(name, systems=systems, workers=workers).to_dict("records"):

@@ -24,6 +24,7 @@ __all__ = [
     "TableOptions",
     "dataset_info",
     "find_files",
+    "kept_options",
     "load_dataset",
     "options_file",
     "registry",

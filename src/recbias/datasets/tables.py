@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ import yaml
 
 from recbias.errors import ConfigError, DataError, MissingData, unknown_name
 from recbias.ratings import Duplicates, Ratings, RatingScale, checked_values, time_numbers
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _KNOWN = {
     "user": (
@@ -381,8 +384,8 @@ def text_batches(
                     f"{row.expected_columns} as in the first line\n"
                     f"the line is {row.text.replace(_UNIT_SEPARATOR, '::')[:200]!r}"
                 ) from None
-            if source.n_lines == 0:
-                raise DataError(f"no ratings in {path}: the file is empty") from None
+            if source.n_lines <= skip_lines:
+                raise DataError(f"no ratings in {path}") from None
             raise DataError(
                 f"{path}: cannot be read as lines of fields ({_one_line(error)})\n"
                 "expected lines of less than a megabyte, and none that ends inside quotes"
@@ -419,6 +422,13 @@ class _CheckedText(io.RawIOBase):
         given = self._ready[:size] if size >= 0 else self._ready
         self._ready = self._ready[len(given) :]
         return given
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill `buffer` as far as `read` does; return the number of bytes."""
+        view = memoryview(buffer)
+        given = self.read(len(view))
+        view[: len(given)] = given
+        return len(given)
 
     def close(self) -> None:
         """Close the file."""
@@ -681,6 +691,9 @@ def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> 
         for role, place in places.items():
             column = batch.column(place)
             if role in ("user", "item"):
+                if (empty := column.dictionary.index("").as_py()) >= 0:
+                    row = int(np.argmax(column.indices.to_numpy() == empty))
+                    raise DataError(f"{where(row)}: the {role} id is missing")
                 parts[role].append(column)
                 continue
             values = pd.Series(column.to_pandas(), name=layout.columns[role])
@@ -808,7 +821,7 @@ def _columns_by_role(
         elif role in ("user", "item"):
             raise DataError(
                 f"{path}: no {role} column found; columns found: {', '.join(found)}\n"
-                f"name the columns once: recbias data info {path.name} --user NAME --item NAME "
+                f"name the columns once: recbias data info {path} --user NAME --item NAME "
                 f"--keep{hint}"
             )
     for column, times in Counter(columns.values()).items():

@@ -1,0 +1,145 @@
+"""What a data set is like: sizes, concentration, and what popularity has to do with relevance."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.stats
+
+from recbias.ratings import Ratings
+
+
+def describe(ratings: Ratings, min_rating: float) -> dict[str, str]:
+    """Describe ratings in short statements.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to describe.
+    min_rating : float
+        The smallest relevant rating.
+
+    Returns
+    -------
+    dict of str to str
+        Statements by their label, in the order in which they are to be shown.
+    """
+    per_user, per_item = ratings.user_counts(), ratings.item_counts()
+    size = (
+        f"{ratings.n_users:,} users, {ratings.n_items:,} items, {len(ratings):,} ratings, "
+        f"density {100 * ratings.density:.3g} %"
+    )
+    said = {
+        "size": size,
+        "per user": _spread(per_user),
+        "per item": _spread(per_item),
+        "feedback": f"{ratings.feedback}, {ratings.scale}",
+        "times": _period(ratings),
+        "popularity": (
+            f"top 10 % of the items have {100 * top_share(per_item):.1f} % of the ratings; "
+            f"Gini {gini(per_item):.3f}"
+        ),
+    }
+    if ratings.feedback == "explicit":
+        share = float((ratings.value >= min_rating).mean())
+        said["relevance"] = f"{100 * share:.1f} % of the ratings are {min_rating:g} or more"
+        said["agreement"] = _agreement_said(popularity_relevance(ratings, min_rating))
+    else:
+        said["relevance"] = "every observed pair counts as relevant"
+        said["agreement"] = "popularity and relevance: not defined, all observed pairs are relevant"
+    return said
+
+
+def top_share(counts: npt.NDArray[np.int64], share: float = 0.1) -> float:
+    """Compute the share of all ratings that the most popular items have.
+
+    Parameters
+    ----------
+    counts : int array (n_items,)
+        Ratings of each item; items without one count as items.
+    share : float
+        Share of the items, rounded up to whole items.
+
+    Returns
+    -------
+    float
+        Between `share` (all alike) and 1.
+
+    Examples
+    --------
+    >>> top_share(np.array([1, 1, 8, 0, 0, 0, 0, 0, 0, 0]))
+    0.8
+    """
+    n_top = int(np.ceil(share * len(counts)))
+    return float(np.sort(counts)[::-1][:n_top].sum() / counts.sum())
+
+
+def gini(counts: npt.NDArray[np.int64]) -> float:
+    """Compute the Gini coefficient of how ratings are spread over items.
+
+    Parameters
+    ----------
+    counts : int array (n_items,)
+        Ratings of each item; items without one count as items.
+
+    Returns
+    -------
+    float
+        0 if all items have the same number, towards 1 if few have them all.
+
+    Examples
+    --------
+    >>> gini(np.array([3, 3, 3])), gini(np.array([0, 0, 0, 4]))
+    (0.0, 0.75)
+    """
+    ascending = np.sort(counts)
+    n_items = len(counts)
+    ranks = np.arange(1, n_items + 1)
+    return float(((2 * ranks - n_items - 1) * ascending).sum() / (n_items * ascending.sum()))
+
+
+def popularity_relevance(ratings: Ratings, min_rating: float) -> float:
+    """Correlate the popularity of items with the share of their ratings that are relevant.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Explicit ratings.
+    min_rating : float
+        The smallest relevant rating.
+
+    Returns
+    -------
+    float
+        Spearman's rank correlation over the items with a rating; NaN if all have the same number,
+        or the same share.
+    """
+    counts = ratings.item_counts()
+    rated = counts > 0
+    liked = np.bincount(ratings.item[ratings.value >= min_rating], minlength=ratings.n_items)
+    shares = liked[rated] / counts[rated]
+    if len(np.unique(counts[rated])) < 2 or len(np.unique(shares)) < 2:
+        return float("nan")
+    return float(scipy.stats.spearmanr(counts[rated], shares).statistic)
+
+
+def _agreement_said(correlation: float) -> str:
+    if np.isnan(correlation):
+        return "popularity and relevance: not defined, all items are alike in one of them"
+    sense = "agree" if correlation > 0.1 else "oppose" if correlation < -0.1 else "hardly relate"
+    return (
+        f"popularity and relevance {sense}: rank correlation {correlation:+.2f} of the number of "
+        "ratings and the share of relevant ones, over items"
+    )
+
+
+def _spread(counts: npt.NDArray[np.int64]) -> str:
+    return f"{counts.min():,} to {counts.max():,} ratings, median {np.median(counts):g}"
+
+
+def _period(ratings: Ratings) -> str:
+    if ratings.timestamp is None:
+        return "none"
+    ends = (ratings.timestamp.min(), ratings.timestamp.max())
+    first, last = (np.datetime64(int(end), "s").astype("datetime64[D]") for end in ends)
+    return f"{first} to {last}"
