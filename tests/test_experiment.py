@@ -2,7 +2,6 @@ import json
 import shutil
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import golden
@@ -73,19 +72,6 @@ def test_random_is_averaged_over_its_seeds_which_differ(grid):
 def grid_tables_of(grid, system):
     run(grid)
     return [row for row in grid_tables(grid, "AR") if row[0] == system]
-
-
-def test_same_bits_for_workers_order_of_systems_and_rows_of_the_file(grid, tmp_path, monkeypatch):
-    first = run(grid)
-    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "others"))
-    assert _bits(run(grid, workers=2)) == _bits(first)
-    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "third"))
-    frame = pd.read_csv(grid.dataset).sample(frac=1, random_state=1)
-    frame.to_csv(grid.dataset, index=False)
-    again = run(Grid.from_dict({**grid.to_dict(), "systems": grid.to_dict()["systems"][::-1]}))
-    for names in first._rows:
-        assert again[names].value == first[names].value
-        assert (again[names].replicates == first[names].replicates).all()
 
 
 def test_a_cell_is_computed_once_and_reused_by_other_grids(grid):
