@@ -54,7 +54,7 @@ dataset: str = "ml-1m"
 min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = top of the scale
 cutoff: int = 10  # 1 to 1000: length n of the lists that P@n looks at
 size: int = 100  # 2 to 100000: size of a 1R target set
-n_sampled: int = 1000  # 1 to 100000: sampled items of the AR-NN target sets
+n_sampled: int | None = None  # 1 to 100000: largest sample; none = as the data allows
 split: str = "k-fold 5"
 systems: str = "bcc17"  # one of bcc17: line-up of systems
 seed: int = 1  # 0 to 1000000
@@ -63,6 +63,8 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 # %% tags=["remove-cell"]
 if min_rating is None:
     min_rating = top_rating(dataset)
+if n_sampled is None:
+    n_sampled = chapter.largest_sample(dataset, size, split=split, seed=seed)
 glue("size", size, display=False)
 glue("min_rating", f"{min_rating:g}", display=False)
 
@@ -493,7 +495,7 @@ Markdown(
 
 # %%
 thinner = {f"removed {share}%": share for share in chapter.REMOVED}
-larger = {f"t={total}": total for total in (size, 4 * size, 7 * size, 10 * size)}
+larger = {f"t={total}": total for total in chapter.target_sizes(size, n_sampled)}
 shared = chapter.lemma_protocols(min_rating, removed=thinner.values(), sizes=larger.values())
 lemma = run(
     Grid(

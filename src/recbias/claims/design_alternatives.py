@@ -16,11 +16,19 @@ import pandas as pd
 
 from recbias.aggregation import aggregate
 from recbias.agreement import kendall_tau
-from recbias.claims.checks import Check, Checks
+from recbias.claims.checks import Check, Checks, load_checks
 from recbias.claims.ledger import claims
 from recbias.claims.parts import ChapterResults, Criterion, NotTestable, Part
-from recbias.datasets import Dataset
-from recbias.experiment import Grid, Quantity, Results, dataset_splits, grid_tables
+from recbias.datasets import Dataset, load_dataset
+from recbias.errors import MissingData
+from recbias.experiment import (
+    Grid,
+    Quantity,
+    Results,
+    dataset_splits,
+    grid_tables,
+    results_dir,
+)
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
 from recbias.ranking import RankTable, rank, top_items
@@ -43,15 +51,16 @@ __all__ = [
     "LEMMA_SYSTEMS",
     "READINGS",
     "REMOVED",
-    "SIZES",
     "grid_holds",
     "grid_share",
+    "largest_sample",
     "lemma_gap",
     "lemma_protocols",
     "nearest_setting",
     "order_agreement",
     "protocols",
     "star_sensitivity",
+    "target_sizes",
     "theorem_checks",
 ]
 
@@ -60,9 +69,6 @@ FIGURE_2 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating predict
 
 REMOVED = (0, 30, 60, 90)
 """Percent of the test ratings removed in BCC17 Fig. 3, left."""
-
-SIZES = (100, 400, 700, 1000)
-"""Sizes of the target sets in BCC17 Fig. 3, right."""
 
 READINGS = {
     "rating prediction": ("MF rating", "kNN norm"),
@@ -109,11 +115,57 @@ def protocols(min_rating: float, *, size: int = 100, n_sampled: int = 1000) -> d
     }
 
 
+def largest_sample(dataset: str, size: int, *, split: str, seed: int) -> int:
+    """Choose the largest sample of the chapter: the paper's 1000, if the data has so many items.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, or path of a table. Where the data is not at hand, its recorded checks
+        tell how many items are tested.
+    size
+        Size of a 1R target set.
+    split, seed
+        Those of the chapter's grids.
+
+    Returns
+    -------
+    int
+        Ten times ``size``, or 0.8 of the tested items of the first fold if that is less: users have
+        training items among them, and should still have a full sample.
+
+    Raises
+    ------
+    MissingData
+        If the dataset is neither at hand nor recorded.
+    """
+    try:
+        first = dataset_splits(load_dataset(dataset), split, seed=seed)[0]
+        n_tested = len(candidate_items(first, TI))
+    except MissingData:
+        path = results_dir(dataset, recorded=True) / "01_design_alternatives" / "checks"
+        if not path.with_suffix(".json").is_file():
+            raise
+        n_tested = int(load_checks(path).statistics["n_candidates[TI]"])
+    return min(10 * size, int(0.8 * n_tested))
+
+
+def target_sizes(smallest: int, largest: int) -> tuple[int, ...]:
+    """Space four sizes of target sets evenly, as BCC17 Fig. 3 does.
+
+    Examples
+    --------
+    >>> target_sizes(100, 1000)
+    (100, 400, 700, 1000)
+    """
+    return tuple(smallest + step * (largest - smallest) // 3 for step in range(4))
+
+
 def lemma_protocols(
     min_rating: float,
     *,
     removed: Iterable[int] = REMOVED,
-    sizes: Iterable[int] = SIZES,
+    sizes: Iterable[int] = (100, 400, 700, 1000),
 ) -> dict[str, str]:
     """Name the protocols of Fig. 3: thinned test sets (left) and larger target sets (right)."""
     rule = "TI-NN-1R-shared t={} rel>=" + f"{min_rating:g}"
