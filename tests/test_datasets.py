@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from recbias import places, splits
+from recbias.claims import NOT_TESTABLE
 from recbias.datasets import (
     dataset_info,
     find_files,
@@ -120,7 +121,9 @@ def test_folds_that_share_a_pair_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["ml-1m", "ml-100k", "ml-latest-small"])
+@pytest.mark.parametrize(
+    "name", ["ml-1m", "ml-1m-folds", "ml-100k", "ml-latest-small", "filmtrust", "cm100k", "coat"]
+)
 def test_real_data_are_what_the_registry_says(name: str, real_data: None) -> None:
     dataset = load_dataset(name)
     ratings, info = dataset.ratings, dataset.info
@@ -163,16 +166,28 @@ def test_movielens_100k_against_its_readme(real_data: None) -> None:
 
 def test_the_registry_is_complete() -> None:
     entries = registry()
-    assert list(entries) == ["ml-1m", "ml-1m-stars", "ml-100k", "ml-latest-small", "synthetic"]
-    for info in entries.values():
+    assert list(entries) == [
+        *("ml-1m", "ml-1m-stars", "ml-1m-folds", "ml-100k", "ml-latest-small", "filmtrust"),
+        *("cm100k", "coat", "lastfm-1k", "netflix", "yahoo-r3", "kuairec", "synthetic"),
+    ]
+    never_here = {"lastfm-1k", "netflix", "yahoo-r3", "kuairec"}
+    for name, info in entries.items():
         assert info.title
         assert info.licence
+        assert info.use
         assert info.citation
-        assert info.content_hash or info.merged_content_hash
-        if info.files:
-            assert info.address
-            assert info.checksum
-            assert info.checksum.startswith(("sha256:", "md5:"))
+        assert (name in never_here) == (not (info.content_hash or info.merged_content_hash))
+        assert set(info.cannot_test) <= {*NOT_TESTABLE, "real people"}
+        checksums = [info.checksum, *(part["checksum"] for part in info.parts.values())]
+        for checksum in filter(None, checksums):
+            kind, _, digits = checksum.partition(":")
+            assert len(digits) == {"sha256": 64, "md5": 32}[kind]
+        assert info.by_hand or not info.files or any(checksums)
+
+
+def test_the_folds_are_the_data_set_that_the_book_uses() -> None:
+    assert dataset_info("ml-1m-folds").content_hash == dataset_info("ml-1m").content_hash
+    assert dataset_info("ml-1m-folds").files == dataset_info("ml-1m").files[:1]
 
 
 def test_merged_and_raw_stars_have_one_hash() -> None:
@@ -197,7 +212,7 @@ def test_absent_files_come_with_the_way_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(MissingData) as caught:
         load_dataset("ml-100k", data_dir=tmp_path)
     message = str(caught.value)
-    for part in (str(tmp_path), "ml-100k.zip", "sha256:50d2a982", "RECBIAS_DATA", "--data-dir"):
+    for part in (str(tmp_path), "recbias data fetch ml-100k", "RECBIAS_DATA", "--data-dir"):
         assert part in message
     assert len(message.splitlines()) == 3
 
@@ -279,12 +294,13 @@ def test_what_was_understood_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.csv", text(",", "userId,movieId,rating,timestamp"))
     assert load_dataset(path).source == (
         f"{path}: text separated by ',', with a header; user 'userId', item 'movieId', "
-        "rating 'rating', timestamp 'timestamp'; ratings 1 to 5 in steps of 1 (inferred)"
+        "rating 'rating', timestamp 'timestamp'; ratings 1 to 5 in steps of 1 (inferred); "
+        "each pair once"
     )
     path = write(tmp_path / "pairs.tsv", text("\t", width=2))
     assert load_dataset(path, scale=None).source == (
         f"{path}: text separated by 'tab', without a header; user 'user', item 'item'; "
-        "implicit feedback"
+        "implicit feedback: there is no rating column; each pair once"
     )
 
 
@@ -292,12 +308,12 @@ def test_a_declared_scale_is_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.csv", text(","))
     dataset = load_dataset(path, scale=RatingScale(0.5, 5, 0.5))
     assert dataset.info.scale == dataset.ratings.scale == RatingScale(0.5, 5, 0.5)
-    assert dataset.source.endswith("ratings 0.5 to 5 in steps of 0.5 (declared)")
+    assert "ratings 0.5 to 5 in steps of 0.5 (declared)" in dataset.understood
 
 
 def test_columns_may_be_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "mine.csv", text(",", "reader,book,liked,when"))
-    dataset = load_dataset(path, user="reader", item="book", rating="liked")
+    path = write(tmp_path / "mine.csv", text(",", "who,what,liked,at"))
+    dataset = load_dataset(path, user="who", item="what", rating="liked")
     assert dataset.ratings.content_hash == expected().content_hash
     assert dataset.ratings.timestamp is None
     assert list(dataset.info.cannot_test) == ["no unbiased part", "no timestamps"]
@@ -349,7 +365,7 @@ def test_duplicates_rule_is_passed_on(tmp_path: Path) -> None:
         (b"1\t1\t5\n1\t2\tx\n", ["mine.csv:2", "'rating'", "'x'"]),
         (b"user,item,rating\n1,1,\n1,2,3\n", ["mine.csv:2", "'rating'", "''"]),
         (b"user,item,rating\n1,1,5\n01,2,4\n", ["mine.csv:3", "'1'", "'01'"]),
-        (b"who,item,rating\n1,1,5\n", ["no user column", "who, item, rating", "user="]),
+        (b"who,item,rating\n1,1,5\n", ["no user column", "who, item, rating", "--user NAME"]),
         (b"a;b;c\n1;1;5\n", ["no user column", "a, b, c", "'a;b;c'"]),
         (b"nothing\n1\n", ["mine.csv:1", "no separator", "'nothing'"]),
         (b"1,2,3,4,5\n", ["mine.csv:1", "no header", "'1,2,3,4,5'"]),

@@ -657,9 +657,10 @@ _DAY = 86_400
 
 
 def _look_like_dates(numbers: npt.NDArray[np.int64]) -> bool:
+    if numbers.min() < 1900_01_01 or numbers.max() > 2100_12_31:
+        return False
     month, day = numbers // 100 % 100, numbers % 100
-    fits = (numbers >= 1900_01_01) & (numbers <= 2100_12_31) & (month >= 1) & (month <= 12)
-    return bool((fits & (day >= 1) & (day <= 31)).all())
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
 def _stable_order(keys: npt.NDArray[np.int64], n_keys: int) -> npt.NDArray[np.int64]:

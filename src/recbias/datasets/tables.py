@@ -416,9 +416,9 @@ class _CheckedText(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes, none at the end."""
-        if not self._ready:
-            self._ready = next(self._blocks, b"")
+        """Return `size` bytes, fewer only at the end: pyarrow takes what it gets for a block."""
+        while (size < 0 or len(self._ready) < size) and (more := next(self._blocks, b"")):
+            self._ready += more
         given = self._ready[:size] if size >= 0 else self._ready
         self._ready = self._ready[len(given) :]
         return given
@@ -521,10 +521,8 @@ def _unpacked(read: Callable[[], bytes], path: Path) -> bytes:
 
 def _first_lines(path: Path) -> list[str]:
     """Return the first lines, not the one that the sample cuts."""
-    sample = b""
     with _CheckedText(path) as source:
-        while len(sample) < _SAMPLE and (block := source.read(_SAMPLE - len(sample))):
-            sample += block
+        sample = source.read(_SAMPLE)
     if not sample:
         raise DataError(f"no ratings in {path}: the file is empty")
     lines = sample.decode("utf-8", errors="replace").split("\n")
