@@ -139,11 +139,11 @@ def _check(
         if unpacked > MAX_RATIO * packed:
             raise _refusal(archive, name, f"{unpacked:,} bytes are packed into {packed:,}")
     names = {}
-    for file, member in members.items():
-        fitting = [name for name in sizes if f"/{name}".endswith(f"/{member}")]
-        if member not in fitting and len(fitting) != 1:
-            raise _refusal(archive, member, f"one is needed, and {len(fitting)} are there")
-        names[file] = member if member in fitting else fitting[0]
+    for file, wanted in members.items():
+        fitting = [name for name in sizes if f"/{name}".endswith(f"/{wanted}")]
+        if wanted not in fitting and len(fitting) != 1:
+            raise _refusal(archive, wanted, f"one is needed, and {len(fitting)} are there")
+        names[file] = wanted if wanted in fitting else fitting[0]
     needed = sum(sizes[name] for name in names.values())
     if max_size is not None and needed > max_size:
         name = max(names.values(), key=sizes.__getitem__)
