@@ -173,6 +173,8 @@ def test_the_linter_refuses_code_from_data() -> None:
 def random_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """List the public functions and methods that take a generator or a seed."""
     for module_info in pkgutil.walk_packages(recbias.__path__, "recbias."):
+        if module_info.name.startswith("recbias.claims"):
+            continue  # a chapter hands the grid's seed on, to functions that are called here
         module = importlib.import_module(module_info.name)
         public = [name for name in vars(module) if not name.startswith("_")]
         for name in getattr(module, "__all__", public):
@@ -235,7 +237,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "testing.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
 }
 NOT_CALLED = {
-    "claims.design_alternatives.theorem_checks": "needs the grids of a chapter",
     "recommenders.base.Recommender.fit": "a protocol without a body",
 }
 DRAWS_NOTHING = {"testing.check_recommender": "returns None"}
