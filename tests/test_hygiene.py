@@ -146,6 +146,16 @@ def test_a_renamed_publisher_s_file_would_be_noticed(
     assert fault(path, path.name) == "is a publisher's file"
 
 
+def test_without_git_the_tree_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_git = set(tracked())
+
+    def no_git(*_: object, **__: object) -> None:
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr(subprocess, "run", no_git)
+    assert with_git <= set(tracked())
+
+
 def test_downloads_and_cells_are_ignored() -> None:
     lines = (ROOT / ".gitignore").read_text().splitlines()
     assert {"/data/downloads/", "/data/cells/"} <= set(lines)

@@ -30,7 +30,6 @@ from recbias.datasets import (
     state,
 )
 from recbias.datasets.describe import describe
-from recbias.datasets.download import downloads, fetch
 from recbias.errors import ConfigError, DataWarning, MissingData, RecbiasError
 from recbias.places import clone_root, data_dirs
 from recbias.ratings import Ratings, RatingScale
@@ -312,6 +311,8 @@ def _table(ratings: Ratings) -> pd.DataFrame:
 )
 def data_fetch(name: str, yes: bool, data_dir: Path | None) -> None:
     """Download a data set, after showing its licence, size, address and checksum."""
+    from recbias.datasets.download import downloads, fetch  # no other command needs the network
+
     info = dataset_info(name)
     if not info.files:
         click.echo(f"{name} is made on this machine; there is nothing to fetch")
