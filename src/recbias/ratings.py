@@ -624,8 +624,8 @@ def _times(column: pd.Series[Any], source: str, where: Where) -> npt.NDArray[np.
     sizes = np.abs(numbers)
     read_as = None
     if sizes.max() >= _FIRST_MILLISECONDS:
-        # Seconds of a far future, or milliseconds of the first weeks of 1970, are neither.
-        odd = ((sizes < _FIRST_MILLISECONDS // 1000) & (sizes > 0)) | (sizes >= _LAST_MILLISECONDS)
+        # Seconds of this era would be milliseconds of the first months of 1970.
+        odd = ((sizes < _FIRST_MILLISECONDS // 10) & (sizes > 0)) | (sizes >= _LAST_MILLISECONDS)
         if odd.any():
             row = int(np.argmax(odd))
             raise DataError(

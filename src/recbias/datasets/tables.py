@@ -390,7 +390,8 @@ def text_batches(
                 f"{path}: cannot be read as lines of fields ({_one_line(error)})\n"
                 "expected lines of less than a megabyte, and none that ends inside quotes"
             ) from None
-        if n_rows + skip_lines != source.n_lines:
+        last = source.last_line.decode()
+        if n_rows + skip_lines != source.n_lines or (quotes and _is_open(last, separator)):
             raise DataError(
                 f"{path}:{_open_quote(path)}: a quote is opened and not closed in its line\n"
                 "double the quotes that belong to a field, and remove line ends from fields"
@@ -401,11 +402,13 @@ class _CheckedText(io.RawIOBase):
     """The bytes of a text file, unpacked and checked as they pass.
 
     A byte order mark and blank lines at the end are left out, ``::`` becomes one byte if it is the
-    separator, and every line ends. `n_lines` counts the lines that have passed.
+    separator, and every line ends. `n_lines` counts the lines that have passed, `last_line` is the
+    last of them.
     """
 
     def __init__(self, path: Path, separator: str = "") -> None:
         self.n_lines = 0
+        self.last_line = b""
         self._path = path
         self._file = _open(path)
         self._blocks = self._clean(separator == "::")
@@ -455,6 +458,8 @@ class _CheckedText(io.RawIOBase):
                 kept = kept.removeprefix(codecs.BOM_UTF8)
             if double:
                 kept = kept.replace(b"::", _UNIT_SEPARATOR.encode())
+            cut = kept.rfind(b"\n")
+            self.last_line = kept[cut + 1 :] if cut >= 0 else self.last_line + kept
             if not block and offset > len(held):
                 kept += b"\n"
             self.n_lines += kept.count(b"\n")
@@ -527,6 +532,13 @@ def _first_lines(path: Path) -> list[str]:
         raise DataError(f"no ratings in {path}: the file is empty")
     lines = sample.decode("utf-8", errors="replace").split("\n")
     return [line.removesuffix("\r") for line in lines[: max(1, len(lines) - 1)]]
+
+
+def _is_open(line: str, separator: str) -> bool:
+    """Tell whether a quote goes on after a line."""
+    if separator == "::" or '"' not in line:
+        return False
+    return len(list(csv.reader([f"{line}\n", "next"], delimiter=separator))) == 1
 
 
 def _open_quote(path: Path) -> int:
@@ -738,19 +750,20 @@ def _read_whole_numbers(path: Path, layout: _Layout) -> pd.DataFrame | None:
         ends = file.read() == b"\n"
     width = len(layout.separator)
     try:
-        frame = pd.read_csv(
-            path,
-            sep=layout.separator[0],
-            header=None,
-            skiprows=int(layout.has_header),
-            # Between the colons of a '::' there is a column of nothing.
-            usecols=range(0, width * len(layout.names), width),
-            dtype=np.int64,
-            na_filter=False,
-            quoting=csv.QUOTE_NONE,
-            engine="c",
-        )
-    except (ValueError, OverflowError):
+        with np.errstate(invalid="ignore"):
+            frame = pd.read_csv(
+                path,
+                sep=layout.separator[0],
+                header=None,
+                skiprows=int(layout.has_header),
+                # Between the colons of a '::' there is a column of nothing.
+                usecols=range(0, width * len(layout.names), width),
+                dtype=np.int64,
+                na_filter=False,
+                quoting=csv.QUOTE_NONE,
+                engine="c",
+            )
+    except (ValueError, TypeError, OverflowError):
         return None
     size = len(frame) * ((len(layout.names) - 1) * width + 1) - (not ends)
     size += sum(_n_characters(frame[column].to_numpy()) for column in frame)
