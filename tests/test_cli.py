@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,10 @@ from click.testing import CliRunner, Result
 
 from recbias.chapters import BuildError
 from recbias.cli import main
-from recbias.errors import ConfigError
+from recbias.datasets import load_dataset
+from recbias.errors import ConfigError, DataWarning
+from recbias.experiment import dataset_splits
+from recbias.ratings import Ratings
 
 
 def call(*arguments: str) -> Result:
@@ -22,9 +27,10 @@ def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RECBIAS_DATA", str(tmp_path))
     for module in ("places", "chapters"):
         monkeypatch.setattr(f"recbias.{module}.clone_root", lambda: None)
-    monkeypatch.setattr(
-        "recbias.places.packaged", lambda name: Path(__file__).parents[1] / "data" / name
-    )
+    for module in ("places", "claims.ledger"):
+        monkeypatch.setattr(
+            f"recbias.{module}.packaged", lambda name: Path(__file__).parents[1] / "data" / name
+        )
 
 
 def test_data_list_says_what_is_here(tmp_path: Path) -> None:
@@ -32,22 +38,36 @@ def test_data_list_says_what_is_here(tmp_path: Path) -> None:
     (tmp_path / "ml-100k/u.data").touch()
     lines = call("data", "list").output.splitlines()
     states = {line.split()[0]: line[17:27].strip() for line in lines}
-    assert states["ml-100k"] == "here"
-    assert states["ml-1m"] == "not here"
+    assert states["ml-100k"] == "present"
+    assert states["ml-1m"] == "fetchable"
+    assert states["netflix"] == "by hand"
     assert states["synthetic"] == "made here"
 
 
 def test_data_dir_comes_before_the_environment(tmp_path: Path) -> None:
     other = tmp_path / "other"
-    (other / "ml-100k").mkdir(parents=True)
-    (other / "ml-100k/u.data").touch()
-    output = call("data", "info", "ml-100k", "--data-dir", str(other)).output
-    assert "state      here" in output
+    (other / "coat").mkdir(parents=True)
+    (other / "coat/train.ascii").touch()
+    output = call("data", "info", "coat", "--data-dir", str(other)).output
+    assert "state      partial" in output
     assert f"searched   {other}, {tmp_path}" in output
+
+
+def test_data_info_of_absent_data_says_how_to_get_them_and_what_they_test() -> None:
+    result = call("data", "info", "yahoo-r3")
+    assert result.exit_code == 0
+    for part in (
+        *("state      by hand", "missing    it cannot be fetched: sign the agreement"),
+        *("you may    What your agreement says", "cannot     no timestamps"),
+        "can test   design alternatives: 23 of 24 claims; dataset not here: BCC17-F2B",
+    ):
+        assert part in result.output
 
 
 def test_data_info_of_a_data_set_without_files() -> None:
     output = call("data", "info", "synthetic").output
+    assert "size       943 users, 1,682 items, 99,958 ratings, density 6.3 %" in output
+    assert "agreement  popularity and relevance agree" in output
     assert "made here" in output
     assert "searched" not in output
 
@@ -80,3 +100,147 @@ def test_the_exit_code_is_the_error_s(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_debug_shows_where() -> None:
     result = call("--debug", "data", "info", "ml1m")
     assert isinstance(result.exception, ConfigError)
+
+
+# ---------------------------------------------------------------------------- tables and splits
+
+
+def odd_table(folder: Path) -> Path:
+    """Write a table with odd names, half stars, ids that are text, and times in milliseconds."""
+    rows = [
+        f"anna{user};{1_500_000_000_000 + 1000 * (user + 7 * item)};böok {item};"
+        f"{((user + 2 * item) % 10 + 1) / 2}"
+        for user in range(6)
+        for item in range(9)
+        if (user + item) % 3
+    ]
+    path = folder / "odd.csv.gz"
+    path.write_bytes(gzip.compress("\r\n".join(["who;moment;what;liking", *rows]).encode()))
+    return path
+
+
+NAMED = ("--user", "who", "--item", "what", "--rating", "liking", "--timestamp", "moment")
+
+
+def test_data_info_of_a_table_says_what_was_understood(tmp_path: Path) -> None:
+    path = odd_table(tmp_path)
+    refused = call("data", "info", str(path))
+    assert refused.exit_code == 2
+    assert f"recbias data info {path} --user NAME --item NAME --keep" in refused.stderr
+    result = call("data", "info", str(path), *NAMED)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"recbias: warning: {path}: times in column 'moment' are read as milliseconds: "
+        "2017-07-14 to 2017-07-14\n"
+    )
+    lines = result.stdout.splitlines()
+    assert lines[0] == "name       odd"
+    assert lines[2:6] == [
+        "read as    text packed by gzip separated by ';', with a header",
+        "read as    user 'who', item 'what', rating 'liking', timestamp 'moment'",
+        "read as    ratings 0.5 to 5 in steps of 0.5 (inferred)",
+        "read as    each pair once",
+    ]
+    assert lines[6] == "size       6 users, 9 items, 36 ratings, density 66.7 %"
+    assert (
+        "cannot     no unbiased part: Which ratings are missing depends on what they would be."
+        in lines
+    )
+
+
+def test_kept_options_serve_every_command(tmp_path: Path) -> None:
+    path = odd_table(tmp_path)
+    scale = ("--rating-scale", "0.5", "5.5", "0.5")
+    assert call("data", "info", str(path), *NAMED, *scale, "--keep").exit_code == 0
+    again = call("data", "info", str(path), "--duplicates", "last", "--keep")
+    assert "read as    ratings 0.5 to 5.5 in steps of 0.5 (declared)" in again.stdout
+    with pytest.warns(DataWarning, match="milliseconds"):
+        assert load_dataset(path).ratings.scale.maximum == 5.5
+
+
+def test_options_are_not_kept_for_a_named_data_set() -> None:
+    result = call("data", "info", "synthetic", "--keep")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "recbias: --keep: synthetic is read as published; give the path of a table\n",
+    )
+
+
+def test_a_table_without_ratings_cannot_test_what_needs_dislikes(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("Listener\tSong\n" + "".join(f"u{n % 4}\ts{n}\n" for n in range(20)))
+    output = call("data", "info", str(path)).output
+    assert "read as    implicit feedback: there is no rating column" in output
+    assert "relevance  every observed pair counts as relevant" in output
+    assert "can test   design alternatives: 22 of 24 claims; no negatives: BCC17-C-RTEST" in output
+
+
+def triples(ratings: Ratings) -> set[tuple[int, int, float]]:
+    users, items = ratings.user_ids[ratings.user], ratings.item_ids[ratings.item]
+    return set(zip(users.tolist(), items.tolist(), ratings.value.tolist(), strict=True))
+
+
+def test_splits_are_those_of_the_experiments(tmp_path: Path) -> None:
+    out = tmp_path / "splits"
+    result = call(
+        "data", "split", "synthetic", "--split", "k-fold 3", "--seed", "4", "--out", str(out)
+    )
+    assert result.exit_code == 0
+    dataset = load_dataset("synthetic")
+    for split in dataset_splits(dataset, "k-fold 3", seed=4):
+        fold = out / f"fold-{split.fold + 1}"
+        for part, ratings in (("train", split.train), ("test", split.test)):
+            read = load_dataset(fold / f"{part}.csv", scale=ratings.scale).ratings
+            assert len(read) == len(ratings)
+            assert triples(read) == triples(ratings)
+    record = json.loads((out / "split.json").read_text())
+    assert (record["rule"], record["seed"]) == ("k-fold 3", 4)
+    assert record["content_hash"] == dataset.ratings.content_hash
+
+
+def test_splits_are_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "splits"
+    table = tmp_path / "t.csv"
+    table.write_text("user,item,rating\n" + "".join(f"{n % 5},{n},{n % 4}\n" for n in range(40)))
+    arguments = ("data", "split", str(table), "--split", "ratio 0.5", "--out", str(out))
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", str(out))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pandas.DataFrame.to_csv", fail)
+        full = call(*arguments)
+    assert full.exit_code == 2
+    assert "No space left on device" in full.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
+    assert call(*arguments).exit_code == 0
+    before = sorted(out.rglob("*"))
+    again = call(*arguments)
+    assert again.exit_code == 2
+    assert again.stderr == (
+        f"recbias: {out} is there already\nname a new folder, or remove it first\n"
+    )
+    assert sorted(out.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "message"),
+    [
+        ("user,item,rating\n1,1,5\n", "k-fold 5", "split 'k-fold 5' of 1 ratings: fold 0 has no"),
+        ("user,item,rating\n1,1,5\n1,2,4\n", "temporal 0.2", "has no timestamps"),
+        ("user,item,rating\n1,1,5\n1,2,4\n", "ready", "came without folds"),
+        ("user,item,rating\n1,1,5\n1,2,4\n", "kfold 5", "unknown split rule 'kfold'"),
+    ],
+)
+def test_a_split_that_cannot_be_made_names_the_step(
+    text: str, rule: str, message: str, tmp_path: Path
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(text)
+    out = tmp_path / "out"
+    result = call("data", "split", str(table), "--split", rule, "--out", str(out))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not out.exists()

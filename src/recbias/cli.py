@@ -35,7 +35,6 @@ from recbias.places import clone_root, data_dirs
 from recbias.ratings import Ratings, RatingScale
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
-from recbias.streams import stream
 
 
 class _Group(click.Group):
@@ -44,6 +43,8 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # click ends quietly when nobody reads on
         except (RecbiasError, OSError) as error:
             if ctx.params["debug"]:
                 raise
@@ -250,12 +251,13 @@ def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> No
     RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'temporal 0.2', 'temporal-user 0.2' or 'ready'.
     The files hold ratings, so the terms of the data hold for them too.
     """
+    from recbias.experiment import dataset_splits  # pulls in every metric and recommender
+
     rule = SplitRule.parse(text)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
     dataset = _load(name, options)
-    rng = stream(seed, "split", str(rule))
-    splits = rule.splits(dataset.ratings, rng=rng, ready=dataset.ready_folds)
+    splits = dataset_splits(dataset, str(rule), seed=seed)
     _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed})
     for split in splits:
         fold = out / f"fold-{split.fold + 1}"

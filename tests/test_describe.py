@@ -1,0 +1,72 @@
+"""What data info tells of ratings, against plain sums."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recbias.claims import NOT_TESTABLE, claims
+from recbias.claims.design_alternatives import CRITERIA
+from recbias.claims.needs import NEEDS, missing_need
+from recbias.datasets.describe import describe, gini, popularity_relevance, top_share
+from recbias.ratings import Ratings
+
+COUNTS = st.lists(st.integers(0, 50), min_size=1, max_size=30).filter(any)
+
+
+@given(COUNTS)
+def test_gini_is_half_the_relative_mean_difference(counts: list[int]) -> None:
+    differences = sum(abs(one - other) for one in counts for other in counts)
+    expected = Fraction(differences, 2 * len(counts) * sum(counts))
+    assert gini(np.array(counts)) == pytest.approx(float(expected), abs=1e-12)
+
+
+@given(COUNTS)
+def test_top_share_takes_whole_items_from_the_top(counts: list[int]) -> None:
+    top = sorted(counts)[-math.ceil(len(counts) / 10) :]
+    assert top_share(np.array(counts)) == pytest.approx(sum(top) / sum(counts), abs=1e-12)
+
+
+def world(liked: dict[int, tuple[int, int]]) -> Ratings:
+    """Items with so many ratings, of which so many are a 5, the others a 1."""
+    rows = [
+        (user, item, 5 if user < good else 1)
+        for item, (count, good) in liked.items()
+        for user in range(count)
+    ]
+    return Ratings.from_frame(pd.DataFrame(rows, columns=["user_id", "item_id", "rating"]))
+
+
+def test_popularity_agrees_opposes_or_says_nothing() -> None:
+    agree = world({0: (2, 0), 1: (4, 2), 2: (8, 6)})
+    oppose = world({0: (2, 2), 1: (4, 2), 2: (8, 1)})
+    alike = world({0: (4, 1), 1: (4, 2)})
+    assert popularity_relevance(agree, 5) == pytest.approx(1)
+    assert popularity_relevance(oppose, 5) == pytest.approx(-1)
+    assert math.isnan(popularity_relevance(alike, 5))
+    assert "relevance agree" in describe(agree, 5)["agreement"]
+    assert "relevance oppose" in describe(oppose, 5)["agreement"]
+    assert "not defined" in describe(alike, 5)["agreement"]
+
+
+def test_needs_name_claims_and_reasons_that_exist() -> None:
+    known = {claim.id for claim in claims()}
+    assert set(NEEDS) <= set(NOT_TESTABLE)
+    for ids in NEEDS.values():
+        assert set(ids) <= known
+        assert len(set(ids)) == len(ids)
+
+
+def test_a_claim_of_another_data_set_and_one_that_lacks_something() -> None:
+    by_id = {claim.id: claim for claim in claims()}
+    assert set(CRITERIA) <= set(by_id)
+    assert missing_need(by_id["BCC17-F2B"], "ml-1m", []) == "dataset not here"
+    assert missing_need(by_id["BCC17-F2B"], "lastfm-1k", []) is None
+    assert missing_need(by_id["TOIS21-TIME"], "mine", ["no timestamps"]) == "no timestamps"
+    assert missing_need(by_id["TOIS21-TIME"], "mine", ["no unbiased part"]) is None
