@@ -314,6 +314,10 @@ def test_parquet_of_nested_values_and_a_damaged_one_are_refused(tmp_path: Path) 
     pd.DataFrame({"user": [[1], [2]], "item": [1, 2]}).to_parquet(path)
     with pytest.raises(DataError, match="column 'user' for the user has values of type list"):
         load_dataset(path)
+    hours = pd.to_timedelta([1, 2], unit="h")
+    pd.DataFrame({"user": [1, 2], "item": [1, 2], "time": hours}).to_parquet(path)
+    with pytest.raises(DataError, match="column 'time' for the timestamp has values of type dur"):
+        load_dataset(path)
     pd.DataFrame({"user": range(99), "item": range(99)}).to_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="not a Parquet file, or a damaged one"):

@@ -786,6 +786,12 @@ def _n_characters(numbers: npt.NDArray[np.int64]) -> int:
     return count
 
 
+_NO_CELLS = (
+    *(pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_duration, pa.types.is_time),
+)
+
+
 def _read_parquet(
     path: Path, given: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
@@ -800,10 +806,10 @@ def _read_parquet(
         ) from None
     for place, (role, column) in enumerate(columns.items()):
         kind = table.schema.field(place).type
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        if any(test(kind) for test in _NO_CELLS):
             raise DataError(
                 f"{path}: column '{column}' for the {role} has values of type {kind}\n"
-                "expected numbers or text"
+                "expected numbers, text or dates"
             )
         if pa.types.is_decimal(kind):
             table = table.set_column(place, column, table.column(place).cast(pa.float64()))
