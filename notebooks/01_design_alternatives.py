@@ -198,7 +198,7 @@ measured = run(
             "NN": (precision, "rho"),
             "1R": (precision, "RR", "rho"),
             "shared": (precision, f"lower@{cutoff}", f"upper@{cutoff}"),
-            "all-1R": (f"{precision}|t={size}",),
+            "all-1R": [f"{name}@{cutoff}|t={size}" for name in ("P", "lower", "upper")],
         },
         split=split,
         seed=seed,

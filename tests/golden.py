@@ -52,7 +52,7 @@ def compute(folder: Path) -> dict[str, float]:
         **dict.fromkeys(thinned, bounds),
         "AR": ("P@10", "R@10", "nDCG@10", "AP", "RR", "antiP@10", "rho"),
         "shared": bounds,
-        "all-1R": ("P@10|t=20",),
+        "all-1R": ("P@10|t=20", "lower@10|t=20", "upper@10|t=20"),
     }
     grid = Grid(str(small_table(folder)), systems, asked, metrics, split="k-fold 2", seed=3)
     values = run(grid).values

@@ -10,7 +10,8 @@ name          meaning
               any cutoff up to the size of the set (BCC17 Eqs. 4 and 5)
 ``lower@n``   lower bound of 1RP@n in the lemma of BCC17 Sec. 3.4; tables of ``1R-shared`` only
 ``upper@n``   upper bound, likewise
-``P@n|t=T``   expected 1RP@n over all samples of T-1 non-relevant items; tables of ``AN-1R`` only
+``P@n|t=T``   expected 1RP@n over all samples of T-1 non-relevant items; tables of ``AN-1R`` only;
+              ``lower@n|t=T`` and ``upper@n|t=T`` are the expected bounds of the lemma
 ============= ====================================================================================
 """
 
@@ -183,7 +184,7 @@ def expectation(name: str, table: RankTable, *, min_rating: float) -> FloatArray
         raise ConfigError(f"{name} needs a table of runs (1R), this one has a set per user (AR)")
     if match["bound"]:
         return _lemma_bound(table, match["bound"], int(match["cutoff"]))
-    return _expected_hit(table, int(match["hit"]), int(match["size"]))
+    return _expected_hit(table, match["expected"], int(match["hit"]), int(match["size"]))
 
 
 def ranks_in_shared_set(table: RankTable) -> npt.NDArray[np.int64]:
@@ -223,19 +224,24 @@ def _relevant_share(table: RankTable, min_rating: float) -> FloatArray:
     return np.divide(hits, table.n_targets, out=np.zeros(table.n_users), where=table.n_targets > 0)
 
 
+def _depth(table: RankTable, bound: str, cutoff: int) -> npt.NDArray[np.int64]:
+    """Depth at which a bound counts hits: n, or for the upper one m_u = n + |PR_test(u)| - 1."""
+    n_relevant = np.bincount(table.user, minlength=table.n_users)[table.user]
+    return cutoff + (n_relevant - 1) * (bound == "upper")
+
+
 def _lemma_bound(table: RankTable, bound: str, cutoff: int) -> FloatArray:
-    depth: npt.NDArray[np.int64] | int = cutoff
-    if bound == "upper":
-        n_relevant = np.bincount(table.user, minlength=table.n_users)
-        depth = cutoff + n_relevant[table.user] - 1
     ranks = ranks_in_shared_set(table)
-    return ((ranks > 0) & (ranks <= depth)) / cutoff
+    return ((ranks > 0) & (ranks <= _depth(table, bound, cutoff))) / cutoff
 
 
-def _expected_hit(table: RankTable, cutoff: int, size: int) -> FloatArray:
+def _expected_hit(table: RankTable, what: str, cutoff: int, size: int) -> FloatArray:
     pool = table.n_targets.astype(np.int64) - 1
     above = np.maximum(table.rank.astype(np.int64) - 1, 0)
-    draws = np.minimum(size - 1, pool)
-    # An empty pool draws nothing, as does one item of which none is drawn; SciPy knows the second.
-    hit = stats.hypergeom.cdf(cutoff - 1, np.maximum(pool, 1), above, draws)
+    most = np.full(len(pool), cutoff - 1)
+    if what != "P":
+        # In the joint list a relevant item has the better relevant ones above it as well.
+        relevant_above = ranks_in_shared_set(table) - table.rank
+        most = _depth(table, what, cutoff) - 1 - relevant_above
+    hit = stats.hypergeom.cdf(most, pool, above, np.minimum(size - 1, pool))
     return np.where(table.rank > 0, hit, 0.0) / cutoff

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recbias.claims import design_alternatives
 from recbias.claims.checks import Compute, load_checks, recompute_checks
 from recbias.claims.ledger import CHAPTERS, Claim, claims
-from recbias.claims.parts import ChapterResults, Criterion, NotTestable, Part, combine
+from recbias.claims.parts import (
+    ChapterResults,
+    Criterion,
+    NotTestable,
+    Part,
+    Superseded,
+    combine,
+)
 from recbias.datasets import dataset_info
 from recbias.errors import unknown_name
 from recbias.experiment import load_results, result_kind, results_dir, stored_results
@@ -32,13 +39,30 @@ VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim on one dataset."""
+    """What became of a claim on one dataset.
+
+    Attributes
+    ----------
+    claim
+        The claim.
+    verdict
+        One of :data:`VERDICTS`.
+    parts
+        What was compared; empty where nothing was.
+    reason
+        Why there is no decision.
+    origin
+        ``"live"`` or ``"recorded"``.
+    earlier
+        Verdicts under criteria that were replaced after their first result.
+    """
 
     claim: Claim
     verdict: str
     parts: tuple[Part, ...] = ()
     reason: str = ""
     origin: str = ""
+    earlier: tuple[tuple[str, Superseded], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verdict as JSON-able values."""
@@ -61,11 +85,18 @@ class Verdict:
             "verdict": self.verdict,
             "reason": self.reason,
             "origin": self.origin,
+            "earlier": [
+                {"verdict": verdict, "criterion": old.words, "until": old.until, "why": old.reason}
+                for verdict, old in self.earlier
+            ],
         }
 
 
 CRITERIA: Mapping[str, Criterion] = {**design_alternatives.CRITERIA}
 """Criteria of all chapters by claim."""
+
+SUPERSEDED: Mapping[str, Sequence[Superseded]] = {**design_alternatives.SUPERSEDED}
+"""Criteria that were replaced after their first result, by claim."""
 
 CHECKS: Mapping[str, Compute] = {"01_design_alternatives": design_alternatives.theorem_checks}
 """What computes the checks of each chapter."""
@@ -96,7 +127,8 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
         parts = tuple(criterion(results))
     except NotTestable as reason:
         return Verdict(claim, "not testable here", reason=str(reason), origin=origin)
-    return Verdict(claim, combine(parts), parts, origin=origin)
+    earlier = tuple((combine(old.criterion(results)), old) for old in SUPERSEDED.get(claim.id, ()))
+    return Verdict(claim, combine(parts), parts, origin=origin, earlier=earlier)
 
 
 def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:

@@ -10,7 +10,15 @@ from recbias.claims.checks import Checks
 from recbias.errors import unknown_name
 from recbias.experiment import Quantity, Results
 
-__all__ = ["NOT_TESTABLE", "ChapterResults", "Criterion", "NotTestable", "Part", "combine"]
+__all__ = [
+    "NOT_TESTABLE",
+    "ChapterResults",
+    "Criterion",
+    "NotTestable",
+    "Part",
+    "Superseded",
+    "combine",
+]
 
 NOT_TESTABLE = (
     "no timestamps",
@@ -104,6 +112,28 @@ class NotTestable(Exception):  # noqa: N818 - an outcome, not an error
 
 
 Criterion = Callable[[ChapterResults], Sequence[Part]]
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """A criterion that was replaced after its first result; its verdict stays on the page.
+
+    Attributes
+    ----------
+    criterion
+        The old one.
+    words
+        What it asked.
+    until
+        Date of the change.
+    reason
+        Why it was replaced.
+    """
+
+    criterion: Criterion
+    words: str
+    until: str
+    reason: str
 
 
 def combine(parts: Iterable[Part]) -> str:

@@ -110,7 +110,8 @@ def _card(verdict: Verdict) -> str:
         f'<p class="claim-head"><strong>{escape(claim.id)}</strong> {escape(claim.where)} · '
         f"{escape(claim.kind)} {_badge(verdict)}</p>"
         f"<p>{escape(claim.text)}</p>{published}"
-        f'<p class="criterion">Holds if: {escape(claim.criterion)}.</p>{_parts(verdict)}</section>'
+        f'<p class="criterion">Holds if: {escape(claim.criterion)}.</p>{_parts(verdict)}'
+        f"{_earlier(verdict)}</section>"
     )
 
 
@@ -139,6 +140,15 @@ def _parts(verdict: Verdict) -> str:
     )
 
 
+def _earlier(verdict: Verdict) -> str:
+    return "".join(
+        f'<p class="criterion">Until {old.until} the criterion was another: {escape(old.words)}. '
+        f"By it the verdict is <strong>{escape(name)}</strong>. Replaced, because "
+        f"{escape(old.reason)}.</p>"
+        for name, old in verdict.earlier
+    )
+
+
 def _row(verdict: Verdict, pages: str) -> str:
     claim = verdict.claim
     chapter = CHAPTERS[claim.topic]
@@ -149,5 +159,5 @@ def _row(verdict: Verdict, pages: str) -> str:
     published = escape(claim.published or "no value")
     return (
         f'<tr id="{claim.id.lower()}"><td>{text}</td><td>{claim.kind}</td>'
-        f"<td>{published}</td><td>{_badge(verdict)}</td></tr>"
+        f"<td>{published}</td><td>{_badge(verdict)}{_earlier(verdict)}</td></tr>"
     )
