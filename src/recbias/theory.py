@@ -46,7 +46,8 @@ EXPECTATIONS = ("rho", "lower@10", "upper@10", "P@10|t=100")
 """One example of each name that :func:`expectation` reads."""
 
 _PATTERN = re.compile(
-    r"rho|(?P<bound>lower|upper)@(?P<cutoff>[1-9]\d*)|P@(?P<hit>[1-9]\d*)\|t=(?P<size>[1-9]\d*)"
+    r"rho|(?P<bound>lower|upper)@(?P<cutoff>\d+)"
+    r"|(?P<expected>P|lower|upper)@(?P<hit>\d+)\|t=(?P<size>\d+)"
 )
 
 
