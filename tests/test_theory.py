@@ -222,6 +222,23 @@ def test_expected_hits_are_those_of_all_samples(pool):
         assert found == pytest.approx([float(expected)], abs=1e-12)
 
 
+@pytest.mark.parametrize("above", [(0, 0), (0, 3), (1, 1), (2, 4), (3, 5)])
+def test_expected_bounds_are_those_of_all_samples(above):
+    # Two relevant items of one user, with so many of five others above each.
+    for size, cutoff in itertools.product((2, 3, 5, 6), (1, 2, 3)):
+        lower, upper = [], []
+        for sample in itertools.combinations(range(5), min(size - 1, 5)):
+            own = sorted(sum(item < bound for item in sample) for bound in above)
+            joint = [1 + count + better for better, count in enumerate(own)]
+            lower.append(sum(rank <= cutoff for rank in joint))
+            upper.append(sum(rank <= cutoff + 1 for rank in joint))
+        table = run_table(1, *((0, count + 1, 5) for count in above), size=6)
+        for name, hits in (("lower", lower), ("upper", upper)):
+            expected = Fraction(sum(hits), len(hits) * cutoff)
+            found = expectation(f"{name}@{cutoff}|t={size}", table, min_rating=5)
+            assert found.sum() == pytest.approx(float(expected), abs=1e-12)
+
+
 def test_expected_hits_are_the_mean_over_seeds():
     rng = np.random.default_rng(7)
     split = random_split(rng, n_users=80, n_items=40)

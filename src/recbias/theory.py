@@ -46,8 +46,8 @@ EXPECTATIONS = ("rho", "lower@10", "upper@10", "P@10|t=100")
 """One example of each name that :func:`expectation` reads."""
 
 _PATTERN = re.compile(
-    r"rho|(?P<bound>lower|upper)@(?P<cutoff>\d+)"
-    r"|(?P<expected>P|lower|upper)@(?P<hit>\d+)\|t=(?P<size>\d+)"
+    r"rho|(?P<bound>lower|upper)@(?P<cutoff>[1-9]\d*)"
+    r"|(?P<expected>P|lower|upper)@(?P<hit>[1-9]\d*)\|t=(?P<size>[1-9]\d*)"
 )
 
 
@@ -244,5 +244,7 @@ def _expected_hit(table: RankTable, what: str, cutoff: int, size: int) -> FloatA
         # In the joint list a relevant item has the better relevant ones above it as well.
         relevant_above = ranks_in_shared_set(table) - table.rank
         most = _depth(table, what, cutoff) - 1 - relevant_above
-    hit = stats.hypergeom.cdf(most, pool, above, np.minimum(size - 1, pool))
+    draws = np.minimum(size - 1, pool)
+    # An empty pool draws nothing, as does one item of which none is drawn; SciPy knows the second.
+    hit = stats.hypergeom.cdf(most, np.maximum(pool, 1), above, draws)
     return np.where(table.rank > 0, hit, 0.0) / cutoff
