@@ -465,7 +465,7 @@ def plainly(content: bytes, table: Table) -> list[tuple[str, str, float]]:
 
     A reading is correct if it has the pairs and values of all lines, and each pair once.
     """
-    lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\n").split("\n")
+    lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\r\n").split("\n")
     found = []
     for line in lines[1 if table.header else 0 :]:
         if len(table.separator) > 1:

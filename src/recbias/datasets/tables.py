@@ -765,6 +765,9 @@ def _read_whole_numbers(path: Path, layout: _Layout) -> pd.DataFrame | None:
             )
     except (ValueError, TypeError, OverflowError):
         return None
+    # pandas forgets the asked-for type where the first line is short.
+    if any(dtype != np.int64 for dtype in frame.dtypes):
+        return None
     size = len(frame) * ((len(layout.names) - 1) * width + 1) - (not ends)
     size += sum(_n_characters(frame[column].to_numpy()) for column in frame)
     if header + size != path.stat().st_size:
