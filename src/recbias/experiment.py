@@ -515,7 +515,9 @@ def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
 
 
 def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
-    """Give the highest rating of a dataset's scale, the papers' strictest relevance.
+    """Give the strictest relevance of the papers: the top of a dataset's scale.
+
+    A dataset of counts has no top; its entry in the registry says from where on.
 
     Parameters
     ----------
@@ -527,10 +529,11 @@ def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
     Returns
     -------
     float
-        5 for stars; 1 for implicit feedback.
+        5 for stars; 1 for implicit feedback; 3 for the plays of Last.fm.
     """
     if dataset in registry():
-        return dataset_info(dataset).scale.maximum
+        info = dataset_info(dataset)
+        return info.relevant_from or info.scale.maximum
     return load_dataset(dataset, data_dir=data_dir).ratings.scale.maximum
 
 
