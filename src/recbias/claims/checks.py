@@ -192,8 +192,12 @@ def run_checks(
 
 
 def _key(parameters: Mapping[str, Any], content_hash: str) -> str:
-    record = {"checks": dict(parameters), "dataset": content_hash, "revision": REVISION}
-    return digest(record)
+    # 5 and 5.0 are one threshold, whether typed or read from a scale.
+    same = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in parameters.items()
+    }
+    return digest({"checks": same, "dataset": content_hash, "revision": REVISION})
 
 
 def recompute_checks(compute: Compute, path: Path) -> str:
