@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recbias import splits
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, DataError
 from recbias.ratings import Ratings, RatingScale
 from recbias.splits import Split, SplitRule
 
@@ -123,7 +123,7 @@ def test_leave_out_takes_every_rating_alike() -> None:
 
 
 def test_leave_out_names_a_user_with_too_few_ratings() -> None:
-    with pytest.raises(ConfigError, match=r"1 users have no more than 2 .* user 1\n.*at least 3"):
+    with pytest.raises(DataError, match=r"1 users have no more than 2 .* user 1\n.*at least 3"):
         splits.leave_out(make([[0] * 4, [0] * 2]), 2, rng=rng())
 
 
@@ -144,7 +144,7 @@ def test_one_cut_for_all(times: list[list[int]], share: float) -> None:
     ordered = sorted(times_of(ratings))
     cut = ordered[len(ordered) - ceil(round(share * len(ordered), 9))]
     if cut == ordered[0]:
-        with pytest.raises(ConfigError, match="no training rating"):
+        with pytest.raises(DataError, match="no training rating"):
             splits.temporal(ratings, share)
         return
     split = splits.temporal(ratings, share)
@@ -158,7 +158,7 @@ def test_a_cut_for_each_user(times: list[list[int]], share: float) -> None:
     cuts = [sorted(row)[len(row) - ceil(round(share * len(row), 9))] for row in times]
     train = [sorted(t for t in row if t < cut) for row, cut in zip(times, cuts, strict=True)]
     if not any(train):
-        with pytest.raises(ConfigError, match="no training rating"):
+        with pytest.raises(DataError, match="no training rating"):
             splits.temporal_per_user(ratings, share)
         return
     split = splits.temporal_per_user(ratings, share)
@@ -197,9 +197,15 @@ def test_ready_folds_are_used_as_they_are() -> None:
     assert found == [[ratings.item[1]], [ratings.item[0], ratings.item[2]], [ratings.item[3]]]
 
 
-@pytest.mark.parametrize("labels", [[0, 1, 0], [0, 1, -1, 0], [0, 2, 2, 0], [0, 0, 0, 0]])
+@pytest.mark.parametrize("labels", [[0, 1, 0], [0, 1, -1, 0]])
 def test_labels_that_do_not_fit_are_refused(labels: list[int]) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="expected one label per rating"):
+        splits.from_fold_labels(make([[0] * 4]), np.array(labels))
+
+
+@pytest.mark.parametrize("labels", [[0, 2, 2, 0], [0, 0, 0, 0]])
+def test_folds_that_hold_nothing_or_everything_are_refused(labels: list[int]) -> None:
+    with pytest.raises(DataError, match="has no"):
         splits.from_fold_labels(make([[0] * 4]), np.array(labels))
 
 
@@ -244,9 +250,9 @@ def test_a_rule_that_means_nothing_is_refused(text: str, message: str) -> None:
 
 def test_an_empty_part_is_refused() -> None:
     ratings = make([[1, 2]])
-    with pytest.raises(ConfigError, match=r"fold \d has no test rating"):
+    with pytest.raises(DataError, match=r"fold \d has no test rating"):
         splits.k_fold(ratings, 50, rng=rng())
-    with pytest.raises(ConfigError, match="no test rating"):
+    with pytest.raises(DataError, match="no test rating"):
         splits.ratio(ratings, 1e-12, rng=rng())
 
 
@@ -277,5 +283,5 @@ def test_a_share_that_thinning_cannot_remove(removed: float) -> None:
 
 def test_thinning_to_nothing_is_refused() -> None:
     split = splits.from_fold_labels(make([[0] * 3]), np.array([0, 1, 1]))[0]
-    with pytest.raises(ConfigError, match="leaves none of 1"):
+    with pytest.raises(DataError, match="leaves none of 1"):
         split.thin(0.999999, rng=rng())

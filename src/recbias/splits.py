@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError, unknown_name
+from recbias.errors import ConfigError, DataError, unknown_name
 from recbias.ratings import Ratings
 
 
@@ -64,7 +64,9 @@ class Split:
         Raises
         ------
         ConfigError
-            If `removed` is outside [0, 1), or no test rating is left.
+            If `removed` is outside [0, 1).
+        DataError
+            If no test rating is left.
 
         References
         ----------
@@ -74,7 +76,7 @@ class Split:
             raise ConfigError(f"thinning removes {removed!r} of the test: expected 0 <= share < 1")
         test = self.test.take(rng.random(len(self.test)) >= removed)
         if not len(test):
-            raise ConfigError(
+            raise DataError(
                 f"thinning by {removed} leaves none of {len(self.test)} test ratings\n"
                 "remove a smaller share"
             )
@@ -103,7 +105,9 @@ def ratio(ratings: Ratings, test_share: float = 0.2, *, rng: np.random.Generator
     Raises
     ------
     ConfigError
-        If `test_share` is outside (0, 1), or no training or no test rating results.
+        If `test_share` is outside (0, 1).
+    DataError
+        If no training or no test rating results.
 
     References
     ----------
@@ -133,7 +137,9 @@ def k_fold(ratings: Ratings, n_folds: int = 5, *, rng: np.random.Generator) -> l
     Raises
     ------
     ConfigError
-        If `n_folds` is below 2, or a fold is empty.
+        If `n_folds` is below 2.
+    DataError
+        If a fold is empty.
     """
     rule = SplitRule("k-fold", n_folds)
     return _folds(ratings, rng.integers(n_folds, size=len(ratings)), n_folds, rule)
@@ -159,13 +165,15 @@ def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> 
     Raises
     ------
     ConfigError
-        If `n_out` is below 1, or a user has no more than `n_out` ratings.
+        If `n_out` is below 1.
+    DataError
+        If a user has no more than `n_out` ratings.
     """
     rule = SplitRule("leave-out", n_out)
     counts = ratings.user_counts()
     small = np.flatnonzero((counts > 0) & (counts <= n_out))
     if len(small):
-        raise ConfigError(
+        raise DataError(
             f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
             f"e.g. user {ratings.user_ids[small[0]]!s}\n"
             f"select users with at least {n_out + 1} ratings first"
@@ -199,8 +207,9 @@ def temporal(ratings: Ratings, test_share: float = 0.2) -> Split:
     Raises
     ------
     ConfigError
-        If `test_share` is outside (0, 1), there are no timestamps, or the cut falls on the oldest
-        time, which leaves nothing to train on.
+        If `test_share` is outside (0, 1), or there are no timestamps.
+    DataError
+        If the cut falls on the oldest time, which leaves nothing to train on.
     """
     rule = SplitRule("temporal", test_share)
     times = _times(ratings, rule)
@@ -231,8 +240,9 @@ def temporal_per_user(ratings: Ratings, test_share: float = 0.2) -> Split:
     Raises
     ------
     ConfigError
-        If `test_share` is outside (0, 1), there are no timestamps, or no user has two times, which
-        leaves nothing to train on.
+        If `test_share` is outside (0, 1), or there are no timestamps.
+    DataError
+        If no user has two times, which leaves nothing to train on.
     """
     rule = SplitRule("temporal-user", test_share)
     times = _times(ratings, rule)
@@ -263,8 +273,9 @@ def from_fold_labels(ratings: Ratings, labels: npt.NDArray[np.integer[Any]]) -> 
     Raises
     ------
     ConfigError
-        If the labels do not fit the rows, one is negative, or a fold between 0 and the largest is
-        empty.
+        If the labels do not fit the rows, or one is negative.
+    DataError
+        If a fold between 0 and the largest is empty, or holds everything.
     """
     if labels.shape != (len(ratings),) or labels.min() < 0:
         raise ConfigError(
@@ -412,7 +423,7 @@ def _split(
 ) -> Split:
     for part, size in (("test", in_test.sum()), ("training", (~in_test).sum())):
         if not size:
-            raise ConfigError(
+            raise DataError(
                 f"split '{rule}' of {len(ratings)} ratings: fold {fold} has no {part} rating\n"
                 "use more ratings or other sizes"
             )
