@@ -217,12 +217,25 @@ origin = {
     f"Computed by recbias {measured.provenance['recbias']} with numpy "
     f"{measured.provenance['numpy']}, key `{measured.key[:12]}`.",
 }
-protocols = "\n".join(f"| {label} | `{text}` |" for label, text in measured.grid.protocols.items())
+sets = measured.target_sets.set_index("label")
+protocols = "\n".join(
+    f"| {label} | `{text}` | "
+    + " | ".join(f"{sets.loc[label, name]:,}" for name in sets.columns)
+    + " |"
+    for label, text in measured.grid.protocols.items()
+)
 Markdown(
     f"**Data: {measured.dataset['title']}**, {measured.dataset['n_ratings']:,} ratings by "
     f"{measured.dataset['n_users']:,} users on {measured.dataset['n_items']:,} items. "
-    f"{origin[measured.origin]}\n\n| label | protocol |\n|---|---|\n{protocols}"
+    f"{origin[measured.origin]}\n\n"
+    f"| label | protocol | target sets | no relevant item | sample short | fewer than {cutoff} | "
+    f"smallest |\n|---|---|---|---|---|---|---|\n{protocols}"
 )
+
+# %% [markdown]
+# The last columns count, over all folds, the target sets that a reader should know of: those without
+# a relevant item score 0 and stay in the mean; those whose pool was smaller than the sample asked for
+# rank the whole pool; those with fewer items than the cutoff are still divided by it.
 
 # %% [markdown]
 # The systems are those of the paper's Figure 2. It names MF and kNN but neither a library nor a

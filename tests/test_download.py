@@ -348,7 +348,10 @@ def test_with_everything_here_no_connection_is_made(
     assert len(server.asked) == 1
 
 
-def test_nothing_is_downloaded_unasked(blocked: None, tmp_path: Path) -> None:
+def test_nothing_is_downloaded_unasked(
+    blocked: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECBIAS_DATA", raising=False)
     for info in registry().values():
         if info.files:
             with pytest.raises(MissingData):
@@ -420,7 +423,10 @@ def test_every_entry_can_be_fetched_or_says_why_not() -> None:
             assert packed == bool(wanted.members), info.name
 
 
-def test_messages_about_absent_data_name_the_command(tmp_path: Path) -> None:
+def test_messages_about_absent_data_name_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECBIAS_DATA", raising=False)
     for info in registry().values():
         if info.files and not info.by_hand:
             with pytest.raises(MissingData, match=f"recbias data fetch {info.name}"):

@@ -139,6 +139,45 @@ def test_a_threshold_above_the_scale_is_refused(grid):
         run(Grid.from_dict({**too_high, "compare": []}))
 
 
+def test_a_cutoff_above_the_catalogue_is_refused(grid):
+    n_items = load_dataset(grid.dataset).ratings.n_items
+    too_long = {"AR": [f"P@{n_items + 1}"], "1R": ["P@10"]}
+    with pytest.raises(ConfigError, match=f"the cutoff is above the catalogue .* {n_items} items"):
+        run(Grid.from_dict({**grid.to_dict(), "metrics": too_long, "compare": []}))
+
+
+def test_unusual_target_sets_are_counted(grid):
+    asked = {
+        "all": "TI-AN-AR rel>=5",
+        "1R": "TI-NN-1R t=90 rel>=5",
+        "own": "TI-AN-AR rel>=5 condensed",
+    }
+    wide = Grid.from_dict(
+        {**grid.to_dict(), "protocols": asked, "metrics": ["P@10"], "compare": []}
+    )
+    counted = run(wide).target_sets.set_index("label")
+    splits = dataset_splits(load_dataset(grid.dataset), grid.split, seed=grid.seed)
+    no_relevant = short = below = runs = 0
+    for split in splits:
+        for user in range(split.test.n_users):
+            rows = split.test.user == user
+            relevant = set(split.test.item[rows & (split.test.value == 5)])
+            trained = set(split.train.item[split.train.user == user])
+            pool = set(split.test_items) - trained - relevant
+            no_relevant += not relevant
+            below += rows.sum() < 10
+            runs += len(relevant)
+            short += len(relevant) * (len(pool) < 89)
+    assert counted.loc["all", ["sets", "no_relevant", "short_sample"]].tolist() == [
+        360,
+        no_relevant,
+        0,
+    ]
+    assert counted.loc["1R", ["sets", "short_sample"]].tolist() == [runs, short]
+    assert counted.loc["own", "below_cutoff"] == below
+    assert short > 0
+
+
 def test_an_unknown_quantity_is_named(grid):
     with pytest.raises(ConfigError, match="not measured: AP of Popularity under AR"):
         run(grid)["Popularity", "AR", "AP"]

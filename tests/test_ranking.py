@@ -386,10 +386,30 @@ def test_a_block_has_a_size_that_depends_on_the_catalogue_alone(n_items, users):
     assert users == 1 or users * 4 * n_items <= 2**28
 
 
+@pytest.mark.parametrize(
+    ("coverage", "refused"),
+    [
+        ("all", "user 0, item 0"),
+        ("known items", "user 1, item 1"),
+        ("known pairs", "user 1, item 1"),
+    ],
+)
+def test_a_missing_score_that_was_promised_is_refused(coverage, refused):
+    stars = [[np.nan, np.nan, np.nan], [np.nan, 5, 4], [np.nan, 3, 5]]
+    train = make_split(np.full((3, 3), np.nan), stars).test
+    recommender = FixedScores(np.full((3, 3), np.nan))
+    recommender.coverage = coverage
+    if coverage == "known items":
+        recommender.scores[0] = 1
+    with pytest.raises(ScoreError, match=f"no score for {refused}, which its coverage promises"):
+        list(score_blocks(recommender, train))
+
+
 def test_blocks_cover_every_user_once(monkeypatch):
     monkeypatch.setattr(ranking, "BLOCK_BYTES", 4 * 5 * 4)
     monkeypatch.setattr(ranking, "SMALLEST_BLOCK", 1)
     scores = np.arange(50, dtype=np.float32).reshape(10, 5)
-    blocks = list(score_blocks(FixedScores(scores), 10, 5))
+    train = make_split(np.full((10, 5), np.nan), np.full((10, 5), 5.0)).test
+    blocks = list(score_blocks(FixedScores(scores), train))
     assert [(first, len(block)) for first, block in blocks] == [(0, 4), (4, 4), (8, 2)]
     assert (np.concatenate([block for _, block in blocks]) == scores).all()

@@ -289,6 +289,10 @@ class Results:
     tests : DataFrame
         A row per comparison and pair of systems: t and Wilcoxon tests, per user and, for 1R, per
         run.
+    target_sets : DataFrame
+        A row per label, over all folds: number of ``sets`` and the size of the ``smallest``; how
+        many hold ``no_relevant`` item, have a ``short_sample`` (the pool was smaller than asked) or
+        fewer targets than the largest cutoff (``below_cutoff``: P@n still divides by n).
     origin
         ``"live"`` (computed or reused on this machine) or ``"recorded"``.
     provenance
@@ -301,6 +305,7 @@ class Results:
     values: pd.DataFrame
     replicates: npt.NDArray[np.float32]
     tests: pd.DataFrame
+    target_sets: pd.DataFrame
     origin: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -349,6 +354,7 @@ class Results:
         body = {
             "values": _records(self.values),
             "tests": _records(self.tests),
+            "target_sets": _records(self.target_sets),
             "replicates": digest(flat.tobytes()),
         }
         context = {
@@ -398,6 +404,7 @@ def load_results(path: Path, *, origin: str = "recorded") -> Results:
         values=values.astype(dict.fromkeys(("low", "high", "se", "fold_sd"), np.float64)),
         replicates=flat.reshape(len(values), -1),
         tests=pd.DataFrame(body["tests"]),
+        target_sets=pd.DataFrame(body["target_sets"]),
         origin=origin,
         provenance=record["provenance"],
     )
@@ -798,6 +805,13 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 f"{protocol}: no rating of {dataset.name} is that high; its scale is "
                 f"{scale.minimum:g} to {scale.maximum:g}"
             )
+    for text in (text for texts in grid.by_label.values() for text in texts):
+        cutoff = None if is_expectation(text) else parse_metric(text).cutoff
+        if cutoff is not None and cutoff > dataset.ratings.n_items:
+            raise ConfigError(
+                f"{text}: the cutoff is above the catalogue of {dataset.name}, "
+                f"{dataset.ratings.n_items:,} items"
+            )
     cells = _cells(grid, dataset, data_dir)
     missing = [cell for cell, _ in cells if not all(cell.path(r).is_file() for r in cell.requests)]
     if missing:
@@ -810,11 +824,13 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     resampled: list[FloatArray] = []
     paired: dict[tuple[str, str], dict[str, FloatArray]] = {pair: {} for pair in grid.compare}
     run_users: dict[str, npt.NDArray[np.int32] | None] = {}
+    target_sets: list[dict[str, Any]] = []
     for system in grid.systems:
         own = [cell for cell, name in cells if name == system.name]
         for label, protocol in grid.parsed.items():
             texts = grid.by_label[label]
             numerators, denominators, units, users = [], [], [], []
+            sets: list[dict[str, int]] = []
             for fold in dict.fromkeys(cell.fold for cell in own):
                 per_seed = [
                     (table, _measured(table, texts, protocol, dataset.ratings.scale.maximum))
@@ -829,6 +845,11 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 denominators.append(denominator)
                 units.append(np.nan_to_num(values))
                 users.append(table.user)
+                sets.append(_describe_sets(table, protocol, texts))
+            if system is grid.systems[0]:  # the target sets of all systems are the same
+                counts = {name: sum(fold[name] for fold in sets) for name in sets[0]}
+                smallest = min(fold["smallest"] for fold in sets)
+                target_sets.append({"label": label, **counts, "smallest": smallest})
             sums, sizes = np.sum(numerators, axis=0), np.sum(denominators, axis=0)
             by_fold = np.array(
                 [n.sum(axis=1) / d.sum() for n, d in zip(numerators, denominators, strict=True)]
@@ -879,6 +900,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
         values=pd.DataFrame(rows),
         replicates=np.vstack(resampled).astype(np.float32),
         tests=_tests(paired, run_users),
+        target_sets=pd.DataFrame(target_sets),
         origin="live",
         provenance={
             **platform_record(),
@@ -888,6 +910,25 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
             "computed": len(missing),
         },
     )
+
+
+def _describe_sets(table: RankTable, protocol: Protocol, texts: Sequence[str]) -> dict[str, int]:
+    """Count the target sets of one table that are not what a reader would expect."""
+    n_relevant = np.bincount(
+        table.user[relevant(table.value, protocol.min_rating)], minlength=table.n_users
+    )
+    rated = np.bincount(table.user, minlength=table.n_users)
+    sizes = rated if protocol.condensed else table.n_targets.astype(np.int64)
+    asked = protocol.rule.n_sampled or 0
+    own = np.ones(len(sizes), dtype=np.int64) if table.per == "run" else n_relevant
+    cutoffs = [parse_metric(text).cutoff or 0 for text in texts if not is_expectation(text)]
+    return {
+        "sets": len(sizes),
+        "no_relevant": 0 if table.per == "run" else int((n_relevant == 0).sum()),
+        "short_sample": int((table.n_targets < asked + own).sum()) if asked else 0,
+        "below_cutoff": int((sizes < max(cutoffs, default=0)).sum()),
+        "smallest": int(sizes.min()) if len(sizes) else 0,
+    }
 
 
 def _tests(

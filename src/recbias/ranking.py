@@ -107,7 +107,7 @@ def block_size(n_items: int) -> int:
 
 
 def score_blocks(
-    recommender: Recommender, n_users: int, n_items: int
+    recommender: Recommender, train: Ratings
 ) -> Iterator[tuple[int, npt.NDArray[np.float32]]]:
     """Stream the scores of all users in blocks of fixed size.
 
@@ -115,8 +115,8 @@ def score_blocks(
     ----------
     recommender
         A fitted recommender.
-    n_users, n_items
-        Size of the catalogue.
+    train
+        What it was fitted on.
 
     Yields
     ------
@@ -127,7 +127,12 @@ def score_blocks(
     ------
     ContractError
         If the recommender returns another shape or dtype.
+    ScoreError
+        If a pair has no score although the recommender's ``coverage`` promises one; names system,
+        user and item.
     """
+    n_users, n_items = train.n_users, train.n_items
+    promised = _promised_items(recommender, train)
     step = block_size(n_items)
     for first in range(0, n_users, step):
         users = np.arange(first, min(first + step, n_users))
@@ -137,6 +142,8 @@ def score_blocks(
                 f"{type(recommender).__name__}.score returned {scores.dtype} {scores.shape}, "
                 f"expected float32 {(len(users), n_items)}"
             )
+        if promised is not None:
+            _refuse_missing(recommender, train, first, scores, promised)
         yield first, np.ascontiguousarray(scores)
 
 
@@ -154,8 +161,7 @@ def rank(
     targets
         Rules with the threshold that each needs.
     seed
-        Names the tie keys and the samples. Both depend on it, on the user and on the item alone:
-        every system, and every rule with the same sample size, meets the same draws.
+        Names the tie keys and the samples. No score moves either: every system meets the same.
 
     Returns
     -------
@@ -211,7 +217,7 @@ def rank(
     sampled = [_Sampled.empty(target, test, len(inside)) for target in targets]
     any_outside = any(target.rule.candidates == "AI" for target in targets)
     keys = np.empty((block_size(n_items), n_items), dtype=np.int64)
-    for first, scores in score_blocks(recommender, n_users, n_items):
+    for first, scores in score_blocks(recommender, train):
         block = keys[: len(scores)]
         bits = scores.view(np.int32)
         row = _fill_keys(bits, first, order, tie_seed, train.indptr, train_place, block)
@@ -271,7 +277,7 @@ def top_items(
         raise ConfigError(f"cutoff {cutoff}: expected 1 to {allowed.sum()}, the candidate items")
     lists = np.full((train.n_users, cutoff), -1, dtype=np.int32)
     tie_seed, _ = _seeds(seed)
-    for first, scores in score_blocks(recommender, train.n_users, train.n_items):
+    for first, scores in score_blocks(recommender, train):
         bits = scores.view(np.int32)
         row = _top_block(bits, first, allowed, train.indptr, train.item, tie_seed, lists)
         _refuse_infinite(recommender, train, first, scores, row)
@@ -325,6 +331,31 @@ def _seeds(seed: int) -> tuple[np.uint64, np.uint64]:
     return ties, samples
 
 
+def _promised_items(recommender: Recommender, train: Ratings) -> Array | None:
+    """Give the items that the recommender promises a score for; None if it promises nothing."""
+    coverage = getattr(recommender, "coverage", "evidence")
+    if coverage == "evidence":
+        return None
+    return (train.item_counts() > 0) | (coverage == "all")
+
+
+def _refuse_missing(
+    recommender: Recommender, train: Ratings, first_user: int, scores: Array, promised: Array
+) -> None:
+    """Raise ScoreError if a promised score is NaN."""
+    missing = np.isnan(scores) & promised
+    if getattr(recommender, "coverage", "") == "known pairs":
+        users = slice(first_user, first_user + len(scores))
+        missing &= (np.diff(train.indptr)[users] > 0)[:, None]
+    if missing.any():
+        row, item = np.argwhere(missing)[0]
+        raise ScoreError(
+            f"{type(recommender).__name__}: no score for user {train.user_ids[first_user + row]}, "
+            f"item {train.item_ids[item]}, which its coverage promises "
+            f"({getattr(recommender, 'coverage', '')}); return one, or declare less"
+        )
+
+
 def _refuse_infinite(
     recommender: Recommender,
     ratings: Ratings,
@@ -335,10 +366,8 @@ def _refuse_infinite(
     """Raise ScoreError if a kernel found an infinite score in a row of the block, not -1."""
     if row < 0:
         return
-    user, item = (
-        ratings.user_ids[first_user + row],
-        ratings.item_ids[np.isinf(scores[row]).argmax()],
-    )
+    user = ratings.user_ids[first_user + row]
+    item = ratings.item_ids[np.isinf(scores[row]).argmax()]
     raise ScoreError(
         f"{type(recommender).__name__}: infinite score for user {user}, item {item}; "
         "scores are finite, or NaN where not computable"
