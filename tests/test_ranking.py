@@ -250,6 +250,7 @@ def test_an_infinite_score_is_refused_with_its_user_and_item(infinite, place):
         (np.zeros((3, 5), np.float32), r"returned float32 \(3, 5\), expected float32 \(3, 4\)"),
         (np.zeros((2, 4), np.float32), r"returned float32 \(2, 4\), expected float32 \(3, 4\)"),
         (np.zeros(12, np.float32), r"returned float32 \(12,\), expected float32 \(3, 4\)"),
+        ([[0.0] * 4] * 3, r"returned list , expected float32 \(3, 4\)"),
     ],
 )
 def test_scores_of_another_form_are_refused(scores, message):
@@ -260,7 +261,7 @@ def test_scores_of_another_form_are_refused(scores, message):
             return scores
 
     with pytest.raises(ContractError, match=f"Wrong.score {message}"):
-        rank(Wrong(scores), split, [targets("TI-AN-AR")], seed=1)
+        rank(Wrong([]), split, [targets("TI-AN-AR")], seed=1)
     with pytest.raises(ContractError, match=message):
         top_items(Wrong(scores), split, cutoff=1, candidates="AI", seed=1)
 

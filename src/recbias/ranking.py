@@ -137,10 +137,12 @@ def score_blocks(
     for first in range(0, n_users, step):
         users = np.arange(first, min(first + step, n_users))
         scores = recommender.score(users)
-        if scores.shape != (len(users), n_items) or scores.dtype != np.float32:
+        expected = (len(users), n_items)
+        found = getattr(scores, "dtype", type(scores).__name__), getattr(scores, "shape", "")
+        if found != (np.float32, expected):
             raise ContractError(
-                f"{type(recommender).__name__}.score returned {scores.dtype} {scores.shape}, "
-                f"expected float32 {(len(users), n_items)}"
+                f"{type(recommender).__name__}.score returned {found[0]} {found[1]}, "
+                f"expected float32 {expected}"
             )
         if promised is not None:
             _refuse_missing(recommender, train, first, scores, promised)
