@@ -69,11 +69,11 @@ def test_random_rules_obey_the_seed_and_nothing_else(text: str) -> None:
     ratings = make()
     rule = SplitRule.parse(text)
 
-    def tests(seed: int) -> list[set[tuple[Any, ...]]]:
+    def items_in_test(seed: int) -> list[set[tuple[Any, ...]]]:
         return [pairs(split.test) for split in rule.splits(ratings, rng=rng(seed))]
 
-    assert tests(3) == tests(3)
-    assert tests(3) != tests(4)
+    assert items_in_test(3) == items_in_test(3)
+    assert items_in_test(3) != items_in_test(4)
 
 
 def test_shuffled_lines_give_the_same_split() -> None:
