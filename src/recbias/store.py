@@ -134,7 +134,9 @@ def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], d
         If the file is truncated, is no artefact, or has another key.
     """
     try:
-        table = pq.read_table(path, page_checksum_verification=True)
+        # Read at once: opened twice, the file could be another writer's the second time.
+        content = pa.BufferReader(path.read_bytes())
+        table = pq.read_table(content, page_checksum_verification=True)
         metadata = table.schema.metadata
         found = metadata[b"recbias.key"].decode()
         provenance = json.loads(metadata[b"recbias.provenance"])
