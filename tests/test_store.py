@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import resource
@@ -275,4 +276,6 @@ def test_the_platform_record_names_what_bits_depend_on() -> None:
     record = platform_record()
     assert {"recbias", "python", "machine", "numpy", "scipy", "numba", "implicit"} < set(record)
     assert record["numpy"] == np.__version__
+    lock = Path(__file__).parents[1] / "requirements.lock"
+    assert record["lock"] == hashlib.sha256(lock.read_bytes()).hexdigest()
     assert json.loads(canonical_json(record)) == record

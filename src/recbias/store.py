@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from threadpoolctl import threadpool_info
 
 from recbias.errors import StoreError
+from recbias.places import clone_root
 
 __all__ = [
     "canonical_json",
@@ -204,12 +205,15 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def platform_record() -> dict[str, object]:
-    """Describe what the bits of a result can depend on: versions, processor, BLAS."""
+    """Describe what the bits of a result can depend on: versions, lock, processor, BLAS."""
     names = ("internal_api", "version", "architecture")
     pools = (pool for pool in threadpool_info() if pool.get("user_api") == "blas")
     blas = sorted({" ".join(str(pool.get(name, "")) for name in names).strip() for pool in pools})
+    root = clone_root()
+    lock = root / "requirements.lock" if root else None
     return {
         "recbias": version("recbias"),
+        "lock": digest(lock.read_bytes()) if lock and lock.is_file() else None,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "numpy": version("numpy"),
