@@ -123,7 +123,8 @@ glue("fig_target_sets", figure, display=False)
 # ### The claims
 #
 # The ledger of this book lists everything that these sections state, with the criterion under which
-# we call it reproduced. Criteria were fixed before the first result.
+# we call it reproduced. Criteria were fixed before the first result; where one had to change, the
+# old verdict stays on the card beside the new one.
 
 # %% tags=["hide-input"]
 topic = "design alternatives"

@@ -16,7 +16,8 @@
 #
 # Every claim of the four papers, with what became of it on this edition's data. A verdict is computed
 # from results, their intervals and a criterion that was fixed before the first result; nobody types
-# it. Claims whose chapter is not written yet are **not yet**.
+# it. Where a criterion had to change later, both verdicts are shown. Claims whose chapter is not
+# written yet are **not yet**.
 #
 # *Definitions* are options or records that exist, *theorems* are identities and bounds that are
 # checked on data, *empirical* claims are those that only a measurement can decide. Only the last
