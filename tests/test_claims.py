@@ -17,7 +17,7 @@ from recbias.claims import (
     totals,
     verdict_cards,
 )
-from recbias.claims.checks import Checks
+from recbias.claims.checks import Check, Checks, recompute_checks, run_checks
 from recbias.claims.design_alternatives import FIGURE_2
 from recbias.claims.judging import CRITERIA, load_chapter
 from recbias.claims.parts import NotTestable, combine
@@ -307,6 +307,23 @@ def test_data_without_negatives_cannot_test_a_ranking_of_test_ratings(recorded):
     implicit = dataclasses.replace(systems, dataset={**systems.dataset, "feedback": "implicit"})
     verdict = judge(BY_ID["BCC17-C-RTEST"], {**recorded, "systems": implicit})
     assert (verdict.verdict, verdict.reason) == ("not testable here", "no negatives")
+
+
+def test_recorded_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
+
+    def compute(dataset, *, worst):
+        return [Check("BCC17-T2", "deviation", 3, worst, 1e-12)], {}
+
+    run_checks(compute, "synthetic", parameters={"worst": 0.0}, record="chapter/checks")
+    path = tmp_path / "synthetic" / "chapter" / "checks"
+    assert recompute_checks(compute, path) == ""
+
+    def changed(dataset, *, worst):
+        return [Check("BCC17-T2", "deviation", 3, worst + 1e-3, 1e-12)], {}
+
+    assert recompute_checks(changed, path) == "deviation"
+    assert recompute_checks(lambda *args, **kwargs: ([], {}), path) == "0 checks, recorded 1"
 
 
 # -- what readers see ------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 
 EXPECTATIONS = ("rho", "lower@10", "upper@10", "P@10|t=100")
-"""One example of each name that :func:`expectation` reads."""
+"""Examples of the names that :func:`expectation` reads; ``lower`` and ``upper`` take t= as well."""
 
 _PATTERN = re.compile(
     r"rho|(?P<bound>lower|upper)@(?P<cutoff>[1-9]\d*)"
@@ -145,7 +145,8 @@ def expectation(name: str, table: RankTable, *, min_rating: float) -> FloatArray
     Parameters
     ----------
     name
-        ``"rho"``, ``"lower@10"``, ``"upper@10"`` or ``"P@10|t=100"``, with any cutoff and size.
+        ``"rho"``, ``"lower@10"``, ``"upper@10"``, ``"P@10|t=100"``, ``"lower@10|t=100"`` or
+        ``"upper@10|t=100"``, with any cutoff and size.
     table
         Ranks under one rule.
     min_rating

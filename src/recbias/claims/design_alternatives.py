@@ -1,6 +1,6 @@
 """Criteria and checks of chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-The experiment names its protocols by the labels of :data:`PROTOCOLS`; the criteria read them.
+The experiment names its protocols by the labels of :func:`protocols`; the criteria read them.
 """
 
 from __future__ import annotations
