@@ -10,7 +10,7 @@ from recbias.recommenders.base import (
     parameter,
     register,
 )
-from recbias.recommenders.least_squares import BiasedMF, WeightedMF
+from recbias.recommenders.least_squares import WeightedMF
 from recbias.recommenders.line_ups import (
     bcc17_grid,
     line_up,
@@ -20,6 +20,7 @@ from recbias.recommenders.line_ups import (
 from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
 from recbias.recommenders.neighbourhood import UserKNN
 from recbias.recommenders.non_personalised import Popularity, Random
+from recbias.recommenders.rating_prediction import BiasedMF
 from recbias.recommenders.topic import PLSA
 
 __all__ = [

@@ -8,10 +8,11 @@ from types import MappingProxyType
 
 from recbias.errors import unknown_name
 from recbias.recommenders.base import Algorithm, Encoding, Parameter, System
-from recbias.recommenders.least_squares import BiasedMF, WeightedMF
+from recbias.recommenders.least_squares import WeightedMF
 from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
 from recbias.recommenders.neighbourhood import UserKNN
 from recbias.recommenders.non_personalised import Popularity, Random
+from recbias.recommenders.rating_prediction import BiasedMF
 from recbias.recommenders.topic import PLSA
 
 MERGED_BELOW = 4
