@@ -17,7 +17,7 @@ from recbias.recommenders import (
     base,
     register,
 )
-from recommender_tables import small_table
+from recommender_tables import small_table, table
 
 ALGORITHMS = algorithms()
 
@@ -124,24 +124,125 @@ def test_a_name_belongs_to_one_class():
     del base._ALGORITHMS["Mine"]
 
 
-@pytest.mark.parametrize("text", ["stars", "binary-all", "stars<4=1", "stars<3.5=2.48"])
+TEXTS = [
+    "stars",
+    "binary-all",
+    "stars<4=1",
+    "stars<3.5=2.48",
+    "binary-pos>=4",
+    "binary-zero>=3.5",
+    "graded-pos>=4",
+    "graded-zero>=4",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
 def test_encodings_print_as_they_parse(text):
     assert str(Encoding.parse(text)) == text
 
 
 @pytest.mark.parametrize(
-    "text", ["", "binary", "stars<4", "stars<4=4", "stars<4=0", "stars<1.2.3=1"]
+    "text",
+    [
+        "",
+        "binary",
+        "stars<4",
+        "stars<4=4",
+        "stars<4=0",
+        "stars<1.2.3=1",
+        "binary-pos",
+        "graded-all>=4",
+        "graded-zero>4",
+        "graded-zero>=4.4.4",
+    ],
 )
 def test_other_encodings_are_refused(text):
     with pytest.raises(ConfigError, match="encoding is"):
         Encoding.parse(text)
 
 
-def test_encoding_leaves_its_argument_alone():
-    stars = np.array([1.0, 5.0])
-    for text in ("stars", "binary-all", "stars<4=2"):
-        Encoding.parse(text).values(stars)[:] = 9
-    assert stars.tolist() == [1, 5]
+@pytest.mark.parametrize(
+    ("text", "items", "values"),
+    [
+        ("stars", [0, 1, 2, 3], [1, 3.5, 4, 5]),
+        ("stars<4=2", [0, 1, 2, 3], [2, 2, 4, 5]),
+        ("binary-all", [0, 1, 2, 3], [1, 1, 1, 1]),
+        ("binary-pos>=4", [2, 3], [1, 1]),
+        ("binary-zero>=4", [0, 1, 2, 3], [0, 0, 1, 1]),
+        ("graded-pos>=3.5", [1, 2, 3], [1, 1.5, 2.5]),
+        ("graded-zero>=4", [0, 1, 2, 3], [0, 0, 1, 2]),
+    ],
+)
+def test_what_a_rating_counts(text, items, values):
+    train = table([[1, 3.5, 4, 5, np.nan]])
+    encoded = Encoding.parse(text).encode(train)
+    assert (encoded.item.tolist(), encoded.value.tolist()) == (items, values)
+    assert (encoded.n_users, encoded.n_items) == (1, 5)
+    assert train.value.tolist() == [1, 3.5, 4, 5]
+
+
+class Reads(Popularity):
+    """Popularity of what an encoding leaves, in as many idle iterations as asked for."""
+
+    encoding = "stars"
+    n_iterations = 3
+
+    def _fit(self, train, rng):
+        super()._fit(train, rng)
+        for iteration in self._iterations(self.n_iterations, train):
+            self.iteration = iteration
+
+    def _objective(self, train):
+        return len(train) / self.iteration
+
+
+def test_a_model_knows_only_what_its_encoding_keeps():
+    model = Reads()
+    model.encoding = "binary-pos>=4"
+    model.fit(table([[4, 1, np.nan], [5, 2, np.nan]]))
+    np.testing.assert_array_equal(model.score(np.array([0])), [[2, np.nan, np.nan]])
+
+
+def test_an_encoding_that_keeps_nothing_is_refused():
+    model = Reads()
+    model.encoding = "binary-pos>=4"
+    with pytest.raises(DataError, match="Reads: encoding 'binary-pos>=4' leaves no training"):
+        model.fit(table([[1, 2]]))
+
+
+def test_a_value_that_a_model_cannot_use_is_named():
+    class Positive(Popularity):
+        minimum_value = 1
+
+    with pytest.raises(
+        DataError, match=r"Positive: user 0 rates item 1 0.5 in 'small', but .* >= 1"
+    ):
+        Positive().fit(table([[1, 0.5]]))
+
+
+def test_iterations_report_the_objective_when_asked():
+    train, reports = table([[1, 2], [3, np.nan]]), []
+    model = Reads().fit(train, on_iteration=lambda *report: reports.append(report))
+    assert reports == [(1, 3.0), (2, 1.5), (3, 1.0)]
+    assert model.objective(train) == 1.0
+    model.fit(train)
+    assert len(reports) == 3
+
+
+def test_an_objective_is_refused_where_there_is_none():
+    train = table([[1, 2]])
+    with pytest.raises(ContractError, match="Popularity: objective before fit"):
+        Popularity().objective(train)
+    with pytest.raises(ContractError, match="Popularity has no objective"):
+        Popularity().fit(train).objective(train)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e15])
+def test_a_parameter_that_ran_away_is_refused(value):
+    with pytest.raises(
+        ConfigError, match="Popularity: training on 'small' has run away\ntake less"
+    ):
+        Popularity().refuse_runaway(table([[1.0]]), "take less", np.zeros(3), np.array([0, value]))
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

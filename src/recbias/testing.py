@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ContractError
+from recbias.errors import ContractError, RecbiasError
 from recbias.ratings import Ratings, RatingScale
+from recbias.recommenders import Encoding
+
+_NO_SCORE = "no pair has a score"
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -29,8 +32,13 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     global random state; equal seeds give equal scores; `score` returns a fresh float32 block of
     one row per user and one column per item, also for one user, for none and for users in any
     order; no score is infinite; a score is missing (NaN) just where the class's `coverage` says
-    so; scores do not depend on the block in which they are asked for; and where two seeds agree
-    in every score, renumbering the users changes nothing but the rows.
+    so (with an attribute `encoding`, a training rating is one that it keeps); scores do not depend
+    on the block in which they are asked for; where two seeds agree in every score, renumbering the
+    users or the items changes nothing but the rows or the columns (not asked of a class whose
+    `breaks_ties_by_number` is True); where the class's
+    `objective_trend` says that the objective falls or rises in every iteration, it does; and on
+    tables at the edge of what ratings can be (a single rating, a single user or item, all values
+    alike, nothing unrated) it either scores as promised or raises a `RecbiasError` or ValueError.
 
     Parameters
     ----------
@@ -83,7 +91,7 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     expected = (train.n_users, train.n_items)
     promise(scores.shape == expected, f"scores have shape {scores.shape}, expected {expected}")
     promise(not np.isinf(scores).any(), "a score is infinite")
-    _check_coverage(scores, train, getattr(model, "coverage", "evidence"), promise)
+    _check_coverage(scores, _kept(train, model), getattr(model, "coverage", "evidence"), promise)
 
     kept = scores.copy()
     scores[:] = -1
@@ -97,10 +105,43 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     promise(_same(fitted(train, 1).score(users), kept, 0), "equal seeds gave different scores")
     again = model.fit(train, rng=np.random.default_rng(1)).score(users)
     promise(_same(again, kept, 0), "fitting again gave different scores: state was left over")
-    if _same(fitted(train, 2).score(users), kept, 0):
-        number = np.random.default_rng(seed).permutation(train.n_users)
-        renumbered = fitted(_renumber_users(train, number), 1).score(number)
+    any_numbering = not getattr(model, "breaks_ties_by_number", False)
+    if any_numbering and _same(fitted(train, 2).score(users), kept, 0):
+        rng = np.random.default_rng(seed)
+        number = rng.permutation(train.n_users)
+        renumbered = fitted(_renumber(train, number, np.arange(train.n_items)), 1).score(number)
         promise(_same(renumbered, kept, 1e-4), "scores depend on how users are numbered")
+        number = rng.permutation(train.n_items)
+        renumbered = fitted(_renumber(train, users, number), 1).score(users)[:, number]
+        promise(_same(renumbered, kept, 1e-4), "scores depend on how items are numbered")
+    trend = getattr(model, "objective_trend", "noisy")
+    if trend != "noisy":
+        objectives: list[float] = []
+        make().fit(
+            train,
+            rng=np.random.default_rng(1),
+            on_iteration=lambda _, objective: objectives.append(objective),
+        )
+        promise(objectives, "an objective has a trend, but no iteration reported it")
+        # Rounding: each of the sums behind an objective has fewer than 1e5 terms here.
+        slack = 1e-10 * np.abs(objectives).max()
+        steps = np.diff(objectives) * (1 if trend == "rises" else -1)
+        promise((steps >= -slack).all(), f"the objective, which {trend}, went the other way")
+    for name, edge in _edge_tables().items():
+        try:
+            at_edge = fitted(edge, 1)
+            scores = at_edge.score(np.arange(edge.n_users))
+        except (RecbiasError, ValueError):
+            continue
+        expected = (edge.n_users, edge.n_items)
+        promise(scores.shape == expected, f"with {name}, scores have shape {scores.shape}")
+        promise(not np.isinf(scores).any(), f"with {name}, a score is infinite")
+
+        def promise_at_edge(kept: Any, broken: str, name: str = name) -> None:
+            promise(bool(kept) or broken == _NO_SCORE, f"with {name}: {broken}")
+
+        coverage = getattr(at_edge, "coverage", "evidence")
+        _check_coverage(scores, _kept(edge, at_edge), coverage, promise_at_edge)
 
 
 def _ratings_with_gaps(seed: int) -> Ratings:
@@ -131,13 +172,47 @@ def _global_random_state() -> str:
     return repr(np.random.get_state(legacy=False))  # noqa: NPY002 - to see that it stays
 
 
-def _renumber_users(train: Ratings, number: npt.NDArray[np.int64]) -> Ratings:
-    """Give user u the number ``number[u]``."""
-    user = number[train.user].astype(np.int32)
-    order = np.lexsort((train.item, user))
-    return dataclasses.replace(
-        train, user=user[order], item=train.item[order], value=train.value[order]
-    )
+def _renumber(
+    train: Ratings, users: npt.NDArray[np.int64], items: npt.NDArray[np.int64]
+) -> Ratings:
+    """Give user u the number ``users[u]`` and item i the number ``items[i]``."""
+    user, item = users[train.user].astype(np.int32), items[train.item].astype(np.int32)
+    order = np.lexsort((item, user))
+    return dataclasses.replace(train, user=user[order], item=item[order], value=train.value[order])
+
+
+def _kept(train: Ratings, model: Any) -> Ratings:
+    """Leave out the ratings that the model's encoding drops."""
+    return Encoding.parse(getattr(model, "encoding", "stars")).encode(train)
+
+
+def _edge_tables() -> dict[str, Ratings]:
+    """Make tables that a model may find too small or too plain."""
+
+    def make(name: str, stars: list[list[float]]) -> Ratings:
+        array = np.array(stars)
+        user, item = np.nonzero(~np.isnan(array))
+        return Ratings(
+            name=name,
+            user=user.astype(np.int32),
+            item=item.astype(np.int32),
+            value=array[user, item],
+            timestamp=None,
+            user_ids=np.arange(array.shape[0]),
+            item_ids=np.arange(array.shape[1]),
+            scale=RatingScale(1, 5, 1),
+        )
+
+    gap = math.nan
+    tables = {
+        "a single rating": [[5.0, gap, gap], [gap, gap, gap]],
+        "a single user": [[5.0, 3.0, 4.0, gap]],
+        "a single item": [[5.0], [3.0], [gap]],
+        "all ratings alike": [[4.0, 4.0, gap], [gap, 4.0, 4.0], [4.0, gap, gap]],
+        "nothing liked": [[1.0, 2.0, gap], [gap, 1.0, 2.0], [2.0, gap, gap]],
+        "nothing unrated": [[5.0, 3.0, 4.0], [1.0, 4.0, 5.0], [4.0, 2.0, 3.0]],
+    }
+    return {name: make(name, stars) for name, stars in tables.items()}
 
 
 def _same(left: npt.NDArray[Any], right: npt.NDArray[Any], tolerance: float) -> bool:
@@ -167,7 +242,7 @@ def _check_coverage(
     promise(not extra.any(), f"coverage {coverage!r}, but a pair without training data has a score")
     missing = computable[coverage] & ~found
     promise(not missing.any(), f"coverage {coverage!r}, but a pair that it includes has no score")
-    promise(found.any(), "no pair has a score")
+    promise(found.any(), _NO_SCORE)
 
 
 def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:

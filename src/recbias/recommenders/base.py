@@ -9,25 +9,36 @@ checked once and in one way.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
+import multiprocessing
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
 from recbias.errors import ConfigError, ContractError, DataError, unknown_name
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, RatingScale
 
 Parameter = str | int | float | bool
 Coverage = Literal["all", "known items", "known pairs", "evidence"]
+Trend = Literal["falls", "rises", "noisy"]
+OnIteration = Callable[[int, float], None]
 
 CHUNK_BYTES = 2**25
 """Bytes of float64 products held at once while scores are rounded to float32."""
+
+PROGRESS_DELAY = 3.0
+"""Seconds of training after which a progress bar appears."""
+
+_LARGEST = 1e15
+"""A larger parameter means that training has run away; products of smaller ones fit float32."""
 
 
 @runtime_checkable
@@ -314,10 +325,20 @@ class Algorithm(ABC):
     """Base of the package's algorithms: parameters that are checked, and common refusals.
 
     A subclass is a dataclass whose fields are made with `parameter`; it fills in `_fit` and
-    `_score`, and says with `coverage` for which pairs it has a score.
+    `_score`, and says with `coverage` for which pairs it has a score. Where it has a field
+    `encoding`, `_fit` gets ratings whose values are already what they count for the model, without
+    those that the encoding drops; "training rating" then means one that is left.
+
+    A model that learns in iterations runs its loop over `_iterations` and fills in `_objective`;
+    `objective_trend` says whether theory has the objective fall or rise in every iteration.
+    `breaks_ties_by_number` admits that scores depend on how users or items are numbered where
+    similarities tie, as in a library's model.
     """
 
     coverage: ClassVar[Coverage]
+    minimum_value: ClassVar[float] = -math.inf
+    objective_trend: ClassVar[Trend] = "noisy"
+    breaks_ties_by_number: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -326,22 +347,124 @@ class Algorithm(ABC):
                 value = str(Encoding.parse(str(value)))
             setattr(self, field.name, value)
 
-    def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
+    def fit(
+        self,
+        train: Ratings,
+        *,
+        rng: np.random.Generator | None = None,
+        on_iteration: OnIteration | None = None,
+    ) -> Self:
         """Learn from `train`; see `Recommender.fit`.
+
+        Parameters
+        ----------
+        train : Ratings
+            Training ratings.
+        rng : numpy.random.Generator, optional
+            The only source of randomness; None draws a fresh one.
+        on_iteration : callable, optional
+            Called after each iteration of a model that has some, with its number, from 1, and the
+            `objective`, which is computed for this purpose only.
 
         Raises
         ------
         DataError
-            If there are no ratings.
+            If there are no ratings, or one has a value that the model cannot use.
         ConfigError
             If a parameter cannot work with these ratings.
         """
-        if len(train) == 0:
-            raise DataError(f"{type(self).__name__}: no training ratings in '{train.name}'")
-        self._known_user = train.user_counts() > 0
-        self._known_item = train.item_counts() > 0
-        self._fit(train, np.random.default_rng() if rng is None else rng)
+        encoded = self._encoded(train)
+        self._known_user = encoded.user_counts() > 0
+        self._known_item = encoded.item_counts() > 0
+        self.__dict__["_on_iteration"] = on_iteration
+        try:
+            self._fit(encoded, np.random.default_rng() if rng is None else rng)
+        finally:
+            del self.__dict__["_on_iteration"]
         return self
+
+    def objective(self, train: Ratings) -> float:
+        """Return what training minimises or maximises, on ratings; the class says in symbols what.
+
+        Parameters
+        ----------
+        train : Ratings
+            Ratings with the vocabularies of those that the model was fitted on.
+
+        Raises
+        ------
+        ContractError
+            If the model is not fitted, or has no objective.
+        """
+        if not hasattr(self, "_known_user"):
+            raise ContractError(f"{type(self).__name__}: objective before fit")
+        return self._objective(self._encoded(train))
+
+    def _encoded(self, train: Ratings) -> Ratings:
+        """Return what the model reads, or refuse it."""
+        name = type(self).__name__
+        if len(train) == 0:
+            raise DataError(f"{name}: no training ratings in '{train.name}'")
+        encoding = getattr(self, "encoding", "stars")
+        encoded = _encode(train, encoding)
+        if len(encoded) == 0:
+            raise DataError(
+                f"{name}: encoding {encoding!r} leaves no training ratings in '{train.name}'"
+                "\nchoose a lower threshold, or an encoding that keeps all ratings"
+            )
+        if encoded.value.min() < self.minimum_value:
+            row = int(np.argmin(encoded.value))
+            raise DataError(
+                f"{name}: user {encoded.user_ids[encoded.user[row]]} rates item "
+                f"{encoded.item_ids[encoded.item[row]]} {encoded.value[row]:g} in '{train.name}', "
+                f"but the model needs ratings >= {self.minimum_value:g}"
+                "\nuse encoding 'binary-all', or shift them"
+            )
+        return encoded
+
+    def _iterations(self, n_iterations: int, train: Ratings) -> Iterator[int]:
+        """Count iterations from 1, with a progress bar if they last, and report each objective."""
+        bar = tqdm(
+            range(1, n_iterations + 1),
+            desc=f"{type(self).__name__} on {train.name}",
+            delay=PROGRESS_DELAY,
+            leave=False,
+            # Nothing where no terminal is, nor from one of many processes.
+            disable=True if multiprocessing.parent_process() else None,
+        )
+        report: OnIteration | None = self.__dict__["_on_iteration"]
+        for number in bar:
+            yield number
+            if report is not None:
+                report(number, self._objective(train))
+
+    def _objective(self, train: Ratings) -> float:
+        """Return the objective on encoded ratings."""
+        raise ContractError(f"{type(self).__name__} has no objective")
+
+    def refuse_runaway(
+        self, train: Ratings, remedy: str, *learned: npt.NDArray[np.floating[Any]]
+    ) -> None:
+        """Refuse parameters that are no numbers, or that no computation can use any more.
+
+        Parameters
+        ----------
+        train : Ratings
+            What the model is fitted on, for the message.
+        remedy : str
+            What to do about it.
+        *learned : float arrays
+            Parameters of the model.
+
+        Raises
+        ------
+        ConfigError
+            If a value is NaN, or beyond 1e15.
+        """
+        if not all((np.abs(array) < _LARGEST).all() for array in learned):
+            raise ConfigError(
+                f"{type(self).__name__}: training on '{train.name}' has run away\n{remedy}"
+            )
 
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         """Score all items for `users`; see `Recommender.score`.
@@ -376,125 +499,131 @@ class Algorithm(ABC):
         """Return a fresh block; rows and columns without training data are masked afterwards."""
 
 
-_MERGE = re.compile(r"stars<([0-9.]+)=([0-9.]+)")
+_MERGED = re.compile(r"stars<([0-9.]+)=([0-9.]+)")
+_FROM = re.compile(r"(graded|binary)-(zero|pos)>=([0-9.]+)")
 
 
 @dataclass(frozen=True)
 class Encoding:
     """How a model reads ratings; which one it uses can matter more than the algorithm.
 
+    ==================  ==========================================================================
+    text                what a rating r counts
+    ==================  ==========================================================================
+    ``stars``           r
+    ``stars<4=2``       r, but 2 if r < 4: where a source does not tell its low ratings apart, this
+                        shows what hangs on the value that they are given
+    ``binary-all``      1
+    ``binary-pos>=4``   1 if r >= 4; other ratings are dropped, as if never given
+    ``binary-zero>=4``  1 if r >= 4; other ratings count 0 and stay, as observed zeros
+    ``graded-pos>=4``   r - 3 if r >= 4; other ratings are dropped
+    ``graded-zero>=4``  r - 3 if r >= 4; other ratings count 0 and stay
+    ==================  ==========================================================================
+
     Parameters
     ----------
-    binary : bool
-        Every rating counts 1.
-    merge_below : float
-        Ratings below this count `merged_value`; where a source does not tell its low ratings
-        apart, this shows what hangs on the value that they are given.
+    kind : str
+        The text without its numbers.
+    threshold : float
+        The smallest rating that keeps its value, or that is liked; not for ``"stars"`` and
+        ``"binary-all"``.
     merged_value : float
-        What they count.
+        What ratings below the threshold count, for ``"stars"`` with a threshold.
 
     Examples
     --------
-    >>> stars = np.array([1.0, 3.0, 4.0, 5.0])
-    >>> Encoding.parse("stars<4=2").values(stars)
-    array([2., 2., 4., 5.])
-    >>> Encoding.parse("binary-all").values(stars)
-    array([1., 1., 1., 1.])
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"user_id": 1, "item_id": range(4), "rating": [1.0, 3, 4, 5]})
+    >>> train = Ratings.from_frame(frame)
+    >>> for text in ("stars<4=2", "binary-pos>=4", "graded-zero>=4"):
+    ...     print(Encoding.parse(text).encode(train).value)
+    [2. 2. 4. 5.]
+    [1. 1.]
+    [0. 0. 1. 2.]
     >>> str(Encoding.parse("stars<4.0=2.50"))
     'stars<4=2.5'
     """
 
-    binary: bool = False
-    merge_below: float = -math.inf
+    kind: str = "stars"
+    threshold: float = -math.inf
     merged_value: float = 0.0
 
     def __str__(self) -> str:
-        if self.binary:
-            return "binary-all"
-        if self.merge_below == -math.inf:
-            return "stars"
         threshold, value = (
             np.format_float_positional(number, trim="-")
-            for number in (self.merge_below, self.merged_value)
+            for number in (self.threshold, self.merged_value)
         )
-        return f"stars<{threshold}={value}"
+        if self.kind == "stars" and self.threshold > -math.inf:
+            return f"stars<{threshold}={value}"
+        if self.kind in ("stars", "binary-all"):
+            return self.kind
+        return f"{self.kind}>={threshold}"
 
     @classmethod
     def parse(cls, text: str) -> Encoding:
-        """Read ``"stars"``, ``"binary-all"`` or ``"stars<THRESHOLD=VALUE"``.
+        """Read one of the forms above.
 
         Raises
         ------
         ConfigError
-            If `text` is none of these, or VALUE is not between 0 and THRESHOLD.
+            If `text` is none of them, or a merged value is not between 0 and its threshold.
         """
-        if text == "stars":
-            return cls()
-        if text == "binary-all":
-            return cls(binary=True)
-        expected = "expected 'stars', 'binary-all' or e.g. 'stars<4=1'"
-        found = _MERGE.fullmatch(text)
+        if text in ("stars", "binary-all"):
+            return cls(text)
         try:
-            threshold, value = map(float, found.groups()) if found else (0.0, 0.0)
+            if found := _MERGED.fullmatch(text):
+                threshold, value = map(float, found.groups())
+                if 0 < value < threshold:
+                    return cls("stars", threshold, value)
+            elif found := _FROM.fullmatch(text):
+                return cls(f"{found[1]}-{found[2]}", float(found[3]))
         except ValueError:
-            threshold = value = 0.0
-        if not 0 < value < threshold:
-            raise ConfigError(f"encoding is {text!r}: {expected}, with 0 < value < threshold")
-        return cls(merge_below=threshold, merged_value=value)
+            pass
+        raise ConfigError(
+            f"encoding is {text!r}: expected 'stars', 'binary-all', e.g. 'stars<4=1' with 0 < value"
+            " < threshold, or 'graded-zero>=4', 'graded-pos>=4', 'binary-zero>=4', 'binary-pos>=4'"
+        )
 
-    def values(self, stars: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return what ratings count for the model.
+    def encode(self, train: Ratings) -> Ratings:
+        """Return what a model reads instead of `train`: `train` itself for ``"stars"``.
 
         Parameters
         ----------
-        stars : float64 array (n,)
+        train : Ratings
             Ratings as given.
 
         Returns
         -------
-        float64 array (n,)
-            A new array.
+        Ratings
+            Over the same vocabularies, other values, and perhaps fewer rows.
         """
-        if self.binary:
-            return np.ones(len(stars))
-        return np.where(stars < self.merge_below, self.merged_value, stars)
+        stars = train.value
+        if self.kind == "stars":
+            if self.threshold == -math.inf:
+                return train
+            values = np.where(stars < self.threshold, self.merged_value, stars)
+        elif self.kind == "binary-all":
+            values = np.ones(len(train))
+        else:
+            gains = stars - self.threshold + 1 if self.kind.startswith("graded") else 1.0
+            values = np.where(stars >= self.threshold, gains, 0.0)
+        ends = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        encoded = dataclasses.replace(train, value=values, scale=RatingScale(*ends, 0))
+        return encoded.take(values > 0) if self.kind.endswith("pos") else encoded
+
+
+# Models that differ in other parameters share what they read, and with it what they derived from
+# it. Ratings cannot change, so that they are as good a key as any value.
+@functools.lru_cache(maxsize=2)
+def _encode(train: Ratings, encoding: str) -> Ratings:
+    return Encoding.parse(encoding).encode(train)
 
 
 def encoded_values(
     model: str, encoding: str, train: Ratings, *, minimum: float = -math.inf
 ) -> npt.NDArray[np.float64]:
-    """Return the training values of a model that may be unable to use all numbers.
-
-    Parameters
-    ----------
-    model : str
-        Name of the algorithm, for the message.
-    encoding : str
-        As for `Encoding.parse`.
-    train : Ratings
-        Training ratings.
-    minimum : float
-        The smallest value that the model can use.
-
-    Returns
-    -------
-    float64 array (n,)
-        One value per row of `train`.
-
-    Raises
-    ------
-    DataError
-        If a value is below `minimum`.
-    """
-    values = Encoding.parse(encoding).values(train.value)
-    if values.min() < minimum:
-        row = int(np.argmin(values))
-        raise DataError(
-            f"{model}: user {train.user_ids[train.user[row]]} rates item "
-            f"{train.item_ids[train.item[row]]} {values[row]:g} in '{train.name}', "
-            f"but the model needs ratings >= {minimum:g}\nuse encoding 'binary-all', or shift them"
-        )
-    return values
+    """Stand in until all models read `train.value`."""
+    return train.value.copy()
 
 
 def factor_scores(

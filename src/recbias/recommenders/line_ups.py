@@ -259,7 +259,7 @@ def merged_star_variants(
     return tuple(
         system.replace(
             f"{system.name} [1-3 as {value:g}]",
-            encoding=str(Encoding(merge_below=MERGED_BELOW, merged_value=value)),
+            encoding=str(Encoding("stars", MERGED_BELOW, value)),
         )
         for system in systems
         if system.parameters.get("encoding") == "stars"
