@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recbias.errors import ContractError
+from recbias.errors import ContractError, DataError
 from recbias.recommenders import Popularity, Random, algorithms, bcc17_grid, line_up
 from recbias.recommenders import algorithm as algorithm_named
 from recbias.recommenders.base import Algorithm
@@ -128,7 +128,10 @@ class IgnoresTheOrderOfUsers(Broken):
 class IgnoresItsSeed(Broken):
     def _fit(self, train, rng):
         super()._fit(train, np.random.default_rng())
-        self._counts = self._counts + self.rng.random(train.n_items).astype(np.float32)
+        self.noise = self.rng.random(train.n_items).astype(np.float32)
+
+    def change(self, scores, users):
+        return scores + self.noise
 
 
 class DrawsWhenScoring(Broken):
@@ -137,15 +140,52 @@ class DrawsWhenScoring(Broken):
 
 
 class RemembersTheLastFit(Broken):
+    n_fits = 0
+
     def _fit(self, train, rng):
-        before = getattr(self, "_counts", 0)
         super()._fit(train, rng)
-        self._counts = self._counts + before
+        self.n_fits += 1
+
+    def change(self, scores, users):
+        return scores * np.float32(self.n_fits)
 
 
 class PrefersLowNumbers(Broken):
     def change(self, scores, users):
         return scores + users[:, None].astype(np.float32)
+
+
+class PrefersItemsWithLowNumbers(Broken):
+    def change(self, scores, users):
+        return scores + np.arange(scores.shape[1], dtype=np.float32)
+
+
+class Climbs(Broken):
+    """Says that its objective falls, and it rises."""
+
+    objective_trend = "falls"
+
+    def _fit(self, train, rng):
+        super()._fit(train, rng)
+        for number in self._iterations(3, train):
+            self.number = number
+
+    def _objective(self, train):
+        return float(self.number)
+
+
+class NeverReports(Broken):
+    objective_trend = "rises"
+
+
+class InfiniteOnOneRating(Broken):
+    def change(self, scores, users):
+        return scores if len(self.train) > 1 else scores + np.float32(np.inf)
+
+
+class SilentOnPlainRatings(Broken):
+    def change(self, scores, users):
+        return scores if np.ptp(self.train.value) else np.full_like(scores, np.nan)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +210,33 @@ class PrefersLowNumbers(Broken):
         (DrawsWhenScoring, "writing into a block changed later scores"),
         (RemembersTheLastFit, "state was left over"),
         (PrefersLowNumbers, "scores depend on how users are numbered"),
+        (PrefersItemsWithLowNumbers, "scores depend on how items are numbered"),
+        (Climbs, "the objective, which falls, went the other way"),
+        (NeverReports, "no iteration reported it"),
+        (InfiniteOnOneRating, "with a single rating, a score is infinite"),
+        (SilentOnPlainRatings, "with a single rating: coverage 'known items', but a pair that it"),
     ],
 )
 def test_a_broken_promise_is_named(broken, message):
     with pytest.raises(ContractError, match=f"^{broken.__name__}: .*{message}"):
         check_recommender(broken)
+
+
+def test_a_class_may_admit_that_ties_go_by_number():
+    class Admits(PrefersItemsWithLowNumbers):
+        breaks_ties_by_number = True
+
+    check_recommender(Admits)
+
+
+def test_an_error_that_says_what_to_do_is_a_defined_result_at_the_edge():
+    class NeedsTwo(Popularity):
+        def _fit(self, train, rng):
+            if len(train) < 2:
+                raise DataError("two ratings are needed")
+            super()._fit(train, rng)
+
+    check_recommender(NeedsTwo)
 
 
 def test_randomness_without_a_seed_differs():
