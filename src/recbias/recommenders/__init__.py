@@ -19,21 +19,34 @@ from recbias.recommenders.line_ups import (
 )
 from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
 from recbias.recommenders.neighbourhood import UserKNN
-from recbias.recommenders.non_personalised import Popularity, Random
+from recbias.recommenders.non_personalised import (
+    AverageRating,
+    OptimalAntiPrecision,
+    OptimalPrecision,
+    OracleRanking,
+    Popularity,
+    Random,
+    RelevantPopularity,
+)
 from recbias.recommenders.rating_prediction import BiasedMF
 from recbias.recommenders.topic import PLSA
 
 __all__ = [
     "PLSA",
     "Algorithm",
+    "AverageRating",
     "BiasedMF",
     "Encoding",
     "ImplicitALS",
     "ImplicitBPR",
     "ImplicitItemCosine",
+    "OptimalAntiPrecision",
+    "OptimalPrecision",
+    "OracleRanking",
     "Popularity",
     "Random",
     "Recommender",
+    "RelevantPopularity",
     "System",
     "UserKNN",
     "WeightedMF",
