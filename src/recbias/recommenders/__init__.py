@@ -19,6 +19,7 @@ from recbias.recommenders.line_ups import (
 )
 from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
 from recbias.recommenders.neighbourhood import UserKNN
+from recbias.recommenders.non_negative import PNMF, PoissonFactorisation
 from recbias.recommenders.non_personalised import (
     AverageRating,
     OptimalAntiPrecision,
@@ -29,20 +30,23 @@ from recbias.recommenders.non_personalised import (
     RelevantPopularity,
 )
 from recbias.recommenders.rating_prediction import BiasedMF
-from recbias.recommenders.topic import PLSA
+from recbias.recommenders.topic import PLSA, GaussianPLSA
 
 __all__ = [
     "PLSA",
+    "PNMF",
     "Algorithm",
     "AverageRating",
     "BiasedMF",
     "Encoding",
+    "GaussianPLSA",
     "ImplicitALS",
     "ImplicitBPR",
     "ImplicitItemCosine",
     "OptimalAntiPrecision",
     "OptimalPrecision",
     "OracleRanking",
+    "PoissonFactorisation",
     "Popularity",
     "Random",
     "Recommender",

@@ -1,0 +1,1 @@
+"""What published figures were made with, where it is not the model that they name."""
