@@ -47,7 +47,7 @@ def test_the_loss_is_the_objective_and_never_rises(target):
     for rounds in range(1, 15):
         model = WeightedMF(4, 0.3, 1.5, rounds, target).fit(train, rng=np.random.default_rng(2))
         factors = model.user_factors, model.item_factors
-        losses.append(model.loss(train))
+        losses.append(model.objective(train))
         assert losses[-1] == pytest.approx(weighted_loss(train, 1.5, target, 0.3, *factors))
     assert (np.diff(losses) <= 1e-9 * losses[0]).all()
     assert losses[-1] < losses[0]
@@ -73,7 +73,7 @@ def test_binary_target_reaches_the_loss_of_implicit():
     ours = WeightedMF(3, 0.1, 1, 60, "binary").fit(train, rng=np.random.default_rng(1))
     theirs = ImplicitALS(3, 0.1, alpha=2, n_iterations=60).fit(train, rng=np.random.default_rng(1))
     loss = weighted_loss(train, 1, "binary", 0.1, theirs.user_factors, theirs.item_factors)
-    assert ours.loss(train) == pytest.approx(loss, rel=0.02)
+    assert ours.objective(train) == pytest.approx(loss, rel=0.02)
 
 
 def test_weighted_mf_refuses_what_it_cannot_solve():
