@@ -17,7 +17,15 @@ from recbias.recommenders.line_ups import (
     line_up_sources,
     merged_star_variants,
 )
-from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
+from recbias.recommenders.listwise import ListRankMF
+from recbias.recommenders.modern import (
+    ImplicitALS,
+    ImplicitBPR,
+    ImplicitItemBM25,
+    ImplicitItemCosine,
+    ImplicitItemTFIDF,
+    ImplicitLMF,
+)
 from recbias.recommenders.neighbourhood import UserKNN
 from recbias.recommenders.non_negative import PNMF, PoissonFactorisation
 from recbias.recommenders.non_personalised import (
@@ -29,7 +37,7 @@ from recbias.recommenders.non_personalised import (
     Random,
     RelevantPopularity,
 )
-from recbias.recommenders.rating_prediction import BiasedMF
+from recbias.recommenders.rating_prediction import BiasedMF, SVDpp
 from recbias.recommenders.topic import PLSA, GaussianPLSA
 
 __all__ = [
@@ -42,7 +50,11 @@ __all__ = [
     "GaussianPLSA",
     "ImplicitALS",
     "ImplicitBPR",
+    "ImplicitItemBM25",
     "ImplicitItemCosine",
+    "ImplicitItemTFIDF",
+    "ImplicitLMF",
+    "ListRankMF",
     "OptimalAntiPrecision",
     "OptimalPrecision",
     "OracleRanking",
@@ -51,6 +63,7 @@ __all__ = [
     "Random",
     "Recommender",
     "RelevantPopularity",
+    "SVDpp",
     "System",
     "UserKNN",
     "WeightedMF",
