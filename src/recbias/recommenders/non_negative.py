@@ -271,12 +271,14 @@ class PNMF(Algorithm):
 
     Examples
     --------
-    One factor suffices where everybody rated everything alike: the divergence becomes 0.
+    Where all users rate the second item half as high, one factor (2, 1) / sqrt(5) suffices.
 
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"user_id": [1, 1, 2, 2], "item_id": [1, 2, 1, 2], "rating": 3.0})
-    >>> PNMF(n_factors=1).fit(Ratings.from_frame(frame)).score(np.array([0]))
-    array([[3., 3.]], dtype=float32)
+    >>> rows = {"user_id": [1, 1, 2, 2], "item_id": [1, 2, 1, 2], "rating": [4.0, 2, 2, 1]}
+    >>> model = PNMF(n_factors=1).fit(Ratings.from_frame(pd.DataFrame(rows)))
+    >>> model.score(np.array([0, 1])).round(4)
+    array([[4., 2.],
+           [2., 1.]], dtype=float32)
     """
 
     n_factors: int = parameter(10, minimum=1)

@@ -152,7 +152,7 @@ def without_zeros(train: Ratings, model: str) -> Ratings:
 def _shares(weights: Array, axis: int) -> Array:
     """Divide by the sums along an axis; where a sum is 0, so are the shares."""
     sums = weights.sum(axis=axis, keepdims=True)
-    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums != 0)
 
 
 @register
@@ -343,12 +343,14 @@ class GaussianPLSA(Algorithm):
 
     Examples
     --------
-    Where nobody tells items apart, every prediction is the one rating that there is.
+    Users who tell no items apart: without smoothing each gets his own rating as prediction.
 
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"user_id": [1, 2, 2], "item_id": [1, 1, 2], "rating": [4.0, 4, 4]})
-    >>> GaussianPLSA(n_topics=2).fit(Ratings.from_frame(frame)).score(np.array([0]))
-    array([[4., 4.]], dtype=float32)
+    >>> frame = pd.DataFrame({"user_id": [1, 2, 2], "item_id": [1, 1, 2], "rating": [5.0, 3, 3]})
+    >>> model = GaussianPLSA(n_topics=2, smoothing=0).fit(Ratings.from_frame(frame))
+    >>> model.score(np.array([0, 1]))
+    array([[5., 5.],
+           [3., 3.]], dtype=float32)
     """
 
     n_topics: int = parameter(10, minimum=1)
