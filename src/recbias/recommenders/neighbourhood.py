@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numba as nb
 import numpy as np
@@ -16,12 +16,13 @@ from recbias.recommenders.base import (
     Algorithm,
     Coverage,
     by_item,
-    encoded_values,
     parameter,
     register,
 )
 
 _BLOCK_BYTES = 2**24
+_LARGEST_TABLE_BYTES = 2**31
+_LANES = 128
 
 
 @nb.njit(cache=True, nogil=True)
@@ -118,14 +119,15 @@ def weighted_sums(
                 scores[row, i] = sums[i, 0]
 
 
+_Near = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]
+
+
 # The settings of a grid that differ in scoring only share their neighbours, which take most of the
 # time: the last ones are kept. Ratings cannot change, so that they are as good a key as any value.
 @functools.lru_cache(maxsize=1)
-def _nearest(
-    train: Ratings, encoding: str, n_neighbours: int, min_overlap: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+def _nearest(train: Ratings, n_neighbours: int, min_overlap: int) -> _Near:
     """Return each user's neighbours, the nearest first: row pointers, users, similarities."""
-    value = encoded_values("UserKNN", encoding, train, minimum=0)
+    value = train.value
     norms = np.sqrt(np.bincount(train.user, value**2, train.n_users))[train.user]
     unit = np.divide(value, norms, out=np.zeros_like(value), where=norms > 0)
     item_pointers, rows = by_item(train)
@@ -137,15 +139,31 @@ def _nearest(
     for start in range(0, n_users, step):
         keys = np.empty((min(step, n_users - start), n_users), dtype=np.uint64)
         _neighbour_keys(start, train.indptr, train.item, unit, *raters, min_overlap, keys)
-        nearest = np.argpartition(keys, n_users - size, axis=1)[:, n_users - size :]
-        key = np.take_along_axis(keys, nearest, axis=1)
-        order = np.argsort(key, axis=1)[:, ::-1]
-        key = np.take_along_axis(key, order, axis=1)
-        found = key > 0
+        found, nearest, key = _largest(keys, size)
         counts.append(found.sum(axis=1))
-        neighbours.append(np.take_along_axis(nearest, order, axis=1)[found].astype(np.int32))
+        neighbours.append(nearest[found])
         bits = (key[found] >> np.uint64(32)).astype(np.uint32)
         similarities.append(bits.view(np.float32).astype(np.float64))
+    return _joined(counts, neighbours, similarities)
+
+
+def _largest(
+    keys: npt.NDArray[np.uint64], size: int
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int32], npt.NDArray[np.uint64]]:
+    """Return the `size` largest keys of each row in falling order: if positive, where, which."""
+    n_columns = keys.shape[1]
+    nearest = np.argpartition(keys, n_columns - size, axis=1)[:, n_columns - size :]
+    key = np.take_along_axis(keys, nearest, axis=1)
+    order = np.argsort(key, axis=1)[:, ::-1]
+    key = np.take_along_axis(key, order, axis=1)
+    return key > 0, np.take_along_axis(nearest, order, axis=1).astype(np.int32), key
+
+
+def _joined(
+    counts: list[npt.NDArray[np.int64]],
+    neighbours: list[npt.NDArray[np.int32]],
+    similarities: list[npt.NDArray[np.float64]],
+) -> _Near:
     near = (
         np.concatenate(([0], np.cumsum(np.concatenate(counts)))),
         np.concatenate(neighbours),
@@ -194,6 +212,21 @@ class UserKNN(Algorithm):
     ConfigError
         If `regularisation` is given for sums, besides values out of bounds.
 
+    See Also
+    --------
+    CoRatedUserKNN : LibRec's model of the same name.
+
+    Notes
+    -----
+    **Defaults.** 100 neighbours and sums of all of them, as Cañamares et al. 2020 ran RankSys on
+    MovieLens (1000 neighbours on Netflix).
+
+    **Complexity.** Training takes :math:`\sum_i n_i^2` additions, scoring the ratings of the
+    neighbours. Memory: `n_neighbours` numbers per user, besides a block of 16 MiB.
+
+    **Non-computable.** Pairs of an item that fewer than `min_neighbours` of the user's neighbours
+    rated, so all pairs of a user without neighbours.
+
     References
     ----------
     Cañamares, Castells & Moffat, "Offline evaluation options for recommender systems", Information
@@ -222,6 +255,7 @@ class UserKNN(Algorithm):
     regularisation: float = parameter(0.0, minimum=0)
     encoding: str = parameter("stars")
     coverage: ClassVar[Coverage] = "evidence"
+    minimum_value: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -232,9 +266,8 @@ class UserKNN(Algorithm):
             )
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
-        value = encoded_values("UserKNN", self.encoding, train, minimum=0)
-        self._near = _nearest(train, self.encoding, self.n_neighbours, self.min_overlap)
-        self._ratings = (train.indptr, train.item, value)
+        self._near = _nearest(train, self.n_neighbours, self.min_overlap)
+        self._ratings = (train.indptr, train.item, train.value)
         self._n_items = train.n_items
 
     def neighbours(self, user: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
@@ -261,3 +294,538 @@ class UserKNN(Algorithm):
         rule = (self.normalised, self.min_neighbours, self.regularisation)
         weighted_sums(users, *self._near, *self._ratings, *rule, scores)
         return scores
+
+
+class _Table(NamedTuple):
+    """A sparse table in both reading directions; a stored zero is an entry like others."""
+
+    pointers: npt.NDArray[np.int64]
+    column: npt.NDArray[np.int32]
+    value: npt.NDArray[np.float64]
+    column_pointers: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int32]
+    row_value: npt.NDArray[np.float64]
+
+    @classmethod
+    def read(
+        cls,
+        pointers: npt.NDArray[np.integer[Any]],
+        column: npt.NDArray[np.integer[Any]],
+        value: npt.NDArray[Any],
+        n_columns: int,
+    ) -> _Table:
+        order = np.argsort(column, kind="stable")
+        row = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))[order]
+        column_pointers = np.concatenate(([0], np.cumsum(np.bincount(column, minlength=n_columns))))
+        table = cls(
+            np.array(pointers, dtype=np.int64),
+            np.array(column, dtype=np.int32),
+            np.array(value, dtype=np.float64),
+            column_pointers,
+            row.astype(np.int32),
+            np.asarray(value, dtype=np.float64)[order],
+        )
+        # All alike, so that each kernel is compiled once.
+        for array in table:
+            array.flags.writeable = False
+        return table
+
+    def transposed(self) -> _Table:
+        return _Table(*self[3:], *self[:3])
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.pointers) - 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _co_rated(
+    rows: Any,
+    pointers: Any,
+    column: Any,
+    value: Any,
+    column_pointers: Any,
+    row: Any,
+    row_value: Any,
+    centred: bool,
+    shrinkage: float,
+    block: Any,
+) -> None:
+    """Fill in the similarities of `rows` with all rows of a table; 0 = none."""
+    n_rows = block.shape[1]
+    # Per other row its sums over the common columns: side by side, as they are used.
+    sums = np.empty((n_rows, 6 if centred else 4))
+    for place in range(len(rows)):
+        one = rows[place]
+        for other in range(n_rows):
+            for term in range(sums.shape[1]):
+                sums[other, term] = 0.0
+        for at in range(pointers[one], pointers[one + 1]):
+            x = value[at]
+            for by in range(column_pointers[column[at]], column_pointers[column[at] + 1]):
+                other = row[by]
+                y = row_value[by]
+                sums[other, 0] += x * y
+                sums[other, 1] += x * x
+                sums[other, 2] += y * y
+                sums[other, 3] += 1.0
+                if centred:
+                    sums[other, 4] += x
+                    sums[other, 5] += y
+        for other in range(n_rows):
+            n = sums[other, 3]
+            product, left, right = sums[other, 0], sums[other, 1], sums[other, 2]
+            left_least = right_least = 0.0
+            if centred:
+                # More than what may be left of 0 by 3 n + 3 roundings, each off by at most 2^-53.
+                left_least = 4e-16 * (n + 1.0) * n * left
+                right_least = 4e-16 * (n + 1.0) * n * right
+                product = n * product - sums[other, 4] * sums[other, 5]
+                left = n * left - sums[other, 4] ** 2
+                right = n * right - sums[other, 5] ** 2
+            block[place, other] = 0.0
+            if other != one and left > left_least and right > right_least:
+                similarity = min(1.0, max(-1.0, product / np.sqrt(left * right)))
+                block[place, other] = similarity * (n / (n + shrinkage))
+
+
+def _similarities(
+    table: _Table, rows: npt.NDArray[np.int64], similarity: str, shrinkage: float
+) -> npt.NDArray[np.float32]:
+    block = np.empty((len(rows), table.n_rows), dtype=np.float32)
+    _co_rated(rows, *table, similarity == "pearson", shrinkage, block)
+    return block
+
+
+def co_rated_similarities(
+    pointers: npt.NDArray[np.integer[Any]],
+    column: npt.NDArray[np.integer[Any]],
+    value: npt.NDArray[Any],
+    n_columns: int,
+    similarity: str = "cosine",
+    shrinkage: float = 0.0,
+) -> npt.NDArray[np.float32]:
+    r"""Compare all rows of a sparse table with each other, over the columns that both have.
+
+    With C the :math:`n` common columns of two rows x and y, the cosine is
+    :math:`\sum_C x_c y_c / \sqrt{\sum_C x_c^2 \sum_C y_c^2}`; Pearson's correlation is that of
+    the values after subtracting each row's mean over C. Either is multiplied by
+    :math:`n / (n + \beta)`. A stored zero is a common column like others.
+
+    Parameters
+    ----------
+    pointers : int array (n_rows + 1,)
+        Row x has the places ``pointers[x]:pointers[x + 1]`` of `column` and `value`.
+    column : int array (n,)
+        Columns, distinct within a row.
+    value : float array (n,)
+        Their values.
+    n_columns : int
+        How many columns there are.
+    similarity : {"cosine", "pearson"}
+        Which of the two.
+    shrinkage : float
+        :math:`\beta`, at least 0.
+
+    Returns
+    -------
+    float32 array (n_rows, n_rows)
+        Symmetric. Zero on the diagonal, and where rows have no common column, or one of them has no
+        norm (Pearson: no variance) over them.
+
+    Notes
+    -----
+    Takes as many steps as the columns have ordered pairs of entries, and 4 bytes per pair of rows.
+    Values are rounded to float32, so that sums that differ only in the order of columns are equal.
+
+    Examples
+    --------
+    Rows (1, 2, -) and (2, 1, 5) have two columns in common: 4 / 5 as a cosine, opposite trends.
+
+    >>> rows = np.array([0, 2, 5]), np.array([0, 1, 0, 1, 2]), np.array([1, 2, 2, 1, 5])
+    >>> co_rated_similarities(*rows, n_columns=3)
+    array([[0. , 0.8],
+           [0.8, 0. ]], dtype=float32)
+    >>> co_rated_similarities(*rows, n_columns=3, similarity="pearson", shrinkage=2)
+    array([[ 0. , -0.5],
+           [-0.5,  0. ]], dtype=float32)
+    """
+    table = _Table.read(pointers, column, value, n_columns)
+    return _similarities(table, np.arange(table.n_rows), similarity, shrinkage)
+
+
+@nb.njit(cache=True, nogil=True)
+def _sums_of_nearest(
+    lists: Any,
+    pointers: Any,
+    member: Any,
+    rank: Any,
+    similarity: Any,
+    n_neighbours: int,
+    n_bits: int,
+    scores: Any,
+) -> None:
+    """Fill in, for each list and lane, the sum of the similarities of the first of its members.
+
+    `rank` and `similarity` hold a row per possible member and a column per lane, padded; ranks in a
+    lane are distinct and below ``2**n_bits - 1``, those of members without similarity are larger.
+    Which members are the first `n_neighbours` of a list is decided by the largest bound that no
+    more of them stay below. It is built bit by bit for all lanes at once, so that the processor
+    compares dozens of ranks in one step: much faster than to sort any list.
+    """
+    n_lanes = rank.shape[1]
+    bound = np.empty(n_lanes, rank.dtype)
+    trial = np.empty(n_lanes, rank.dtype)
+    count = np.empty(n_lanes, rank.dtype)
+    sums = np.empty(n_lanes)
+    for place in range(len(lists)):
+        start, stop = pointers[lists[place]], pointers[lists[place] + 1]
+        for lane in range(n_lanes):
+            bound[lane] = 0 if stop - start > n_neighbours else (1 << n_bits) - 1
+        for bit in range(n_bits - 1, -1 if stop - start > n_neighbours else n_bits - 1, -1):
+            for lane in range(n_lanes):
+                trial[lane] = bound[lane] + (1 << bit)
+                count[lane] = 0
+            at = start
+            # Four members at a time: the counters are read and written less often.
+            while at + 4 <= stop:
+                a, b, c, d = member[at], member[at + 1], member[at + 2], member[at + 3]
+                for lane in range(n_lanes):
+                    count[lane] += (
+                        np.uint16(rank[a, lane] < trial[lane])
+                        + np.uint16(rank[b, lane] < trial[lane])
+                        + np.uint16(rank[c, lane] < trial[lane])
+                        + np.uint16(rank[d, lane] < trial[lane])
+                    )
+                at += 4
+            while at < stop:
+                a = member[at]
+                for lane in range(n_lanes):
+                    count[lane] += np.uint16(rank[a, lane] < trial[lane])
+                at += 1
+            for lane in range(n_lanes):
+                if count[lane] <= n_neighbours:
+                    bound[lane] = trial[lane]
+        for lane in range(n_lanes):
+            sums[lane] = 0.0
+            count[lane] = 0
+        for at in range(start, stop):
+            a = member[at]
+            for lane in range(n_lanes):
+                sums[lane] += similarity[a, lane] if rank[a, lane] < bound[lane] else 0.0
+                count[lane] += np.uint16(rank[a, lane] < bound[lane])
+        for lane in range(scores.shape[1]):
+            scores[place, lane] = sums[lane] if count[lane] > 0 else np.nan
+
+
+class _Lanes(NamedTuple):
+    """Similarities with all possible members of a list, each one's in a lane of its own."""
+
+    rank: npt.NDArray[np.unsignedinteger[Any]]
+    similarity: npt.NDArray[np.float32]
+    n_lanes: int
+
+    @classmethod
+    def of(cls, block: npt.NDArray[np.float32]) -> _Lanes:
+        """Rank each row of a block, and turn it; 0 = no similarity."""
+        n_lanes, n_members = block.shape
+        padded = -(-n_lanes // 16) * 16  # what the processor takes at a time
+        kind = np.uint16 if n_members < 2**15 else np.uint32
+        # Equal similarities come in any order: no sum depends on it.
+        order = np.argsort(-block, axis=1)
+        places = np.empty(block.shape, dtype=kind)
+        np.put_along_axis(places, order, np.arange(n_members, dtype=kind)[None], axis=1)
+        places[block == 0] = np.iinfo(kind).max
+        rank = np.full((n_members, padded), np.iinfo(kind).max, dtype=kind)
+        similarity = np.zeros((n_members, padded), dtype=np.float32)
+        rank[:, :n_lanes], similarity[:, :n_lanes] = places.T, block.T
+        return cls(rank, similarity, n_lanes)
+
+    def sums_of_nearest(
+        self,
+        lists: npt.NDArray[np.int64],
+        pointers: npt.NDArray[np.int64],
+        member: npt.NDArray[np.int32],
+        n_neighbours: int,
+    ) -> npt.NDArray[np.float32]:
+        """Return a row per list of `pointers` and `member` that is asked for, a column per lane."""
+        n_members = len(self.rank)
+        scores = np.empty((len(lists), self.n_lanes), dtype=np.float32)
+        k, n_bits = min(n_neighbours, n_members), n_members.bit_length()
+        _sums_of_nearest(lists, pointers, member, self.rank, self.similarity, k, n_bits, scores)
+        return scores
+
+
+@nb.njit(cache=True, nogil=True)
+def _keys_in_order(first: int, block: Any, keys: Any) -> None:
+    """Fill in one 64-bit key per similarity of the rows from `first` on; 0 = no similarity.
+
+    The high half has the order of the similarities, the low half is a scrambled number of the other
+    row, as in `_neighbour_keys`.
+    """
+    top = np.uint32(1 << 31)
+    for place in range(len(block)):
+        bits = block[place].view(np.uint32)
+        scramble = _mix(np.uint32(first + place))
+        for other in range(block.shape[1]):
+            keys[place, other] = 0
+            if block[place, other] != 0.0:
+                high = bits[other] ^ top if block[place, other] > 0.0 else ~bits[other]
+                tie = _mix(np.uint32(scramble ^ np.uint32(other)))
+                keys[place, other] = (np.uint64(np.uint32(high)) << np.uint64(32)) | np.uint64(tie)
+
+
+def _nearest_of_all(table: _Table, n_neighbours: int, similarity: str, shrinkage: float) -> _Near:
+    """Return the most similar rows of each row, the nearest first."""
+    n_rows, size = table.n_rows, min(n_neighbours, table.n_rows)
+    step = max(1, _BLOCK_BYTES // (8 * n_rows))
+    counts, neighbours, similarities = [], [], []
+    for start in range(0, n_rows, step):
+        rows = np.arange(start, min(start + step, n_rows))
+        block = _similarities(table, rows, similarity, shrinkage)
+        keys = np.empty(block.shape, dtype=np.uint64)
+        _keys_in_order(start, block, keys)
+        found, nearest, _ = _largest(keys, size)
+        counts.append(found.sum(axis=1))
+        neighbours.append(nearest[found])
+        similarities.append(np.take_along_axis(block, nearest, axis=1)[found].astype(np.float64))
+    return _joined(counts, neighbours, similarities)
+
+
+def _sums(
+    users: npt.NDArray[np.int64],
+    rows: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]],
+    table: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]],
+    n_items: int,
+) -> npt.NDArray[np.float32]:
+    """Multiply rows of a sparse table with another one; NaN where there is nothing to add."""
+    scores = np.empty((len(users), n_items), dtype=np.float32)
+    weighted_sums(users, *rows, *table, False, 1, 0.0, scores)
+    return scores
+
+
+def _ones(n: int) -> npt.NDArray[np.float64]:
+    ones = np.ones(n)
+    ones.flags.writeable = False
+    return ones
+
+
+@register
+@dataclass(eq=False)
+class CoRatedUserKNN(Algorithm):
+    r"""Score an item with how similar those are to the user who rated it, as LibRec ranks.
+
+    The similarity of two users looks at the items only that both rated: with C those
+    :math:`n_{uv}` items, it is the cosine
+    :math:`s(u,v) = \frac{\sum_C r_{ui} r_{vi}}{\sqrt{\sum_C r_{ui}^2 \sum_C r_{vi}^2}}
+    \cdot \frac{n_{uv}}{n_{uv} + \beta}`, or Pearson's correlation over C, shrunk in the same way.
+    The score is a sum of similarities, :math:`\sum_{v \in N(u, i)} s(u,v)`: what the neighbours
+    thought of the item does not count, only that they rated it. So a rating of value 0, which an
+    encoding may keep, counts in full as a sign of interest, and so does a dislike.
+
+    N(u, i) are either the k users most similar to u *among the raters of i* (LibRec 1.3 and 2.0),
+    so that a popular item always finds k of them, however distant; or those raters of i who are
+    among the k users most similar to u *of all* (LibRec 3.0). A user of no similarity is nobody's
+    neighbour: without common items, with a similarity of 0, or where the values of one of the two
+    over C are all 0 (Pearson: all equal, as a single one is). Negative correlations qualify where
+    fewer than k others do: they lower the sum.
+
+    On values that are all equal each cosine is 1, so that only shrinkage tells users apart.
+    Similarities are rounded to float32. Among all users that are equally similar to u, an order is
+    chosen as in `UserKNN`; among raters it changes no sum.
+
+    Parameters
+    ----------
+    n_neighbours : int
+        :math:`k`.
+    similarity : {"cosine", "pearson"}
+        Which similarity.
+    shrinkage : float
+        :math:`\beta`: common items at which a similarity counts half; 0 = as it is.
+    choose_among : {"raters", "all users"}
+        Whom the k neighbours are chosen from.
+    encoding : str
+        What a rating counts, see `Encoding`.
+
+    See Also
+    --------
+    UserKNN : RankSys' model of the same name.
+
+    Notes
+    -----
+    **Defaults.** 20 neighbours, cosine and a shrinkage of 10, as Mena-Maldonado et al. 2020 ran
+    LibRec 2.0 (with encoding ``"graded-zero>=4"``). The toolkit's own configurations have 50
+    neighbours and Pearson, or 200 and cosine.
+
+    **Complexity.** Among raters, training does nothing; scoring a user compares him with all, in
+    :math:`\sum_{i \in R(u)} n_i` steps, sorts the users, and takes
+    :math:`O(nnz \log |U|)` steps that a processor does by the dozen. Memory: a block of users
+    times users, whatever their number. Among all users, the comparisons are made in training, and
+    scoring adds up the ratings of k users.
+
+    **Non-computable.** Pairs of an item that no neighbour rated. LibRec scores them 0: with the
+    cosine this is a place behind all others too, but with Pearson it is one before those of
+    negative sums.
+
+    References
+    ----------
+    Guo, Zhang, Sun & Yorke-Smith, "LibRec: a Java library for recommender systems", UMAP 2015, for
+    the toolkit. Mena-Maldonado, Cañamares, Castells, Ren & Sanderson, "Agreement and disagreement
+    between true and false-positive metrics in recommender systems evaluation", SIGIR 2020.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(
+    ...     {"user_id": [1, 1, 2, 2, 3, 3, 3], "item_id": list("abacabc"), "rating": 4}
+    ... )
+
+    User 1 has one item in common with user 2 (1/2) and two with user 3 (2/3); both have item c:
+
+    >>> knn = CoRatedUserKNN(shrinkage=1).fit(Ratings.from_frame(frame))
+    >>> knn.score(np.array([0])).round(3)
+    array([[1.167, 0.667, 1.167]], dtype=float32)
+    """
+
+    n_neighbours: int = parameter(20, minimum=1)
+    similarity: str = parameter("cosine", choices=("cosine", "pearson"))
+    shrinkage: float = parameter(10.0, minimum=0)
+    choose_among: str = parameter("raters", choices=("raters", "all users"))
+    encoding: str = parameter("stars")
+    coverage: ClassVar[Coverage] = "evidence"
+
+    def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
+        self._near: _Near | None = None
+        self._ones = _ones(len(train))
+        self._users = _Table.read(train.indptr, train.item, train.value, train.n_items)
+        if self.choose_among == "all users":
+            rule = (self.n_neighbours, self.similarity, self.shrinkage)
+            self._near = _nearest_of_all(self._users, *rule)
+
+    def _score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        table = self._users
+        n_items = len(table.column_pointers) - 1
+        if self._near is not None:
+            return _sums(users, self._near, (*table[:2], self._ones), n_items)
+        scores = np.empty((len(users), n_items), dtype=np.float32)
+        items, raters = np.arange(n_items), (table.column_pointers, table.row)
+        for start in range(0, len(users), _LANES):
+            some = users[start : start + _LANES]
+            lanes = _Lanes.of(_similarities(table, some, self.similarity, self.shrinkage))
+            sums = lanes.sums_of_nearest(items, *raters, self.n_neighbours)
+            scores[start : start + _LANES] = sums.T
+        return scores
+
+
+@register
+@dataclass(eq=False)
+class CoRatedItemKNN(Algorithm):
+    r"""Score an item with how similar it is to those that the user rated, as LibRec ranks.
+
+    The similarity of two items looks at the users only who rated both: with C those :math:`n_{ij}`
+    users, it is the cosine :math:`s(i,j) = \frac{\sum_C r_{ui} r_{uj}}{\sqrt{\sum_C r_{ui}^2
+    \sum_C r_{uj}^2}} \cdot \frac{n_{ij}}{n_{ij} + \beta}`, or Pearson's correlation over C, shrunk
+    in the same way. The score is a sum of similarities, :math:`\sum_{j \in N(u, i)} s(i,j)`: the
+    user's ratings themselves do not count.
+
+    N(u, i) are either the k items most similar to i *in the profile* R(u) (LibRec 1.3 and 2.0); or
+    those of the profile that are among the k items most similar to i *of all* (LibRec 3.0). What
+    counts as no similarity, what becomes of negative ones and of equal ones is said in
+    `CoRatedUserKNN`.
+
+    Parameters
+    ----------
+    n_neighbours : int
+        :math:`k`.
+    similarity : {"cosine", "pearson"}
+        Which similarity.
+    shrinkage : float
+        :math:`\beta`: common users at which a similarity counts half; 0 = as it is.
+    choose_among : {"profile", "all items"}
+        What the k neighbours are chosen from.
+    encoding : str
+        What a rating counts, see `Encoding`.
+
+    Raises
+    ------
+    ConfigError
+        If neighbours within profiles need a table of items x items of more than 2 GiB (about
+        19,000 items).
+
+    See Also
+    --------
+    ImplicitItemCosine : Cosines of whole columns, the k nearest of each item of the profile.
+
+    Notes
+    -----
+    **Defaults.** 50 neighbours, cosine and a shrinkage of 10, as Mena-Maldonado et al. 2020 ran
+    LibRec 2.0 (with encoding ``"graded-zero>=4"``). The toolkit's own configurations have 50
+    neighbours and Pearson, or 200 and cosine.
+
+    **Complexity.** Training takes :math:`\sum_u n_u^2` steps and a sort of the items for each item.
+    Scoring a user takes :math:`O(n_u |I| \log |I|)` steps that a processor does by the dozen.
+    Memory: 6 bytes for each pair of items (8 beyond 32,767 items). With the neighbours among all
+    items, both scoring and memory grow with k items per item instead.
+
+    **Non-computable.** Pairs of an item that has no neighbour in the profile. LibRec scores them 0.
+
+    References
+    ----------
+    Guo, Zhang, Sun & Yorke-Smith, "LibRec: a Java library for recommender systems", UMAP 2015, for
+    the toolkit. Mena-Maldonado, Cañamares, Castells, Ren & Sanderson, "Agreement and disagreement
+    between true and false-positive metrics in recommender systems evaluation", SIGIR 2020.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(
+    ...     {"user_id": [1, 2, 2, 3, 3, 3], "item_id": list("aababc"), "rating": 4}
+    ... )
+
+    Two users have both a and b (2/3), one has both a and c (1/2):
+
+    >>> knn = CoRatedItemKNN(shrinkage=1).fit(Ratings.from_frame(frame))
+    >>> knn.score(np.array([0])).round(3)
+    array([[  nan, 0.667, 0.5  ]], dtype=float32)
+    """
+
+    n_neighbours: int = parameter(50, minimum=1)
+    similarity: str = parameter("cosine", choices=("cosine", "pearson"))
+    shrinkage: float = parameter(10.0, minimum=0)
+    choose_among: str = parameter("profile", choices=("profile", "all items"))
+    encoding: str = parameter("stars")
+    coverage: ClassVar[Coverage] = "evidence"
+
+    def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
+        users = _Table.read(train.indptr, train.item, train.value, train.n_items)
+        items = users.transposed()
+        rule = (self.similarity, self.shrinkage)
+        self._profiles = users[:2]
+        self._ones = _ones(len(train))
+        if self.choose_among == "all items":
+            near = _nearest_of_all(items, self.n_neighbours, *rule)
+            # Turned round: for each item those that have it as a neighbour.
+            self._followers = _Table.read(*near, train.n_items)[3:]
+            return
+        needed = 6 * train.n_items**2
+        if needed > _LARGEST_TABLE_BYTES:
+            raise ConfigError(
+                f"CoRatedItemKNN: {train.n_items} items need a table of {needed / 2**30:.0f} GiB"
+                "\nset choose_among='all items', which keeps the nearest of each item only, or "
+                "leave out rare items"
+            )
+        numbers = np.arange(train.n_items)
+        self._lanes = [
+            _Lanes.of(_similarities(items, numbers[start : start + _LANES], *rule))
+            for start in range(0, train.n_items, _LANES)
+        ]
+
+    def _score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        if self.choose_among == "all items":
+            n_items = len(self._followers[0]) - 1
+            return _sums(users, (*self._profiles, self._ones), self._followers, n_items)
+        blocks = [
+            lanes.sums_of_nearest(users, *self._profiles, self.n_neighbours)
+            for lanes in self._lanes
+        ]
+        return np.concatenate(blocks, axis=1)
