@@ -392,9 +392,7 @@ class GaussianPLSA(Algorithm):
         gaps = train.value - self.user_means[train.user]
         squares = np.bincount(train.user, gaps**2, train.n_users)
         deviations = np.sqrt((squares + q * train.value.var()) / weight)
-        # Below this a deviation is what rounding leaves of equal ratings.
-        smallest = 1e-9 * max(1.0, float(np.abs(train.value).max()))
-        self.user_deviations = np.where(deviations > smallest, deviations, 1.0)
+        self.user_deviations = np.where(deviations > 0, deviations, 1.0)
 
     def _standardised(self, train: Ratings) -> Array:
         gaps = train.value - self.user_means[train.user]
