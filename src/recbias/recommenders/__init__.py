@@ -10,13 +10,22 @@ from recbias.recommenders.base import (
     parameter,
     register,
 )
-from recbias.recommenders.least_squares import WeightedMF
+from recbias.recommenders.elementwise import ElementwiseALS
+from recbias.recommenders.least_squares import WRMF, WeightedMF
 from recbias.recommenders.line_ups import (
+    MCCRS20_ROWS,
+    Variation,
     bcc17_grid,
     line_up,
+    line_up_names,
     line_up_sources,
     merged_star_variants,
+    one_name_sources,
+    one_name_systems,
+    sensitivity_systems,
+    sensitivity_variations,
 )
+from recbias.recommenders.linear import EASE, SLIM, AssociationRules
 from recbias.recommenders.listwise import ListRankMF
 from recbias.recommenders.modern import (
     ImplicitALS,
@@ -26,7 +35,7 @@ from recbias.recommenders.modern import (
     ImplicitItemTFIDF,
     ImplicitLMF,
 )
-from recbias.recommenders.neighbourhood import UserKNN
+from recbias.recommenders.neighbourhood import CoRatedItemKNN, CoRatedUserKNN, UserKNN
 from recbias.recommenders.non_negative import PNMF, PoissonFactorisation
 from recbias.recommenders.non_personalised import (
     AverageRating,
@@ -37,15 +46,27 @@ from recbias.recommenders.non_personalised import (
     Random,
     RelevantPopularity,
 )
+from recbias.recommenders.pairwise import BPR, GBPR, WBPR, RankSGD
 from recbias.recommenders.rating_prediction import BiasedMF, SVDpp
 from recbias.recommenders.topic import PLSA, GaussianPLSA
 
 __all__ = [
+    "BPR",
+    "EASE",
+    "GBPR",
+    "MCCRS20_ROWS",
     "PLSA",
     "PNMF",
+    "SLIM",
+    "WBPR",
+    "WRMF",
     "Algorithm",
+    "AssociationRules",
     "AverageRating",
     "BiasedMF",
+    "CoRatedItemKNN",
+    "CoRatedUserKNN",
+    "ElementwiseALS",
     "Encoding",
     "GaussianPLSA",
     "ImplicitALS",
@@ -61,18 +82,25 @@ __all__ = [
     "PoissonFactorisation",
     "Popularity",
     "Random",
+    "RankSGD",
     "Recommender",
     "RelevantPopularity",
     "SVDpp",
     "System",
     "UserKNN",
+    "Variation",
     "WeightedMF",
     "algorithm",
     "algorithms",
     "bcc17_grid",
     "line_up",
+    "line_up_names",
     "line_up_sources",
     "merged_star_variants",
+    "one_name_sources",
+    "one_name_systems",
     "parameter",
     "register",
+    "sensitivity_systems",
+    "sensitivity_variations",
 ]
