@@ -1,14 +1,14 @@
-"""Named line-ups: which systems a chapter compares, and why with these parameters."""
+"""The systems of Bellogín, Castells & Cantador 2017, and grids over what the paper leaves open."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 
 from recbias.errors import unknown_name
-from recbias.recommenders.base import Algorithm, Encoding, Parameter, System
+from recbias.recommenders.base import Encoding, System
 from recbias.recommenders.least_squares import WeightedMF
+from recbias.recommenders.line_ups.entries import Entry, make_system
 from recbias.recommenders.modern import ImplicitALS, ImplicitBPR, ImplicitItemCosine
 from recbias.recommenders.neighbourhood import UserKNN
 from recbias.recommenders.non_personalised import Popularity, Random
@@ -19,29 +19,23 @@ MERGED_BELOW = 4
 """Below this many stars some sources merge ratings: ML-1M's ready folds keep only 4 and 5 apart."""
 
 
-def _system(
-    name: str, algorithm: type[Algorithm], n_seeds: int = 1, **parameters: Parameter
-) -> System:
-    return System(name, algorithm.__name__, parameters, n_seeds)
-
-
-_BCC17: tuple[tuple[System, str], ...] = (
+_BCC17: tuple[Entry, ...] = (
     (
-        _system("Random", Random, n_seeds=10),
+        make_system("Random", Random, n_seeds=10),
         "The floor. Ten seeds, because one random ranking hits too rarely to show its expectation.",
     ),
     (
-        _system("Popularity", Popularity),
+        make_system("Popularity", Popularity),
         "All training ratings count, liked or not: with it P@10 on ML-1M is the 0.08 that the "
         "paper's text states.",
     ),
     (
-        _system("pLSA", PLSA, n_topics=50, n_iterations=100),
+        make_system("pLSA", PLSA, n_topics=50, n_iterations=100),
         "The paper names the method only. 50 topics and 100 iterations are the example of RankSys, "
         "the library of the same group.",
     ),
     (
-        _system(
+        make_system(
             "MF (rating prediction)",
             BiasedMF,
             n_factors=50,
@@ -54,7 +48,7 @@ _BCC17: tuple[tuple[System, str], ...] = (
         "for stars from 1 to 5. The grid shows what hangs on factors and penalty.",
     ),
     (
-        _system(
+        make_system(
             "MF (ranking)", WeightedMF, n_factors=50, regularisation=0.1, alpha=1, n_iterations=20
         ),
         "The reading by the library: RankSys has Hu et al. 2008, with the rating itself as target. "
@@ -62,7 +56,7 @@ _BCC17: tuple[tuple[System, str], ...] = (
         "2020) prints penalty 1 and alpha 0.1, probably the same two numbers swapped.",
     ),
     (
-        _system(
+        make_system(
             "kNN (rating prediction)", UserKNN, n_neighbours=100, normalised=True, min_neighbours=3
         ),
         "The weighted mean of what neighbours gave, asked of at least 3 of them, as in the same "
@@ -70,85 +64,36 @@ _BCC17: tuple[tuple[System, str], ...] = (
         "neighbour gave five stars.",
     ),
     (
-        _system("kNN (ranking)", UserKNN, n_neighbours=100),
+        make_system("kNN (ranking)", UserKNN, n_neighbours=100),
         "The weighted sum, as in RankSys; 100 neighbours as in the same group's later paper "
         "(Cañamares, Castells & Moffat 2020). In the paper's reference, Cremonesi, Koren & Turrin "
         "2010, neighbourhoods rank better without the normalisation.",
     ),
     (
-        _system("ALS (implicit)", ImplicitALS),
+        make_system("ALS (implicit)", ImplicitALS),
         "Defaults of implicit 0.7.3, on which pairs were rated: what people run today.",
     ),
     (
-        _system("BPR (implicit)", ImplicitBPR),
+        make_system("BPR (implicit)", ImplicitBPR),
         "Defaults of implicit 0.7.3, on which pairs were rated; one thread, since two give other "
         "results at the same seed.",
     ),
     (
-        _system("Item cosine (implicit)", ImplicitItemCosine),
+        make_system("Item cosine (implicit)", ImplicitItemCosine),
         "Defaults of implicit 0.7.3, on which pairs were rated.",
     ),
 )
 
-_LINE_UPS: Mapping[str, tuple[tuple[System, str], ...]] = {"bcc17": _BCC17}
 
-
-def line_up(name: str) -> tuple[System, ...]:
-    """Return the systems of a line-up, in the order of its tables.
+def bcc17(min_rating: float) -> tuple[Entry, ...]:
+    """Return the line-up of Bellogín, Castells & Cantador 2017, with its sources.
 
     Parameters
     ----------
-    name : str
-        ``"bcc17"``: the systems of Bellogín, Castells & Cantador 2017, its MF and kNN in both
-        readings, and three models of `implicit`.
-
-    Returns
-    -------
-    tuple of System
-        With distinct names.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such line-up.
-
-    See Also
-    --------
-    line_up_sources : Why these parameters.
-
-    Examples
-    --------
-    >>> [system.name for system in line_up("bcc17")][:3]
-    ['Random', 'Popularity', 'pLSA']
+    min_rating : float
+        Plays no part: no system of this line-up recodes ratings.
     """
-    return tuple(system for system, _ in _entries(name))
-
-
-def line_up_sources(name: str) -> Mapping[str, str]:
-    """Return, for each system of a line-up, where its parameters come from.
-
-    Parameters
-    ----------
-    name : str
-        As for `line_up`.
-
-    Returns
-    -------
-    mapping of str to str
-        Prose by the name of the system.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such line-up.
-    """
-    return MappingProxyType({system.name: source for system, source in _entries(name)})
-
-
-def _entries(name: str) -> tuple[tuple[System, str], ...]:
-    if name not in _LINE_UPS:
-        raise unknown_name("line-up", str(name), _LINE_UPS)
-    return _LINE_UPS[name]
+    return _BCC17
 
 
 def bcc17_grid(part: str) -> tuple[System, ...]:
@@ -196,7 +141,7 @@ def _knn_rating() -> Iterable[System]:
     for k, overlap, least, beta in itertools.product(
         (10, 30, 100, 300), (1, 5, 20), (1, 3), (0, 1, 10)
     ):
-        yield _system(
+        yield make_system(
             f"kNN norm k={k} overlap={overlap} min={least} reg={beta}",
             UserKNN,
             n_neighbours=k,
@@ -210,18 +155,18 @@ def _knn_rating() -> Iterable[System]:
 def _mf_rating() -> Iterable[System]:
     for n_factors, penalty in itertools.product((10, 50), (0.02, 0.05, 0.1)):
         name = f"MF rating factors={n_factors} reg={penalty:g}"
-        yield _system(name, BiasedMF, n_factors=n_factors, regularisation=penalty)
+        yield make_system(name, BiasedMF, n_factors=n_factors, regularisation=penalty)
 
 
 def _knn_ranking() -> Iterable[System]:
     for k, overlap in itertools.product((10, 30, 100, 300), (1, 5, 20)):
         name = f"kNN sum k={k} overlap={overlap}"
-        yield _system(name, UserKNN, n_neighbours=k, min_overlap=overlap)
+        yield make_system(name, UserKNN, n_neighbours=k, min_overlap=overlap)
 
 
 def _mf_ranking() -> Iterable[System]:
     for n_factors, penalty, alpha in itertools.product((10, 50), (0.1, 1, 10), (1, 10)):
-        yield _system(
+        yield make_system(
             f"MF ranking factors={n_factors} reg={penalty:g} alpha={alpha}",
             WeightedMF,
             n_factors=n_factors,
@@ -252,6 +197,7 @@ def merged_star_variants(
 
     Examples
     --------
+    >>> from recbias.recommenders import line_up
     >>> [system.name for system in merged_star_variants(line_up("bcc17"))][:3]
     ['pLSA [1-3 as 1]', 'pLSA [1-3 as 2]', 'pLSA [1-3 as 3]']
     """

@@ -1,0 +1,128 @@
+"""Named line-ups: which systems a chapter compares, and why with these parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from recbias.errors import unknown_name
+from recbias.recommenders.base import System
+from recbias.recommenders.line_ups.atm15 import atm15
+from recbias.recommenders.line_ups.bcc17 import bcc17, bcc17_grid, merged_star_variants
+from recbias.recommenders.line_ups.ccm20 import ccm20
+from recbias.recommenders.line_ups.entries import Entry
+from recbias.recommenders.line_ups.mccrs20 import MCCRS20_ROWS, mccrs20
+from recbias.recommenders.line_ups.modern import modern
+from recbias.recommenders.line_ups.one_name import one_name_sources, one_name_systems
+from recbias.recommenders.line_ups.sensitivity import (
+    Variation,
+    sensitivity_systems,
+    sensitivity_variations,
+)
+
+__all__ = [
+    "MCCRS20_ROWS",
+    "Variation",
+    "bcc17_grid",
+    "line_up",
+    "line_up_names",
+    "line_up_sources",
+    "merged_star_variants",
+    "one_name_sources",
+    "one_name_systems",
+    "sensitivity_systems",
+    "sensitivity_variations",
+]
+
+_LINE_UPS: Mapping[str, Callable[[float], tuple[Entry, ...]]] = {
+    "bcc17": bcc17,
+    "mccrs20": mccrs20,
+    "ccm20": ccm20,
+    "atm15": atm15,
+    "modern": modern,
+}
+
+
+def line_up_names() -> list[str]:
+    """Return the names of all line-ups.
+
+    Examples
+    --------
+    >>> line_up_names()
+    ['bcc17', 'mccrs20', 'ccm20', 'atm15', 'modern']
+    """
+    return list(_LINE_UPS)
+
+
+def line_up(name: str, *, min_rating: float = 4.0) -> tuple[System, ...]:
+    """Return the systems of a line-up, in the order of its tables.
+
+    =========  ===================================================================================
+    name       systems
+    =========  ===================================================================================
+    bcc17      Bellogín, Castells & Cantador 2017, MF and kNN in both readings, and three models of
+               `implicit`
+    mccrs20    Mena-Maldonado et al. 2020, as they were run: what LibRec did where that was not the
+               cited model
+    ccm20      Cañamares, Castells & Moffat 2020, with the kNN settings of its experiments
+    atm15      Adamopoulos, Tuzhilin & Mountanos 2015, with LibRec's defaults of the time
+    modern     What people run today, and the cited models that the papers' runs were not
+    =========  ===================================================================================
+
+    Parameters
+    ----------
+    name : str
+        As in the table.
+    min_rating : float
+        The smallest rating of a liked item, which some systems need to read ratings as the paper
+        did; 4 is right for stars from 1 to 5.
+
+    Returns
+    -------
+    tuple of System
+        With distinct names, the same for every `min_rating`.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such line-up, or no rating can be recoded with such a threshold.
+
+    See Also
+    --------
+    line_up_sources : Why these parameters.
+
+    Examples
+    --------
+    >>> [system.name for system in line_up("bcc17")][:3]
+    ['Random', 'Popularity', 'pLSA']
+    >>> line_up("mccrs20", min_rating=3)[2].parameters["encoding"]
+    'graded-zero>=3'
+    """
+    return tuple(system for system, _ in _entries(name, min_rating))
+
+
+def line_up_sources(name: str) -> Mapping[str, str]:
+    """Return, for each system of a line-up, where its parameters come from.
+
+    Parameters
+    ----------
+    name : str
+        As for `line_up`.
+
+    Returns
+    -------
+    mapping of str to str
+        Prose by the name of the system.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such line-up.
+    """
+    return MappingProxyType({system.name: source for system, source in _entries(name, 4.0)})
+
+
+def _entries(name: str, min_rating: float) -> tuple[Entry, ...]:
+    if name not in _LINE_UPS:
+        raise unknown_name("line-up", str(name), _LINE_UPS)
+    return _LINE_UPS[name](min_rating)
