@@ -245,7 +245,7 @@ def test_a_single_rating_has_a_closed_form(n_factors, rating, confidence):
 
 def test_wrmf_refuses_what_it_cannot_solve():
     train = small_table(n_users=6, n_items=4)
-    with pytest.raises(ConfigError, match="WRMF: .*\n.*regularisation 1e-300 is too small for 20"):
+    with pytest.raises(ConfigError, match=r"WRMF: .*\n.*1e-300 is too small for 20"):
         WRMF(20, 1e-300).fit(train, rng=np.random.default_rng(1))
     with pytest.raises(DataError, match="WRMF: user 0 rates item 0 -2 in 'small'"):
         WRMF().fit(table([[-2.0, 3.0]]))
