@@ -120,12 +120,12 @@ class ListRankMF(Algorithm):
     -----
     **Defaults.** Those that Mena-Maldonado et al. (SIGIR 2020) ran, which are LibRec 3.0's;
     LibRec 2.0 has 300 iterations and :math:`\lambda = 0.01`. The line search is LibRec 2.0's, the
-    publication has a constant step and does not say how its vectors start. The penalty counts
-    every user once, not every rating: 0.06 is strong, and on few users it outweighs the ratings.
+    start this package's. The loss counts every user once, not every rating, so that a penalty of
+    0.06 is strong: on few users it outweighs the ratings, and factors shrink towards 0.
 
     **Complexity.** O(n n_factors) per iteration for n ratings, with two exponentials per rating
-    for each step that is tried, two on average; memory for four arrays of factors and four numbers
-    per rating.
+    for the gradient and two for each step that is tried, of which there are two on average; memory
+    for six arrays of factors and four numbers per rating.
 
     **Non-computable.** Pairs of a user or an item without ratings.
 
