@@ -282,10 +282,10 @@ class SVDpp(Algorithm):
     Notes
     -----
     **Defaults.** Those that Mena-Maldonado et al. (SIGIR 2020) ran, which are LibRec 3.0's: a
-    constant step (the configured maximum never binds) and one :math:`\lambda` for everything. LibRec
-    2.0 starts its vectors as here and its biases at random as well; LibRec 3.0 has a standard
-    deviation of 0.001. The publication has steps of 0.007 that shrink by a tenth per epoch, a
-    :math:`\lambda` of 0.005 for biases and of 0.015 for vectors.
+    constant step, whose configured maximum never binds, and one :math:`\lambda` for everything.
+    LibRec 2.0 starts its vectors as here and its biases at random as well; LibRec 3.0 has a
+    standard deviation of 0.001. The publication has steps of 0.007 that shrink by a tenth per
+    epoch, a :math:`\lambda` of 0.005 for biases and of 0.015 for vectors.
 
     **Complexity.** O(n n_factors) per epoch for n ratings, where following the publication word by
     word takes O(n_factors) times the sum of squared profile lengths; memory for the factors and for
