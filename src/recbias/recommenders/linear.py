@@ -227,7 +227,8 @@ class EASE(_DenseWeights):
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"user_id": [1, 1, 2, 2], "item_id": list("abab"), "rating": 5})
-    >>> EASE(regularisation=2, encoding="binary-all").fit(Ratings.from_frame(frame)).score(np.array([0]))
+    >>> ease = EASE(regularisation=2, encoding="binary-all").fit(Ratings.from_frame(frame))
+    >>> ease.score(np.array([0]))
     array([[0.5, 0.5]], dtype=float32)
     """
 
