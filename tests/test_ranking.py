@@ -24,6 +24,7 @@ from explicit_lists import (
 from recbias import ranking
 from recbias.errors import ConfigError, ContractError, ScoreError
 from recbias.ranking import block_size, rank, score_blocks, top_items
+from recbias.recommenders import Popularity
 from recbias.targets import TargetRule, Targets
 from recbias.testing import naive_list
 
@@ -414,3 +415,12 @@ def test_blocks_cover_every_user_once(monkeypatch):
     blocks = list(score_blocks(FixedScores(scores), train))
     assert [(first, len(block)) for first, block in blocks] == [(0, 4), (4, 4), (8, 2)]
     assert (np.concatenate([block for _, block in blocks]) == scores).all()
+
+
+def test_a_promise_holds_for_the_ratings_that_an_encoding_keeps():
+    class Liked(Popularity):
+        encoding = "binary-pos>=4"
+
+    train = make_split(np.full((2, 3), np.nan), [[5, 1, np.nan], [4, np.nan, 2]]).test
+    ((_, scores),) = score_blocks(Liked().fit(train), train)
+    np.testing.assert_array_equal(scores, [[2, np.nan, np.nan]] * 2)

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from recbias.errors import ConfigError, ContractError, ScoreError
 from recbias.ratings import Ratings
 from recbias.recommenders import Recommender
+from recbias.recommenders.base import ratings_read
 from recbias.relevance import relevant
 from recbias.splits import Split
 from recbias.streams import stream
@@ -132,7 +133,8 @@ def score_blocks(
         user and item.
     """
     n_users, n_items = train.n_users, train.n_items
-    promised = _promised_items(recommender, train)
+    read = ratings_read(recommender, train)
+    promised = _promised_items(recommender, read)
     step = block_size(n_items)
     for first in range(0, n_users, step):
         users = np.arange(first, min(first + step, n_users))
@@ -145,7 +147,7 @@ def score_blocks(
                 f"expected float32 {expected}"
             )
         if promised is not None:
-            _refuse_missing(recommender, train, first, scores, promised)
+            _refuse_missing(recommender, read, first, scores, promised)
         yield first, np.ascontiguousarray(scores)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recbias.errors import ContractError, RecbiasError
 from recbias.ratings import Ratings, RatingScale
-from recbias.recommenders import Encoding
+from recbias.recommenders.base import ratings_read
 
 _NO_SCORE = "no pair has a score"
 
@@ -91,7 +91,9 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     expected = (train.n_users, train.n_items)
     promise(scores.shape == expected, f"scores have shape {scores.shape}, expected {expected}")
     promise(not np.isinf(scores).any(), "a score is infinite")
-    _check_coverage(scores, _kept(train, model), getattr(model, "coverage", "evidence"), promise)
+    _check_coverage(
+        scores, ratings_read(model, train), getattr(model, "coverage", "evidence"), promise
+    )
 
     kept = scores.copy()
     scores[:] = -1
@@ -141,7 +143,7 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
             promise(bool(kept) or broken == _NO_SCORE, f"with {name}: {broken}")
 
         coverage = getattr(at_edge, "coverage", "evidence")
-        _check_coverage(scores, _kept(edge, at_edge), coverage, promise_at_edge)
+        _check_coverage(scores, ratings_read(at_edge, edge), coverage, promise_at_edge)
 
 
 def _ratings_with_gaps(seed: int) -> Ratings:
@@ -179,11 +181,6 @@ def _renumber(
     user, item = users[train.user].astype(np.int32), items[train.item].astype(np.int32)
     order = np.lexsort((item, user))
     return dataclasses.replace(train, user=user[order], item=item[order], value=train.value[order])
-
-
-def _kept(train: Ratings, model: Any) -> Ratings:
-    """Leave out the ratings that the model's encoding drops."""
-    return Encoding.parse(getattr(model, "encoding", "stars")).encode(train)
 
 
 def _edge_tables() -> dict[str, Ratings]:

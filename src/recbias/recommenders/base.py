@@ -405,11 +405,10 @@ class Algorithm(ABC):
         name = type(self).__name__
         if len(train) == 0:
             raise DataError(f"{name}: no training ratings in '{train.name}'")
-        encoding = getattr(self, "encoding", "stars")
-        encoded = _encode(train, encoding)
+        encoded = ratings_read(self, train)
         if len(encoded) == 0:
             raise DataError(
-                f"{name}: encoding {encoding!r} leaves no training ratings in '{train.name}'"
+                f"{name}: its encoding leaves no training ratings in '{train.name}': {self}"
                 "\nchoose a lower threshold, or an encoding that keeps all ratings"
             )
         if encoded.value.min() < self.minimum_value:
@@ -619,11 +618,18 @@ def _encode(train: Ratings, encoding: str) -> Ratings:
     return Encoding.parse(encoding).encode(train)
 
 
-def encoded_values(
-    model: str, encoding: str, train: Ratings, *, minimum: float = -math.inf
-) -> npt.NDArray[np.float64]:
-    """Stand in until all models read `train.value`."""
-    return train.value.copy()
+def ratings_read(recommender: Recommender, train: Ratings) -> Ratings:
+    """Return the ratings that `coverage` speaks of: without those that an encoding drops.
+
+    Parameters
+    ----------
+    recommender : Recommender
+        An `Algorithm` may have an encoding; any other recommender reads all ratings.
+    train : Ratings
+        What it is fitted on.
+    """
+    encoding = getattr(recommender, "encoding", "stars")
+    return _encode(train, encoding) if isinstance(recommender, Algorithm) else train
 
 
 def factor_scores(
