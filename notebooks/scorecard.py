@@ -9,6 +9,8 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
+#   recbias:
+#     summary: true
 # ---
 
 # %% [markdown]

@@ -8,8 +8,10 @@ its cells carries the tag ``parameters``; it holds assignments of literals and n
     gain: str = "linear"  # one of linear, exp: gain of a rating in nDCG
 
 The type of a parameter is its annotation, or the type of its default. A comment may limit it, as
-above. Papermill executes the chapter; the executed notebook is kept and used again until its code,
-its parameters, the package, the data or the lock change. Prose may change without a new run.
+above. A page whose header says ``recbias: {summary: true}`` has no results of its own: it is run
+after all others and shows what they stored. Papermill executes the chapter; the executed notebook
+is kept and used again until its code, its parameters, the package, the data or the lock change.
+Prose may change without a new run.
 """
 
 from __future__ import annotations
@@ -179,8 +181,8 @@ class Chapter:
 
     @property
     def is_summary(self) -> bool:
-        """Whether it is a page on the results of the numbered chapters, as the scorecard is."""
-        return not self.name[0].isdigit()
+        """Whether it shows what other pages stored, as the scorecard does; its header says so."""
+        return bool(self.notebook().metadata.get("recbias", {}).get("summary", False))
 
     def notebook(self) -> NotebookNode:
         """Read the source as a notebook without outputs."""

@@ -19,6 +19,7 @@ from recbias.experiment import Results
 __all__ = [
     "downloads",
     "plot_bounds",
+    "plot_ranges",
     "plot_settings",
     "plot_target_sets",
     "plot_values",
@@ -201,6 +202,40 @@ def plot_settings(
     axis.set_xlabel(metric)
     axis.set_xlim(left=0)
     figure.legend(loc="outside upper center", ncols=len(references), frameon=False)
+    return _detached(figure)
+
+
+def plot_ranges(spans: pd.DataFrame, *, metric: str) -> Figure:
+    """Plot how far each system's value and its rank move with its parameters, a row per system.
+
+    Parameters
+    ----------
+    spans
+        As :func:`recbias.claims.sensitivity.spans` gives them.
+    metric
+        Label of the values.
+
+    Returns
+    -------
+    Figure
+        Bars from the least to the most, dots at the systems' own settings.
+    """
+    height = 0.9 + 0.32 * len(spans)
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, height), sharey=True, width_ratios=(1.3, 1))
+    places = np.arange(len(spans))
+    blue, orange = sns.color_palette("colorblind")[:2]
+    columns = (("least", "own", "most"), ("best", "rank", "worst"))
+    for axis, (low, own, high), colour in zip(axes, columns, (blue, orange), strict=True):
+        axis.hlines(places, spans[low], spans[high], color=colour, linewidth=7, alpha=0.45)
+        axis.plot(spans[own], places, "o", color="black", markersize=5)
+        axis.grid(visible=False, axis="y")
+    axes[0].set_xlim(left=0)
+    axes[0].set_xlabel(metric)
+    axes[0].set_yticks(places, spans.index)
+    axes[0].invert_yaxis()
+    axes[1].set_xlabel("rank in the line-up")
+    axes[1].set_xlim(0.3, len(spans) + 0.7)
+    axes[1].set_xticks([1, *range(4, len(spans) + 1, 4)])
     return _detached(figure)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +55,9 @@ class Checks:
     Attributes
     ----------
     rows
-        The checks.
+        The checks; none if a page wants statistics only.
     statistics
-        Numbers that describe the data under the chapter's options.
+        Numbers that follow from the data under the chapter's options, without a system's training.
     key, parameters, dataset, origin, provenance
         As of :class:`recbias.experiment.Results`.
     """
@@ -214,10 +215,10 @@ def recompute_checks(compute: Compute, path: Path) -> str:
     -------
     str
         What differs, empty if nothing does. Violations below the tolerance are rounding and may
-        differ.
+        differ, statistics by one part in a million.
     """
     recorded = load_checks(path)
-    rows, _ = compute(load_dataset(recorded.dataset["name"]), **recorded.parameters)
+    rows, statistics = compute(load_dataset(recorded.dataset["name"]), **recorded.parameters)
     pairs = zip(rows, recorded.rows, strict=False)
     differing = [
         fresh.what
@@ -227,4 +228,14 @@ def recompute_checks(compute: Compute, path: Path) -> str:
     ]
     if len(rows) != len(recorded.rows):
         differing.append(f"{len(rows)} checks, recorded {len(recorded.rows)}")
+    differing += [
+        name
+        for name in sorted({*statistics, *recorded.statistics})
+        if not math.isclose(
+            statistics.get(name, math.nan),
+            recorded.statistics.get(name, math.nan),
+            rel_tol=1e-6,
+            abs_tol=1e-12,
+        )
+    ]
     return "; ".join(differing)

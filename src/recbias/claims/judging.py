@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recbias.claims import design_alternatives
+from recbias.claims import design_alternatives, validation
 from recbias.claims.checks import Compute, load_checks, recompute_checks
 from recbias.claims.ledger import CHAPTERS, Claim, claims
 from recbias.claims.parts import (
@@ -98,8 +98,11 @@ CRITERIA: Mapping[str, Criterion] = {**design_alternatives.CRITERIA}
 SUPERSEDED: Mapping[str, Sequence[Superseded]] = {**design_alternatives.SUPERSEDED}
 """Criteria that were replaced after their first result, by claim."""
 
-CHECKS: Mapping[str, Compute] = {"01_design_alternatives": design_alternatives.theorem_checks}
-"""What computes the checks of each chapter."""
+CHECKS: Mapping[str, Compute] = {
+    "01_design_alternatives": design_alternatives.theorem_checks,
+    "systems": validation.chance,
+}
+"""What computes the checks and statistics of each chapter or page."""
 
 
 def judge(claim: Claim, results: ChapterResults) -> Verdict:

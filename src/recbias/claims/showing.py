@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import pandas as pd
 
 from recbias.claims.judging import VERDICTS, Verdict
 from recbias.claims.ledger import CHAPTERS
+from recbias.claims.reference import Reference
+from recbias.claims.validation import MAY_BE_OUTSIDE, MEASURES, Comparison, outside, verdict
+from recbias.experiment import Quantity, Results
+from recbias.recommenders import System
+from recbias.recommenders.descriptions import parameters_html
+from recbias.recommenders.line_ups import Change
 
-__all__ = ["scorecard_html", "totals", "verdict_cards"]
+__all__ = [
+    "badge",
+    "changes_html",
+    "comparison_html",
+    "comparison_sentence",
+    "measured_html",
+    "quantity_text",
+    "readings_html",
+    "scorecard_html",
+    "spans_html",
+    "table_html",
+    "totals",
+    "verdict_cards",
+]
 
 KINDS = {
     "empirical": "What only a measurement can tell",
@@ -19,6 +38,8 @@ KINDS = {
     "definition": "Options and records that exist",
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
+
+_COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
 OPEN_PARTS = 6
 """A card lists up to so many parts at once; more wait behind a click."""
@@ -96,10 +117,223 @@ def scorecard_html(verdicts: Sequence[Verdict], *, pages: str) -> str:
     )
 
 
-def _badge(verdict: Verdict) -> str:
-    name = verdict.verdict.replace(" ", "-")
-    reason = f" ({escape(verdict.reason)})" if verdict.reason else ""
-    return f'<span class="verdict {name}">{escape(verdict.verdict)}{reason}</span>'
+def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Write a table that scrolls in its own box where the page is narrow.
+
+    Parameters
+    ----------
+    head
+        Titles of the columns, as HTML.
+    rows
+        Cells, as HTML.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    titles = "".join(f"<th>{title}</th>" for title in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>" for cells in rows
+    )
+    return (
+        f'<div class="scrolls"><table class="numbers"><thead><tr>{titles}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def quantity_text(quantity: Quantity) -> str:
+    """Write a value with its 95 % interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantity_text(Quantity(0.25, np.array([0.2, 0.3])))
+    '0.2500 (0.2025 to 0.2975)'
+    """
+    low, high = quantity.interval
+    return f"{quantity.value:.4f} ({low:.4f} to {high:.4f})"
+
+
+def comparison_html(comparisons: Sequence[Comparison]) -> str:
+    """Write published and measured values side by side, a row per system.
+
+    Parameters
+    ----------
+    comparisons
+        As :func:`recbias.claims.validation.compare` gives them.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    head = ["system"]
+    for metric in MEASURES:
+        head += [f"{metric}, published", "ours (95 % interval)", "difference", "allowed"]
+    rows = []
+    for system in dict.fromkeys(each.system for each in comparisons):
+        cells = [escape(system)]
+        own = [each for each in comparisons if each.system == system]
+        for each in own:
+            cells += [
+                f"{each.published:.4f}",
+                quantity_text(each.measured),
+                f"{each.difference:+.4f}",
+                f"{each.part.region}"
+                + ("" if each.rule == "tolerance" else f" ({each.rule}: {each.part.value:.4f})"),
+            ]
+        rows.append([*cells, badge("yes" if all(each.inside for each in own) else "no")])
+    return table_html([*head, "inside"], rows)
+
+
+def comparison_sentence(comparisons: Sequence[Comparison]) -> str:
+    """Say in a sentence how many systems are inside, and which are not.
+
+    Parameters
+    ----------
+    comparisons
+        Of all systems.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    missed, found = outside(comparisons), verdict(comparisons)
+    n_systems = len({each.system for each in comparisons})
+    text = f"{badge(found)} {n_systems - len(missed)} of {n_systems} systems are inside in "
+    text += "both measures."
+    if missed:
+        text += f" Outside: {escape(', '.join(missed))}."
+    unexpected = [name for name in missed if name not in MAY_BE_OUTSIDE]
+    if unexpected:
+        text += f" Nothing explains {escape(', '.join(unexpected))}."
+    return f"<p>{text}</p>"
+
+
+def measured_html(results: Results) -> str:
+    """Write what a line-up scores, a row per system.
+
+    Parameters
+    ----------
+    results
+        Measured under one protocol.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    rows = [[escape(name), *_values(results, name)] for name in results.systems]
+    return table_html(["system", *_COLUMNS], rows)
+
+
+def changes_html(
+    changes: Sequence[Change], measured: Results, changed: Results, published: Reference | None
+) -> str:
+    """Write some systems of a line-up, and below each what it scores with something changed.
+
+    Parameters
+    ----------
+    changes
+        The changes.
+    measured, changed
+        The line-up, and the changed systems.
+    published
+        Published values, if there are any for this data.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    own = {system.name: system for system in measured.grid.systems}
+    rows: list[list[str]] = []
+    for base in dict.fromkeys(change.base for change in changes):
+        if published:
+            values = [f"{published.values[base][metric]:.4f}" for metric in MEASURES]
+            rows.append([f"<strong>{escape(base)}</strong>", "published", "", *values])
+        name = "" if published else f"<strong>{escape(base)}</strong>"
+        rows.append([name, "in the line-up", _class(own[base]), *_values(measured, base)])
+        rows += [
+            [
+                "",
+                escape(change.what),
+                _class(change.system),
+                *_values(changed, change.system.name),
+            ]
+            for change in changes
+            if change.base == base
+        ]
+    return table_html(["system", "variant", "class", *_COLUMNS], rows)
+
+
+def readings_html(systems: Iterable[System], sources: Mapping[str, str]) -> str:
+    """Write what each reading of a name is, and whose it is.
+
+    Parameters
+    ----------
+    systems, sources
+        As :func:`recbias.recommenders.line_ups.one_name_systems` and ``one_name_sources`` give
+        them.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    rows = [
+        [escape(system.name), escape(sources[system.name]), _class(system), parameters_html(system)]
+        for system in systems
+    ]
+    return table_html(("reading", "whose", "class", "parameters"), rows)
+
+
+def spans_html(spans: pd.DataFrame, metric: str) -> str:
+    """Write how far each system moves.
+
+    Parameters
+    ----------
+    spans
+        As :func:`recbias.claims.sensitivity.spans` gives them.
+    metric
+        What was measured.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    head = ("system", metric, "least to most", "rank", "best to worst", "moved", "most by")
+    rows = [
+        [
+            escape(str(system)),
+            f"{span['own']:.4f}",
+            f"{span['least']:.4f} to {span['most']:.4f}",
+            str(span["rank"]),
+            f"{span['best']} to {span['worst']}",
+            escape(span["moved"]),
+            f"<code>{escape(span['strongest'])}</code>" if span["strongest"] else "",
+        ]
+        for system, span in spans.iterrows()
+    ]
+    return table_html(head, rows)
+
+
+def _values(results: Results, system: str) -> list[str]:
+    (label,) = results.grid.by_label
+    return [quantity_text(results[system, label, metric]) for metric in MEASURES]
+
+
+def _class(system: System) -> str:
+    return f'<a href="#class-{system.algorithm.lower()}">{system.algorithm}</a>'
+
+
+def badge(verdict: str, reason: str = "") -> str:
+    """Write a verdict as a coloured label."""
+    told = f" ({escape(reason)})" if reason else ""
+    return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}{told}</span>'
 
 
 def _card(verdict: Verdict) -> str:
@@ -108,7 +342,7 @@ def _card(verdict: Verdict) -> str:
     return (
         f'<section class="claim" id="{escape(claim.id.lower())}">'
         f'<p class="claim-head"><strong>{escape(claim.id)}</strong> {escape(claim.where)} · '
-        f"{escape(claim.kind)} {_badge(verdict)}</p>"
+        f"{escape(claim.kind)} {badge(verdict.verdict, verdict.reason)}</p>"
         f"<p>{escape(claim.text)}</p>{published}"
         f'<p class="criterion">Holds if: {escape(claim.criterion)}.</p>{_parts(verdict)}'
         f"{_earlier(verdict)}</section>"
@@ -159,5 +393,6 @@ def _row(verdict: Verdict, pages: str) -> str:
     published = escape(claim.published or "no value")
     return (
         f'<tr id="{claim.id.lower()}"><td>{text}</td><td>{claim.kind}</td>'
-        f"<td>{published}</td><td>{_badge(verdict)}{_earlier(verdict)}</td></tr>"
+        f"<td>{published}</td>"
+        f"<td>{badge(verdict.verdict, verdict.reason)}{_earlier(verdict)}</td></tr>"
     )

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from recbias.errors import unknown_name
 from recbias.recommenders.base import System
+from recbias.recommenders.line_ups.ablations import Change, ablations, cited_models
 from recbias.recommenders.line_ups.atm15 import atm15
 from recbias.recommenders.line_ups.bcc17 import bcc17, bcc17_grid, merged_star_variants
 from recbias.recommenders.line_ups.ccm20 import ccm20
@@ -22,8 +23,11 @@ from recbias.recommenders.line_ups.sensitivity import (
 
 __all__ = [
     "MCCRS20_ROWS",
+    "Change",
     "Variation",
+    "ablations",
     "bcc17_grid",
+    "cited_models",
     "line_up",
     "line_up_names",
     "line_up_sources",

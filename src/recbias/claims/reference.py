@@ -1,0 +1,101 @@
+"""Values that authors measured with their own programs, which ours should meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import yaml
+
+from recbias.places import packaged
+from recbias.recommenders.line_ups import MCCRS20_ROWS
+
+__all__ = ["Reference", "find_reference", "references"]
+
+_ROWS: Mapping[str, Mapping[str, str]] = {"mccrs20": MCCRS20_ROWS}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A table of published values, in ``data/published/reference_values.yaml``.
+
+    Attributes
+    ----------
+    name
+        Line-up whose systems it is about.
+    what
+        What was averaged.
+    source, commit, files
+        Where it was read.
+    datasets
+        Names of the datasets that hold the same ratings.
+    split
+        Split of those datasets that the values were measured on.
+    protocol
+        How, as :class:`recbias.protocol.Protocol` writes it.
+    values
+        Published value by system of the line-up and metric.
+    """
+
+    name: str
+    what: str
+    source: str
+    commit: str
+    files: str
+    datasets: tuple[str, ...]
+    split: str
+    protocol: str
+    values: Mapping[str, Mapping[str, float]] = field(hash=False)
+
+
+def references() -> dict[str, Reference]:
+    """Read all tables, by name of the line-up.
+
+    Examples
+    --------
+    >>> references()["mccrs20"].values["Popularity"]["P@10"]
+    0.14645
+    """
+    with packaged("published/reference_values.yaml").open(encoding="utf-8") as file:
+        document = yaml.safe_load(file)
+    return {
+        name: Reference(
+            name=name,
+            datasets=tuple(entry["datasets"]),
+            values={
+                system: dict(zip(entry["columns"], entry["values"][row], strict=True))
+                for system, row in _ROWS[name].items()
+            },
+            **{key: entry[key] for key in ("what", "source", "commit", "files")},
+            **{key: entry[key] for key in ("split", "protocol")},
+        )
+        for name, entry in document.items()
+    }
+
+
+def find_reference(name: str, dataset: str, split: str, protocol: str) -> Reference | None:
+    """Find the published values that a measurement can be compared with.
+
+    Parameters
+    ----------
+    name
+        Line-up.
+    dataset, split, protocol
+        Those of the measurement.
+
+    Returns
+    -------
+    Reference or None
+        None unless all three are those of the published values.
+
+    Examples
+    --------
+    >>> find_reference("mccrs20", "ml-1m", "ready", "AI-AN-AR rel>=4").what
+    'means of the five folds of MovieLens 1M, lists of 10, relevance from 4 stars'
+    >>> find_reference("mccrs20", "ml-1m", "ready", "AI-AN-AR rel>=5") is None
+    True
+    """
+    found = references().get(name)
+    if found is None or dataset not in found.datasets:
+        return None
+    return found if (split, protocol) == (found.split, found.protocol) else None

@@ -1,0 +1,120 @@
+"""How much a system's place hangs on its parameters: one of them moved at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from recbias.experiment import Results
+from recbias.recommenders import System
+from recbias.recommenders.line_ups import Variation, sensitivity_variations
+
+__all__ = ["chosen_variations", "spans", "values_of_variations"]
+
+
+def chosen_variations(name: str, *, short: bool = False) -> dict[str, Variation]:
+    """Select the variations of a line-up that are measured.
+
+    Parameters
+    ----------
+    name
+        Name of the line-up.
+    short
+        Take the first other value of each parameter only.
+
+    Returns
+    -------
+    dict of str to Variation
+        By name of the system.
+
+    Examples
+    --------
+    >>> len(chosen_variations("mccrs20")) > len(chosen_variations("mccrs20", short=True))
+    True
+    """
+    ways = sensitivity_variations(name)
+    if not short:
+        return dict(ways)
+    first: dict[tuple[str, str], str] = {}
+    for label, way in ways.items():
+        first.setdefault((way.base, way.parameter), label)
+    return {label: ways[label] for label in first.values()}
+
+
+def values_of_variations(
+    results: Results, systems: Iterable[System], ways: Mapping[str, Variation], *, metric: str
+) -> pd.DataFrame:
+    """Lay out what every variation scores, and where that would put its system in the line-up.
+
+    Parameters
+    ----------
+    results
+        The systems and their variations on one split, under one protocol.
+    systems
+        The line-up.
+    ways
+        What each variation changes, by its name.
+    metric
+        What is compared.
+
+    Returns
+    -------
+    DataFrame
+        A row per system at its own setting (``parameter`` is empty) and per variation, with
+        ``value``, 95 % interval ``low`` to ``high``, and ``rank``: 1 + the number of other systems,
+        at their own settings, that score more.
+    """
+    (label,) = results.grid.by_label
+    names = [system.name for system in systems]
+    table = results.table(label, metric)
+    own = table["value"].loc[names]
+    entries = [(name, "", "", name) for name in names]
+    entries += [(way.base, way.parameter, f"{way.value}", name) for name, way in ways.items()]
+    rows = []
+    for system, parameter, setting, name in entries:
+        value, low, high = table.loc[name, ["value", "low", "high"]]
+        rank = 1 + int((own.drop(system) > value).sum())
+        rows.append((system, parameter, setting, value, low, high, rank))
+    columns = ["system", "parameter", "setting", "value", "low", "high", "rank"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def spans(values: pd.DataFrame, systems: Iterable[System]) -> pd.DataFrame:
+    """Reduce :func:`values_of_variations` to the ends of each system's range.
+
+    Parameters
+    ----------
+    values
+        All values.
+    systems
+        The line-up.
+
+    Returns
+    -------
+    DataFrame
+        A row per system, the best at its own setting first: ``least``, ``own`` and ``most`` of the
+        value, ``best``, ``rank`` and ``worst`` of the rank, ``moved``, which parameters went where,
+        and ``strongest``, the one that moves the value most; empty where none does.
+    """
+    rows = {}
+    for system in systems:
+        group = values[values["system"] == system.name]
+        own = group[group["parameter"] == ""].iloc[0]
+        moves = (group["value"] - own["value"]).abs()
+        settings = group[group["parameter"] != ""].groupby("parameter", sort=False)["setting"]
+        rows[system.name] = {
+            "least": group["value"].min(),
+            "own": own["value"],
+            "most": group["value"].max(),
+            "best": int(group["rank"].min()),
+            "rank": int(own["rank"]),
+            "worst": int(group["rank"].max()),
+            "moved": "; ".join(
+                f"{name} {system.parameters[str(name)]} → {', '.join(others)}"
+                for name, others in settings
+            ),
+            "strongest": group["parameter"].loc[moves.idxmax()] if moves.max() > 0 else "",
+        }
+    found = pd.DataFrame.from_dict(rows, orient="index")
+    return found.sort_values("own", ascending=False, kind="stable")
