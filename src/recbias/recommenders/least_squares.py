@@ -261,6 +261,17 @@ class WeightedMF(_AllPairsALS):
     References
     ----------
     Hu, Koren & Volinsky, "Collaborative filtering for implicit feedback datasets", ICDM 2008.
+
+    Examples
+    --------
+    The best product z for a single rating minimises c (t - z)^2 + 2 lambda z, so it
+    is t - lambda / c; here c = 1 + 1 and t = 1.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"user_id": [1], "item_id": ["a"], "rating": [1.0]})
+    >>> model = WeightedMF(n_factors=1, regularisation=0.5, n_iterations=100)
+    >>> model.fit(Ratings.from_frame(frame), rng=np.random.default_rng(1)).score(np.array([0]))
+    array([[0.75]], dtype=float32)
     """
 
     n_factors: int = parameter(50, minimum=1)
