@@ -16,7 +16,13 @@ _BLOCK = 64
 """Items whose weights are also held as a sum."""
 
 _REFRESH = 1024
-"""Draws after which rounding errors of the sums are removed."""
+"""Draws after which rounding errors of the sums are removed, at the latest."""
+
+_LOST = 1e-4
+"""Share of a former total below which its rounding errors count, so that they are removed."""
+
+_FEW = 1e-3
+"""Share of the total below which a difference from it has too few right digits."""
 
 _TRIES = 16
 """Draws by blocks, which can hit a rated item, before the user's other items are walked through."""
@@ -85,14 +91,17 @@ def _draw(
     did not rate means to change one number, and the weights of the few that she did.
     """
     block = np.zeros((len(weight) + _BLOCK - 1) // _BLOCK)
-    total = 0.0
+    total, largest, age = 0.0, 0.0, _REFRESH
     for draw in range(len(drawn_user)):
-        if draw % _REFRESH == 0:
+        largest = max(largest, total)
+        age += 1
+        if age > _REFRESH or total < _LOST * largest:
             total = _sum_blocks(weight, block)
             for place in range(len(weight)):
                 weight[place] = max(weight[place] / total, _FLOOR)
             scale *= total
             total = _sum_blocks(weight, block)
+            largest, age = total, 0
         u = users[int(rng.random() * len(users))]
         first, end = pointers[u], pointers[u + 1]
         drawn_user[draw] = u
@@ -101,7 +110,7 @@ def _draw(
         for at in range(first, end):
             mass += weight[rated[at]]
         others = total - mass
-        if others < 1e-3 * total:  # Too few digits of the difference would be right.
+        if others < _FEW * total:
             others, _ = _walk(weight, rated, first, end, np.inf)
         growth = scale * others
         scale = 1.0 / others
