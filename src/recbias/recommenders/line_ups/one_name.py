@@ -30,42 +30,45 @@ def _one_name(min_rating: float) -> tuple[Entry, ...]:
             "RecSys 2020.",
         ),
         (
-            make_system("Among raters, k=20", CoRatedUserKNN, n_neighbours=20, encoding=graded),
-            "LibRec 2.0: the cosine over common items, shrunk; the neighbours are the nearest of "
+            make_system("LibRec 2, k=20", CoRatedUserKNN, n_neighbours=20, encoding=graded),
+            "The cosine over common items, shrunk; the neighbours are the nearest of "
             "those who rated the item; values do not count. As run by Mena-Maldonado et al. 2020.",
         ),
         (
             make_system(
-                "Among all users, k=20",
+                "LibRec 3, k=20",
                 CoRatedUserKNN,
                 n_neighbours=20,
                 choose_among="all users",
                 encoding=graded,
             ),
-            "LibRec 3.0 with its default: the nearest users are fixed, whatever they rated.",
+            "As before, but the nearest users are fixed, whatever they rated; 20 is the default of "
+            "LibRec 3.0.",
         ),
         (
             make_system(
-                "Among all users, k=200",
+                "LibRec 3, k=200",
                 CoRatedUserKNN,
                 n_neighbours=200,
                 choose_among="all users",
                 encoding=graded,
             ),
-            "LibRec 3.0 with the configuration that it ships for ranking.",
-        ),
-        (
-            make_system("Sum, likes graded, k=100", UserKNN, n_neighbours=100, encoding=graded),
-            "RankSys: the cosine of whole profiles, the sum of similarity times value, on the "
-            "same values as LibRec's.",
-        ),
-        (
-            make_system("Sum, stars, k=100", UserKNN, n_neighbours=100),
-            "RankSys on stars, as in Cañamares, Castells & Moffat 2020.",
+            "The same with as many neighbours as in LibRec's configuration for ranking.",
         ),
         (
             make_system(
-                "Sum, binary, overlap 10, k=10",
+                "RankSys, k=100, graded with zeros", UserKNN, n_neighbours=100, encoding=graded
+            ),
+            "The cosine of whole profiles and the sum of similarity times value, on the values "
+            "that LibRec was given.",
+        ),
+        (
+            make_system("RankSys, k=100, stars", UserKNN, n_neighbours=100),
+            "The same on stars, as in Cañamares, Castells & Moffat 2020.",
+        ),
+        (
+            make_system(
+                "RankSys, k=10, binary, overlap 10",
                 UserKNN,
                 n_neighbours=10,
                 min_overlap=10,
