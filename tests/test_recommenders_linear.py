@@ -219,6 +219,8 @@ def test_more_weights_than_are_taken_in_at_once():
     assert falls[0] < -1e-4 * expected
     once = SLIM(l1=0.01, l2=1000, n_iterations=1, encoding="stars").fit(train)
     assert once.objective(train) == pytest.approx(objectives[0][1], rel=1e-6)
+    assert model.finished
+    assert not once.finished
 
 
 def test_only_the_nearest_items_are_candidates():
@@ -261,6 +263,13 @@ def test_zeros_are_evidence_without_weight_of_their_own():
     assert np.isnan(scores[2, 0])
     assert np.isnan(scores[3]).all()
     assert np.isnan(scores[:, 2]).all()
+
+
+def test_without_penalties_weights_stay_finite():
+    """Equal columns have many solutions; each of them reproduces the profiles."""
+    stars = np.array([[5, 5, 4], [4, 4, 1], [3, 3, 5.0]])
+    model = SLIM(l1=0, l2=0, encoding="stars").fit(table(stars))
+    np.testing.assert_allclose(model.score(np.arange(3))[:, :2], stars[:, :2], atol=1e-3)
 
 
 def test_penalties_that_leave_nothing_leave_no_score():

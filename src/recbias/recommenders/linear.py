@@ -211,8 +211,8 @@ class EASE(_DenseWeights):
     **Defaults.** The publication's choice for MovieLens 20M, on its 4 and 5 stars as 1.
 
     **Complexity.** Inverting takes time that grows with the third power of the number of items,
-    scoring a user his number of ratings times the number of items. Two dense matrices of 8 bytes
-    for each pair of items while learning, one afterwards.
+    scoring a user his number of ratings times the number of items. Learning holds up to four dense
+    matrices of 8 bytes for each pair of items, of which one stays.
 
     **Non-computable.** Pairs where every weight from the profile to the item is exactly 0: items
     that no chain of raters connects with the profile.
@@ -238,22 +238,22 @@ class EASE(_DenseWeights):
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         gram = item_products(train)
         np.fill_diagonal(gram, gram.diagonal() + self.regularisation)
-        # With more threads BLAS sums in another order.
+        # With more threads BLAS sums in another order. The transpose of a symmetric matrix is the
+        # same one in the order in which LAPACK works in place.
         with threadpool_limits(1):
-            factor, failed = scipy.linalg.lapack.dpotrf(gram, lower=1, overwrite_a=1)
+            inverse, failed = scipy.linalg.lapack.dpotrf(gram.T, lower=1, overwrite_a=1)
             if not failed:
-                inverse, failed = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+                inverse, failed = scipy.linalg.lapack.dpotri(inverse, lower=1, overwrite_c=1)
         if failed:
             raise ConfigError(
                 f"EASE: regularisation {self.regularisation:g} is too small on '{train.name}': "
                 "the matrix of item products is singular\nchoose a larger one"
             )
-        lower = np.tril(inverse)
-        diagonal = lower.diagonal().copy()
-        lower /= -diagonal[None, :]
-        upper = np.tril(inverse, -1).T / -diagonal[None, :]
-        self.weights = np.ascontiguousarray(lower + upper)
+        inverse = np.tril(inverse)
+        inverse += np.tril(inverse, -1).T
+        self.weights = np.ascontiguousarray(inverse / -inverse.diagonal())
         np.fill_diagonal(self.weights, 0)
+        self.refuse_runaway(train, "choose a larger regularisation", self.weights)
         self._remember(train)
 
 
@@ -547,6 +547,8 @@ class SLIM(Algorithm):
     ----------
     weights : scipy.sparse.csr_array (n_items, n_items)
         W, with the predicting item as row.
+    finished : bool
+        Whether all columns were finished within `n_iterations`.
 
     Notes
     -----
@@ -555,8 +557,8 @@ class SLIM(Algorithm):
     depends little on them.
 
     **Complexity.** A round takes, for each column, its number of weights times the number of items,
-    and the square of the former; about eight rounds are enough. Learning holds two dense matrices
-    of 8 bytes and one of 1 byte for each pair of items; W afterwards is sparse.
+    and the square of the former; about eight rounds are enough. Learning holds up to three dense
+    matrices of 8 bytes and one of 1 byte for each pair of items; W afterwards is sparse.
 
     **Non-computable.** Pairs where no item of the profile has a weight for the item. A rating that
     counts 0 is evidence, but adds nothing to the score.
@@ -602,6 +604,7 @@ class SLIM(Algorithm):
         self.weights = scipy.sparse.csr_array((train.n_items, train.n_items))
         for _ in self._iterations(self.n_iterations, train):
             weights = next(rounds, None)
+            self.finished = weights is None
             if weights is None:
                 break
             self.weights = weights

@@ -56,7 +56,8 @@ class SLIMPenaltyByPopularity(Algorithm):
         Share of the ratings other than 0, drawn at random when fitted, that count in a profile
         when scoring. Below 1 only to show what a defect does: in the patched release behind the
         figures of Mena-Maldonado et al. 2020, the iterator over a profile looks for zeros to skip
-        at the wrong place, and leaves out 42 % of these ratings of MovieLens 1M.
+        at the wrong place, and leaves out 42 % of these ratings of MovieLens 1M. It does so when
+        learning, too, which is not imitated.
     encoding : str
         What a rating counts, see `Encoding`.
 
@@ -71,7 +72,7 @@ class SLIMPenaltyByPopularity(Algorithm):
     ``slim.properties``), which is that of LibRec's file for SLIM.
 
     **Complexity.** As `SLIM`, but with few candidates for each item: similarities take most of the
-    time. Learning holds three dense matrices of 4 to 8 bytes for each pair of items.
+    time. Learning holds up to four dense matrices of 8 bytes for each pair of items.
 
     **Non-computable.** Pairs of a user or an item without ratings. Any other pair has a score,
     which is 0 for most of them.
