@@ -867,7 +867,8 @@ class RankSGD(_PairwiseModel):
     Notes
     -----
     **Defaults.** Those of LibRec's ``ranksgd-test``, where the regularisation that one configures
-    is never applied; hence 0. LibRec 1.3 insists on ratings that all count 1, hence ``"binary-all"``.
+    is never applied; hence 0. LibRec 1.3 insists on ratings that all count 1, hence the encoding
+    ``"binary-all"``.
 
     **Complexity.** :math:`O(nnz K)` per epoch, besides a bisection in the user's ratings for each
     draw; memory :math:`O((U + I) K)`. Objective: the mean over at most 32768 ratings, and items j,
