@@ -51,9 +51,9 @@ def atm15(min_rating: float) -> tuple[Entry, ...]:
                 choose_among="profile",
             ),
             "The paper names LibRec and prints no parameters. LibRec 1.3's librec.conf has "
-            "Pearson correlation, 50 neighbours and no shrinkage. Alternative: shrinkage 30 of "
-            "its demo configuration, without which pairs with two or three common ratings come "
-            "first.",
+            "Pearson correlation, 50 neighbours and no shrinkage, so that pairs with two or three "
+            "common ratings come first. Alternative: the shrinkage 30 that its demo configuration "
+            "UserKNN.conf has for users.",
         ),
         (
             make_system(

@@ -12,11 +12,11 @@ from recbias.recommenders.line_ups.mccrs20 import mccrs20
 
 _MCCRS20: Mapping[str, Mapping[str, tuple[Parameter, ...]]] = {
     "Average rating": {"smoothing": (10.0, 100.0)},
-    "User kNN": {"n_neighbours": (10, 40, 80), "shrinkage": (0.0, 50.0)},
-    "Item kNN": {"n_neighbours": (25, 100), "shrinkage": (0.0, 50.0)},
+    "User kNN": {"n_neighbours": (10, 40), "shrinkage": (0.0, 5.0, 20.0)},
+    "Item kNN": {"n_neighbours": (25, 100), "shrinkage": (0.0, 5.0, 20.0)},
     "SLIM": {"l1": (0.5, 2.0), "n_neighbours": (25, 100)},
     "pLSA": {"n_topics": (5, 20, 50), "n_iterations": (50, 200)},
-    "PNMF": {"n_factors": (5, 20), "n_iterations": (13, 52, 200)},
+    "PNMF": {"n_factors": (5, 20), "n_iterations": (52, 200)},
     "BPoissMF": {"seed": (2, 3)},
     "WRMF": {"n_factors": (10, 40), "alpha": (2.0, 8.0)},
     "eALS": {"n_factors": (50, 100), "regularisation": (0.1, 1.0)},
@@ -26,8 +26,13 @@ _MCCRS20: Mapping[str, Mapping[str, tuple[Parameter, ...]]] = {
     "WBPR": {"n_factors": (32, 64), "n_epochs": (10, 40)},
     "GBPR": {"n_factors": (5, 20), "group_weight": (0.5, 1.0)},
 }
-"""Other values of one or two main parameters: half and double what the paper used, and further out
-where a known reading or a published default lies there."""
+"""Other values of one or two main parameters of each system that has any: half and double what
+the paper used, and beyond where another reading lies. That is for the average rating up to 100,
+towards the mean number of ratings of an item (the definition of SIGIR 2018); for kNN no shrinkage,
+the default of LibRec 1.3; for pLSA 50 topics, the example of RankSys; for PNMF 200 iterations, near
+convergence; for eALS fewer factors, LibRec 2.0 having 32, and penalties large enough to matter; for
+ListRankMF and WBPR other numbers of factors towards those of the other systems; for GBPR group
+weights within the publication's range. BPoissMF is not trained: what varies is its seed."""
 
 _RANGES = {"mccrs20": (_MCCRS20, mccrs20)}
 
