@@ -518,6 +518,11 @@ def _sums_of_nearest(
             scores[place, lane] = sums[lane] if count[lane] > 0 else np.nan
 
 
+def _n_lanes(n_members: int) -> int:
+    """Return how many rows are ranked at once."""
+    return max(16, min(_LANES, _BLOCK_BYTES // n_members))
+
+
 class _Lanes(NamedTuple):
     """Similarities with all possible members of a list, each one's in a lane of its own."""
 
@@ -659,9 +664,9 @@ class CoRatedUserKNN(Algorithm):
 
     **Complexity.** Among raters, training does nothing; scoring a user compares him with all, in
     :math:`\sum_{i \in R(u)} n_i` steps, sorts the users, and takes
-    :math:`O(nnz \log |U|)` steps that a processor does by the dozen. Memory: a block of users
-    times users, whatever their number. Among all users, the comparisons are made in training, and
-    scoring adds up the ratings of k users.
+    :math:`O(nnz \log |U|)` steps that a processor does by the dozen. Memory: the similarities of at
+    most 128 users with all, never those of all. Among all users, the comparisons are made in
+    training, and scoring goes through the ratings of k users.
 
     **Non-computable.** Pairs of an item that no neighbour rated. LibRec scores them 0: with the
     cosine this is a place behind all others too, but with Pearson it is one before those of
@@ -709,11 +714,12 @@ class CoRatedUserKNN(Algorithm):
             return _sums(users, self._near, (*table[:2], self._ones), n_items)
         scores = np.empty((len(users), n_items), dtype=np.float32)
         items, raters = np.arange(n_items), (table.column_pointers, table.row)
-        for start in range(0, len(users), _LANES):
-            some = users[start : start + _LANES]
+        step = _n_lanes(table.n_rows)
+        for start in range(0, len(users), step):
+            some = users[start : start + step]
             lanes = _Lanes.of(_similarities(table, some, self.similarity, self.shrinkage))
             sums = lanes.sums_of_nearest(items, *raters, self.n_neighbours)
-            scores[start : start + _LANES] = sums.T
+            scores[start : start + step] = sums.T
         return scores
 
 
@@ -764,8 +770,8 @@ class CoRatedItemKNN(Algorithm):
 
     **Complexity.** Training takes :math:`\sum_u n_u^2` steps and a sort of the items for each item.
     Scoring a user takes :math:`O(n_u |I| \log |I|)` steps that a processor does by the dozen.
-    Memory: 6 bytes for each pair of items (8 beyond 32,767 items). With the neighbours among all
-    items, both scoring and memory grow with k items per item instead.
+    Memory: 6 bytes for each pair of items. With the neighbours among all items, both scoring and
+    memory grow with k items per item instead.
 
     **Non-computable.** Pairs of an item that has no neighbour in the profile. LibRec scores them 0.
 
@@ -814,10 +820,10 @@ class CoRatedItemKNN(Algorithm):
                 "\nset choose_among='all items', which keeps the nearest of each item only, or "
                 "leave out rare items"
             )
-        numbers = np.arange(train.n_items)
+        numbers, step = np.arange(train.n_items), _n_lanes(train.n_items)
         self._lanes = [
-            _Lanes.of(_similarities(items, numbers[start : start + _LANES], *rule))
-            for start in range(0, train.n_items, _LANES)
+            _Lanes.of(_similarities(items, numbers[start : start + step], *rule))
+            for start in range(0, train.n_items, step)
         ]
 
     def _score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
