@@ -40,7 +40,9 @@ def small_table(folder: Path) -> Path:
 
 def compute(folder: Path) -> dict[str, float]:
     """Measure every system and protocol of the chapters on the small world."""
-    line = line_up("bcc17")
+    # implicit's ALS calls BLAS in float32, whose kernels differ between processors: on one of them
+    # 25 of its values are other ones, and no number of digits hides that.
+    line = tuple(system for system in line_up("bcc17") if system.algorithm != "ImplicitALS")
     extremes = [system for part in ("knn-rating", "mf-rating", "knn-ranking", "mf-ranking")
                 for system in (bcc17_grid(part)[0], bcc17_grid(part)[-1])]  # fmt: skip
     systems = (*line, *extremes, *merged_star_variants(line, values=(1,)))
