@@ -143,6 +143,7 @@ def test_an_item_of_users_with_all_items_but_one_has_no_tfidf():
     stars[2, 1] = stars[3, 2] = stars[3, 3] = 4
     scores = scores_of(ImplicitItemTFIDF(), table(stars))
     assert np.isnan(scores[:, 0]).all()
+    assert np.isfinite(scores[0, 1:3]).all()
     assert np.isfinite(scores[2, 1])
 
 
@@ -257,3 +258,20 @@ for name in algorithms():
         cwd=Path(__file__).parent,
     )
     assert (done.stdout, done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [
+        (ImplicitALS, {"n_factors": 3, "regularisation": 5.0, "alpha": 3.0, "n_iterations": 2}),
+        (ImplicitBPR, {"n_factors": 3, "learning_rate": 0.1, "regularisation": 1.0}),
+        (ImplicitLMF, {"n_factors": 3, "learning_rate": 0.1, "regularisation": 5.0}),
+        (ImplicitLMF, {"n_iterations": 2, "n_negatives": 1}),
+        (ImplicitItemBM25, {"n_neighbours": 2, "k1": 5.0, "b": 0.1}),
+    ],
+)
+def test_each_parameter_reaches_the_library(kind, other):
+    train = small_table(n_users=30, n_items=20)
+    usual = scores_of(kind(), train)
+    for name, value in other.items():
+        assert not np.array_equal(scores_of(kind(**{name: value}), train), usual, True), name
