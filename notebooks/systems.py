@@ -33,7 +33,7 @@ from recbias import line_up
 from recbias.claims import run_checks, sensitivity, showing, systems as page, validation
 from recbias.claims.reference import find_reference
 from recbias.plotting import downloads, plot_ranges, plot_values, use_book_style
-from recbias.recommenders.descriptions import catalogue_html, line_up_html
+from recbias.recommenders.descriptions import catalogue_html, line_up_html, systems_html
 from recbias.recommenders.line_ups import (
     ablations,
     cited_models,
@@ -46,11 +46,9 @@ use_book_style()
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float | None = (
-    None  # 0 to 1000: smallest rating that is liked; none = one below the top
-)
-split: str | None = None  # none = the folds of the published values where the data has them
-extent: str | None = None  # short or full; none = short on data that are made here, in each build
+min_rating: float | None = None  # 0 to 1000: smallest liked rating; none = one below the top
+split: str | None = None  # none = the published folds if the data has them, else k-fold 5
+extent: str | None = None  # short or full; none = short for data that are made in each build
 seed: int = 1  # 0 to 1000000
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
@@ -94,8 +92,8 @@ HTML(
 # imitate: results that hang on the order of rows or items in a file.
 #
 # The candidates are all items with a training rating, an item is liked from {glue:text}`min_rating`
-# stars, means run over all users, and precision is divided by 10 however short the list
-# (split: `{glue:text}`split``).
+# stars, means run over all users, and precision is divided by 10 however short the list.
+# The split is *{glue:text}`split`*.
 
 # %%
 chosen = line_up(page.LINE_UP, min_rating=min_rating)
@@ -193,8 +191,7 @@ models = page.measure(dataset, cited, protocol, record="systems/models", **where
 HTML(showing.changes_html(pairs, measured, models, published))
 
 # %% [markdown]
-# A comparison that says "WBPR" is a statement about the first column or about the second; nobody can
-# tell which from the name.
+# A comparison with "WBPR" may be about the one or about the other; nobody can tell from the name.
 #
 # ## One name, many algorithms
 #
@@ -221,7 +218,7 @@ HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
 # ```
 
 # %% tags=["hide-input"]
-HTML(showing.readings_html(readings, one_name_sources()))
+HTML(systems_html(readings, one_name_sources()))
 
 # %% [markdown]
 # What makes the difference is less the similarity than the sum: a mean forgets how many neighbours

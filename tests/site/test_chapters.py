@@ -32,7 +32,9 @@ HEADER = """# ---
 """
 
 
-def write_chapter(root: Path, code: str, *, prose: str = "Prose.", name: str = "01_x") -> Chapter:
+def write_chapter(
+    root: Path, code: str, *, prose: str = "Prose.", name: str = "01_x", summary: bool = False
+) -> Chapter:
     """Make a clone with one chapter whose code is `code`."""
     (root / "notebooks").mkdir(parents=True, exist_ok=True)
     (root / "_toc.yml").write_text(
@@ -41,8 +43,10 @@ def write_chapter(root: Path, code: str, *, prose: str = "Prose.", name: str = "
     parameters = (
         '# %% tags=["parameters"]\ndataset: str = "ml-1m"\nn_sampled: int = 100  # 1 to 500\n'
     )
+    more = "#   recbias:\n#     summary: true\n# ---\n" if summary else "# ---\n"
+    header = HEADER.removesuffix("# ---\n") + more
     (root / f"notebooks/{name}.py").write_text(
-        f"{HEADER}\n# %% [markdown]\n# # Title\n# {prose}\n\n{parameters}\n# %%\n{code}\n"
+        f"{header}\n# %% [markdown]\n# # Title\n# {prose}\n\n{parameters}\n# %%\n{code}\n"
     )
     return find_chapter(name, root)
 
@@ -308,11 +312,15 @@ def test_what_cannot_be_recorded(
 
 
 def test_a_summary_runs_again_when_stored_results_change(tmp_path: Path, kernels: Kernels) -> None:
-    chapter, summary = (write_chapter(tmp_path, "1", name=name) for name in ("01_x", "scorecard"))
+    chapter = write_chapter(tmp_path, "1")
+    page = write_chapter(tmp_path, "1", name="page")  # without a number, but with own results
+    summary = write_chapter(tmp_path, "1", name="scorecard", summary=True)
+    assert [each.is_summary for each in (chapter, page, summary)] == [False, False, True]
     result = tmp_path / "_build/results/synthetic/table.json"
     result.parent.mkdir(parents=True)
-    for content, n_runs in (("{}", 2), ("{}", 2), ("[]", 3)):
+    for content, n_runs in (("{}", 3), ("{}", 3), ("[]", 4)):
         result.write_text(content)
         run_chapter(chapter, "synthetic")
+        run_chapter(page, "synthetic")
         run_chapter(summary, "synthetic")
         assert len(kernels.parameters) == n_runs

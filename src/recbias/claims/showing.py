@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import pandas as pd
@@ -13,8 +13,7 @@ from recbias.claims.ledger import CHAPTERS
 from recbias.claims.reference import Reference
 from recbias.claims.validation import MAY_BE_OUTSIDE, MEASURES, Comparison, outside, verdict
 from recbias.experiment import Quantity, Results
-from recbias.recommenders import System
-from recbias.recommenders.descriptions import parameters_html
+from recbias.recommenders.descriptions import class_html
 from recbias.recommenders.line_ups import Change
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "comparison_sentence",
     "measured_html",
     "quantity_text",
-    "readings_html",
     "scorecard_html",
     "spans_html",
     "table_html",
@@ -156,7 +154,7 @@ def quantity_text(quantity: Quantity) -> str:
 
 
 def comparison_html(comparisons: Sequence[Comparison]) -> str:
-    """Write published and measured values side by side, a row per system.
+    """Write published and measured values side by side, a row per system and measure.
 
     Parameters
     ----------
@@ -168,22 +166,23 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
     str
         HTML.
     """
-    head = ["system"]
-    for metric in MEASURES:
-        head += [f"{metric}, published", "ours (95 % interval)", "difference", "allowed"]
     rows = []
-    for system in dict.fromkeys(each.system for each in comparisons):
-        cells = [escape(system)]
-        own = [each for each in comparisons if each.system == system]
-        for each in own:
-            cells += [
+    last = ""
+    for each in comparisons:
+        rule = "" if each.rule == "tolerance" else f"<br/>{each.rule}: {each.part.value:.4f}"
+        rows.append(
+            [
+                "" if each.system == last else f"<strong>{escape(each.system)}</strong>",
+                each.metric,
                 f"{each.published:.4f}",
                 quantity_text(each.measured),
                 f"{each.difference:+.4f}",
-                f"{each.part.region}"
-                + ("" if each.rule == "tolerance" else f" ({each.rule}: {each.part.value:.4f})"),
+                escape(each.part.region) + rule,
+                badge("yes" if each.inside else "no"),
             ]
-        rows.append([*cells, badge("yes" if all(each.inside for each in own) else "no")])
+        )
+        last = each.system
+    head = ("system", "measure", "published", "ours (95 % interval)", "difference", "allowed")
     return table_html([*head, "inside"], rows)
 
 
@@ -253,41 +252,19 @@ def changes_html(
     for base in dict.fromkeys(change.base for change in changes):
         if published:
             values = [f"{published.values[base][metric]:.4f}" for metric in MEASURES]
-            rows.append([f"<strong>{escape(base)}</strong>", "published", "", *values])
+            rows.append([f"<strong>{escape(base)}</strong>", "published", *values])
         name = "" if published else f"<strong>{escape(base)}</strong>"
-        rows.append([name, "in the line-up", _class(own[base]), *_values(measured, base)])
+        rows.append([name, f"in the line-up<br/>{class_html(own[base])}", *_values(measured, base)])
         rows += [
             [
                 "",
-                escape(change.what),
-                _class(change.system),
+                f"{escape(change.what)}<br/>{class_html(change.system)}",
                 *_values(changed, change.system.name),
             ]
             for change in changes
             if change.base == base
         ]
-    return table_html(["system", "variant", "class", *_COLUMNS], rows)
-
-
-def readings_html(systems: Iterable[System], sources: Mapping[str, str]) -> str:
-    """Write what each reading of a name is, and whose it is.
-
-    Parameters
-    ----------
-    systems, sources
-        As :func:`recbias.recommenders.line_ups.one_name_systems` and ``one_name_sources`` give
-        them.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
-    rows = [
-        [escape(system.name), escape(sources[system.name]), _class(system), parameters_html(system)]
-        for system in systems
-    ]
-    return table_html(("reading", "whose", "class", "parameters"), rows)
+    return table_html(["system", "variant", *_COLUMNS], rows)
 
 
 def spans_html(spans: pd.DataFrame, metric: str) -> str:
@@ -324,10 +301,6 @@ def spans_html(spans: pd.DataFrame, metric: str) -> str:
 def _values(results: Results, system: str) -> list[str]:
     (label,) = results.grid.by_label
     return [quantity_text(results[system, label, metric]) for metric in MEASURES]
-
-
-def _class(system: System) -> str:
-    return f'<a href="#class-{system.algorithm.lower()}">{system.algorithm}</a>'
 
 
 def badge(verdict: str, reason: str = "") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -17,10 +17,11 @@ __all__ = [
     "Argument",
     "Description",
     "catalogue_html",
+    "class_html",
     "describe",
     "description_html",
     "line_up_html",
-    "parameters_html",
+    "systems_html",
     "to_html",
 ]
 
@@ -42,6 +43,7 @@ _MARKUP = re.compile(
     r":math:`(?P<math>[^`]+)`|``(?P<code>[^`]+)``|`(?P<name>[^`]+)`"
     r"|(?<!\w)\*\*(?P<bold>[^*]+)\*\*|(?<![\w*])\*(?P<italic>[^*\s][^*]*)\*"
 )
+_RULE = re.compile(r"=+(?: +=+)+")
 _ITEM = re.compile(r"[-*] |\d+\. ")
 
 
@@ -197,6 +199,8 @@ def to_html(text: str) -> str:
 
 def _block(block: str) -> str:
     lines = [line.strip() for line in block.splitlines()]
+    if _RULE.fullmatch(lines[0]):
+        return _table(block.splitlines())
     if lines[0] == ".. math::":
         return _formula(" ".join(lines[1:]), displayed=True)
     if _ITEM.match(lines[0]):
@@ -208,6 +212,29 @@ def _block(block: str) -> str:
                 items[-1] += f" {line}"
         return f"<ul>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</ul>"
     return f"<p>{_inline(chr(10).join(lines))}</p>"
+
+
+def _table(lines: Sequence[str]) -> str:
+    """Write a table between rules of `=`; a line with an empty first cell continues a row."""
+    starts = [found.start() for found in re.finditer("=+", lines[0])]
+    rules = [number for number, line in enumerate(lines) if _RULE.fullmatch(line.strip())]
+    rows: list[list[str]] = []
+    for number, line in enumerate(lines):
+        cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
+        if number in rules:
+            continue
+        if rows and not cells[0]:
+            rows[-1] = [f"{one} {more}".strip() for one, more in zip(rows[-1], cells, strict=True)]
+        else:
+            rows.append(cells)
+    n_heads = rules[1] - 1 if len(rules) > 2 else 0
+    written = [
+        "<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in cells) + "</tr>"
+        for tag, cells in zip(["th"] * n_heads + ["td"] * len(rows), rows, strict=False)
+    ]
+    head = f"<thead>{''.join(written[:n_heads])}</thead>" if n_heads else ""
+    body = f"<tbody>{''.join(written[n_heads:])}</tbody>"
+    return f'<div class="scrolls"><table class="numbers">{head}{body}</table></div>'
 
 
 def _inline(text: str) -> str:
@@ -273,18 +300,20 @@ def catalogue_html() -> str:
     Returns
     -------
     str
-        HTML; what stands above each group is what its module says of itself. Classes that are not
-        the package's own are left out.
+        HTML; above each group stands what its module says of itself, and what stood in for cited
+        models comes last. Classes that are not the package's own are left out.
     """
     found = [describe(name) for name in algorithms() if _is_own(name)]
-    groups = []
-    for module in sorted({each.module for each in found}, key=lambda m: ("." in m, m)):
-        title = inspect.getdoc(importlib.import_module(f"recbias.recommenders.{module}")) or module
-        groups.append(
-            f'<p class="group"><strong>{_inline(title.splitlines()[0])}</strong></p>'
-            + "".join(description_html(each) for each in found if each.module == module)
-        )
-    return "".join(groups)
+    groups: dict[str, list[str]] = {}
+    for each in sorted(found, key=lambda each: (each.as_published, each.module)):
+        package = each.module.partition(".")[0]
+        groups.setdefault(package, []).append(description_html(each))
+    written = []
+    for package, entries in groups.items():
+        title = inspect.getdoc(importlib.import_module(f"recbias.recommenders.{package}"))
+        head = (title or package).splitlines()[0]
+        written.append(f'<p class="group"><strong>{_inline(head)}</strong></p>{"".join(entries)}')
+    return "".join(written)
 
 
 def _is_own(name: str) -> bool:
@@ -296,7 +325,7 @@ def _titled(title: str, text: str) -> str:
 
 
 def line_up_html(name: str) -> str:
-    """Write a line-up as a table: system, class, all parameters, and why these.
+    """Write a line-up as a table: system, class with all parameters, and why these.
 
     Parameters
     ----------
@@ -308,23 +337,45 @@ def line_up_html(name: str) -> str:
     str
         HTML; the class links to its entry, see `description_html`.
     """
-    sources = line_up_sources(name)
+    return systems_html(line_up(name), line_up_sources(name))
+
+
+def systems_html(systems: Iterable[System], sources: Mapping[str, str]) -> str:
+    """Write systems as a table: name, class with all parameters, and where they come from.
+
+    Parameters
+    ----------
+    systems : iterable of System
+        A row each.
+    sources : mapping of str to str
+        Prose by the name of the system.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     rows = "".join(
-        f"<tr><td>{escape(system.name)}</td>"
-        f'<td><a href="#class-{system.algorithm.lower()}">{system.algorithm}</a></td>'
-        f"<td>{parameters_html(system)}</td><td>{_inline(sources[system.name])}</td></tr>"
-        for system in line_up(name)
+        f"<tr><td><strong>{escape(system.name)}</strong></td><td>{class_html(system)}"
+        f"{_parameters_html(system)}</td><td>{_inline(sources[system.name])}</td></tr>"
+        for system in systems
     )
-    head = "".join(f"<th>{title}</th>" for title in ("system", "class", "parameters", "why"))
+    head = "".join(f"<th>{title}</th>" for title in ("system", "class, parameters", "why"))
     return (
-        f'<div class="scrolls"><table class="line-up"><thead><tr>{head}</tr></thead>'
+        f'<div class="scrolls"><table class="stacks"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
 
-def parameters_html(system: System) -> str:
-    """Write all parameters of a system, one per line, and its number of seeds if it has more."""
+def class_html(system: System) -> str:
+    """Write a system's class as a link to its entry, see `description_html`."""
+    return f'<a href="#class-{system.algorithm.lower()}">{system.algorithm}</a>'
+
+
+def _parameters_html(system: System) -> str:
+    """Write all parameters of a system, and its number of seeds if it has more than one."""
     given = [f"{name}={value!r}" for name, value in system.parameters.items()]
+    texts = [f"<code>{escape(text, quote=False)}</code>" for text in given]
     if system.n_seeds > 1:
-        given.append(f"mean of {system.n_seeds} seeds")
-    return "<br/>".join(f"<code>{escape(text, quote=False)}</code>" for text in given)
+        texts.append(f"mean of {system.n_seeds} seeds")
+    return f"<br/>{', '.join(texts)}" if texts else ""
