@@ -9,7 +9,6 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError
 from recbias.ratings import Ratings
 from recbias.recommenders.base import (
     Algorithm,
@@ -85,8 +84,9 @@ def _half_step(
 ) -> None:
     """Give each number of each row in turn its best value while all others stay.
 
-    `excess` is what the weight of a rated pair adds to that of the pair without rating; `gram`
-    times the `share` of a row stands for all pairs of the row, as if none were rated.
+    `excess` is what the weight of a rated pair adds to that of the pair without rating, and may be
+    negative; `gram` times the `share` of a row stands for all pairs of the row, as if none were
+    rated. `bend`, by which steps are divided, is a sum of weights times squares, hence positive.
     """
     size = fixed.shape[1]
     longest = 0
@@ -170,22 +170,15 @@ class ElementwiseALS(Algorithm):
         p and q; zeros for users and items without ratings. They start from a normal distribution
         with standard deviation 0.1.
 
-    Raises
-    ------
-    ConfigError
-        If a pair would weigh more without its rating than with it. What the step along a
-        coordinate is divided by would then be a difference instead of a sum of positive terms.
-
     See Also
     --------
     WeightedMF : With a binary target, the same objective as ``"uniform"``, solved by vectors.
 
     Notes
     -----
-    **Defaults.** All are those of LibRec 3.0, with which the figures of MCCRS20 were made. They
-    switch off what is new in the publication: for its model choose ``weighting="popularity"``.
-    LibRec 2.0 has 32 factors. The publication tunes `overall_weight` per data set; as it is
-    divided among all items, 128 suits some thousands of them and is refused for a few.
+    **Defaults.** The weighting is the publication's; it tunes `overall_weight` per data set. All
+    numbers are those of LibRec 2.0. The figures of MCCRS20 were made with ``"uniform"``, which
+    switches off what is new in the publication, and with 200 factors.
 
     **Complexity.** :math:`O(n K + (U + I) K^2)` per iteration, for n ratings, U users and I items.
     Memory: the vectors, a few numbers per rating, and K numbers per rating of one user or item.
@@ -199,22 +192,22 @@ class ElementwiseALS(Algorithm):
 
     Examples
     --------
-    The best product z for a single rating minimises c (t - z)^2 + 2 lambda z, so it
-    is t - lambda / c; here c = 1 + 1 and t = 1.
+    The best product z for a single rating minimises w (1 - z)^2 + 2 lambda z, so it is
+    1 - lambda / w; here w = 1.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"user_id": [1], "item_id": ["a"], "rating": [1.0]})
     >>> model = ElementwiseALS(n_factors=1, regularisation=0.5, n_iterations=100)
     >>> model.fit(Ratings.from_frame(frame), rng=np.random.default_rng(1)).score(np.array([0]))
-    array([[0.75]], dtype=float32)
+    array([[0.5]], dtype=float32)
     """
 
-    n_factors: int = parameter(200, minimum=1)
+    n_factors: int = parameter(32, minimum=1)
     regularisation: float = parameter(0.01, above=0)
     overall_weight: float = parameter(128.0, minimum=0)
     popularity_exponent: float = parameter(0.4, minimum=0)
     weighting: Literal["popularity", "uniform", "both"] = parameter(
-        "uniform", choices=("popularity", "uniform", "both")
+        "popularity", choices=("popularity", "uniform", "both")
     )
     n_iterations: int = parameter(20, minimum=1)
     encoding: str = parameter("stars")
@@ -225,8 +218,6 @@ class ElementwiseALS(Algorithm):
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         weight, missing = self._weights(train)
         excess = weight - missing[train.item]
-        if excess.min() < 0:
-            self._refuse(train, weight, missing)
         item_pointers, rows = by_item(train)
         # Copies, because the kernel would be compiled once more for read-only arrays.
         by_user = (train.indptr.copy(), train.item.copy(), weight, excess, np.ones(train.n_users))
@@ -253,19 +244,6 @@ class ElementwiseALS(Algorithm):
         popularity = (counts / counts.max()) ** self.popularity_exponent
         popularity[counts == 0] = 0
         return weight, self.overall_weight * popularity / popularity.sum()
-
-    def _refuse(
-        self, train: Ratings, weight: npt.NDArray[np.float64], missing: npt.NDArray[np.float64]
-    ) -> None:
-        ratio = missing[train.item] / weight
-        row = int(np.argmax(ratio))
-        item = train.item[row]
-        raise ConfigError(
-            f"ElementwiseALS: overall_weight {self.overall_weight:g} is too large for "
-            f"'{train.name}': a pair of item {train.item_ids[item]} weighs {missing[item]:g} "
-            f"without a rating and {weight[row]:g} with one\nchoose an overall_weight below "
-            f"{self.overall_weight / ratio[row]:.4g}, or weighting 'uniform'"
-        )
 
     def _objective(self, train: Ratings) -> float:
         p, q = self.user_factors, self.item_factors

@@ -97,7 +97,7 @@ def modern(min_rating: float) -> tuple[Entry, ...]:
             ),
             "The publication's popularity weights, which mccrs20 switched off. 32 factors, overall "
             "weight 128 and exponent 0.4 are LibRec 2.0's. The publication tunes the overall "
-            "weight for each data set; a larger one is impossible with few items.",
+            "weight for each data set.",
         ),
         (
             make_system("BPR", BPR, n_factors=10, n_epochs=100, encoding=likes),
