@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numba as nb
 import numpy as np
@@ -223,7 +223,9 @@ class AverageRating(_ItemScores):
     """
 
     smoothing: float = parameter(1.0, minimum=0)
-    smoothing_in: str = parameter("ratings", choices=("ratings", "mean item counts"))
+    smoothing_in: Literal["ratings", "mean item counts"] = parameter(
+        "ratings", choices=("ratings", "mean item counts")
+    )
     encoding: str = parameter("stars")
 
     def _item_scores(self, train: Ratings) -> npt.NDArray[np.float64]:
@@ -425,7 +427,7 @@ class OracleRanking(_Optimal):
     """
 
     judged: InitVar[Ratings]
-    metric: str = parameter("P", choices=("P", "antiP"))
+    metric: Literal["P", "antiP"] = parameter("P", choices=("P", "antiP"))
     restricted: bool = parameter(False)
     min_rating: float = parameter(4.0)
 
