@@ -348,15 +348,14 @@ def test_the_nearest_of_a_list_are_found_whatever_ties():
 
 
 def test_more_users_than_two_bytes_count():
-    """All have item 0, five have item 1 too: two common items count 2/3, a single one 1/2."""
+    """All have item 0, 30 have item 1 too: two common items count 2/3, a single one 1/2."""
     n_users = 70_000
     stars = np.full((n_users, 2), np.nan)
     stars[:, 0] = 3
-    five = [0, 1, 33_000, 66_000, 69_999]
-    stars[five, 1] = 3
+    stars[n_users - 1 :: -2_400, 1] = 3
     model = CoRatedUserKNN(n_neighbours=20, shrinkage=1).fit(table(stars))
-    expected = [[4 * 2 / 3 + 16 / 2, 4 * 2 / 3], [20 / 2, 5 / 2]]
-    assert_close(model.score(np.array([69_999, 2])), expected, 20)
+    expected = [[20 * 2 / 3, 20 * 2 / 3], [20 / 2, 20 / 2]]
+    assert_close(model.score(np.array([n_users - 1, 2])), expected, 20)
 
 
 def test_binary_values_leave_the_number_of_common_items_only():
