@@ -137,7 +137,7 @@ def test_uniform_weights_lead_where_solving_for_vectors_leads(encoding):
     assert loss == pytest.approx(by_vector.objective(train), rel=1e-9)
     users = np.arange(30)
     np.testing.assert_allclose(number_by_number.score(users), by_vector.score(users), atol=1e-5)
-    early = ElementwiseALS(2, 0.5, n_iterations=2, encoding=encoding)
+    early = ElementwiseALS(2, 0.5, weighting="uniform", n_iterations=2, encoding=encoding)
     assert early.fit(train, rng=np.random.default_rng(1)).objective(train) > loss * 1.001
 
 
