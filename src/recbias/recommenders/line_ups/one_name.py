@@ -30,6 +30,17 @@ def _one_name(min_rating: float) -> tuple[Entry, ...]:
             "RecSys 2020.",
         ),
         (
+            make_system(
+                "LibRec 2, k=20, no shrinkage",
+                CoRatedUserKNN,
+                n_neighbours=20,
+                shrinkage=0,
+                encoding=graded,
+            ),
+            "The cosine over common items as it stands, which is 1 for two users with one common "
+            "item: the nearest users tend to be those with little in common.",
+        ),
+        (
             make_system("LibRec 2, k=20", CoRatedUserKNN, n_neighbours=20, encoding=graded),
             "The cosine over common items, shrunk; the neighbours are the nearest of "
             "those who rated the item; values do not count. As run by Mena-Maldonado et al. 2020.",
@@ -99,7 +110,7 @@ def one_name_systems(*, min_rating: float = 4.0) -> tuple[System, ...]:
     Examples
     --------
     >>> len(one_name_systems())
-    8
+    9
     """
     return tuple(system for system, _ in _one_name(min_rating))
 
