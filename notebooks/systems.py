@@ -211,7 +211,7 @@ HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
 # %% [markdown]
 # ```{glue:figure} fig_one_name
 # :name: fig-one-name
-# :alt: Bars of precision with 95 percent intervals for nine readings of user kNN with cosine similarity.
+# :alt: Bars of precision with 95 percent intervals for eight readings of user kNN with cosine similarity.
 #
 # One name, many algorithms. "Sum" and "mean" are over the most similar users, with the cosine of
 # whole profiles; "among" is LibRec's sum of similarities over common items.
