@@ -28,6 +28,10 @@ from recbias.experiment import dataset_splits
 from recbias.ranking import RankTable, rank, top_items
 from recbias.ratings import Ratings
 from recbias.recommenders import Popularity, algorithm, algorithms
+from recbias.recommenders.as_published.poisson_factorisation import initial_means
+from recbias.recommenders.as_published.wbpr import UnpopularNegativesSampler
+from recbias.recommenders.non_negative import starting_gammas
+from recbias.recommenders.pairwise import GroupSampler, TripleSampler
 from recbias.selection import sample_items, sample_users
 from recbias.simulation import World, make_world
 from recbias.splits import Split, SplitRule, k_fold, leave_out, ratio
@@ -230,7 +234,27 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "ranking.top_items": lambda seed: top_items(
         POPULARITY, SPLIT, cutoff=30, candidates="AI", seed=seed
     ),
+    "recommenders.as_published.poisson_factorisation.initial_means": lambda seed: list(
+        initial_means(5, 4, 3, seed)
+    ),
+    "recommenders.as_published.wbpr.UnpopularNegativesSampler.draw": lambda seed: list(
+        UnpopularNegativesSampler(SPLIT.train).draw(50, rng=_rng(seed))
+    ),
     "recommenders.base.Algorithm.fit": _fit_all,
+    "recommenders.non_negative.starting_gammas": lambda seed: list(
+        starting_gammas(5, 3, 0.3, 1.0, rng=_rng(seed))
+    ),
+    "recommenders.pairwise.GroupSampler.draw": lambda seed: list(
+        GroupSampler(SPLIT.train, 3).draw(
+            SPLIT.train.user[:50], SPLIT.train.item[:50], rng=_rng(seed)
+        )
+    ),
+    "recommenders.pairwise.TripleSampler.draw": lambda seed: list(
+        TripleSampler(SPLIT.train).draw(50, rng=_rng(seed))
+    ),
+    "recommenders.pairwise.TripleSampler.negatives": lambda seed: TripleSampler(
+        SPLIT.train
+    ).negatives(np.arange(50), rng=_rng(seed)),
     "selection.sample_items": lambda seed: sample_items(RATINGS, 30, rng=_rng(seed)),
     "selection.sample_users": lambda seed: sample_users(RATINGS, 30, rng=_rng(seed)),
     "simulation.make_world": lambda seed: make_world(
@@ -248,6 +272,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
 }
 NOT_CALLED = {
     "recommenders.base.Recommender.fit": "a protocol without a body",
+    "recommenders.pairwise.Sampler.draw": "a protocol without a body",
 }
 DRAWS_NOTHING = {"testing.check_recommender": "returns None"}
 

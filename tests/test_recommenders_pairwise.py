@@ -74,7 +74,7 @@ WAYS = list(itertools.product(["triples", "users"], ["uniform", "popular"]))
 def test_triples_come_with_the_probabilities_that_are_meant(draw, negatives):
     train = gaps()
     sampler = TripleSampler(train, draw=draw, negatives=negatives)
-    drawn = list(zip(*(part.tolist() for part in sampler.draw(60_000, seeded())), strict=True))
+    drawn = list(zip(*(part.tolist() for part in sampler.draw(60_000, rng=seeded())), strict=True))
     for way in WAYS:
         meant = way == (draw, negatives)
         assert (deviation(drawn, probabilities(train, *way)) > FALSE_ALARM) == meant
@@ -91,7 +91,7 @@ def test_the_other_item_of_a_rating_comes_with_its_weight(negatives):
         u, i = int(train.user[row]), int(train.item[row])
         of_row = {j: p for (v, k, j), p in chance.items() if (v, k) == (u, i)}
         of_row = {j: p / sum(of_row.values()) for j, p in of_row.items()}
-        drawn = sampler.negatives(np.full(20_000, row), seeded()).tolist()
+        drawn = sampler.negatives(np.full(20_000, row), rng=seeded()).tolist()
         assert deviation(drawn, of_row) > FALSE_ALARM
 
 
@@ -100,7 +100,7 @@ def test_every_set_of_others_is_equally_likely_in_a_group():
     stars[6, 0] = stars[0, 1] = np.nan
     train = table(stars)
     user, item = np.full(30_000, 2, np.int32), np.zeros(30_000, np.int32)
-    members, n_members = GroupSampler(train, 3).draw(user, item, seeded())
+    members, n_members = GroupSampler(train, 3).draw(user, item, rng=seeded())
     assert (n_members == 3).all()
     assert (members[:, 0] == 2).all()
     sets = list(itertools.combinations([0, 1, 3, 4, 5], 2))
@@ -111,7 +111,7 @@ def test_every_set_of_others_is_equally_likely_in_a_group():
 @pytest.mark.parametrize("size", [1, 4, 6, 50])
 def test_a_group_is_never_larger_than_the_raters_of_its_item(size):
     train = gaps()
-    members, n_members = GroupSampler(train, size).draw(train.user, train.item, seeded())
+    members, n_members = GroupSampler(train, size).draw(train.user, train.item, rng=seeded())
     raters = [set(train.user[train.item == i].tolist()) for i in range(train.n_items)]
     for row, (u, i) in enumerate(zip(train.user, train.item, strict=True)):
         group = members[row, : n_members[row]].tolist()
@@ -135,7 +135,7 @@ def test_the_shared_weights_are_divided_as_librec_divides_them():
     rated = dense(train)[1]
     sampler = UnpopularNegativesSampler(train)
     n, rng = 4000, seeded(2)
-    parts = [sampler.draw(size, rng) for size in (n - 1100, 1100)]
+    parts = [sampler.draw(size, rng=rng) for size in (n - 1100, 1100)]
     user, positive, negative = (np.concatenate(part) for part in zip(*parts, strict=True))
     candidates = [u for u in range(29) if u != 4]
     assert deviation(user.tolist(), dict.fromkeys(candidates, 1 / 28)) > FALSE_ALARM
@@ -165,9 +165,9 @@ def test_the_least_popular_items_win():
     train = table(stars)
     counts = train.item_counts()
     sampler = UnpopularNegativesSampler(train)
-    sampler.draw(300_000, rng)
-    negative = sampler.draw(10_000, rng)[2]
-    proper = TripleSampler(train, draw="users", negatives="popular").draw(10_000, rng)[2]
+    sampler.draw(300_000, rng=rng)
+    negative = sampler.draw(10_000, rng=rng)[2]
+    proper = TripleSampler(train, draw="users", negatives="popular").draw(10_000, rng=rng)[2]
     rare = np.quantile(counts[counts > 0], 0.1)
     assert np.mean(counts[negative] <= rare) > 0.5
     assert np.mean(counts[proper] <= rare) < 0.05
@@ -233,7 +233,7 @@ def test_bpr_is_the_naive_loop(kind, monkeypatch):
     learned = start(train, rng, 6)
     for _epoch in range(3):
         for n in (70, 70, 25):  # 11 users with ratings, 15 triples for each
-            triples = sampler.draw(n, rng)
+            triples = sampler.draw(n, rng=rng)
             climb(*learned, triples, 0.3, 0.2, kind not in ("BPR", "BPR by user"))
     assert_scores(model, *learned)
     np.testing.assert_allclose(model.item_factors, learned[1], rtol=1e-9, atol=1e-12)
@@ -253,8 +253,8 @@ def test_gbpr_is_the_naive_loop(model_class, batch, weight, size, monkeypatch):
     p, q, b = start(train, rng, 3, random_biases=batch)
     sampler, groups = TripleSampler(train, draw="users"), GroupSampler(train, size)
     for _epoch in range(3):
-        triples = sampler.draw(len(train), rng)
-        members = groups.draw(*triples[:2], rng)
+        triples = sampler.draw(len(train), rng=rng)
+        members = groups.draw(*triples[:2], rng=rng)
         climb(p, q, b, triples, 0.05, 0.1, groups=members, weight=weight, batch=batch)
     assert_scores(model, p, q, b)
     np.testing.assert_allclose(model.user_factors, p, rtol=1e-9, atol=1e-12)
@@ -269,8 +269,8 @@ def test_steps_one_by_one_lead_elsewhere_than_a_batch():
     sampler, groups = model.sampler(train), model.group_sampler(train)
     rng = seeded(3)
     start(train, rng, 10, random_biases=True)
-    triples = sampler.draw(40 * 11, rng)
-    members = groups.draw(*triples[:2], rng)
+    triples = sampler.draw(40 * 11, rng=rng)
+    members = groups.draw(*triples[:2], rng=rng)
     p, q, b = begun.user_factors.copy(), begun.item_factors.copy(), begun.item_bias.copy()
     climb(p, q, b, triples, 0.01, 0.01, groups=members, weight=1.5, batch=False)
     assert np.abs(p - whole).max() > 1e-6
@@ -325,7 +325,7 @@ def test_rank_sgd_is_the_naive_loop(order, regularisation):
             passed = rng.permutation(rows)
         else:
             passed = np.array(sorted(rows, key=lambda r: (train.user[r], key(train.item[r]))))
-        for row, j in zip(passed, sampler.negatives(passed, rng), strict=True):
+        for row, j in zip(passed, sampler.negatives(passed, rng=rng), strict=True):
             u, i = train.user[row], train.item[row]
             error = p[u] @ (q[i] - q[j]) - max(train.value[row] - 3, 0)
             step_p = error * (q[i] - q[j]) + regularisation * p[u]

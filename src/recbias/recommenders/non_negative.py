@@ -24,18 +24,18 @@ Array = npt.NDArray[np.float64]
 
 
 def starting_gammas(
-    rng: np.random.Generator, n_rows: int, n_factors: int, shape: float, rate: float
+    n_rows: int, n_factors: int, shape: float, rate: float, *, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Draw gamma distributions near the prior, as Poisson factorisation starts from.
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
     n_rows, n_factors : int
         How many.
     shape, rate : float
         Of the prior.
+    rng : numpy.random.Generator
+        Source of randomness.
 
     Returns
     -------
@@ -140,10 +140,10 @@ class PoissonFactorisation(Algorithm):
         train = without_zeros(train, "PoissonFactorisation")
         self._known_user, self._known_item = train.user_counts() > 0, train.item_counts() > 0
         self.user_shapes, self.user_rates = starting_gammas(
-            rng, train.n_users, self.n_factors, self.user_shape, self.user_rate_mean
+            train.n_users, self.n_factors, self.user_shape, self.user_rate_mean, rng=rng
         )
         self.item_shapes, self.item_rates = starting_gammas(
-            rng, train.n_items, self.n_factors, self.item_shape, self.item_rate_mean
+            train.n_items, self.n_factors, self.item_shape, self.item_rate_mean, rng=rng
         )
         activity_shape = self.user_rate_shape + self.n_factors * self.user_shape
         popularity_shape = self.item_rate_shape + self.n_factors * self.item_shape

@@ -144,7 +144,7 @@ def _draw_groups(
 class Sampler(Protocol):
     """Anything that draws triples."""
 
-    def draw(self, n: int, rng: np.random.Generator) -> Triples:
+    def draw(self, n: int, *, rng: np.random.Generator) -> Triples:
         """Draw `n` triples: users, items that they rated, items that they did not."""
         ...
 
@@ -186,7 +186,7 @@ class TripleSampler:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"user_id": [0, 1, 1], "item_id": [1, 0, 1], "rating": [5, 4, 3]})
     >>> sampler = TripleSampler(Ratings.from_frame(frame))
-    >>> sampler.draw(2, np.random.default_rng(1))
+    >>> sampler.draw(2, rng=np.random.default_rng(1))
     (array([0, 0], dtype=int32), array([1, 1], dtype=int32), array([0, 0], dtype=int32))
     """
 
@@ -212,7 +212,7 @@ class TripleSampler:
         self._pool = self._table[2] if negatives == "popular" else items
         self._by_user = draw == "users"
 
-    def draw(self, n: int, rng: np.random.Generator) -> Triples:
+    def draw(self, n: int, *, rng: np.random.Generator) -> Triples:
         """Draw triples, with replacement.
 
         Parameters
@@ -233,7 +233,7 @@ class TripleSampler:
         return drawn
 
     def negatives(
-        self, rows: npt.NDArray[np.int64], rng: np.random.Generator
+        self, rows: npt.NDArray[np.int64], *, rng: np.random.Generator
     ) -> npt.NDArray[np.int32]:
         """Draw an item for each of some rows that its user did not rate.
 
@@ -274,6 +274,7 @@ class GroupSampler:
         self,
         user: npt.NDArray[np.int32],
         item: npt.NDArray[np.int32],
+        *,
         rng: np.random.Generator,
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """Draw a group for each pair.
@@ -442,7 +443,7 @@ class _PairwiseModel(Algorithm):
     n_epochs: int
     encoding: str
 
-    def initial_biases(self, n_items: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    def _initial_biases(self, n_items: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         """Return the item biases before the first step.
 
         Parameters
@@ -457,7 +458,7 @@ class _PairwiseModel(Algorithm):
     def _start(self, train: Ratings, rng: np.random.Generator) -> None:
         self.user_factors = rng.normal(0, _SPREAD, (train.n_users, self.n_factors))
         self.item_factors = rng.normal(0, _SPREAD, (train.n_items, self.n_factors))
-        self.item_bias = self.initial_biases(train.n_items, rng)
+        self.item_bias = self._initial_biases(train.n_items, rng)
         self.user_factors[~self._known_user] = 0
         self.item_factors[~self._known_item] = 0
         self.item_bias[~self._known_item] = 0
@@ -495,10 +496,10 @@ class _TripleModel(_PairwiseModel):
         self._start(train, rng)
         n_samples = self.samples_per_user * int(self._known_user.sum()) or len(train)
         for _ in self._iterations(self.n_epochs, train):
-            self.epoch(n_samples, sampler, rng)
+            self._epoch(n_samples, sampler, rng)
             self._refuse_runaway(train)
 
-    def epoch(self, n_samples: int, sampler: Sampler, rng: np.random.Generator) -> None:
+    def _epoch(self, n_samples: int, sampler: Sampler, rng: np.random.Generator) -> None:
         """Draw triples and take a step for each.
 
         Parameters
@@ -511,7 +512,7 @@ class _TripleModel(_PairwiseModel):
             The source of randomness.
         """
         for n in chunks(n_samples):
-            self._step(sampler.draw(n, rng), rng)
+            self._step(sampler.draw(n, rng=rng), rng)
 
 
 class _BayesianPairs(_TripleModel):
@@ -525,7 +526,7 @@ class _BayesianPairs(_TripleModel):
         _climb(*triples, *rates, self.user_factors, self.item_factors, self.item_bias)
 
     def _objective(self, train: Ratings) -> float:
-        user, positive, negative = self.sampler(train).draw(OBJECTIVE_TRIPLES, _fixed())
+        user, positive, negative = self.sampler(train).draw(OBJECTIVE_TRIPLES, rng=_fixed())
         p, bias = self.user_factors[user], self.item_bias
         q, other = self.item_factors[positive], self.item_factors[negative]
         margin = np.einsum("rf,rf->r", p, q - other) + bias[positive] - bias[negative]
@@ -780,7 +781,7 @@ class GBPR(_TripleModel):
         finally:
             del self._groups
 
-    def climb(
+    def _add_steps(
         self,
         triples: Triples,
         rng: np.random.Generator,
@@ -798,18 +799,18 @@ class GBPR(_TripleModel):
         new_user_factors, new_item_factors : float64 arrays
             Where the steps are added, in place: the model's own factors, or copies of them.
         """
-        members = self._groups.draw(*triples[:2], rng)
+        members = self._groups.draw(*triples[:2], rng=rng)
         rates = self.group_weight, self.learning_rate, self.regularisation
         learned = self.user_factors, self.item_factors, self.item_bias
         _climb_with_groups(*triples, *members, *rates, *learned, new_user_factors, new_item_factors)
 
     def _step(self, triples: Triples, rng: np.random.Generator) -> None:
-        self.climb(triples, rng, self.user_factors, self.item_factors)
+        self._add_steps(triples, rng, self.user_factors, self.item_factors)
 
     def _objective(self, train: Ratings) -> float:
         rng = _fixed()
-        user, positive, negative = self.sampler(train).draw(OBJECTIVE_TRIPLES, rng)
-        members, n_members = self.group_sampler(train).draw(user, positive, rng)
+        user, positive, negative = self.sampler(train).draw(OBJECTIVE_TRIPLES, rng=rng)
+        members, n_members = self.group_sampler(train).draw(user, positive, rng=rng)
         p, q, other = self.user_factors, self.item_factors[positive], self.item_factors[negative]
         bias = self.item_bias
         total, squares = np.zeros_like(q), np.zeros(len(user))
@@ -887,7 +888,7 @@ class RankSGD(_PairwiseModel):
     n_epochs: int = parameter(30, minimum=0)
     encoding: str = parameter("binary-all")
 
-    def pass_order(
+    def _pass_order(
         self, train: Ratings, rows: npt.NDArray[np.int64], rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Return the order in which an epoch uses the ratings: a random one.
@@ -909,8 +910,8 @@ class RankSGD(_PairwiseModel):
         table = train.user.copy(), train.item.copy(), train.value.copy()
         rates = self.learning_rate, self.regularisation
         for _ in self._iterations(self.n_epochs, train):
-            order = self.pass_order(train, sampler.rows, rng)
-            negative = sampler.negatives(order, rng)
+            order = self._pass_order(train, sampler.rows, rng)
+            negative = sampler.negatives(order, rng=rng)
             _descend(order, negative, *table, *rates, self.user_factors, self.item_factors)
             self._refuse_runaway(train)
 
@@ -919,6 +920,6 @@ class RankSGD(_PairwiseModel):
         sampler = TripleSampler(train, negatives="popular")
         rows = rng.permutation(sampler.rows)[:OBJECTIVE_TRIPLES]
         p, q = self.user_factors[train.user[rows]], self.item_factors[train.item[rows]]
-        other = self.item_factors[sampler.negatives(rows, rng)]
+        other = self.item_factors[sampler.negatives(rows, rng=rng)]
         error = np.einsum("rf,rf->r", p, q - other) - train.value[rows]
         return float(np.mean(error**2 + self.regularisation * _squares(p, q, other)) / 2)

@@ -78,13 +78,13 @@ class GBPRBatchStep(GBPR):
     group_weight: float = parameter(1.5, minimum=0)
     group_size: int = parameter(2, minimum=1)
 
-    def initial_biases(self, n_items: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    def _initial_biases(self, n_items: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         """Return uniform numbers between 0 and 1."""
         return rng.random(n_items)
 
-    def epoch(self, n_samples: int, sampler: Sampler, rng: np.random.Generator) -> None:
+    def _epoch(self, n_samples: int, sampler: Sampler, rng: np.random.Generator) -> None:
         """Draw triples, and take the steps for all of them at once, but for the biases."""
         new_user_factors, new_item_factors = self.user_factors.copy(), self.item_factors.copy()
         for n in chunks(n_samples):
-            self.climb(sampler.draw(n, rng), rng, new_user_factors, new_item_factors)
+            self._add_steps(sampler.draw(n, rng=rng), rng, new_user_factors, new_item_factors)
         self.user_factors, self.item_factors = new_user_factors, new_item_factors

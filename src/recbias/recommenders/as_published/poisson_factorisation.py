@@ -86,7 +86,7 @@ def initial_means(
     users, items : float64 array (n_users, n_factors), (n_items, n_factors)
     """
     rng = np.random.default_rng(seed)
-    shapes, rates = starting_gammas(rng, n_users, n_factors, 0.3, 1.0)
+    shapes, rates = starting_gammas(n_users, n_factors, 0.3, 1.0, rng=rng)
     users = shapes / rates
-    shapes, rates = starting_gammas(rng, n_items, n_factors, 0.3, 1.0)
+    shapes, rates = starting_gammas(n_items, n_factors, 0.3, 1.0, rng=rng)
     return users, shapes / rates

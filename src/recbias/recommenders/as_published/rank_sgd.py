@@ -99,7 +99,7 @@ class RankSGDInOrder(RankSGD):
         finally:
             del self._order
 
-    def pass_order(
+    def _pass_order(
         self, train: Ratings, rows: npt.NDArray[np.int64], rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Return the rows in the same order in each epoch."""

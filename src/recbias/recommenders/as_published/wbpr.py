@@ -178,7 +178,7 @@ class UnpopularNegativesSampler:
         rated = place[train.item]
         self._rated = train.indptr.copy(), rated[np.lexsort((rated, train.user))]
 
-    def draw(self, n: int, rng: np.random.Generator) -> Triples:
+    def draw(self, n: int, *, rng: np.random.Generator) -> Triples:
         """Draw triples, and change the weights with each.
 
         Parameters
