@@ -65,7 +65,7 @@ precision = validation.MEASURES[0]
 
 where = {"split": split, "seed": seed, "workers": workers}
 glue("min_rating", f"{min_rating:g}", display=False)
-glue("split", split, display=False)
+glue("split", {"ready": "the authors' five folds"}.get(split, split), display=False)
 
 # %% [markdown]
 # ## Line-ups
@@ -93,7 +93,7 @@ HTML(
 #
 # The candidates are all items with a training rating, an item is liked from {glue:text}`min_rating`
 # stars, means run over all users, and precision is divided by 10 however short the list.
-# The split is *{glue:text}`split`*.
+# The split: {glue:text}`split`.
 
 # %%
 chosen = line_up(page.LINE_UP, min_rating=min_rating)

@@ -37,6 +37,14 @@ KINDS = {
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
 
+_SPACE = "\N{NO-BREAK SPACE}"
+
+_RULES = {
+    "sampling range": "<br/>of the expectation, {:.4f}: the sampling range",
+    "fixed rankings": "<br/>of the published value: the range of fixed rankings",
+}
+"""What has to be in the allowed range, where it is not our value."""
+
 _COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
 OPEN_PARTS = 6
@@ -141,16 +149,20 @@ def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def quantity_text(quantity: Quantity) -> str:
-    """Write a value with its 95 % interval.
+    r"""Write a value with its 95 % interval, kept on one line.
 
     Examples
     --------
     >>> import numpy as np
     >>> quantity_text(Quantity(0.25, np.array([0.2, 0.3])))
-    '0.2500 (0.2025 to 0.2975)'
+    '0.2500\xa0(0.2025\xa0to\xa00.2975)'
     """
     low, high = quantity.interval
-    return f"{quantity.value:.4f} ({low:.4f} to {high:.4f})"
+    return f"{quantity.value:.4f}{_SPACE}({_range_text(low, high)})"
+
+
+def _range_text(low: float, high: float) -> str:
+    return f"{low:.4f}{_SPACE}to{_SPACE}{high:.4f}"
 
 
 def comparison_html(comparisons: Sequence[Comparison]) -> str:
@@ -169,7 +181,7 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
     rows = []
     last = ""
     for each in comparisons:
-        rule = "" if each.rule == "tolerance" else f"<br/>{each.rule}: {each.part.value:.4f}"
+        rule = _RULES.get(each.rule, "").format(each.part.value)
         rows.append(
             [
                 "" if each.system == last else f"<strong>{escape(each.system)}</strong>",
@@ -177,7 +189,7 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
                 f"{each.published:.4f}",
                 quantity_text(each.measured),
                 f"{each.difference:+.4f}",
-                escape(each.part.region) + rule,
+                _range_text(each.part.least, each.part.most) + rule,
                 badge("yes" if each.inside else "no"),
             ]
         )
