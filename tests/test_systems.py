@@ -190,8 +190,8 @@ def test_the_table_shows_each_number_and_escapes_text(as_published, chosen):
     for system, row in as_published.items():
         assert system in html
         assert all(f"<td>{row[metric]:.4f}</td>" in html for metric in MEASURES)
-    assert html.count("of the published value: the range of fixed rankings") == 2
-    assert html.count("of the expectation, 0.0056: the sampling range") == 1
+    assert html.count("fixed rankings; published 0.00") == 2
+    assert html.count("sampling range; expectation 0.0056") == 1
 
 
 # -- chance ------------------------------------------------------------------------------------

@@ -40,10 +40,10 @@ KINDS = {
 _SPACE = "\N{NO-BREAK SPACE}"
 
 _RULES = {
-    "sampling range": "<br/>of the expectation, {:.4f}: the sampling range",
-    "fixed rankings": "<br/>of the published value: the range of fixed rankings",
+    "sampling range": "<br/>sampling range; expectation {:.4f}",
+    "fixed rankings": "<br/>fixed rankings; published {:.4f}",
 }
-"""What has to be in the allowed range, where it is not our value."""
+"""Which range is allowed, and what has to be in it, where that is not our value."""
 
 _COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
