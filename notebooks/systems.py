@@ -60,7 +60,7 @@ if split is None:
     split = (
         "ratio 0.2" if short else page.published_split(dataset, record=f"systems/{page.LINE_UP}")
     )
-protocol = f"AI-AN-AR rel>={min_rating:g}"
+protocol = f"AI-AN-AR rel>={min_rating:g} users=tested"
 precision = validation.MEASURES[0]
 
 where = {"split": split, "seed": seed, "workers": workers}
@@ -92,7 +92,7 @@ HTML(
 # imitate: results that hang on the order of rows or items in a file.
 #
 # The candidates are all items with a training rating, an item is liked from {glue:text}`min_rating`
-# stars, means run over all users, and precision is divided by 10 however short the list.
+# stars, means run over users with a test rating, and precision is divided by 10 however short the list.
 # The split: {glue:text}`split`.
 
 # %%

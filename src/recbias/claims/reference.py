@@ -90,9 +90,9 @@ def find_reference(name: str, dataset: str, split: str, protocol: str) -> Refere
 
     Examples
     --------
-    >>> find_reference("mccrs20", "ml-1m", "ready", "AI-AN-AR rel>=4").what
+    >>> find_reference("mccrs20", "ml-1m", "ready", "AI-AN-AR rel>=4 users=tested").what
     'means of the five folds of MovieLens 1M, lists of 10, relevance from 4 stars'
-    >>> find_reference("mccrs20", "ml-1m", "ready", "AI-AN-AR rel>=5") is None
+    >>> find_reference("mccrs20", "ml-1m", "ready", "AI-AN-AR rel>=5 users=tested") is None
     True
     """
     found = references().get(name)

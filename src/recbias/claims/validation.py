@@ -218,7 +218,8 @@ def chance(
         Empty.
     statistics : dict
         Expectation and standard deviation of each measure for a random ranking, and each measure
-        of each fixed ranking: means over users and folds. Candidates have a training rating.
+        of each fixed ranking: means over users with a test
+        rating, and over folds. Candidates have a training rating.
     """
     splits = dataset_splits(dataset, split, seed=seed)
     found: dict[str, float] = {}
@@ -241,7 +242,7 @@ def chance(
 
 
 def _random_hits(fold: Split, min_rating: float, positive: bool) -> tuple[float, float]:
-    """Mean and variance of the precision of one random ranking, over all users of a fold."""
+    """Mean and variance of the precision of one random ranking, over users with a test rating."""
     known = fold.train.item_counts() > 0
     size = int(known.sum()) - fold.train.user_counts()
     test = fold.test
@@ -249,7 +250,8 @@ def _random_hits(fold: Split, min_rating: float, positive: bool) -> tuple[float,
     # A list of fewer than 10 candidates shows all of them; precision still divides by 10.
     share = np.bincount(test.user[wanted], minlength=test.n_users) / np.maximum(size, 10)
     spread = share * (1 - share) / 10 * np.maximum(size - 10, 0) / np.maximum(size - 1, 1)
-    return float(share.mean()), float(spread.sum()) / test.n_users**2
+    n_tested = np.count_nonzero(test.user_counts())
+    return float(share.sum()) / n_tested, float(spread.sum()) / n_tested**2
 
 
 def _fixed_hits(
@@ -267,7 +269,7 @@ def _fixed_hits(
     )
     hit = _judged(lists, fold.test)
     liked = relevant(fold.test.value[hit], min_rating)
-    scale = 10 * fold.test.n_users
+    scale = 10 * np.count_nonzero(fold.test.user_counts())
     return float(liked.sum()) / scale, float((~liked).sum()) / scale
 
 

@@ -51,6 +51,11 @@ _CHANGES: Mapping[str, Sequence[tuple[str, type[Algorithm], Mapping[str, Paramet
         ),
     ),
     "RankSGD": (
+        (
+            "items in the order in which a file with its users shuffled first names them",
+            RankSGDInOrder,
+            {"order": "first appearance"},
+        ),
         ("popular items of a user first, every epoch", RankSGDInOrder, {"order": "popularity"}),
         ("popular items of a user last", RankSGDInOrder, {"order": "reverse popularity"}),
         ("items of a user by their number", RankSGDInOrder, {"order": "number"}),
@@ -75,7 +80,7 @@ def ablations(*, min_rating: float = 4.0) -> tuple[Change, ...]:
     Examples
     --------
     >>> [change.base for change in ablations()]
-    ['SLIM', 'RankSGD', 'RankSGD', 'RankSGD', 'ListRankMF']
+    ['SLIM', 'RankSGD', 'RankSGD', 'RankSGD', 'RankSGD', 'ListRankMF']
     """
     return tuple(
         Change(system.name, what, _as_class(system, kind, f"{system.name}, {number}", **changes))
