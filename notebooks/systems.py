@@ -205,7 +205,9 @@ named = page.measure(dataset, readings, protocol, record="systems/one_name", **w
 # %% tags=["hide-input"]
 figure = plot_values(named, {"user kNN, cosine": (protocol, precision)}, systems=named.systems)
 glue("fig_one_name", figure, display=False)
-table = named.table(protocol, precision)
+table = named.table(protocol, precision).join(
+    named.table(protocol, validation.MEASURES[1])["value"].rename(validation.MEASURES[1])
+)
 HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
 
 # %% [markdown]
@@ -221,8 +223,10 @@ HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
 HTML(systems_html(readings, one_name_sources()))
 
 # %% [markdown]
-# What makes the difference is less the similarity than the sum: a mean forgets how many neighbours
-# rated the item. Next comes the encoding of what is not liked.
+# Three differences to look for, each with everything else alike. A **sum** over neighbours grows with
+# how many of them rated an item, a mean forgets it. **Shrinkage** keeps two users with one common item
+# from being nearest neighbours. And what counts as a rating moves anti-precision, the share of
+# disliked items in the list, more than precision: values of both are in the download.
 #
 # ## How much hangs on a parameter?
 #
