@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 import pytest
+from docutils.utils import SystemMessage
 
 from recbias.errors import ConfigError
 from recbias.recommenders import algorithm, algorithms, line_up
@@ -70,6 +71,15 @@ def test_no_markup_is_left_in_an_entry(name):
     text = read(description_html(describe(name)))
     outside = re.sub(r"\\\(.*?\\\)|\\\[.*?\\\]", "", text, flags=re.DOTALL)
     assert not re.search(r"`|(?<!\w)\*\*\w|:math:|={4,}|^\.\. ", outside, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_summaries_and_arguments_are_single_paragraphs(name):
+    found = describe(name)
+    for text in (found.summary, *(argument.text for argument in found.arguments)):
+        assert re.fullmatch(
+            r"<p>((?!<(p|[uod]l|div|blockquote)\b).)*</p>", to_html(text), re.DOTALL
+        )
 
 
 def test_the_catalogue_has_each_class_once_and_stand_ins_last():
@@ -159,16 +169,22 @@ def test_a_docstring_is_taken_apart(monkeypatch):
     ("text", "html"),
     [
         ("a < b & c", "<p>a &lt; b &amp; c</p>"),
+        ("P@10, https://example.org", "<p>P&#64;10, https://example.org</p>"),
+        ("`A <https://example.org>`__",
+         '<p><a class="reference external" href="https://example.org">A</a></p>'),
         ("``x < 1``", "<p><code>x &lt; 1</code></p>"),
         ("**Bold** and *slanted*, 2**24 or 2**-24.",
          "<p><strong>Bold</strong> and <em>slanted</em>, 2**24 or 2**-24.</p>"),
-        ("One.\n\nTwo.", "<p>One.</p><p>Two.</p>"),
-        ("- one\n  more\n- two", "<ul><li>one more</li><li>two</li></ul>"),
-        ("1. one\n2. two", "<ul><li>one</li><li>two</li></ul>"),
+        ("One.\n\nTwo.", "<p>One.</p>\n<p>Two.</p>"),
+        ("- one\n  more\n- two",
+         '<ul class="simple">\n<li>one\nmore</li>\n<li>two</li>\n</ul>'),
+        ("1. one\n2. two",
+         '<ol class="arabic simple">\n<li>one</li>\n<li>two</li>\n</ol>'),
         (".. math::\n    a\n    b",
-         '<div class="math notranslate nohighlight">\\[a b\\]</div>'),
-        (":math:`\\tfrac12\n a`",
-         '<p><span class="math notranslate nohighlight">\\(\\tfrac12 a\\)</span></p>'),
+         '<div class="math notranslate nohighlight">\n'
+         "\\begin{equation*}\na\nb\n\\end{equation*}\n</div>"),
+        (":math:`\\tfrac12\na`",
+         '<p><span class="math notranslate nohighlight">\\(\\tfrac12\na\\)</span></p>'),
     ],
 )  # fmt: skip
 def test_markup_becomes_html(text, html):
@@ -177,6 +193,20 @@ def test_markup_becomes_html(text, html):
 
 def test_a_table_becomes_a_table():
     table = "====  =====\na     b\n====  =====\nx     one\n      more\ny     two\n====  ====="
-    assert re.findall(r"<(t[hd])>(.*?)</t[hd]>", to_html(table)) == [
-        ("th", "a"), ("th", "b"), ("td", "x"), ("td", "one more"), ("td", "y"), ("td", "two"),
+    html = to_html(table)
+    assert html.startswith('<div class="scrolls"><table class="numbers">')
+    assert read(html).split() == ["a", "b", "x", "one", "more", "y", "two"]
+    assert re.findall(r"<(t[hd])\b[^>]*>(.*?)</t[hd]>", html, re.DOTALL) == [
+        ("th", "a"), ("th", "b"), ("td", "x"), ("td", "one\nmore"), ("td", "y"), ("td", "two"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["``x", "`x", "*x", "x_", ":nope:`x`", ".. nope::", "C. x", "- a\nb", "== ==\na  b",
+     ".. include:: /etc/hostname", ".. raw:: html\n\n    <br>"],
+)  # fmt: skip
+def test_malformed_markup_is_refused_and_nothing_is_read_or_passed_through(text, capsys):
+    with pytest.raises(SystemMessage):
+        to_html(text)
+    assert capsys.readouterr() == ("", "")

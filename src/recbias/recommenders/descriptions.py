@@ -9,6 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from docutils import nodes
+from docutils.core import publish_parts
+from docutils.writers.html5_polyglot import HTMLTranslator, Writer
+
 from recbias.recommenders.base import Parameter, System, algorithm, algorithms
 from recbias.recommenders.line_ups import line_up, line_up_sources
 
@@ -39,12 +43,17 @@ COVERAGE = {
 _SECTION = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^(?P<names>\w+(?:, \w+)*) : (?P<kind>.+)$")
 _NOTE = re.compile(r"^\*\*(?P<title>[^*]+?)\.?\*\*\s*", re.MULTILINE)
-_MARKUP = re.compile(
-    r":math:`(?P<math>[^`]+)`|``(?P<code>[^`]+)``|`(?P<name>[^`]+)`"
-    r"|(?<!\w)\*\*(?P<bold>[^*]+)\*\*|(?<![\w*])\*(?P<italic>[^*\s][^*]*)\*"
-)
-_RULE = re.compile(r"=+(?: +=+)+")
-_ITEM = re.compile(r"[-*] |\d+\. ")
+_DOCUTILS = {
+    "_disable_config": True,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "doctitle_xform": False,
+    "embed_stylesheet": False,
+    "halt_level": 1,
+    "warning_stream": False,
+    "table_style": "numbers",
+    "math_output": "MathJax -",  # in place of an address: the page loads it
+}
 
 
 @dataclass(frozen=True)
@@ -176,17 +185,24 @@ def _notes(section: str) -> dict[str, str]:
     return {**({"": pieces[0].strip()} if pieces[0].strip() else {}), **found}
 
 
-def to_html(text: str) -> str:
+def to_html(text: str, *, inline: bool = False) -> str:
     r"""Turn a docstring's markup into HTML whose formulas MathJax typesets.
 
     Parameters
     ----------
     text : str
-        Paragraphs and lists with ``:math:`` roles, double and single backticks, bold and italic.
+        reStructuredText; single backticks are for code.
+    inline : bool
+        Whether a single paragraph goes without its tags.
 
     Returns
     -------
     str
+
+    Raises
+    ------
+    docutils.utils.SystemMessage
+        If the markup is malformed.
 
     Examples
     --------
@@ -194,71 +210,50 @@ def to_html(text: str) -> str:
     <p>Divide by <span class="math notranslate nohighlight">\(n &lt; 3\)</span>, see
     <code>UserKNN</code>.</p>
     """
-    return "".join(_block(block) for block in re.split(r"\n\s*\n", text.strip()) if block)
+    source = f".. default-role:: code\n\n{text}"
+    writer = Writer()
+    writer.translator_class = _Translator
+    parts = publish_parts(source, writer=writer, settings_overrides={**_DOCUTILS, "inline": inline})
+    return str(parts["body"]).strip()
 
 
-def _block(block: str) -> str:
-    lines = [line.strip() for line in block.splitlines()]
-    if _RULE.fullmatch(lines[0]):
-        return _table(block.splitlines())
-    if lines[0] == ".. math::":
-        return _formula(" ".join(lines[1:]), displayed=True)
-    if _ITEM.match(lines[0]):
-        items: list[str] = []
-        for line in lines:
-            if head := _ITEM.match(line):
-                items.append(line[head.end() :])
-            else:
-                items[-1] += f" {line}"
-        return f"<ul>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</ul>"
-    return f"<p>{_inline(chr(10).join(lines))}</p>"
+class _Translator(HTMLTranslator):
+    """Writes HTML as docutils does, with the page's tables, code, formulas and lone paragraphs."""
 
+    def _is_bare(self, node: nodes.paragraph) -> bool:
+        return len(node.parent) == 1 and (self.settings.inline or node.parent is not self.document)
 
-def _table(lines: Sequence[str]) -> str:
-    """Write a table between rules of `=`; a line with an empty first cell continues a row."""
-    starts = [found.start() for found in re.finditer("=+", lines[0])]
-    rules = [number for number, line in enumerate(lines) if _RULE.fullmatch(line.strip())]
-    rows: list[list[str]] = []
-    for number, line in enumerate(lines):
-        cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
-        if number in rules:
-            continue
-        if rows and not cells[0]:
-            rows[-1] = [f"{one} {more}".strip() for one, more in zip(rows[-1], cells, strict=True)]
-        else:
-            rows.append(cells)
-    n_heads = rules[1] - 1 if len(rules) > 2 else 0
-    written = [
-        "<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in cells) + "</tr>"
-        for tag, cells in zip(["th"] * n_heads + ["td"] * len(rows), rows, strict=False)
-    ]
-    head = f"<thead>{''.join(written[:n_heads])}</thead>" if n_heads else ""
-    body = f"<tbody>{''.join(written[n_heads:])}</tbody>"
-    return f'<div class="scrolls"><table class="numbers">{head}{body}</table></div>'
+    def visit_paragraph(self, node: nodes.paragraph) -> None:
+        if not self._is_bare(node):
+            super().visit_paragraph(node)
 
+    def depart_paragraph(self, node: nodes.paragraph) -> None:
+        if not self._is_bare(node):
+            super().depart_paragraph(node)
 
-def _inline(text: str) -> str:
-    pieces, end = [], 0
-    for found in _MARKUP.finditer(text):
-        pieces += [escape(text[end : found.start()], quote=False), _marked(found)]
-        end = found.end()
-    return "".join([*pieces, escape(text[end:], quote=False)])
+    def visit_reference(self, node: nodes.reference) -> None:
+        if "name" in node:  # plain text is no link: P@10 looks like an address
+            super().visit_reference(node)
 
+    def depart_reference(self, node: nodes.reference) -> None:
+        if "name" in node:
+            super().depart_reference(node)
 
-def _marked(found: re.Match[str]) -> str:
-    if found["math"]:
-        return _formula(found["math"])
-    if found["bold"]:
-        return f"<strong>{_inline(found['bold'])}</strong>"
-    if found["italic"]:
-        return f"<em>{_inline(found['italic'])}</em>"
-    return f"<code>{escape(found['code'] or found['name'], quote=False)}</code>"
+    def visit_literal(self, node: nodes.literal) -> None:
+        node["classes"] = ["code"]
+        super().visit_literal(node)
 
+    def visit_math(self, node: nodes.math) -> None:
+        node["classes"] = ["notranslate", "nohighlight"]
+        super().visit_math(node)
 
-def _formula(text: str, *, displayed: bool = False) -> str:
-    kind, (start, end) = ("div", ("\\[", "\\]")) if displayed else ("span", ("\\(", "\\)"))
-    formula = escape(" ".join(text.split()), quote=False)
-    return f'<{kind} class="math notranslate nohighlight">{start}{formula}{end}</{kind}>'
+    def visit_table(self, node: nodes.table) -> None:
+        self.body.append('<div class="scrolls">')
+        super().visit_table(node)
+
+    def depart_table(self, node: nodes.table) -> None:
+        super().depart_table(node)
+        self.body.append("</div>")
 
 
 def description_html(found: Description) -> str:
@@ -274,10 +269,10 @@ def description_html(found: Description) -> str:
     str
         HTML.
     """
-    head = f"<strong>{found.name}</strong> {_inline(found.summary)}"
+    head = f"<strong>{found.name}</strong> {to_html(found.summary, inline=True)}"
     rows = "".join(
         f"<tr><td><code>{argument.name}</code></td><td><code>{escape(repr(argument.default))}"
-        f"</code></td><td>{_inline(argument.text)}</td></tr>"
+        f"</code></td><td>{to_html(argument.text, inline=True)}</td></tr>"
         for argument in found.arguments
     )
     table = (
@@ -312,7 +307,9 @@ def catalogue_html() -> str:
     for package, entries in groups.items():
         title = inspect.getdoc(importlib.import_module(f"recbias.recommenders.{package}"))
         head = (title or package).splitlines()[0]
-        written.append(f'<p class="group"><strong>{_inline(head)}</strong></p>{"".join(entries)}')
+        written.append(
+            f'<p class="group"><strong>{to_html(head, inline=True)}</strong></p>{"".join(entries)}'
+        )
     return "".join(written)
 
 
@@ -357,7 +354,7 @@ def systems_html(systems: Iterable[System], sources: Mapping[str, str]) -> str:
     """
     rows = "".join(
         f"<tr><td><strong>{escape(system.name)}</strong></td><td>{class_html(system)}"
-        f"{_parameters_html(system)}</td><td>{_inline(sources[system.name])}</td></tr>"
+        f"{_parameters_html(system)}</td><td>{to_html(sources[system.name], inline=True)}</td></tr>"
         for system in systems
     )
     head = "".join(f"<th>{title}</th>" for title in ("system", "class, parameters", "why"))

@@ -120,7 +120,7 @@ class AssociationRules(_DenseWeights):
     Parameters
     ----------
     measure : {"confidence", "lift"}
-        C.
+        What C is.
     encoding : str
         What a rating counts, see `Encoding`.
 

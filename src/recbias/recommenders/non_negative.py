@@ -85,7 +85,7 @@ class PoissonFactorisation(Algorithm):
     user_rate_shape, user_rate_mean : float
         a' and b'.
     item_shape : float
-        c.
+        c; small values make vectors sparse.
     item_rate_shape, item_rate_mean : float
         c' and d'.
     encoding : str
