@@ -46,9 +46,9 @@ use_book_style()
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float | None = None  # 0 to 1000: smallest liked rating; none = one below the top
-split: str | None = None  # none = the published folds if the data has them, else k-fold 5
-extent: str | None = None  # short or full; none = short for data that are made in each build
+min_rating: float | None = None  # 0 to 1000: liked from; none = top - 1
+split: str | None = None  # none = the published folds, else k-fold 5
+extent: str | None = None  # short or full; none = as the data allows
 seed: int = 1  # 0 to 1000000
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
@@ -63,7 +63,13 @@ if split is None:
 protocol = f"AI-AN-AR rel>={min_rating:g} users=tested"
 precision = validation.MEASURES[0]
 
-where = {"split": split, "seed": seed, "workers": workers}
+where = {
+    "dataset": dataset,
+    "protocol": protocol,
+    "split": split,
+    "seed": seed,
+    "workers": workers,
+}
 glue("min_rating", f"{min_rating:g}", display=False)
 glue("split", {"ready": "the authors' five folds"}.get(split, split), display=False)
 
@@ -97,8 +103,9 @@ HTML(
 
 # %%
 chosen = line_up(page.LINE_UP, min_rating=min_rating)
-measured = page.measure(dataset, chosen, protocol, record=f"systems/{page.LINE_UP}", **where)
-published = find_reference(page.LINE_UP, measured.dataset["name"], split, protocol)
+measured = page.measure(page.LINE_UP, chosen, **where)
+data = measured.dataset["name"]
+published = find_reference(page.LINE_UP, data, split, protocol)
 chances = run_checks(
     validation.chance,
     dataset,
@@ -166,15 +173,16 @@ glue("exempt", ", ".join(validation.MAY_BE_OUTSIDE), display=False)
 # %% [markdown]
 # ### What the rest hangs on
 #
-# The table below takes those systems apart. Each row changes one thing.
+# The table below takes those systems apart. Each row changes one thing, and the last column says
+# whether that leads to the published values.
 
 # %%
 steps = ablations(min_rating=min_rating)
 changed = [step.system for step in steps]
-ablated = page.measure(dataset, changed, protocol, record="systems/ablations", **where)
+ablated = page.measure("ablations", changed, **where)
 
 # %% tags=["hide-input"]
-HTML(showing.changes_html(steps, measured, ablated, published))
+HTML(showing.changes_html(steps, measured, ablated, published, judged=True))
 
 # %% [markdown]
 # ## As published, and as cited
@@ -185,7 +193,7 @@ HTML(showing.changes_html(steps, measured, ablated, published))
 # %%
 pairs = cited_models(min_rating=min_rating)
 cited = [pair.system for pair in pairs]
-models = page.measure(dataset, cited, protocol, record="systems/models", **where)
+models = page.measure("models", cited, **where)
 
 # %% tags=["hide-input"]
 HTML(showing.changes_html(pairs, measured, models, published))
@@ -200,7 +208,7 @@ HTML(showing.changes_html(pairs, measured, models, published))
 
 # %%
 readings = one_name_systems(min_rating=min_rating)
-named = page.measure(dataset, readings, protocol, record="systems/one_name", **where)
+named = page.measure("one_name", readings, **where)
 
 # %% tags=["hide-input"]
 figure = plot_values(named, {"user kNN, cosine": (protocol, precision)}, systems=named.systems)
@@ -215,8 +223,8 @@ HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
 # :name: fig-one-name
 # :alt: Bars of precision with 95 percent intervals for eight readings of user kNN with cosine similarity.
 #
-# One name, many algorithms. "Sum" and "mean" are over the most similar users, with the cosine of
-# whole profiles; "among" is LibRec's sum of similarities over common items.
+# One name, many algorithms. The means and RankSys take the cosine of whole profiles, LibRec that
+# over common items.
 # ```
 
 # %% tags=["hide-input"]
@@ -242,7 +250,7 @@ moved = [
     if system.name in ways
 ]
 where["split"] = "ratio 0.2"
-single = page.measure(dataset, [*chosen, *moved], protocol, record="systems/sensitivity", **where)
+single = page.measure("sensitivity", [*chosen, *moved], **where)
 
 # %% tags=["hide-input"]
 values = sensitivity.values_of_variations(single, chosen, ways, metric=precision)

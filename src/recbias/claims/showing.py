@@ -11,7 +11,15 @@ import pandas as pd
 from recbias.claims.judging import VERDICTS, Verdict
 from recbias.claims.ledger import CHAPTERS
 from recbias.claims.reference import Reference
-from recbias.claims.validation import MAY_BE_OUTSIDE, MEASURES, Comparison, outside, verdict
+from recbias.claims.validation import (
+    MAY_BE_OUTSIDE,
+    MEASURES,
+    Comparison,
+    is_near,
+    outside,
+    tolerance,
+    verdict,
+)
 from recbias.experiment import Quantity, Results
 from recbias.recommenders.descriptions import class_html
 from recbias.recommenders.line_ups import Change
@@ -157,8 +165,7 @@ def quantity_text(quantity: Quantity) -> str:
     >>> quantity_text(Quantity(0.25, np.array([0.2, 0.3])))
     '0.2500\xa0(0.2025\xa0to\xa00.2975)'
     """
-    low, high = quantity.interval
-    return f"{quantity.value:.4f}{_SPACE}({_range_text(low, high)})"
+    return f"{quantity.value:.4f}{_SPACE}({_range_text(*quantity.interval)})"
 
 
 def _range_text(low: float, high: float) -> str:
@@ -181,15 +188,19 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
     rows = []
     last = ""
     for each in comparisons:
-        rule = _RULES.get(each.rule, "").format(each.part.value)
+        low, high = each.measured.interval
+        allowed = f"±{_SPACE}{tolerance(each.published):.5f}"
+        if each.rule in _RULES:
+            allowed = _range_text(each.part.least, each.part.most)
+            allowed += _RULES[each.rule].format(each.part.value)
         rows.append(
             [
                 "" if each.system == last else f"<strong>{escape(each.system)}</strong>",
                 each.metric,
-                f"{each.published:.4f}",
-                quantity_text(each.measured),
-                f"{each.difference:+.4f}",
-                _range_text(each.part.least, each.part.most) + rule,
+                f"{each.published:.5f}",
+                f"{each.measured.value:.5f}{_SPACE}({_range_text(low, high)})",
+                f"{each.difference:+.5f}",
+                allowed,
                 badge("yes" if each.inside else "no"),
             ]
         )
@@ -241,7 +252,12 @@ def measured_html(results: Results) -> str:
 
 
 def changes_html(
-    changes: Sequence[Change], measured: Results, changed: Results, published: Reference | None
+    changes: Sequence[Change],
+    measured: Results,
+    changed: Results,
+    published: Reference | None,
+    *,
+    judged: bool = False,
 ) -> str:
     """Write some systems of a line-up, and below each what it scores with something changed.
 
@@ -253,6 +269,8 @@ def changes_html(
         The line-up, and the changed systems.
     published
         Published values, if there are any for this data.
+    judged
+        Whether to say which rows are inside the tolerance around the published values.
 
     Returns
     -------
@@ -261,22 +279,37 @@ def changes_html(
     """
     own = {system.name: system for system in measured.grid.systems}
     rows: list[list[str]] = []
+
+    def values(results: Results, system: str, base: str) -> list[str]:
+        cells = _values(results, system)
+        if judged and published:
+            near = all(
+                is_near(_quantity(results, system, metric).value, published.values[base][metric])
+                for metric in MEASURES
+            )
+            cells.append(badge("yes" if near else "no"))
+        return cells
+
     for base in dict.fromkeys(change.base for change in changes):
         if published:
-            values = [f"{published.values[base][metric]:.4f}" for metric in MEASURES]
-            rows.append([f"<strong>{escape(base)}</strong>", "published", *values])
+            cells = [f"{published.values[base][metric]:.4f}" for metric in MEASURES]
+            rows.append([f"<strong>{escape(base)}</strong>", "published", *cells])
+            rows[-1] += [""] if judged else []
         name = "" if published else f"<strong>{escape(base)}</strong>"
-        rows.append([name, f"in the line-up<br/>{class_html(own[base])}", *_values(measured, base)])
+        rows.append(
+            [name, f"in the line-up<br/>{class_html(own[base])}", *values(measured, base, base)]
+        )
         rows += [
             [
                 "",
                 f"{escape(change.what)}<br/>{class_html(change.system)}",
-                *_values(changed, change.system.name),
+                *values(changed, change.system.name, base),
             ]
             for change in changes
             if change.base == base
         ]
-    return table_html(["system", "variant", *_COLUMNS], rows)
+    verdicts = ["inside"] if judged and published else []
+    return table_html(["system", "variant", *_COLUMNS, *verdicts], rows)
 
 
 def spans_html(spans: pd.DataFrame, metric: str) -> str:
@@ -311,8 +344,12 @@ def spans_html(spans: pd.DataFrame, metric: str) -> str:
 
 
 def _values(results: Results, system: str) -> list[str]:
+    return [quantity_text(_quantity(results, system, metric)) for metric in MEASURES]
+
+
+def _quantity(results: Results, system: str, metric: str) -> Quantity:
     (label,) = results.grid.by_label
-    return [quantity_text(results[system, label, metric]) for metric in MEASURES]
+    return results[system, label, metric]
 
 
 def badge(verdict: str, reason: str = "") -> str:

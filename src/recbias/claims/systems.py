@@ -96,11 +96,11 @@ def published_split(dataset: str, *, record: str) -> str:
 
 
 def measure(
-    dataset: str,
+    name: str,
     systems: Iterable[System],
-    protocol: str,
     *,
-    record: str,
+    dataset: str,
+    protocol: str,
     split: str,
     seed: int,
     workers: int,
@@ -109,12 +109,14 @@ def measure(
 
     Parameters
     ----------
-    dataset, protocol, split, seed
-        As for :class:`recbias.experiment.Grid`.
+    name
+        Under which the results are kept, among those of the page.
     systems
         What is measured.
-    record, workers
+    dataset, protocol, split, seed
+        As for :class:`recbias.experiment.Grid`.
+    workers
         As for :func:`recbias.experiment.run`.
     """
     grid = Grid(dataset, tuple(systems), (protocol,), MEASURES, split=split, seed=seed)
-    return run(grid, workers=workers, record=record)
+    return run(grid, workers=workers, record=f"systems/{name}")

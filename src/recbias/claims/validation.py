@@ -36,6 +36,7 @@ __all__ = [
     "chance",
     "compare",
     "fixed_rankings",
+    "is_near",
     "outside",
     "tolerance",
     "verdict",
@@ -104,6 +105,11 @@ def tolerance(published: float) -> float:
     (0.001, 0.008)
     """
     return max(0.04 * published, 0.001)
+
+
+def is_near(value: float, published: float) -> bool:
+    """Tell whether a value counts as the same as a published one."""
+    return abs(value - published) <= tolerance(published)
 
 
 def compare(measured: Results, chances: Checks, reference: Reference) -> list[Comparison]:
