@@ -276,7 +276,7 @@ def description_html(found: Description) -> str:
         for argument in found.arguments
     )
     table = (
-        '<div class="scrolls"><table class="numbers"><thead><tr><th>parameter</th><th>default</th>'
+        '<div class="scrolls"><table class="stacks"><thead><tr><th>parameter</th><th>default</th>'
         f"<th>what it does</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
     notes = {**found.notes, "Coverage": COVERAGE[found.coverage]}
