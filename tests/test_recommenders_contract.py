@@ -1,12 +1,16 @@
 """Every algorithm keeps the contract, and each way of breaking it is noticed."""
 
+import inspect
+
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from recbias.errors import ContractError, DataError
 from recbias.recommenders import Popularity, Random, algorithms, bcc17_grid, line_up
 from recbias.recommenders import algorithm as algorithm_named
 from recbias.recommenders.base import Algorithm
+from recbias.simulation import make_world
 from recbias.testing import check_recommender
 from recommender_tables import table
 
@@ -16,6 +20,25 @@ SYSTEMS = line_up("bcc17")
 @pytest.mark.parametrize("name", algorithms())
 def test_every_algorithm_keeps_the_contract(name):
     check_recommender(algorithm_named(name))
+
+
+@pytest.fixture(scope="module")
+def wide_enough_for_threads():
+    """A table whose products BLAS shares out among threads."""
+    return make_world(seed=5, n_users=400, n_items=600, n_ratings=12_000).ratings
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_threads_change_no_bit(name, wide_enough_for_threads):
+    train, users = wide_enough_for_threads, np.arange(400)
+    fields = inspect.signature(algorithm_named(name)).parameters
+    short = {part: 2 for part in ("n_epochs", "n_iterations") if part in fields}
+    scores = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            model = algorithm_named(name)(**short).fit(train, rng=np.random.default_rng(1))
+            scores.append(model.score(users))
+    np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.parametrize("part", ["knn-rating", "mf-rating", "knn-ranking", "mf-ranking"])
