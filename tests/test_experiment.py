@@ -291,7 +291,9 @@ def test_verify_agrees_with_what_was_recorded_and_notices_what_was_not(grid, tmp
     record["body"]["values"][0]["value"] += 1e-3
     context = {key: value for key, value in record.items() if key not in ("key", "body", "digest")}
     write_document(document, record["body"], key=record["key"], context=context)
-    assert not verify(grid.dataset).iloc[0]["agrees"]
+    report = verify(grid.dataset).iloc[0]
+    assert not report["agrees"]
+    assert report["differing"] in {system.name for system in grid.systems}
 
 
 def test_splits_of_a_grid_are_those_of_its_seed(grid):

@@ -442,7 +442,7 @@ def verify(names: tuple[str, ...], systems: int | None, workers: int) -> None:
             click.echo(
                 f"{name}: {row['recorded']}: {row['values']} values of {row['systems']} systems, "
                 f"largest difference {row['difference']:.2g} ({row['of bound']:.2g} of the bound): "
-                f"{'agrees' if row['agrees'] else 'DIFFERS'}"
+                f"{'agrees' if row['agrees'] else 'DIFFERS ' + row['differing']}"
             )
         if systems is None:
             for record, differing in verify_checks(name).items():

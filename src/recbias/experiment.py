@@ -582,8 +582,8 @@ def verify(
     -------
     DataFrame
         A row per recorded table: ``systems`` and ``values`` compared, the largest ``difference``,
-        the largest difference in units of the allowed bound ``max(1e-9, 0.01 s.e.)``, and whether
-        it ``agrees``.
+        the largest difference in units of the allowed bound ``max(1e-9, 0.01 s.e.)``, whether it
+        ``agrees``, and the ``differing`` systems.
 
     Raises
     ------
@@ -615,6 +615,7 @@ def verify(
         pairs = fresh.values.merge(recorded.values, on=columns, suffixes=("", "_recorded"))
         difference = (pairs["value"] - pairs["value_recorded"]).abs()
         bound = np.maximum(1e-9, 0.01 * pairs["se_recorded"])
+        differing = pairs.loc[~(difference <= bound), "system"].unique()
         rows.append(
             {
                 "recorded": name,
@@ -622,7 +623,8 @@ def verify(
                 "values": len(pairs),
                 "difference": float(difference.max()),
                 "of bound": float((difference / bound).max()),
-                "agrees": bool((difference <= bound).all()) and len(pairs) == len(fresh.values),
+                "agrees": len(differing) == 0 and len(pairs) == len(fresh.values),
+                "differing": ", ".join(differing),
             }
         )
     return pd.DataFrame(rows)
