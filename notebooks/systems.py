@@ -57,9 +57,7 @@ short = page.is_made_here(dataset) if extent is None else extent == "short"
 if min_rating is None:
     min_rating = page.liked_from(dataset)
 if split is None:
-    split = (
-        "ratio 0.2" if short else page.published_split(dataset, record=f"systems/{page.LINE_UP}")
-    )
+    split = "ratio 0.2" if short else page.published_split(dataset)
 protocol = f"AI-AN-AR rel>={min_rating:g} users=tested"
 precision = validation.MEASURES[0]
 
@@ -83,7 +81,8 @@ glue("split", {"ready": "the authors' five folds"}.get(split, split), display=Fa
 HTML(
     "".join(
         f"<details{' open' if name == page.LINE_UP else ''}><summary><strong>{title}</strong> "
-        f"(<code>line_up({name!r})</code>)</summary>{line_up_html(name)}</details>"
+        f"(<code>line_up({name!r})</code>)</summary>"
+        f"{line_up_html(name, min_rating=min_rating)}</details>"
         for name, title in page.TITLES.items()
     )
 )

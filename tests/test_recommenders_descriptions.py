@@ -210,3 +210,10 @@ def test_malformed_markup_is_refused_and_nothing_is_read_or_passed_through(text,
     with pytest.raises(SystemMessage):
         to_html(text)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_line_up_is_shown_with_the_threshold_that_it_is_measured_with():
+    assert "graded-zero&gt;=4" in line_up_html("mccrs20")
+    html = line_up_html("mccrs20", min_rating=3)
+    assert "graded-zero&gt;=3" in html
+    assert "graded-zero&gt;=4" not in html

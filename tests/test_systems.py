@@ -307,16 +307,16 @@ def test_implicit_feedback_likes_everything(tmp_path):
 
 
 def test_the_split_is_the_authors_where_the_data_or_the_record_has_it(monkeypatch):
-    assert systems.published_split("synthetic", record="systems/mccrs20") == "k-fold 5"
+    assert systems.published_split("synthetic") == "k-fold 5"
 
     def nothing(*_, **__):
         raise MissingData("not here")
 
     monkeypatch.setattr(systems, "load_dataset", nothing)
     with pytest.raises(MissingData):
-        systems.published_split("synthetic", record="systems/mccrs20")
+        systems.published_split("synthetic")
     if "systems/mccrs20.json" in recorded():
-        assert systems.published_split("ml-1m", record="systems/mccrs20") == "ready"
+        assert systems.published_split("ml-1m") == "ready"
 
 
 def recorded():

@@ -32,13 +32,13 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     global random state; equal seeds give equal scores; `score` returns a fresh float32 block of
     one row per user and one column per item, also for one user, for none and for users in any
     order; no score is infinite; a score is missing (NaN) just where the class's `coverage` says
-    so (with an attribute `encoding`, a training rating is one that it keeps); scores do not depend
-    on the block in which they are asked for; where two seeds agree in every score, renumbering the
-    users or the items changes nothing but the rows or the columns (not asked of a class whose
-    `breaks_ties_by_number` is True); where the class's
-    `objective_trend` says that the objective falls or rises in every iteration, it does; and on
-    tables at the edge of what ratings can be (a single rating, a single user or item, all values
-    alike, nothing unrated) it either scores as promised or raises a `RecbiasError` or ValueError.
+    so (where an `Algorithm` has an encoding, a training rating is one that it keeps); scores do not
+    depend on the block in which they are asked for; where two seeds agree in every score,
+    renumbering the users or the items changes nothing but the rows or the columns (not asked of a
+    class whose `breaks_ties_by_number` is True); where the class's `objective_trend` says that the
+    objective falls or rises in every iteration, it does; and on tables at the edge of what ratings
+    can be (a single rating, a single user or item, all values alike, nothing liked, nothing
+    unrated) it either scores as promised or raises a `RecbiasError` or ValueError.
 
     Parameters
     ----------

@@ -65,16 +65,14 @@ def liked_from(dataset: str) -> float:
     return float(top if counts or top - 1 <= minimum else top - 1)
 
 
-def published_split(dataset: str, *, record: str) -> str:
+def published_split(dataset: str) -> str:
     """Choose the authors' own folds where a dataset has them, else five new ones.
 
     Parameters
     ----------
     dataset
         Name of a dataset, or path of a table. Where the data is not at hand, the recorded results
-        tell.
-    record
-        Name of those results.
+        of the line-up tell.
 
     Returns
     -------
@@ -89,7 +87,7 @@ def published_split(dataset: str, *, record: str) -> str:
     try:
         return "ready" if load_dataset(dataset).ready_folds is not None else "k-fold 5"
     except MissingData:
-        path = results_dir(dataset, recorded=True) / record
+        path = results_dir(dataset, recorded=True) / "systems" / LINE_UP
         if not path.with_suffix(".json").is_file():
             raise
         return load_results(path).grid.split

@@ -329,6 +329,8 @@ class Algorithm(ABC):
     `encoding`, `_fit` gets ratings whose values are already what they count for the model, without
     those that the encoding drops; "training rating" then means one that is left.
 
+    `minimum_value` is the smallest value that the model can use; lower ones are refused.
+
     A model that learns in iterations runs its loop over `_iterations` and fills in `_objective`;
     `objective_trend` says whether theory has the objective fall or rise in every iteration.
     `breaks_ties_by_number` admits that scores depend on how users or items are numbered where
@@ -659,6 +661,34 @@ def factor_scores(
     for start in range(0, len(rows), step):
         scores[start : start + step] = rows[start : start + step] @ columns
     return scores
+
+
+def rated_products(
+    train: Ratings,
+    user_factors: npt.NDArray[np.float64],
+    item_factors: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Return the product of the two vectors of each rated pair, a block of pairs at a time.
+
+    Parameters
+    ----------
+    train : Ratings
+        Says which pairs are rated.
+    user_factors, item_factors : float64 array (n_users, n_factors), (n_items, n_factors)
+        The vectors.
+
+    Returns
+    -------
+    float64 array (n,)
+        One value per row of `train`.
+    """
+    products = np.empty(len(train))
+    step = max(1, CHUNK_BYTES // (8 * user_factors.shape[1]))
+    for start in range(0, len(train), step):
+        rows = slice(start, start + step)
+        users, items = user_factors[train.user[rows]], item_factors[train.item[rows]]
+        products[rows] = np.einsum("rf,rf->r", users, items)
+    return products
 
 
 def by_item(

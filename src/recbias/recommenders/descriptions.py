@@ -321,12 +321,14 @@ def _titled(title: str, text: str) -> str:
     return to_html(f"**{title}.** {text}" if title else text)
 
 
-def line_up_html(name: str) -> str:
+def line_up_html(name: str, *, min_rating: float = 4.0) -> str:
     """Write a line-up as a table: system, class with all parameters, and why these.
 
     Parameters
     ----------
     name : str
+        As for `line_up`.
+    min_rating : float
         As for `line_up`.
 
     Returns
@@ -334,7 +336,7 @@ def line_up_html(name: str) -> str:
     str
         HTML; the class links to its entry, see `description_html`.
     """
-    return systems_html(line_up(name), line_up_sources(name))
+    return systems_html(line_up(name, min_rating=min_rating), line_up_sources(name))
 
 
 def systems_html(systems: Iterable[System], sources: Mapping[str, str]) -> str:

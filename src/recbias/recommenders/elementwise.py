@@ -17,9 +17,9 @@ from recbias.recommenders.base import (
     by_item,
     factor_scores,
     parameter,
+    rated_products,
     register,
 )
-from recbias.recommenders.least_squares import rated_products
 
 # Plain loops and no BLAS, whose results depend on the number of threads. Whatever has its own loop
 # over one array index becomes vector instructions; so the loops are apart, in short functions.

@@ -13,13 +13,13 @@ import numpy.typing as npt
 from recbias.errors import ConfigError
 from recbias.ratings import Ratings
 from recbias.recommenders.base import (
-    CHUNK_BYTES,
     Algorithm,
     Coverage,
     Trend,
     by_item,
     factor_scores,
     parameter,
+    rated_products,
     register,
 )
 
@@ -117,34 +117,6 @@ def _half_step(
         if not _solve(matrix, solved[row]):
             return False
     return True
-
-
-def rated_products(
-    train: Ratings,
-    user_factors: npt.NDArray[np.float64],
-    item_factors: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]:
-    """Return the product of the two vectors of each rated pair, a block of pairs at a time.
-
-    Parameters
-    ----------
-    train : Ratings
-        Says which pairs are rated.
-    user_factors, item_factors : float64 array (n_users, n_factors), (n_items, n_factors)
-        The vectors.
-
-    Returns
-    -------
-    float64 array (n,)
-        One value per row of `train`.
-    """
-    products = np.empty(len(train))
-    step = max(1, CHUNK_BYTES // (8 * user_factors.shape[1]))
-    for start in range(0, len(train), step):
-        rows = slice(start, start + step)
-        users, items = user_factors[train.user[rows]], item_factors[train.item[rows]]
-        products[rows] = np.einsum("rf,rf->r", users, items)
-    return products
 
 
 class _AllPairsALS(Algorithm):

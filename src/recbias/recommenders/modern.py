@@ -26,6 +26,7 @@ from recbias.recommenders.base import (
     Coverage,
     factor_scores,
     parameter,
+    rated_products,
     register,
 )
 from recbias.recommenders.neighbourhood import weighted_sums
@@ -80,12 +81,6 @@ class _ImplicitFactors(Algorithm):
 
     def _score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         return factor_scores(self.user_factors[users], self.item_factors)
-
-
-def _products(
-    users: npt.NDArray[np.float64], items: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    return np.einsum("rf,rf->r", users, items)
 
 
 @register
@@ -158,7 +153,7 @@ class ImplicitALS(_ImplicitFactors):
 
     def _objective(self, train: Ratings) -> float:
         p, q = self._factors()
-        x = _products(p[train.user], q[train.item])
+        x = rated_products(train, p, q)
         everywhere = ((p.T @ p) * (q.T @ q)).sum()
         rated = (self.alpha * train.value * (1 - x) ** 2 - x**2).sum()
         return float(everywhere + rated + self.regularisation * ((p**2).sum() + (q**2).sum()))
@@ -239,7 +234,7 @@ class ImplicitBPR(_ImplicitFactors):
         u, i, j = train.user[unrated], train.item[unrated], other[unrated]
         squares_of_user = (p[:, :-1] ** 2).sum(axis=1)
         squares_of_item = (q**2).sum(axis=1)
-        gains = -np.logaddexp(0, -_products(p[u], q[i] - q[j]))
+        gains = -np.logaddexp(0, -np.einsum("rf,rf->r", p[u], q[i] - q[j]))
         squares = squares_of_user[u] + squares_of_item[i] + squares_of_item[j]
         return float((gains - self.regularisation / 2 * squares).sum())
 
@@ -319,7 +314,7 @@ class ImplicitLMF(_ImplicitFactors):
 
     def _objective(self, train: Ratings) -> float:
         p, q = self._factors()
-        x = _products(p[train.user], q[train.item])
+        x = rated_products(train, p, q)
         total = (train.value * (x - np.logaddexp(0, x))).sum()
         known = np.flatnonzero(self._known_user)
         step = max(1, 2**22 // train.n_items)

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.ratings import Ratings
-from recbias.recommenders.base import Algorithm, Coverage, factor_scores, parameter, register
+from recbias.recommenders.base import (
+    Algorithm,
+    Coverage,
+    factor_scores,
+    parameter,
+    rated_products,
+    register,
+)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -131,7 +138,7 @@ class BiasedMF(Algorithm):
         u, i = train.user, train.item
         p, q = self.user_factors, self.item_factors
         predicted = self.mean + self.user_bias[u] + self.item_bias[i]
-        predicted += np.einsum("rf,rf->r", p[u], q[i])
+        predicted += rated_products(train, p, q)
         of_users = self.user_bias**2 + np.sum(p**2, axis=1)
         of_items = self.item_bias**2 + np.sum(q**2, axis=1)
         penalty = train.user_counts() @ of_users + train.item_counts() @ of_items
@@ -355,7 +362,7 @@ class SVDpp(Algorithm):
         u, i = train.user, train.item
         p, q = self.user_factors, self.item_factors
         predicted = self.mean + self.user_bias[u] + self.item_bias[i]
-        predicted += np.einsum("rf,rf->r", self._profiles(train)[u], q[i])
+        predicted += rated_products(train, self._profiles(train), q)
         # Each rating of u counts the vectors y of all his items once.
         implicit = np.sum(self.implicit_factors**2, axis=1)
         of_users = self.user_bias**2 + np.sum(p**2, axis=1)
