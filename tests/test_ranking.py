@@ -21,7 +21,7 @@ from explicit_lists import (
     naive_sets,
     random_split,
 )
-from recbias import ranking
+from recbias.ranking import passes
 from recbias.errors import ConfigError, ContractError, ScoreError
 from recbias.ranking import block_size, rank, score_blocks, top_items
 from recbias.recommenders import Popularity
@@ -333,8 +333,8 @@ def test_ranks_do_not_depend_on_blocks(world, block_bytes, monkeypatch):
     split, scores = world
     together = all_ranks(world)
     lists = top_items(FixedScores(scores), split, cutoff=9, candidates="TI", seed=3)
-    monkeypatch.setattr(ranking, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(ranking, "SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(passes, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(passes, "SMALLEST_BLOCK", 1)
     assert block_size(60) == max(1, block_bytes // 240)
     assert all_ranks(world) == together
     again = top_items(FixedScores(scores), split, cutoff=9, candidates="TI", seed=3)
@@ -408,8 +408,8 @@ def test_a_missing_score_that_was_promised_is_refused(coverage, refused):
 
 
 def test_blocks_cover_every_user_once(monkeypatch):
-    monkeypatch.setattr(ranking, "BLOCK_BYTES", 4 * 5 * 4)
-    monkeypatch.setattr(ranking, "SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 4 * 5 * 4)
+    monkeypatch.setattr(passes, "SMALLEST_BLOCK", 1)
     scores = np.arange(50, dtype=np.float32).reshape(10, 5)
     train = make_split(np.full((10, 5), np.nan), np.full((10, 5), 5.0)).test
     blocks = list(score_blocks(FixedScores(scores), train))

@@ -1,0 +1,339 @@
+"""What one pass over a system's scores keeps, and every table that follows from it.
+
+For each test rating: how many targets stand above it, by item group and by part of the catalogue,
+and how many of the user's own training items. For each user: the top of the list. Ranks under every
+rule that takes *all* non-relevant items (AN) follow from these counts without another look at a
+score: full and condensed, AR and 1R, within popularity percentiles (P1R), with test ratings taken
+out, without the head of the catalogue, with training items left in. Samples (NN) do not follow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.errors import ConfigError
+from recbias.ranking.kernels import count_rows_above, order_rows
+from recbias.ranking.tables import RankTable
+from recbias.relevance import relevant
+from recbias.splits import Split
+from recbias.targets import ItemGroups, TargetRule
+
+__all__ = ["LISTED", "Positions", "target_counts", "train_counts"]
+
+LISTED = 100
+"""How many items of each list are kept."""
+
+IntArray = npt.NDArray[np.integer[Any]]
+
+
+def target_counts(split: Split, groups: ItemGroups) -> npt.NDArray[np.int32]:
+    """Count each user's AN-AR targets by segment: the groups inside TI, then those outside.
+
+    Parameters
+    ----------
+    split
+        Split of a dataset.
+    groups
+        A label for every item.
+
+    Returns
+    -------
+    ndarray of int32, shape (n_users, 2 * n_groups)
+        Candidates that are not among the user's training items.
+    """
+    segment = groups.segments(split.test_items)
+    train, n_segments = split.train, 2 * groups.n_groups
+    taken = np.bincount(
+        train.user * np.int64(n_segments) + segment[train.item],
+        minlength=train.n_users * n_segments,
+    )
+    every = np.bincount(segment, minlength=n_segments)
+    return (every - taken.reshape(train.n_users, n_segments)).astype(np.int32)
+
+
+def train_counts(split: Split) -> npt.NDArray[np.int32]:
+    """Count each user's training items inside and outside TI, shape (n_users, 2)."""
+    outside = np.ones(split.train.n_items, dtype=np.int64)
+    outside[split.test_items] = 0
+    place = split.train.user * np.int64(2) + outside[split.train.item]
+    counts = np.bincount(place, minlength=2 * split.train.n_users)
+    return counts.reshape(-1, 2).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Where every test rating stands among all items, for one system on one split.
+
+    Attributes
+    ----------
+    n_users
+        Users of the dataset, those without test ratings included.
+    user, item : ndarray of int32, shape (n_rows,)
+        The rated pairs, sorted by user, then item.
+    value : ndarray of float64, shape (n_rows,)
+        Their ratings.
+    groups
+        A label for every item; counts are kept by it.
+    test_items : ndarray of int32, ascending
+        The candidates TI.
+    listed : ndarray of bool, shape (n_rows,)
+        Whether the pair has a computable score.
+    above : ndarray of int, shape (n_rows, 2 * n_groups)
+        Targets above each listed pair: by group inside TI, then by group outside. Targets are items
+        outside the user's training items, in test or not.
+    train_above : ndarray of int, shape (n_rows, 2), or None
+        The user's own training items above it, inside and outside TI; not known within groups.
+    n_targets, n_scored : ndarray of int32, shape (n_users, 2 * n_groups)
+        Targets of each user by segment, and those with a computable score.
+    n_train, n_train_scored : ndarray of int32, shape (n_users, 2)
+        Training items of each user inside and outside TI, and those with a computable score.
+    list_items : ndarray of int32
+        Lists of all users, one behind the other, best first: the top `depth` of all candidates,
+        then further items of TI until there are `depth` of those.
+    list_starts : ndarray of int64, shape (n_users + 1,)
+        User u has the places ``list_starts[u]`` to ``list_starts[u + 1]``.
+    depth
+        Length to which lists are complete.
+    """
+
+    n_users: int
+    user: npt.NDArray[np.int32]
+    item: npt.NDArray[np.int32]
+    value: npt.NDArray[np.float64]
+    groups: ItemGroups
+    test_items: npt.NDArray[np.int32]
+    listed: npt.NDArray[np.bool_]
+    above: IntArray
+    train_above: IntArray | None
+    n_targets: IntArray
+    n_scored: IntArray
+    n_train: IntArray
+    n_train_scored: IntArray
+    list_items: npt.NDArray[np.int32]
+    list_starts: npt.NDArray[np.int64]
+    depth: int = LISTED
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Positions:
+        """Keep some of the test ratings; the others count as never given.
+
+        Targets, candidates and lists stay: no score depends on a test rating, so a rating that is
+        taken out turns its item into one more unrated target.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n_rows,)
+            What stays.
+
+        Returns
+        -------
+        Positions
+
+        References
+        ----------
+        BCC17 Fig. 3 and 4 (thinned test sets).
+        """
+        fields = ("user", "item", "value", "listed", "above")
+        return dataclasses.replace(
+            self,
+            **{name: getattr(self, name)[rows] for name in fields},
+            train_above=None if self.train_above is None else self.train_above[rows],
+        )
+
+    def of_groups(self, first: int, end: int) -> Positions:
+        """Restrict candidates and test ratings to a range of item groups.
+
+        Parameters
+        ----------
+        first, end
+            Groups from ``first`` to before ``end``; group 0 holds the most popular items.
+
+        Returns
+        -------
+        Positions
+            Its lists are complete to the length that is left of the shortest one.
+
+        Raises
+        ------
+        ConfigError
+            If the range is empty or not among the groups.
+
+        References
+        ----------
+        BCC17 Sec. 6.1: percentiles, and the head removal of Cremonesi et al. (2010).
+        """
+        n_groups = self.groups.n_groups
+        if not 0 <= first < end <= n_groups:
+            raise ConfigError(f"item groups {first} to {end}: expected a range in 0 to {n_groups}")
+        kept_group = (np.arange(n_groups) >= first) & (np.arange(n_groups) < end)
+        segments = np.tile(kept_group, 2)
+        is_kept = kept_group[self.groups.labels]
+        part = self.take(is_kept[self.item])
+        kept_items = is_kept[self.list_items]
+        owner = np.repeat(np.arange(self.n_users), np.diff(self.list_starts))
+        lengths = np.bincount(owner[kept_items], minlength=self.n_users)
+        removed = np.diff(self.list_starts) - lengths
+        # A list that ended before `depth` held everything that has a score.
+        depth = self.depth - int(removed[np.diff(self.list_starts) >= self.depth].max(initial=0))
+        return dataclasses.replace(
+            part,
+            test_items=self.test_items[is_kept[self.test_items]],
+            above=np.where(segments, part.above, 0),
+            train_above=None,
+            n_targets=np.where(segments, self.n_targets, 0),
+            n_scored=np.where(segments, self.n_scored, 0),
+            list_items=self.list_items[kept_items],
+            list_starts=np.concatenate([[0], np.cumsum(lengths)]),
+            depth=depth,
+        )
+
+    @cached_property
+    def indptr(self) -> npt.NDArray[np.int64]:
+        """Rows of user u are ``indptr[u]`` to ``indptr[u + 1]``."""
+        return np.searchsorted(self.user, np.arange(self.n_users + 1)).astype(np.int64)
+
+    @cached_property
+    def _above_all(self) -> npt.NDArray[np.int32]:
+        """Targets above each row: inside TI, and in all."""
+        by_side = self.above.reshape(len(self.user), 2, self.groups.n_groups).sum(
+            axis=2, dtype=np.int32
+        )
+        return np.cumsum(by_side, axis=1, dtype=np.int32)
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.int64]:
+        order = np.empty(len(self.user), dtype=np.int64)
+        # Test items are inside TI, so that two of one user never have equal counts there.
+        order_rows(self.indptr, self.listed, np.ascontiguousarray(self._above_all[:, 0]), order)
+        return order
+
+    def table(self, rule: TargetRule, *, min_rating: float | None = None) -> RankTable:
+        """Rank the test ratings under a rule that takes all non-relevant items.
+
+        Parameters
+        ----------
+        rule
+            An AN rule.
+        min_rating
+            Smallest rating that is relevant; needed by runs.
+
+        Returns
+        -------
+        RankTable
+
+        Raises
+        ------
+        ConfigError
+            If the rule samples, which counts cannot answer; if runs come without threshold; if the
+            groups of P1R are not those that were counted, nor unions of them.
+        """
+        if rule.others == "NN":
+            raise ConfigError(f"{rule}: a sample cannot be derived from counts; rank with its rule")
+        if rule.per_run and min_rating is None:
+            raise ConfigError(f"{rule}: its target sets depend on relevance; give min_rating")
+        own = np.zeros(len(self.user), dtype=np.int16)
+        n_groups = 1
+        if rule.n_groups is not None:
+            own, n_groups = self.groups.merged(rule.n_groups).labels[self.item], rule.n_groups
+        above, n_targets, n_scored = self._counts(rule, own)
+        positive = np.zeros(len(self.user), dtype=bool)
+        if min_rating is not None and rule.per_run:
+            positive = relevant(self.value, min_rating)
+        judged, positives = np.zeros((2, len(self.user)), dtype=np.int32)
+        count_rows_above(
+            self.indptr, self._order, self.listed, positive, own, n_groups, judged, positives
+        )
+        rank, condensed = above + 1 - positives, judged + 1 - positives
+        rows = np.ones(len(self.user), dtype=bool)
+        if rule.per_run:
+            rows = positive
+            place = self.user * np.int64(n_groups) + own
+            size = self.n_users * n_groups
+            others = np.bincount(place[positive], minlength=size)[place] - 1
+            scored = np.bincount(place[positive & self.listed], minlength=size)[place]
+            n_targets = (n_targets - others)[rows]
+            n_scored = (n_scored - scored + self.listed)[rows]
+        return RankTable(
+            per="run" if rule.per_run else "user",
+            n_users=self.n_users,
+            user=self.user[rows],
+            item=self.item[rows],
+            value=self.value[rows],
+            rank=np.where(self.listed, rank, 0)[rows].astype(np.int32),
+            condensed_rank=np.where(self.listed, condensed, 0)[rows].astype(np.int32),
+            n_targets=n_targets.astype(np.int32),
+            n_scored=n_scored.astype(np.int32),
+            group=own[rows].astype(np.int16) if rule.n_groups is not None else None,
+        )
+
+    def _counts(self, rule: TargetRule, own: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Sum what stands above each row, and sizes: per user, for runs or groups per row."""
+        sides = 2 if rule.candidates == "AI" else 1
+        if rule.n_groups is not None:
+            n_groups, merged = self.groups.n_groups, rule.n_groups
+            first, end = own.astype(np.int64) * n_groups // merged, (own + 1) * n_groups // merged
+            columns = np.arange(n_groups)
+            mine = (columns >= first[:, None]) & (columns < end[:, None])
+            mine = np.concatenate([mine] * sides, axis=1)
+            width = mine.shape[1]
+            return (
+                (self.above[:, :width] * mine).sum(axis=1),
+                (self.n_targets[self.user, :width] * mine).sum(axis=1),
+                (self.n_scored[self.user, :width] * mine).sum(axis=1),
+            )
+        width = sides * self.groups.n_groups
+        above = self._above_all[:, sides - 1]
+        n_targets = self.n_targets[:, :width].sum(axis=1)
+        n_scored = self.n_scored[:, :width].sum(axis=1)
+        if rule.with_train:
+            if self.train_above is None:
+                raise ConfigError(f"{rule}: training items were not counted within item groups")
+            above = above + self.train_above[:, :sides].sum(axis=1)
+            n_targets = n_targets + self.n_train[:, :sides].sum(axis=1)
+            n_scored = n_scored + self.n_train_scored[:, :sides].sum(axis=1)
+        if rule.per_run:
+            n_targets, n_scored = n_targets[self.user], n_scored[self.user]
+        return above, n_targets, n_scored
+
+    def lists(self, candidates: Literal["AI", "TI"], cutoff: int) -> npt.NDArray[np.int32]:
+        """Return the top of every user's list.
+
+        Parameters
+        ----------
+        candidates
+            ``"AI"`` or ``"TI"``; training items are never in.
+        cutoff
+            Length of the lists.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_users, cutoff)
+            Dense items, best first; -1 behind the end of a list with fewer computable items.
+
+        Raises
+        ------
+        ConfigError
+            If more is asked than was kept.
+        """
+        if cutoff > self.depth:
+            raise ConfigError(
+                f"lists of {cutoff} items: {self.depth} were kept; rank again with a larger depth"
+            )
+        items, starts = self.list_items, self.list_starts
+        owner = np.repeat(np.arange(self.n_users), np.diff(starts))
+        if candidates == "TI":
+            inside = np.zeros(len(self.groups.labels), dtype=bool)
+            inside[self.test_items] = True
+            kept = inside[items]
+            items, owner = items[kept], owner[kept]
+            starts = np.searchsorted(owner, np.arange(self.n_users + 1))
+        place = np.arange(len(items)) - starts[owner]
+        shown = place < cutoff
+        lists = np.full((self.n_users, cutoff), -1, dtype=np.int32)
+        lists[owner[shown], place[shown]] = items[shown]
+        return lists
