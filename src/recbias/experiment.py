@@ -1,465 +1,266 @@
-"""Experiments: which systems are measured how, on which data, and what came out.
+"""Experiments: a grid is run, its tables are reduced to values, and the values are what is stored.
 
-A *cell* is one system trained on one split of one dataset. Its ranks under each target-set rule are
-an artefact: computed once, named by what they depend on, reused by every grid that asks for them.
-A *grid* is a set of cells with the protocols and metrics to measure; its results are a small table
-of values with resampled replicates, which hold no rating and may be recorded and shared.
+Three steps: *reduce* the tables of one system on one fold (each artefact is read once, in worker
+processes where that pays), *combine* the folds, *test* all pairs of systems.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import sys
+import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
-from recbias.aggregation import bootstrap_weights, interval, replicates, user_sums
+from recbias.aggregation import contributions, finish, units
+from recbias.cells import (
+    Artefact,
+    Cell,
+    artefact_of,
+    artefacts_to_train,
+    cell_dataset,
+    cell_split,
+    grid_cells,
+    load_positions,
+    load_table,
+    peak_mb,
+    reduce_positions,
+    run_cell,
+)
 from recbias.comparison import compare_all
-from recbias.datasets import Dataset, dataset_info, load_dataset, registry
+from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.engine import open_executor, run_all
-from recbias.errors import ConfigError, MissingData, StoreError
-from recbias.metrics import measure, parse_metric
-from recbias.places import cells_dir, clone_root
+from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
+from recbias.grid import Grid, judgments_hash
+from recbias.metrics import ListView, Metric, measure, measure_items, measure_resampled
+from recbias.places import clone_root
 from recbias.protocol import Protocol
-from recbias.ranking import RankTable, rank
-from recbias.recommenders import System
+from recbias.ranking import Positions, RankTable
 from recbias.relevance import relevant
-from recbias.splits import Split, SplitRule
+from recbias.resampling import (
+    bootstrap_weights,
+    interval,
+    normal_interval,
+    weighted_medians,
+    weighted_sums,
+)
+from recbias.results import (
+    Agreement,
+    Quantity,
+    StoredResult,
+    dataset_record,
+    load_result,
+    recorded_result,
+    register_kind,
+    results_dir,
+    stored_results,
+)
 from recbias.store import (
-    canonical_json,
-    digest,
+    frame_from_json,
+    frame_to_json,
+    pack_replicates,
     platform_record,
-    read_arrays,
-    read_document,
-    write_arrays,
-    write_document,
+    unpack_replicates,
 )
 from recbias.streams import stream
-from recbias.targets import TargetRule, Targets
-from recbias.theory import expectation, is_expectation
 
-__all__ = [
-    "Grid",
-    "Quantity",
-    "Results",
-    "check_key",
-    "dataset_splits",
-    "grid_tables",
-    "load_results",
-    "recorded_datasets",
-    "result_kind",
-    "results_dir",
-    "run",
-    "stored_results",
-    "top_rating",
-    "verify",
-]
-
-REVISION = 1
-"""Raised when code changes what a cell computes; recorded results then need renewing."""
+__all__ = ["Results", "grid_tables", "run", "top_rating", "verify"]
 
 N_REPLICATES = 500
 """Resamplings of users behind every interval."""
 
+WORKERS_FROM = 4_000_000
+"""Test ratings, over all cells, from which reducing tables pays the start of worker processes."""
+
+_NUMBERS = ("value", "low", "high", "se", "fold_sd", "n_users")
+
 FloatArray = npt.NDArray[np.float64]
+_Loaded = TypeVar("_Loaded")
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A value with its replicates, on which arithmetic works: intervals of differences and ratios.
-
-    Parameters
-    ----------
-    value
-        The estimate on all users.
-    replicates : ndarray of float64, shape (n_replicates,)
-        The same on resampled users; replicate j of all quantities of a dataset comes from the same
-        draw, so that differences are paired.
-
-    Examples
-    --------
-    >>> a, b = Quantity(0.3, np.array([0.2, 0.4])), Quantity(0.1, np.array([0.1, 0.2]))
-    >>> (a - b).replicates.tolist(), round((a / b).value, 6)
-    ([0.1, 0.2], 3.0)
-    """
-
-    value: float
-    replicates: FloatArray
-
-    def __sub__(self, other: Quantity) -> Quantity:
-        return Quantity(self.value - other.value, self.replicates - other.replicates)
-
-    def __truediv__(self, other: Quantity) -> Quantity:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = self.replicates / other.replicates
-        return Quantity(self.value / other.value if other.value else np.nan, ratio)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % percentile interval."""
-        low, high = interval(self.replicates)
-        return float(low), float(high)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Systems x protocols x metrics on the splits of one dataset.
-
-    Parameters
-    ----------
-    dataset
-        Name of a dataset, or path of a table of ratings.
-    systems
-        What is trained. Names are unique.
-    protocols
-        How it is evaluated: texts of :class:`~recbias.protocol.Protocol`, optionally under labels
-        of your own.
-    metrics
-        What is measured: metrics (``"P@10"``) and expectations of :mod:`recbias.theory`
-        (``"rho"``), the same for all protocols or by label.
-    split
-        Text of a :class:`~recbias.splits.SplitRule`.
-    seed
-        Names every random stream: split, training, ties, samples, resampling.
-    compare
-        Pairs (label, metric) for which all pairs of systems are tested.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown or malformed protocol, metric or split; for names that occur twice; for a
-        comparison of what is not measured.
-
-    Examples
-    --------
-    >>> from recbias.recommenders import line_up
-    >>> grid = Grid("synthetic", line_up("bcc17")[:2], ("TI-AN-AR rel>=5",), ("P@10", "rho"))
-    >>> grid == Grid.from_dict(grid.to_dict())
-    True
-    >>> Grid("synthetic", line_up("bcc17")[:2], ("TI-AN-AR rel>=5",), ("Q@10",))
-    Traceback (most recent call last):
-    recbias.errors.ConfigError: unknown metric 'Q'...
-    """
-
-    dataset: str
-    systems: tuple[System, ...]
-    protocols: Mapping[str, str] | Sequence[str]
-    metrics: Mapping[str, Sequence[str]] | Sequence[str]
-    split: str = "k-fold 5"
-    seed: int = 1
-    compare: tuple[tuple[str, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        protocols = self.protocols
-        if not isinstance(protocols, Mapping):
-            protocols = {text: text for text in protocols}
-        protocols = {label: str(Protocol.parse(text)) for label, text in protocols.items()}
-        metrics = self.metrics
-        if not isinstance(metrics, Mapping):
-            metrics = dict.fromkeys(protocols, metrics)
-        if set(metrics) != set(protocols):
-            raise ConfigError(
-                f"metrics are given for {sorted(metrics)}, protocols for {sorted(protocols)}"
-            )
-        metrics = {
-            label: tuple(
-                text if is_expectation(text) else str(parse_metric(text)) for text in metrics[label]
-            )
-            for label in protocols
-        }
-        names = [system.name for system in self.systems]
-        if len(set(names)) < len(names) or not names:
-            raise ConfigError(f"a grid needs systems with different names, got {names}")
-        for label, metric in self.compare:
-            if metric not in metrics.get(label, ()):
-                raise ConfigError(f"cannot compare {metric} under {label!r}: it is not measured")
-        object.__setattr__(self, "systems", tuple(self.systems))
-        object.__setattr__(self, "protocols", protocols)
-        object.__setattr__(self, "metrics", metrics)
-        object.__setattr__(self, "split", str(SplitRule.parse(self.split)))
-        object.__setattr__(self, "compare", tuple((str(a), str(b)) for a, b in self.compare))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the grid as JSON-able values that :meth:`from_dict` reads."""
-        return {
-            "dataset": self.dataset,
-            "systems": [system.to_dict() for system in self.systems],
-            "protocols": dict(self.protocols),  # type: ignore[arg-type]
-            "metrics": {label: list(texts) for label, texts in self.by_label.items()},
-            "split": self.split,
-            "seed": self.seed,
-            "compare": [list(pair) for pair in self.compare],
-        }
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Grid:
-        """Read what :meth:`to_dict` wrote."""
-        return cls(
-            **{
-                **record,
-                "systems": tuple(System.from_dict(system) for system in record["systems"]),
-                "compare": tuple(tuple(pair) for pair in record["compare"]),
-            }
-        )
-
-    @property
-    def by_label(self) -> dict[str, tuple[str, ...]]:
-        """Metrics of each protocol label."""
-        return dict(self.metrics)  # type: ignore[arg-type]
-
-    @cached_property
-    def parsed(self) -> dict[str, Protocol]:
-        """Protocols by label."""
-        return {label: Protocol.parse(text) for label, text in dict(self.protocols).items()}  # type: ignore[arg-type]
-
-    def key(self, content_hash: str) -> str:
-        """Digest of all that decides the results: data, parameters and revision of the code."""
-        record = {name: value for name, value in self.to_dict().items() if name != "dataset"}
-        return digest({"grid": record, "dataset": content_hash, "revision": REVISION})
-
-
-class _Source(NamedTuple):
-    """What a worker process needs to rebuild a split."""
-
-    dataset: str
-    data_dir: str | None
-    split: str
-    seed: int
-
-
-class _Cell(NamedTuple):
-    """One system on one fold under one training seed, with the rank tables asked of it."""
-
-    source: _Source
-    content_hash: str
-    system: str
-    fold: int
-    repeat: int
-    requests: tuple[tuple[int, str, float | None], ...]
-
-    def key(self, request: tuple[int, str, float | None]) -> str:
-        system = json.loads(self.system)
-        return digest(
-            {
-                "revision": REVISION,
-                "dataset": self.content_hash,
-                "split": self.source.split,
-                "seed": self.source.seed,
-                "fold": self.fold,
-                "algorithm": system["algorithm"],
-                "parameters": system["parameters"],
-                "repeat": self.repeat,
-                "request": list(request),
-            }
-        )
-
-    def path(self, request: tuple[int, str, float | None]) -> Path:
-        key = self.key(request)
-        return cells_dir() / key[:2] / f"{key[2:34]}.parquet"
-
-
-@dataclass(frozen=True, eq=False)
-class Results:
+@register_kind
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Results(StoredResult):
     """What a grid gave: values with intervals, replicates and tests; no rating.
 
     Attributes
     ----------
     grid
         What was measured.
-    key
-        Digest of data, parameters and revision.
-    dataset
-        Name, title, content hash and size of the dataset.
     values : DataFrame
         A row per (system, label, metric): ``value``, 95 % interval ``low`` to ``high`` and standard
         error ``se`` from resampled users, ``fold_sd`` between folds (NaN for a single one), and
         ``n_users``, the users that carry the value.
-    replicates : ndarray of float32, shape (len(values), n_replicates)
-        The values on resampled users.
+    replicates : mapping of int to ndarray of float64, shape (n_replicates,)
+        The values on resampled users, by row, for those that the grid keeps; in steps of 1/32767 of
+        the largest deviation.
     tests : DataFrame
         A row per comparison and pair of systems: t and Wilcoxon tests, per user and, for 1R, per
-        run.
+        run. Users are those of the protocol's population.
     target_sets : DataFrame
         A row per label, over all folds: number of ``sets`` and the size of the ``smallest``; how
         many hold ``no_relevant`` item, have a ``short_sample`` (the pool was smaller than asked) or
         fewer targets than the largest cutoff (``below_cutoff``: P@n still divides by n).
-    origin
-        ``"live"`` (computed or reused on this machine) or ``"recorded"``.
-    provenance
-        Versions, time and memory of the computation.
     """
 
+    kind: ClassVar[str] = "grid"
+
     grid: Grid
-    key: str
-    dataset: Mapping[str, Any]
     values: pd.DataFrame
-    replicates: npt.NDArray[np.float32]
+    replicates: Mapping[int, FloatArray] = field(repr=False)
     tests: pd.DataFrame
     target_sets: pd.DataFrame
-    origin: str
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, names: tuple[str, str, str]) -> Quantity:
         """Return one quantity by system, protocol label and metric."""
         row = self._rows.get(names)
         if row is None:
             raise ConfigError(f"not measured: {names[2]} of {names[0]} under {names[1]}")
-        return Quantity(
-            float(self.values["value"].iloc[row]), self.replicates[row].astype(np.float64)
-        )
+        value, low, high = (float(self.values[column].iloc[row]) for column in _NUMBERS[:3])
+        method = self._methods[names[1], names[2]]
+        return Quantity(value, self.replicates.get(row), method, (low, high))
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str], int]:
         columns = self.values[["system", "label", "metric"]].itertuples(index=False, name=None)
         return {names: row for row, names in enumerate(columns)}
 
+    @cached_property
+    def _methods(self) -> dict[tuple[str, str], str]:
+        return {
+            (label, str(metric)): metric.declaration.interval
+            for label, metrics in self.grid.parsed_metrics.items()
+            for metric in metrics
+        }
+
     @property
     def systems(self) -> list[str]:
         """Names of the systems, in the order of the grid."""
         return [system.name for system in self.grid.systems]
 
-    def of_systems(
-        self, label: str, metric: str, systems: Sequence[str] | None = None
-    ) -> dict[str, Quantity]:
-        """Return one metric of several systems; of all of them by default."""
-        return {name: self[name, label, metric] for name in systems or self.systems}
-
-    def table(self, label: str, metric: str) -> pd.DataFrame:
-        """Select one metric under one protocol: a row per system with value and interval."""
-        rows = (self.values["label"] == label) & (self.values["metric"] == metric)
-        return self.values[rows].set_index("system")[["value", "low", "high", "se"]]
-
-    def save(self, path: Path) -> None:
-        """Write the results as ``path.json`` and ``path.parquet``, with a digest over both.
+    def metric(self, label: str, name: str) -> Metric:
+        """Return the metric of a name that was measured under a label, whatever its cutoff.
 
         Raises
         ------
-        OSError
-            If the folder cannot be written.
+        ConfigError
+            If there is none, or more than one.
         """
-        flat = np.ascontiguousarray(self.replicates, "<f4").ravel()
-        write_arrays(
-            path.with_suffix(".parquet"), {"replicates": flat}, key=self.key, provenance={}
-        )
-        body = {
-            "values": _records(self.values),
-            "tests": _records(self.tests),
-            "target_sets": _records(self.target_sets),
-            "replicates": digest(flat.tobytes()),
+        found = [metric for metric in self.grid.parsed_metrics[label] if metric.name == name]
+        if len(found) != 1:
+            raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
+        return found[0]
+
+    def of_systems(
+        self, label: str, metric: Metric | str, systems: Sequence[str] | None = None
+    ) -> dict[str, Quantity]:
+        """Return one metric of several systems; of all of them by default."""
+        return {name: self[name, label, str(metric)] for name in systems or self.systems}
+
+    def table(self, label: str, metric: Metric | str) -> pd.DataFrame:
+        """Select one metric under one protocol: a row per system with value and interval."""
+        rows = (self.values["label"] == label) & (self.values["metric"] == str(metric))
+        return self.values[rows].set_index("system")[["value", "low", "high", "se"]]
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The grid."""
+        return self.grid.to_dict()
+
+    def body(self) -> dict[str, Any]:
+        """Return values (in the order of systems, labels, metrics), tests and target sets."""
+        return {
+            "values": frame_to_json(self.values[list(_NUMBERS)]),
+            "tests": frame_to_json(self.tests),
+            "target_sets": frame_to_json(self.target_sets),
         }
-        context = {
-            "kind": "grid",
-            "revision": REVISION,
-            "dataset": dict(self.dataset),
-            "grid": self.grid.to_dict(),
-            "provenance": dict(self.provenance),
-        }
-        write_document(path.with_suffix(".json"), body, key=self.key, context=context)
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the kept replicates in 16 bits."""
+        rows = np.array(sorted(self.replicates), dtype=np.int64)
+        if not len(rows):
+            return {}
+        drawn = np.array([self.replicates[row] for row in rows])
+        packed, scale = pack_replicates(self.values["value"].to_numpy()[rows], drawn)
+        return {"rows": rows, "replicates": packed, "scale": scale}
 
-def load_results(path: Path, *, origin: str = "recorded") -> Results:
-    """Read results that :meth:`Results.save` wrote, refusing any that were damaged or edited.
+    @classmethod
+    def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
+        """Digest grid, data and revisions."""
+        return Grid.from_dict(parameters).key_of(hashes)
 
-    Parameters
-    ----------
-    path
-        Without suffix.
-    origin
-        What to call them.
-
-    Returns
-    -------
-    Results
-
-    Raises
-    ------
-    StoreError
-        If a file is absent, damaged or edited, or if grid, dataset and revision of this code do not
-        give its key.
-    """
-    record = read_document(path.with_suffix(".json"))
-    body, grid = record["body"], Grid.from_dict(record["grid"])
-    key = record["key"]
-    check_key(path, record, grid.key(record["dataset"]["content_hash"]))
-    sidecar = path.with_suffix(".parquet")
-    arrays, _ = read_arrays(sidecar, key=key)
-    values = pd.DataFrame(body["values"])
-    flat = np.ascontiguousarray(arrays["replicates"], "<f4")
-    if digest(flat.tobytes()) != body["replicates"]:
-        raise StoreError(f"{sidecar}: changed after it was computed; restore it or record it again")
-    return Results(
-        grid=grid,
-        key=key,
-        dataset=record["dataset"],
-        values=values.astype(dict.fromkeys(("low", "high", "se", "fold_sd"), np.float64)),
-        replicates=flat.reshape(len(values), -1),
-        tests=pd.DataFrame(body["tests"]),
-        target_sets=pd.DataFrame(body["target_sets"]),
-        origin=origin,
-        provenance=record["provenance"],
-    )
-
-
-def check_key(path: Path, record: Mapping[str, Any], expected: str) -> None:
-    """Refuse a stored result that this code would not compute.
-
-    Raises
-    ------
-    StoreError
-        If its key differs from the one expected of its own parameters.
-    """
-    if record["key"] != expected:
-        raise StoreError(
-            f"{path}: computed by revision {record.get('revision')} of the experiments (key "
-            f"{record['key'][:12]}), this code is revision {REVISION} (key {expected[:12]})\n"
-            "renew it where the data is (recbias run CHAPTER --dataset NAME --record), and list "
-            "what changed in CHANGELOG.md"
+    @classmethod
+    def restore(
+        cls,
+        parameters: Mapping[str, Any],
+        body: Mapping[str, Any],
+        arrays: Mapping[str, npt.NDArray[Any]],
+        **context: Any,
+    ) -> Self:
+        """Build the results from their document."""
+        grid = Grid.from_dict(parameters)
+        values = pd.concat([_names(grid), frame_from_json(body["values"])], axis=1)
+        kept: dict[int, FloatArray] = {}
+        if arrays:
+            rows = arrays["rows"]
+            centre = values["value"].to_numpy()[rows]
+            drawn = unpack_replicates(centre, arrays["replicates"], arrays["scale"])
+            kept = dict(zip(rows.tolist(), drawn, strict=True))
+        return cls(
+            grid=grid,
+            values=values,
+            replicates=kept,
+            tests=frame_from_json(body["tests"]),
+            target_sets=frame_from_json(body["target_sets"]),
+            **context,
         )
 
+    def recompute(
+        self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
+    ) -> StoredResult | None:
+        """Run the grid again, or with the first, the last and evenly spaced systems only."""
+        names = self.systems
+        if systems is not None and systems < len(names):
+            places = np.unique(np.linspace(0, len(names) - 1, systems).round().astype(int))
+            names = [names[place] for place in places]
+        part = self.grid.with_systems(names)
+        dataset = load_dataset(self.dataset["name"], data_dir=data_dir)
+        return _measure_grid(part, dataset, workers=workers, data_dir=data_dir)
 
-def results_dir(dataset: str, *, recorded: bool) -> Path:
-    """Find the folder of a dataset's results: those in the clone's ``data/recorded``, or live ones.
-
-    Raises
-    ------
-    ConfigError
-        Outside a clone of the project, where neither exists.
-    """
-    root = clone_root()
-    if root is None:
-        raise ConfigError("recorded and built results need a clone of the project")
-    if recorded:
-        return root / "data" / "recorded" / dataset
-    return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset
-
-
-def recorded_datasets() -> list[str]:
-    """Name the datasets that have recorded results in this clone."""
-    folder = results_dir("", recorded=True)
-    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
-
-
-def stored_results(folder: Path) -> dict[str, Path]:
-    """List the results below a folder by name, as paths without suffix."""
-    return {
-        file.relative_to(folder).with_suffix("").as_posix(): file.with_suffix("")
-        for file in sorted(folder.rglob("*.json"))
-    }
+    def compare(self, fresh: StoredResult) -> Agreement:
+        """Compare values, within ``max(1e-9, 0.01 s.e.)``: what another processor may change."""
+        if not isinstance(fresh, Results):
+            return Agreement(0, np.nan, np.nan, ("another kind of result",))
+        columns = ["system", "label", "metric"]
+        pairs = fresh.values.merge(self.values, on=columns, suffixes=("", "_stored"))
+        difference = (pairs["value"] - pairs["value_stored"]).abs()
+        bound = np.maximum(1e-9, 0.01 * pairs["se_stored"].fillna(0))
+        same = (difference <= bound) | (pairs["value"].isna() & pairs["value_stored"].isna())
+        differing = list(dict.fromkeys(pairs.loc[~same, "system"]))
+        if len(pairs) < len(fresh.values):
+            differing.append(f"{len(fresh.values) - len(pairs)} values are not stored")
+        return Agreement(
+            len(pairs), float(difference.max()), float((difference / bound).max()), tuple(differing)
+        )
 
 
-def result_kind(path: Path) -> str:
-    """Tell ``"grid"`` from ``"checks"``, by a result's path without suffix."""
-    return str(read_document(path.with_suffix(".json"))["kind"])
+def _names(grid: Grid) -> pd.DataFrame:
+    """Name the rows of a grid's values: systems, labels and metrics in the grid's order."""
+    rows = [
+        (system.name, label, str(grid.parsed[label]), metric)
+        for system in grid.systems
+        for label, metrics in grid.by_label.items()
+        for metric in metrics
+    ]
+    return pd.DataFrame(rows, columns=["system", "label", "protocol", "metric"])
 
 
 def run(
@@ -472,7 +273,8 @@ def run(
     """Measure a grid, computing only the cells that are not there yet.
 
     Where the dataset is not at hand and ``record`` names recorded results of the same key, those
-    are returned instead.
+    are returned instead. What the kept artefacts of a cell cannot answer, such as a sample of
+    another size, is trained for again; the progress bar says so, and what for.
 
     Parameters
     ----------
@@ -495,7 +297,13 @@ def run(
     MissingData
         If the dataset is neither at hand nor recorded.
     StoreError
-        If recorded results exist but were computed with other data, parameters or code.
+        If recorded results exist but were computed with other data, parameters or code; if the
+        data changes while the grid runs.
+
+    Warns
+    -----
+    StoreWarning
+        If an artefact was damaged; it is computed again.
     """
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
@@ -510,15 +318,18 @@ def run(
 
 
 def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
-    folder = results_dir(grid.dataset, recorded=True)
-    if not folder.is_dir():
-        raise missing
-    results = load_results(folder / record)
-    if results.key != grid.key(str(dataset_info(grid.dataset).content_hash)):
+    found = recorded_result(record, grid.dataset, missing)
+    hashes = {
+        **found.dataset["hashes"],
+        "observed": str(dataset_info(grid.dataset).content_hash),
+    }
+    hashes = {part: each for part, each in hashes.items() if part in found.dataset["hashes"]}
+    if not isinstance(found, Results) or found.key != grid.key_of(hashes):
         raise StoreError(
-            f"{folder / record}: recorded with other parameters than asked for\n{missing}"
+            f"{results_dir(grid.dataset, recorded=True) / record}: recorded with other parameters "
+            f"than asked for\n{missing}"
         ) from missing
-    return results
+    return found
 
 
 def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
@@ -538,10 +349,10 @@ def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
     float
         5 for stars; 1 for implicit feedback; 3 for the plays of Last.fm.
     """
-    if dataset in registry():
-        info = dataset_info(dataset)
-        return info.relevant_from or info.scale.maximum
-    return load_dataset(dataset, data_dir=data_dir).ratings.scale.maximum
+    if is_path(dataset):
+        return load_dataset(dataset, data_dir=data_dir).ratings.scale.maximum
+    info = dataset_info(dataset)
+    return info.relevant_from or info.scale.maximum
 
 
 def grid_tables(
@@ -558,9 +369,11 @@ def grid_tables(
     table : RankTable
     """
     dataset = load_dataset(grid.dataset, data_dir=data_dir)
-    protocol = grid.parsed[label]
-    for cell, system in _cells(grid, dataset, data_dir):
-        yield system, cell.fold, cell.repeat, _load_table(cell, protocol)
+    artefact = artefact_of(grid, label)
+    for system, cell in grid_cells(grid, dataset, data_dir):
+        if artefact in cell.artefacts:
+            reader = _Reader(cell)
+            yield system, cell.fold, cell.repeat, reader.table(grid, label)
 
 
 def verify(
@@ -573,17 +386,17 @@ def verify(
     dataset
         A dataset that is at hand.
     systems
-        Recompute only so many systems of each recorded table (the first, the last, and between
-        them at even distances); None = all.
+        Recompute only so many systems of each recorded grid (the first, the last, and between them
+        at even distances); None = all, and results of other kinds too.
     workers, data_dir
         As in :func:`run`.
 
     Returns
     -------
     DataFrame
-        A row per recorded table: ``systems`` and ``values`` compared, the largest ``difference``,
-        the largest difference in units of the allowed bound ``max(1e-9, 0.01 s.e.)``, whether it
-        ``agrees``, and the ``differing`` systems.
+        A row per recorded result: how many ``values`` were compared, the largest ``difference``,
+        the same in units of the bound that its kind allows, whether it ``agrees``, and what is
+        ``differing``.
 
     Raises
     ------
@@ -593,328 +406,199 @@ def verify(
     paths = stored_results(results_dir(dataset, recorded=True))
     if not paths:
         raise MissingData(f"{dataset}: no recorded results to verify")
-    source = load_dataset(dataset, data_dir=data_dir)
     rows = []
     for name, path in paths.items():
-        if result_kind(path) != "grid":
+        stored = load_result(path)
+        fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
+        if fresh is None:
             continue
-        recorded = load_results(path)
-        chosen = recorded.grid.systems
-        if systems is not None and systems < len(chosen):
-            places = np.unique(np.linspace(0, len(chosen) - 1, systems).round().astype(int))
-            chosen = tuple(chosen[place] for place in places)
-        part = Grid.from_dict(
-            {
-                **recorded.grid.to_dict(),
-                "systems": [system.to_dict() for system in chosen],
-                "compare": [],
-            }
-        )
-        fresh = _measure_grid(part, source, workers=workers, data_dir=data_dir)
-        columns = ["system", "label", "metric"]
-        pairs = fresh.values.merge(recorded.values, on=columns, suffixes=("", "_recorded"))
-        difference = (pairs["value"] - pairs["value_recorded"]).abs()
-        bound = np.maximum(1e-9, 0.01 * pairs["se_recorded"])
-        differing = pairs.loc[~(difference <= bound), "system"].unique()
+        found = stored.compare(fresh)
         rows.append(
             {
                 "recorded": name,
-                "systems": len(chosen),
-                "values": len(pairs),
-                "difference": float(difference.max()),
-                "of bound": float((difference / bound).max()),
-                "agrees": len(differing) == 0 and len(pairs) == len(fresh.values),
-                "differing": ", ".join(differing),
+                "values": found.n_values,
+                "difference": found.difference,
+                "of bound": found.of_bound,
+                "agrees": not found.differing,
+                "differing": ", ".join(found.differing),
             }
         )
     return pd.DataFrame(rows)
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Write a frame as JSON-able rows, NaN as None; numbers keep all their digits."""
-    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
+# -- reduce: the tables of one system on one fold ------------------------------------------------
 
 
-def _cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[_Cell, str]]:
-    """List the cells of a grid, those of one fold together so that a process can reuse its work."""
-    requests = dict.fromkeys(_request(protocol) for protocol in grid.parsed.values())
-    source = _Source(grid.dataset, str(data_dir) if data_dir else None, grid.split, grid.seed)
-    return [
-        (
-            _Cell(
-                source=source,
-                content_hash=dataset.ratings.content_hash,
-                system=canonical_json(system.to_dict()),
-                fold=fold,
-                repeat=repeat,
-                requests=tuple(requests),
-            ),
-            system.name,
+class _Task(NamedTuple):
+    """One system on one fold: what a worker reduces."""
+
+    grid: Grid
+    cells: tuple[Cell, ...]
+
+
+class _Part(NamedTuple):
+    """What the tables of one label, system and fold come down to.
+
+    Means are kept as columns per user, ``finish`` turns their sums into values; medians as the
+    units that they are taken of; systems as a whole as values, the first on all users, the others on
+    resampled ones. Metrics are those from ranks, from listed items, and of the system, in this order.
+    """
+
+    columns: tuple[FloatArray, ...]
+    medians: tuple[tuple[FloatArray, FloatArray, npt.NDArray[np.int64]], ...]
+    system: FloatArray
+    runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
+    sets: dict[str, int]
+
+
+class _Reader:
+    """Reads each artefact of a cell once, and computes a damaged one again."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.damaged: list[str] = []
+        self._positions: dict[Artefact, Positions] = {}
+        self._reduced: dict[tuple[Artefact, str], Positions] = {}
+
+    def positions(self, grid: Grid, label: str) -> Positions:
+        """Return the counts that a label is about."""
+        artefact, test = artefact_of(grid, label), grid.test(label)
+        if artefact not in self._positions:
+            self._positions[artefact] = self._read(
+                artefact, lambda: load_positions(self.cell, artefact)
+            )
+        name = artefact, str(test)
+        if name not in self._reduced:
+            self._reduced[name] = reduce_positions(self._positions[artefact], self.cell, test)
+        return self._reduced[name]
+
+    def table(self, grid: Grid, label: str) -> RankTable:
+        """Return the table of ranks under a label."""
+        protocol, artefact = grid.parsed[label], artefact_of(grid, label)
+        if artefact.rule:
+            return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
+        positions = self.positions(grid, label)
+        return positions.table(protocol.rule, min_rating=protocol.min_rating)
+
+    def _read(self, artefact: Artefact, load: Callable[[], _Loaded]) -> _Loaded:
+        try:
+            return load()
+        except StoreError:
+            path = self.cell.path(artefact)
+            path.unlink(missing_ok=True)
+            run_cell(self.cell)
+            self.damaged.append(str(path))
+            return load()
+
+
+def _reduce(task: _Task) -> tuple[dict[str, _Part], list[str]]:
+    """Measure one system on one fold under every label; say which artefacts were damaged."""
+    grid = task.grid
+    parts: dict[str, _Part] = {}
+    readers = [_Reader(cell) for cell in task.cells]
+    for label in grid.parsed:
+        artefact = artefact_of(grid, label)
+        own = [reader for reader in readers if artefact in reader.cell.artefacts]
+        parts[label] = _reduce_label(grid, label, artefact, own)
+    return parts, [path for reader in readers for path in reader.damaged]
+
+
+def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[_Reader]) -> _Part:
+    """Measure a label on all training seeds of a fold, and average over them."""
+    protocol, averaging = grid.parsed[label], grid.parsed[label].averaging
+    of_ranks, of_items, of_system = _by_kind(grid.parsed_metrics[label])
+    dataset = cell_dataset(readers[0].cell)
+    split = cell_split(readers[0].cell, artefact)
+    found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    table = readers[0].table(grid, label)
+    for reader in readers:
+        if reader is not readers[0]:
+            table = reader.table(grid, label)
+        values = (
+            measure(
+                table,
+                of_ranks,
+                min_rating=protocol.min_rating,
+                condensed=protocol.condensed,
+                rating_max=dataset.ratings.scale.maximum,
+            )
+            if of_ranks
+            else np.empty((0, _n_units(table)))
         )
-        for fold in range(len(_splits(source)))
-        for system in grid.systems
-        for repeat in range(system.n_seeds)
-    ]
+        item_values, system_values = np.empty((0, table.n_users)), np.empty((0, 1 + N_REPLICATES))
+        if of_items or of_system:
+            view = _list_view(reader.positions(grid, label), protocol, (*of_items, *of_system),
+                              split.train.item_counts())  # fmt: skip
+            item_values = measure_items(view, of_items)
+            weights = _user_weights(table, protocol, grid.seed)
+            system_values = measure_resampled(view, of_system, weights)
+        found.append((values, item_values, system_values))
+    values, item_values, system_values = (
+        np.mean(kind, axis=0) for kind in zip(*found, strict=True)
+    )
+    options: dict[str, Any] = {"min_rating": protocol.min_rating}
+    measured = ((values, False), (item_values, True))
+    if averaging.statistic == "median":
+        medians = tuple(
+            units(table, each, averaging, **options, skip_undefined=skip) for each, skip in measured
+        )
+        columns: tuple[FloatArray, ...] = ()
+    else:
+        medians = ()
+        columns = tuple(
+            contributions(
+                table, each, averaging, **options, group=table.group,
+                n_groups=protocol.rule.n_groups or 1, skip_undefined=skip,
+            )
+            for each, skip in measured
+        )  # fmt: skip
+    compared = [str(metric) for asked, metric in grid.compare if asked == label]
+    runs = None
+    if compared and averaging.resolved(table.per).population == "runs":
+        rows = [place for place, metric in enumerate(of_ranks) if str(metric) in compared]
+        runs = np.nan_to_num(values[rows]), table.user
+    return _Part(columns, medians, system_values, runs, _describe_sets(table, protocol, of_ranks))
 
 
-def _request(protocol: Protocol) -> tuple[int, str, float | None]:
-    return protocol.removed, str(protocol.targets.rule), protocol.targets.min_rating
+def _by_kind(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric], list[Metric]]:
+    of_ranks, of_items, of_system = (
+        [metric for metric in metrics if metric.kind == kind]
+        for kind in ("ranks", "items", "system")
+    )
+    return of_ranks, of_items, of_system
+
+
+def _n_units(table: RankTable) -> int:
+    return len(table.user) if table.per == "run" else table.n_users
+
+
+def _list_view(
+    positions: Positions,
+    protocol: Protocol,
+    metrics: Sequence[Metric],
+    train_counts: npt.NDArray[np.int64],
+) -> ListView:
+    depth = max(metric.cutoff or positions.depth for metric in metrics)
+    lists = positions.lists(protocol.rule.candidates, depth)
+    return ListView(lists, len(train_counts), train_counts)
 
 
 @lru_cache(maxsize=2)
-def _splits(source: _Source) -> list[Split]:
-    data_dir = Path(source.data_dir) if source.data_dir else None
-    dataset = load_dataset(source.dataset, data_dir=data_dir)
-    return dataset_splits(dataset, source.split, seed=source.seed)
+def _resampled(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
+    return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
 
 
-def dataset_splits(dataset: Dataset, split: str, *, seed: int) -> list[Split]:
-    """Split a dataset as a grid with this split rule and seed does.
-
-    Parameters
-    ----------
-    dataset
-        Ratings, with ready folds for the rule ``"ready"``.
-    split
-        Text of a :class:`~recbias.splits.SplitRule`.
-    seed
-        The grid's seed.
-
-    Returns
-    -------
-    list of Split
-    """
-    rule = SplitRule.parse(split)
-    return rule.splits(dataset.ratings, rng=stream(seed, "split", split), ready=dataset.ready_folds)
+def _user_weights(table: RankTable, protocol: Protocol, seed: int) -> npt.NDArray[np.int64]:
+    """Count each user of the population once, and as often as each resampling has them."""
+    nothing = np.zeros((1, table.n_users))
+    size = contributions(table, nothing, protocol.averaging, min_rating=protocol.min_rating)[1]
+    drawn = np.vstack([np.ones(table.n_users, dtype=np.uint8), _resampled(table.n_users, seed)])
+    return drawn.astype(np.int64) * size.astype(np.int64)
 
 
-def _evaluated_split(cell: _Cell, removed: int) -> Split:
-    split = _splits(cell.source)[cell.fold]
-    if removed == 0:
-        return split
-    rng = stream(cell.source.seed, "thin", removed, cell.fold)
-    return split.thin(removed / 100, rng=rng)
-
-
-def _run_cell(cell: _Cell) -> None:
-    """Train a cell's system and store the rank tables that are missing."""
-    missing = [request for request in cell.requests if not cell.path(request).is_file()]
-    if not missing:
-        return
-    started = time.perf_counter()
-    system = System.from_dict(json.loads(cell.system))
-    split = _splits(cell.source)[cell.fold]
-    seed = cell.source.seed
-    # One BLAS thread: the bits of a product depend on their number, and workers share the machine.
-    with threadpool_limits(1):
-        identity = canonical_json({"algorithm": system.algorithm, **system.parameters})
-        rng = stream(seed, "train", identity, cell.fold, cell.repeat)
-        recommender = system.build().fit(split.train, rng=rng)
-        tables: dict[tuple[int, str, float | None], RankTable] = {}
-        for removed in dict.fromkeys(request[0] for request in missing):
-            wanted = [request for request in missing if request[0] == removed]
-            targets = [Targets(TargetRule.parse(text), least) for _, text, least in wanted]
-            # The seed does not name the system: all systems meet the same ties and samples.
-            rank_seed = int(stream(seed, "rank", cell.fold).integers(2**63))
-            ranked = rank(recommender, _evaluated_split(cell, removed), targets, seed=rank_seed)
-            tables.update(zip(wanted, ranked, strict=True))
-    provenance = {
-        **platform_record(),
-        "dataset": {"name": cell.source.dataset, "content_hash": cell.content_hash},
-        "split": cell.source.split,
-        "seed": seed,
-        "fold": cell.fold,
-        "repeat": cell.repeat,
-        "system": json.loads(cell.system),
-        "revision": REVISION,
-        "seconds": round(time.perf_counter() - started, 3),
-        "peak_mb": _peak_mb(),
-    }
-    for request, table in tables.items():
-        write_arrays(
-            cell.path(request),
-            {
-                "rank": table.rank,
-                "condensed_rank": table.condensed_rank,
-                "n_targets": table.n_targets,
-                "n_scored": table.n_scored,
-            },
-            key=cell.key(request),
-            provenance={**provenance, "request": list(request)},
-        )
-
-
-def _peak_mb() -> int | None:
-    """Peak memory of this process; None on Windows, which has no such counter."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (2**20 if sys.platform == "darwin" else 2**10))
-
-
-def _load_table(cell: _Cell, protocol: Protocol) -> RankTable:
-    request = _request(protocol)
-    arrays, _ = read_arrays(cell.path(request), key=cell.key(request))
-    test = _evaluated_split(cell, protocol.removed).test
-    rows = np.ones(len(test), dtype=bool)
-    if protocol.rule.per_run:
-        rows = relevant(test.value, protocol.min_rating)
-    return RankTable(
-        per="run" if protocol.rule.per_run else "user",
-        n_users=test.n_users,
-        user=test.user[rows],
-        item=test.item[rows],
-        value=test.value[rows],
-        **arrays,
-    )
-
-
-def _measured(
-    table: RankTable, texts: Sequence[str], protocol: Protocol, rating_max: float
-) -> FloatArray:
-    """Measure metrics and expectations of one table, a row each."""
-    metrics = [parse_metric(text) for text in texts if not is_expectation(text)]
-    measured = iter(
-        measure(
-            table,
-            metrics,
-            min_rating=protocol.min_rating,
-            condensed=protocol.condensed,
-            rating_max=rating_max,
-        )
-        if metrics
-        else ()
-    )
-    return np.array(
-        [
-            expectation(text, table, min_rating=protocol.min_rating)
-            if is_expectation(text)
-            else next(measured)
-            for text in texts
-        ]
-    )
-
-
-def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
-    started = time.perf_counter()
-    for protocol in grid.parsed.values():
-        if not relevant(dataset.ratings.value, protocol.min_rating).any():
-            scale = dataset.ratings.scale
-            raise ConfigError(
-                f"{protocol}: no rating of {dataset.name} is that high; its scale is "
-                f"{scale.minimum:g} to {scale.maximum:g}"
-            )
-    for text in (text for texts in grid.by_label.values() for text in texts):
-        cutoff = None if is_expectation(text) else parse_metric(text).cutoff
-        if cutoff is not None and cutoff > dataset.ratings.n_items:
-            raise ConfigError(
-                f"{text}: the cutoff is above the catalogue of {dataset.name}, "
-                f"{dataset.ratings.n_items:,} items"
-            )
-    cells = _cells(grid, dataset, data_dir)
-    missing = [cell for cell, _ in cells if not all(cell.path(r).is_file() for r in cell.requests)]
-    if missing:
-        with open_executor(min(workers, len(missing))) as executor:
-            run_all(_run_cell, missing, executor, label=f"{dataset.name}: cells")
-    weights = bootstrap_weights(
-        dataset.ratings.n_users, N_REPLICATES, rng=stream(grid.seed, "bootstrap")
-    )
-    rows: list[dict[str, Any]] = []
-    resampled: list[FloatArray] = []
-    paired: dict[tuple[str, str], dict[str, FloatArray]] = {pair: {} for pair in grid.compare}
-    run_users: dict[str, npt.NDArray[np.int32] | None] = {}
-    target_sets: list[dict[str, Any]] = []
-    for system in grid.systems:
-        own = [cell for cell, name in cells if name == system.name]
-        for label, protocol in grid.parsed.items():
-            texts = grid.by_label[label]
-            numerators, denominators, units, users = [], [], [], []
-            sets: list[dict[str, int]] = []
-            for fold in dict.fromkeys(cell.fold for cell in own):
-                per_seed = [
-                    (table, _measured(table, texts, protocol, dataset.ratings.scale.maximum))
-                    for table in (_load_table(cell, protocol) for cell in own if cell.fold == fold)
-                ]
-                table = per_seed[0][0]
-                values = np.mean([measured for _, measured in per_seed], axis=0)
-                numerator, denominator = user_sums(
-                    table, values, min_rating=protocol.min_rating, population=protocol.population
-                )
-                numerators.append(numerator)
-                denominators.append(denominator)
-                units.append(np.nan_to_num(values))
-                users.append(table.user)
-                sets.append(_describe_sets(table, protocol, texts))
-            if system is grid.systems[0]:  # the target sets of all systems are the same
-                counts = {name: sum(fold[name] for fold in sets) for name in sets[0]}
-                smallest = min(fold["smallest"] for fold in sets)
-                target_sets.append({"label": label, **counts, "smallest": smallest})
-            sums, sizes = np.sum(numerators, axis=0), np.sum(denominators, axis=0)
-            by_fold = np.array(
-                [n.sum(axis=1) / d.sum() for n, d in zip(numerators, denominators, strict=True)]
-            )
-            resampled.append(replicates(sums, sizes, weights))
-            for place, text in enumerate(texts):
-                values = resampled[-1][place]
-                low, high = interval(values)
-                rows.append(
-                    {
-                        "system": system.name,
-                        "label": label,
-                        "protocol": str(protocol),
-                        "metric": text,
-                        "value": float(sums[place].sum() / sizes.sum()),
-                        "low": float(low),
-                        "high": float(high),
-                        "se": float(np.std(values, ddof=1)),
-                        "fold_sd": float(np.std(by_fold[:, place], ddof=1))
-                        if len(by_fold) > 1
-                        else np.nan,
-                        "n_users": int(np.count_nonzero(sizes)),
-                    }
-                )
-                if (label, text) in paired:
-                    if protocol.rule.per_run:
-                        paired[label, text][system.name] = np.concatenate(
-                            [unit[place] for unit in units]
-                        )
-                        run_users[label] = np.concatenate(users)
-                    else:
-                        paired[label, text][system.name] = np.mean(
-                            [unit[place] for unit in units], axis=0
-                        )
-                        run_users[label] = None
-    return Results(
-        grid=grid,
-        key=grid.key(dataset.ratings.content_hash),
-        dataset={
-            "name": dataset.name,
-            "title": dataset.title,
-            "content_hash": dataset.ratings.content_hash,
-            "n_users": dataset.ratings.n_users,
-            "n_items": dataset.ratings.n_items,
-            "n_ratings": len(dataset.ratings),
-            "feedback": dataset.ratings.feedback,
-        },
-        values=pd.DataFrame(rows),
-        replicates=np.vstack(resampled).astype(np.float32),
-        tests=_tests(paired, run_users),
-        target_sets=pd.DataFrame(target_sets),
-        origin="live",
-        provenance={
-            **platform_record(),
-            "seconds": round(time.perf_counter() - started, 1),
-            "peak_mb": _peak_mb(),
-            "cells": len(cells),
-            "computed": len(missing),
-        },
-    )
-
-
-def _describe_sets(table: RankTable, protocol: Protocol, texts: Sequence[str]) -> dict[str, int]:
+def _describe_sets(
+    table: RankTable, protocol: Protocol, metrics: Sequence[Metric]
+) -> dict[str, int]:
     """Count the target sets of one table that are not what a reader would expect."""
     n_relevant = np.bincount(
         table.user[relevant(table.value, protocol.min_rating)], minlength=table.n_users
@@ -923,7 +607,8 @@ def _describe_sets(table: RankTable, protocol: Protocol, texts: Sequence[str]) -
     sizes = rated if protocol.condensed else table.n_targets.astype(np.int64)
     asked = protocol.rule.n_sampled or 0
     own = np.ones(len(sizes), dtype=np.int64) if table.per == "run" else n_relevant
-    cutoffs = [parse_metric(text).cutoff or 0 for text in texts if not is_expectation(text)]
+    # An expectation over samples speaks of other sets than the table's.
+    cutoffs = [metric.cutoff or 0 for metric in metrics if not metric.given]
     return {
         "sets": len(sizes),
         "no_relevant": 0 if table.per == "run" else int((n_relevant == 0).sum()),
@@ -933,16 +618,222 @@ def _describe_sets(table: RankTable, protocol: Protocol, texts: Sequence[str]) -
     }
 
 
-def _tests(
-    paired: Mapping[tuple[str, str], Mapping[str, FloatArray]],
-    run_users: Mapping[str, npt.NDArray[np.int32] | None],
-) -> pd.DataFrame:
-    """Test all pairs of systems: per user, and per run where there are runs."""
+# -- combine: the folds of a label ---------------------------------------------------------------
+
+
+def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
+    started = time.perf_counter()
+    _check_data(grid, dataset)
+    cells = grid_cells(grid, dataset, data_dir)
+    missing = [cell for _, cell in cells if cell.missing()]
+    again = artefacts_to_train(missing)
+    tasks = _tasks(grid, cells)
+    n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
+    needed = bool(missing) or n_rows >= WORKERS_FROM
+    title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
+    with open_executor(min(workers, max(len(missing), len(tasks))) if needed else 1) as executor:
+        run_all(run_cell, missing, executor, label=title)
+        reduced = _reduce_all(tasks, executor, dataset.name)
+    damaged = [path for _, paths in reduced for path in paths]
+    for path in damaged:
+        warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
+    weights = _resampled(dataset.ratings.n_users, grid.seed)
+    by_system: dict[str, list[dict[str, _Part]]] = {}
+    for task, (parts, _) in zip(tasks, reduced, strict=True):
+        by_system.setdefault(task.grid.systems[0].name, []).append(parts)
+    values, drawn = [], []
+    for system in grid.systems:
+        for label in grid.parsed:
+            folds = [parts[label] for parts in by_system[system.name]]
+            numbers, replicates = _combine(grid, label, folds, weights)
+            values.append(numbers)
+            drawn += replicates
+    rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
+    first = by_system[grid.systems[0].name]  # the target sets of all systems are the same
+    hashes = {
+        grid.test(label).part: judgments_hash(dataset, grid.test(label)) for label in grid.parsed
+    }
+    return Results(
+        grid=grid,
+        key=grid.key_of(hashes),
+        dataset=dataset_record(dataset, hashes),
+        values=rows,
+        replicates=_kept(grid, rows, drawn),
+        tests=_tests(grid, by_system),
+        target_sets=pd.DataFrame(
+            [{"label": label, **_sum_sets([p[label].sets for p in first])} for label in grid.parsed]
+        ),
+        provenance=platform_record(),
+        times={
+            "seconds": round(time.perf_counter() - started, 1),
+            "peak_mb": peak_mb(),
+            "cells": len(cells),
+            "computed": len(missing),
+        },
+    )
+
+
+def _check_data(grid: Grid, dataset: Dataset) -> None:
+    for protocol in grid.parsed.values():
+        if not relevant(dataset.ratings.value, protocol.min_rating).any():
+            scale = dataset.ratings.scale
+            raise ConfigError(
+                f"{protocol}: no rating of {dataset.name} is that high; its scale is "
+                f"{scale.minimum:g} to {scale.maximum:g}"
+            )
+    for metric in (metric for metrics in grid.parsed_metrics.values() for metric in metrics):
+        if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:
+            raise ConfigError(
+                f"{metric}: the cutoff is above the catalogue of {dataset.name}, "
+                f"{dataset.ratings.n_items:,} items"
+            )
+
+
+def _tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[_Task]:
+    """Group the cells by fold and system; those of one fold together, whose split is shared."""
+    single = {
+        system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems
+    }
+    grouped: dict[tuple[int, str], list[Cell]] = {}
+    for name, cell in cells:
+        grouped.setdefault((cell.fold, name), []).append(cell)
+    return [_Task(single[name], tuple(own)) for (_, name), own in sorted(
+        grouped.items(), key=lambda item: item[0][0]
+    )]  # fmt: skip
+
+
+def _reduce_all(
+    tasks: list[_Task], executor: Executor | None, name: str
+) -> list[tuple[dict[str, _Part], list[str]]]:
+    return run_all(_reduce, tasks, executor, label=f"{name}: measures")
+
+
+def _combine(
+    grid: Grid, label: str, folds: Sequence[_Part], weights: npt.NDArray[np.uint8]
+) -> tuple[pd.DataFrame, list[FloatArray]]:
+    """Turn what the folds contribute into values with intervals, in the order of the metrics."""
+    metrics = grid.parsed_metrics[label]
+    order = [metric for kind in _by_kind(metrics) for metric in kind]
+    averaging, n_groups = grid.parsed[label].averaging, grid.parsed[label].rule.n_groups or 1
+    sizes = [len(kind) for kind in _by_kind(metrics)[:2]]
+    values, by_fold, drawn, carriers = [], [], [], []
+    for place, n_metrics in enumerate(sizes):
+        if not n_metrics:
+            continue
+        if averaging.statistic == "median":
+            per_fold = [fold.medians[place] for fold in folds]
+            everybody = np.ones((1, weights.shape[1]), dtype=np.uint8)
+            joined = [np.concatenate(each, axis=-1) for each in zip(*per_fold, strict=True)]
+            found = weighted_medians(*joined, everybody)[:, 0]
+            single = np.array([weighted_medians(*each, everybody)[:, 0] for each in per_fold])
+            resampled = weighted_medians(*joined, weights)
+            n_users = np.full(n_metrics, len(np.unique(joined[2])))
+        else:
+            columns = np.sum([fold.columns[place] for fold in folds], axis=0)
+            found = finish(columns.sum(axis=1), averaging, n_metrics, n_groups)
+            single = np.array(
+                [
+                    finish(fold.columns[place].sum(axis=1), averaging, n_metrics, n_groups)
+                    for fold in folds
+                ]
+            )
+            sums = weighted_sums(columns, weights)
+            resampled = np.ascontiguousarray(finish(sums, averaging, n_metrics, n_groups).T)
+            n_users = _carriers(columns, n_metrics, n_groups)
+        values.append(found)
+        by_fold.append(single)
+        drawn.append(resampled)
+        carriers.append(n_users)
+    if len(order) > sum(sizes):
+        whole = np.array([fold.system for fold in folds])
+        values.append(whole[:, :, 0].mean(axis=0))
+        by_fold.append(whole[:, :, 0])
+        drawn.append(whole[:, :, 1:].mean(axis=0))
+        carriers.append(np.full(len(order) - sum(sizes), weights.shape[1]))
+    value, fold_values = np.concatenate(values), np.concatenate(by_fold, axis=1)
+    replicates, n_users = np.concatenate(drawn), np.concatenate(carriers)
+    rows = []
+    for metric in metrics:
+        place = order.index(metric)
+        low, high, error = _uncertainty(metric, value[place], replicates[place])
+        spread = np.std(fold_values[:, place], ddof=1) if len(folds) > 1 else np.nan
+        rows.append((float(value[place]), low, high, error, float(spread), int(n_users[place])))
+    return pd.DataFrame(rows, columns=list(_NUMBERS)), [replicates[order.index(m)] for m in metrics]
+
+
+def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray[np.int64]:
+    """Count the users that carry each value."""
+    by_group = columns.reshape(n_groups, -1, columns.shape[1])
+    sizes = (by_group[:, n_metrics:] > 0).any(axis=0)
+    return np.broadcast_to(sizes.sum(axis=1), n_metrics)
+
+
+def _uncertainty(
+    metric: Metric, value: float, replicates: FloatArray
+) -> tuple[float, float, float]:
+    """Interval and standard error, by the method that the metric declares."""
+    method = metric.declaration.interval
+    if method == "none":
+        return np.nan, np.nan, np.nan
+    low, high = interval(replicates)
+    if method == "normal":
+        low, high = normal_interval(value, replicates)
+    return float(low), float(high), float(np.std(replicates, ddof=1))
+
+
+def _kept(
+    grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]
+) -> dict[int, FloatArray]:
+    """Keep the replicates that the grid asks for, as they will be read back."""
+    wanted = None if grid.replicates is None else set(grid.replicates)
+    places = [
+        row
+        for row, names in enumerate(zip(rows["label"], rows["metric"], strict=True))
+        if wanted is None or names in wanted
+    ]
+    if not places:
+        return {}
+    centre = rows["value"].to_numpy()[places]
+    packed, scale = pack_replicates(centre, np.array([drawn[row] for row in places]))
+    return dict(zip(places, unpack_replicates(centre, packed, scale), strict=True))
+
+
+def _sum_sets(folds: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    total = {name: sum(fold[name] for fold in folds) for name in folds[0]}
+    return {**total, "smallest": min(fold["smallest"] for fold in folds)}
+
+
+# -- test: all pairs of systems ------------------------------------------------------------------
+
+
+def _tests(grid: Grid, by_system: Mapping[str, Sequence[Mapping[str, _Part]]]) -> pd.DataFrame:
+    """Test all pairs of systems on the users of the population, and on runs where those count.
+
+    A user's value is the mean over the folds, or the runs, in which they are of the population.
+    """
     frames = []
-    for (label, text), values in paired.items():
-        user = run_users[label]
-        frame = compare_all(values, user=user).assign(label=label, metric=text, unit="user")
-        frames.append(frame)
-        if user is not None:
-            frames.append(compare_all(values).assign(label=label, metric=text, unit="run"))
+    for label, text in grid.compare:
+        of_ranks = [str(metric) for metric in _by_kind(grid.parsed_metrics[label])[0]]
+        runs: dict[str, FloatArray] = {}
+        users: dict[str, FloatArray] = {}
+        owner: npt.NDArray[np.int32] | None = None
+        compared = [metric for metric in of_ranks if (label, metric) in grid.compare]
+        for system, folds in by_system.items():
+            parts = [fold[label] for fold in folds]
+            if parts[0].runs is not None:
+                given = [part.runs for part in parts if part.runs is not None]
+                place = compared.index(text)
+                runs[system] = np.concatenate([values[place] for values, _ in given])
+                owner = np.concatenate([user for _, user in given])
+            else:
+                columns = np.sum([part.columns[0] for part in parts], axis=0)
+                total, size = columns[of_ranks.index(text)], columns[-1]
+                users[system] = total[size > 0] / size[size > 0]
+        if users:
+            frames.append(compare_all(users).assign(label=label, metric=text, unit="user"))
+        if runs:
+            frames += [
+                compare_all(runs, user=owner).assign(label=label, metric=text, unit="user"),
+                compare_all(runs).assign(label=label, metric=text, unit="run"),
+            ]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

@@ -15,8 +15,8 @@ from recbias.targets import TargetRule, Targets
 __all__ = ["Protocol"]
 
 _PATTERN = re.compile(
-    r"(?P<rule>\S+(?: [tN]=\d+)?) rel>=(?P<min_rating>-?\d+(?:\.\d+)?)"
-    r"(?P<condensed> condensed)?(?: users=(?P<population>\S+))?(?: removed=(?P<removed>\d+)%)?"
+    r"(?P<rule>\S+(?: [tNm]=\d+)?(?: \+train)?) rel>=(?P<min_rating>-?\d+(?:\.\d+)?)"
+    r"(?P<condensed> condensed)?(?: users=(?P<population>\S+))?"
 )
 
 
@@ -37,15 +37,11 @@ class Protocol:
         Over what the mean runs: ``"all"`` users, ``"tested"`` users, users with a ``"relevant"``
         test item, or ``"runs"``. Empty stands for the papers' habit: all users under AR (BCC17
         Sec. 3.2), runs under 1R (BCC17 Eq. 1).
-    removed
-        Share of the test ratings that is taken out at random before ranking, in percent; training,
-        candidates and population stay (BCC17 Fig. 3).
 
     Raises
     ------
     ConfigError
-        For an unknown population, ``"runs"`` without runs, a threshold that is no finite number,
-        or a share outside 0 to 99.
+        For an unknown population, ``"runs"`` without runs, or a threshold that is no finite number.
 
     Examples
     --------
@@ -60,7 +56,6 @@ class Protocol:
     min_rating: float
     condensed: bool = False
     population: str = ""
-    removed: int = 0
 
     def __post_init__(self) -> None:
         default = "runs" if self.rule.per_run else "all"
@@ -73,8 +68,6 @@ class Protocol:
             raise unknown_name("population", self.population, POPULATIONS)
         if self.population == "runs" and not self.rule.per_run:
             raise ConfigError(f"{self.rule} has no runs: its population is all, tested or relevant")
-        if not 0 <= self.removed <= 99:
-            raise ConfigError(f"removed={self.removed}%: expected 0 to 99 percent")
 
     @classmethod
     def parse(cls, text: str) -> Protocol:
@@ -89,14 +82,13 @@ class Protocol:
         if match is None:
             raise ConfigError(
                 f"cannot read protocol {text!r}: expected RULE rel>=RATING [condensed] "
-                "[users=POPULATION] [removed=PERCENT%], such as 'TI-NN-1R t=100 rel>=5'"
+                "[users=POPULATION], such as 'TI-NN-1R t=100 rel>=5'"
             )
         return cls(
             TargetRule.parse(match["rule"]),
             float(match["min_rating"]),
             match["condensed"] is not None,
             match["population"] or "",
-            int(match["removed"] or 0),
         )
 
     @property
@@ -110,6 +102,5 @@ class Protocol:
             f"{self.rule} rel>={np.format_float_positional(self.min_rating, trim='-')}",
             "condensed" if self.condensed else "",
             "" if self.population == default else f"users={self.population}",
-            f"removed={self.removed}%" if self.removed else "",
         ]
         return " ".join(part for part in parts if part)

@@ -6,7 +6,6 @@ whatever the order of lines in a file. Train and test keep the vocabularies of t
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -27,8 +26,8 @@ class Split:
     train, test : Ratings
         No pair is in both; the vocabularies are those of the data set.
     test_items : int32 array, ascending
-        Items with any test rating: the candidates of the target sets TI. A thinned split keeps
-        those of the original.
+        Items with any test rating: the candidates of the target sets TI. Where test ratings were
+        taken out afterwards, still those of the original.
     fold : int
         Number of the split within its rule, from 0.
     rule : str
@@ -45,42 +44,6 @@ class Split:
         return (
             f"Split({self.rule}, fold {self.fold}: {len(self.train)} train, {len(self.test)} test)"
         )
-
-    def thin(self, removed: float, *, rng: np.random.Generator) -> Split:
-        """Remove a random share of the test ratings, positive or negative alike.
-
-        Parameters
-        ----------
-        removed : float
-            Probability that a test rating is removed, each on its own; from 0 to below 1.
-        rng : numpy.random.Generator
-            Draws one number per test rating.
-
-        Returns
-        -------
-        Split
-            Training ratings and `test_items` are as they were; a removed rating counts as unrated.
-
-        Raises
-        ------
-        ConfigError
-            If `removed` is outside [0, 1).
-        DataError
-            If no test rating is left.
-
-        References
-        ----------
-        BCC17 Fig. 3 left (and Fig. 4).
-        """
-        if not 0 <= removed < 1:
-            raise ConfigError(f"thinning removes {removed!r} of the test: expected 0 <= share < 1")
-        test = self.test.take(rng.random(len(self.test)) >= removed)
-        if not len(test):
-            raise DataError(
-                f"thinning by {removed} leaves none of {len(self.test)} test ratings\n"
-                "remove a smaller share"
-            )
-        return dataclasses.replace(self, test=test)
 
 
 def ratio(ratings: Ratings, test_share: float = 0.2, *, rng: np.random.Generator) -> Split:
@@ -292,10 +255,11 @@ class SplitRule:
     Parameters
     ----------
     kind : str
-        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-user"`` or
-        ``"ready"`` (the folds that came with the data).
+        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-user"``, ``"ready"``
+        (the folds that came with the data) or ``"whole"`` (all judgments of a part that is not
+        trained on).
     size : float or int, optional
-        Test share, number of folds, or ratings per user; None for ``"ready"``.
+        Test share, number of folds, or ratings per user; None for ``"ready"`` and ``"whole"``.
 
     Raises
     ------
@@ -380,7 +344,8 @@ class SplitRule:
         Raises
         ------
         ConfigError
-            As the function of that rule, or if the rule is ``"ready"`` and `ready` is None.
+            As the function of that rule; if the rule is ``"ready"`` and `ready` is None; or if it
+            is ``"whole"``, which needs a part of its own for training.
         """
         match self.kind, self.size:
             case "ratio", float(share):
@@ -393,6 +358,11 @@ class SplitRule:
                 return [temporal(ratings, share)]
             case "temporal-user", float(share):
                 return [temporal_per_user(ratings, share)]
+        if self.kind == "whole":
+            raise ConfigError(
+                f"split rule 'whole' leaves nothing of {ratings.name} to train on\n"
+                "use it for a test side that is not trained on, such as 'unbiased'"
+            )
         if ready is None:
             raise ConfigError(
                 f"split rule 'ready': {ratings.name} came without folds\nuse e.g. 'k-fold 5'"
@@ -415,6 +385,7 @@ _EXPECTED = {
     "temporal": (_is_share, "temporal 0.2"),
     "temporal-user": (_is_share, "temporal-user 0.2"),
     "ready": (lambda size: size is None, "ready"),
+    "whole": (lambda size: size is None, "whole"),
 }
 
 

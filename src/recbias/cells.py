@@ -1,0 +1,437 @@
+"""Cells: one system trained on one split of one dataset, and what is kept of it.
+
+A cell is trained and scored once. One pass over its scores leaves an artefact from which every
+table of ranks follows that takes all non-relevant items; each sampled design that is asked for is an
+artefact of its own. An artefact is named by a digest of what decides its content, reused by every
+grid that asks for it, and written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from recbias.datasets import Dataset, load_dataset
+from recbias.errors import ConfigError, StoreError
+from recbias.grid import Grid, component_revisions, judgments_hash, non_defaults
+from recbias.places import cells_dir
+from recbias.protocol import Protocol
+from recbias.ranking import Positions, RankTable, rank_once
+from recbias.ranking.positions import target_counts, train_counts
+from recbias.recommenders import System
+from recbias.recommenders.base import algorithm
+from recbias.relevance import relevant
+from recbias.splits import Split
+from recbias.store import canonical_json, digest, platform_record, read_arrays, write_arrays
+from recbias.streams import stream
+from recbias.targets import ItemGroups, TargetRule, Targets, popularity_groups
+from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
+
+__all__ = [
+    "Artefact",
+    "Cell",
+    "artefact_of",
+    "artefacts_to_train",
+    "cell_dataset",
+    "cell_split",
+    "grid_cells",
+    "load_positions",
+    "load_table",
+    "peak_mb",
+    "reduce_positions",
+    "run_cell",
+]
+
+
+class Source(NamedTuple):
+    """What a worker process needs to rebuild the splits of a cell, and to know that it did."""
+
+    dataset: str
+    data_dir: str | None
+    split: str
+    seed: int
+    judgments: str
+    data_hash: str
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """What is kept of one pass: the counts behind all AN rules, or the table of one sample.
+
+    Parameters
+    ----------
+    test
+        Text of the test side: of its judgments for counts, all of it for a sample.
+    rule
+        Text of a sampled rule; empty for counts.
+    min_rating
+        Threshold of a sampled rule.
+    groups
+        Number of popularity groups by which is counted; 10 for a sample, which has none.
+    """
+
+    test: str
+    rule: str = ""
+    min_rating: float | None = None
+    groups: int = 10
+
+    def __str__(self) -> str:
+        if not self.rule:
+            return f"counts by {self.groups} groups, {self.test}"
+        return f"{self.rule} rel>={self.min_rating:g}, {self.test}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system on one fold under one training seed, with the artefacts asked of it.
+
+    Parameters
+    ----------
+    source
+        Where its splits come from, one for each kind of judgments asked for, by their text.
+    system
+        The system as JSON.
+    module
+        Where its class is defined, for a worker process that has not imported it.
+    fold, repeat
+        Number of the fold, and of the training seed.
+    artefacts
+        What is asked of it; all are trained on the same ratings.
+    """
+
+    source: tuple[Source, ...]
+    system: str
+    module: str
+    fold: int
+    repeat: int
+    artefacts: tuple[Artefact, ...]
+
+    def source_of(self, artefact: Artefact) -> Source:
+        """Return the source of the split that an artefact is about."""
+        judgments = str(TestSet.parse(artefact.test).judgments)
+        return next(source for source in self.source if source.judgments == judgments)
+
+    def key(self, artefact: Artefact) -> str:
+        """Digest all that decides an artefact's content; defaults are left out."""
+        source, test = self.source_of(artefact), TestSet.parse(artefact.test)
+        named = {name: v for name, v in non_defaults(artefact).items() if name != "test"}
+        if str(test) != str(TestSet()):
+            named["test"] = str(test)
+        return digest(
+            {
+                **System.from_dict(json.loads(self.system)).identity(),
+                "data": source.data_hash,
+                "split": source.split,
+                "seed": source.seed,
+                "fold": self.fold,
+                **({"repeat": self.repeat} if self.repeat else {}),
+                **named,
+                "revisions": component_revisions(
+                    sampled=bool(artefact.rule),
+                    thinned=test.removed > 0 or test.part == "truth",
+                ),
+            }
+        )
+
+    def path(self, artefact: Artefact) -> Path:
+        """Tell where an artefact is kept."""
+        key = self.key(artefact)
+        return cells_dir() / key[:2] / f"{key[2:34]}.parquet"
+
+    def missing(self) -> list[Artefact]:
+        """List the artefacts that are not there."""
+        return [artefact for artefact in self.artefacts if not self.path(artefact).is_file()]
+
+
+def artefact_of(grid: Grid, label: str) -> Artefact:
+    """Tell which artefact answers what is asked under a label of a grid."""
+    protocol, test = grid.parsed[label], grid.test(label)
+    if protocol.rule.others == "AN":
+        return Artefact(str(test.judgments), groups=grid.n_groups)
+    return Artefact(str(test), str(protocol.rule), protocol.min_rating)
+
+
+def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[str, Cell]]:
+    """List the cells of a grid with the names of their systems.
+
+    Those of one fold come together, so that a process can reuse its work; a system that is tested
+    on judgments with different training ratings has a cell for each.
+    """
+    wanted = list(dict.fromkeys(artefact_of(grid, label) for label in grid.parsed))
+    by_training: dict[str, list[Artefact]] = {}
+    for artefact in wanted:
+        by_training.setdefault(TestSet.parse(artefact.test).trains_on, []).append(artefact)
+    found = []
+    for artefacts in by_training.values():
+        judged = dict.fromkeys(str(TestSet.parse(each.test).judgments) for each in artefacts)
+        sources = tuple(_source(grid, dataset, data_dir, text) for text in judged)
+        n_folds = len(_splits(sources[0]))
+        found += [
+            (
+                system.name,
+                Cell(
+                    source=sources,
+                    system=canonical_json(system.to_dict()),
+                    module=algorithm(system.algorithm).__module__,
+                    fold=fold,
+                    repeat=repeat,
+                    artefacts=tuple(artefacts),
+                ),
+            )
+            for fold in range(n_folds)
+            for system in grid.systems
+            for repeat in range(system.n_seeds)
+        ]
+    return found
+
+
+def _source(grid: Grid, dataset: Dataset, data_dir: Path | None, judgments: str) -> Source:
+    return Source(
+        dataset=grid.dataset,
+        data_dir=str(data_dir) if data_dir else None,
+        split=grid.split,
+        seed=grid.seed,
+        judgments=judgments,
+        data_hash=judgments_hash(dataset, TestSet.parse(judgments)),
+    )
+
+
+@lru_cache(maxsize=2)
+def _dataset(name: str, data_dir: str | None, data_hash: str, judgments: str) -> Dataset:
+    """Load a dataset, and refuse another content than the cells are named by."""
+    dataset = load_dataset(name, data_dir=Path(data_dir) if data_dir else None)
+    found = judgments_hash(dataset, TestSet.parse(judgments))
+    if found != data_hash:
+        raise StoreError(
+            f"{dataset.source}: content {found[:12]}, expected {data_hash[:12]}: it changed while "
+            "an experiment ran; nothing was written, run it again"
+        )
+    return dataset
+
+
+@lru_cache(maxsize=4)
+def _splits(source: Source) -> list[Split]:
+    dataset = _dataset(source.dataset, source.data_dir, source.data_hash, source.judgments)
+    judgments = TestSet.parse(source.judgments)
+    return dataset_splits(dataset, source.split, seed=source.seed, judgments=judgments)
+
+
+@lru_cache(maxsize=8)
+def _groups(source: Source, fold: int, n_groups: int) -> ItemGroups:
+    return popularity_groups(_splits(source)[fold].train, n_groups)
+
+
+def cell_dataset(cell: Cell) -> Dataset:
+    """Return the dataset of a cell, whose content was compared."""
+    source = cell.source[0]
+    return _dataset(source.dataset, source.data_dir, source.data_hash, source.judgments)
+
+
+def cell_split(cell: Cell, artefact: Artefact) -> Split:
+    """Return the split that an artefact of a cell is about, before anything is removed."""
+    return _splits(cell.source_of(artefact))[cell.fold]
+
+
+def run_cell(cell: Cell) -> None:
+    """Train a cell's system and store the artefacts that are missing."""
+    missing = cell.missing()
+    if not missing:
+        return
+    if cell.module != "__main__":
+        importlib.import_module(cell.module)
+    started = time.perf_counter()
+    system = System.from_dict(json.loads(cell.system))
+    first = cell.source_of(missing[0])
+    train = _splits(first)[cell.fold].train
+    # One BLAS thread: the bits of a product depend on their number, and workers share the machine.
+    with threadpool_limits(1):
+        rng = stream(first.seed, "train", system.stream_label(), cell.fold, cell.repeat)
+        recommender = system.build().fit(train, rng=rng)
+        arrays = {}
+        for judgments in dict.fromkeys(cell.source_of(each).judgments for each in missing):
+            own = [each for each in missing if cell.source_of(each).judgments == judgments]
+            arrays.update(_ranked(cell, recommender, own))
+    provenance = {
+        **platform_record(),
+        "cell": {
+            "dataset": first.dataset,
+            "split": first.split,
+            "seed": first.seed,
+            "fold": cell.fold,
+            "repeat": cell.repeat,
+            "system": json.loads(cell.system),
+        },
+        "seconds": round(time.perf_counter() - started, 3),
+        "peak_mb": peak_mb(),
+    }
+    for artefact, columns in arrays.items():
+        write_arrays(
+            cell.path(artefact),
+            columns,
+            key=cell.key(artefact),
+            provenance={**provenance, "artefact": str(artefact)},
+        )
+
+
+def _ranked(
+    cell: Cell, recommender: Any, artefacts: list[Artefact]
+) -> dict[Artefact, dict[str, np.ndarray[Any, Any]]]:
+    """Rank what is asked of one kind of judgments, in as few passes over the scores as it takes."""
+    source = cell.source_of(artefacts[0])
+    split = _splits(source)[cell.fold]
+    # The seed does not name the system: all systems meet the same ties and samples.
+    seed = int(stream(source.seed, "rank", cell.fold).integers(2**63))
+    counted = [each for each in artefacts if not each.rule]
+    found: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
+    passes: dict[str, list[Artefact]] = {source.judgments: []} if counted else {}
+    for each in artefacts:
+        if each.rule:
+            passes.setdefault(each.test, []).append(each)
+    for test, sampled in passes.items():
+        reduced = split
+        if test != source.judgments:
+            groups = _groups(source, cell.fold, _enough_groups(TestSet.parse(test)))
+            reduced = reduced_split(split, TestSet.parse(test), groups, seed=source.seed)
+        targets = [Targets(TargetRule.parse(each.rule), each.min_rating) for each in sampled]
+        kept = counted if test == source.judgments else []
+        n_groups = kept[0].groups if kept else 1
+        positions, tables = rank_once(
+            recommender,
+            reduced,
+            groups=_groups(source, cell.fold, n_groups),
+            sampled=targets,
+            seed=seed,
+        )
+        found.update(zip(sampled, map(_table_arrays, tables), strict=True))
+        found.update((artefact, _position_arrays(positions)) for artefact in kept)
+    return found
+
+
+def _enough_groups(test: TestSet) -> int:
+    """Give a number of groups that a head consists of."""
+    return 100 if test.head else 1
+
+
+def _table_arrays(table: RankTable) -> dict[str, np.ndarray[Any, Any]]:
+    names = ("rank", "condensed_rank", "n_targets", "n_scored")
+    return {name: getattr(table, name) for name in names}
+
+
+_KEPT = ("listed", "above", "train_above", "n_scored", "n_train_scored", "list_items")
+
+
+def _position_arrays(positions: Positions) -> dict[str, np.ndarray[Any, Any]]:
+    small = np.int16 if len(positions.groups.labels) < 2**15 else np.int32
+    arrays = {name: getattr(positions, name) for name in _KEPT}
+    for name in ("n_scored", "n_train_scored", "list_items"):
+        arrays[name] = arrays[name].astype(small)
+    lengths = np.diff(positions.list_starts).astype(np.int16)
+    return {**arrays, "list_lengths": lengths, "depth": np.array([positions.depth])}
+
+
+def load_positions(cell: Cell, artefact: Artefact) -> Positions:
+    """Read the counts of a cell.
+
+    Raises
+    ------
+    StoreError
+        If the artefact is missing, damaged, or does not fit the data.
+    """
+    split = _splits(cell.source_of(artefact))[cell.fold]
+    groups = _groups(cell.source_of(artefact), cell.fold, artefact.groups)
+    arrays, _ = read_arrays(cell.path(artefact), key=cell.key(artefact))
+    _check_length(cell, artefact, len(arrays["listed"]), len(split.test))
+    lengths = arrays.pop("list_lengths").astype(np.int64)
+    for name in ("n_scored", "n_train_scored", "list_items"):
+        arrays[name] = arrays[name].astype(np.int32)
+    return Positions(
+        n_users=split.test.n_users,
+        user=split.test.user,
+        item=split.test.item,
+        value=split.test.value,
+        groups=groups,
+        test_items=split.test_items,
+        n_targets=target_counts(split, groups),
+        n_train=train_counts(split),
+        list_starts=np.concatenate([[0], np.cumsum(lengths)]),
+        depth=int(arrays.pop("depth")[0]),
+        **arrays,
+    )
+
+
+def reduce_positions(positions: Positions, cell: Cell, test: TestSet) -> Positions:
+    """Take out of a cell's counts what a test side removes."""
+    if test.removed:
+        seed = cell.source[0].seed
+        rows = kept_rows(test, len(positions.user), seed=seed, fold=cell.fold)
+        positions = positions.take(rows)
+    if test.head:
+        n_groups = positions.groups.n_groups
+        positions = positions.of_groups(test.n_head_groups(n_groups), n_groups)
+    return positions
+
+
+def load_table(cell: Cell, artefact: Artefact, protocol: Protocol) -> RankTable:
+    """Read the table of one sampled design.
+
+    Raises
+    ------
+    StoreError
+        If the artefact is missing, damaged, or does not fit the data.
+    """
+    if not artefact.rule:
+        raise ConfigError(f"{artefact}: no sample; derive tables from its positions")
+    source, test = cell.source_of(artefact), TestSet.parse(artefact.test)
+    groups = _groups(source, cell.fold, _enough_groups(test))
+    split = reduced_split(_splits(source)[cell.fold], test, groups, seed=source.seed)
+    arrays, _ = read_arrays(cell.path(artefact), key=cell.key(artefact))
+    judged = split.test
+    rows = np.ones(len(judged), dtype=bool)
+    if protocol.rule.per_run:
+        rows = relevant(judged.value, protocol.min_rating)
+    _check_length(cell, artefact, len(arrays["rank"]), int(rows.sum()))
+    return RankTable(
+        per="run" if protocol.rule.per_run else "user",
+        n_users=judged.n_users,
+        user=judged.user[rows],
+        item=judged.item[rows],
+        value=judged.value[rows],
+        **arrays,
+    )
+
+
+def _check_length(cell: Cell, artefact: Artefact, found: int, expected: int) -> None:
+    if found != expected:
+        raise StoreError(
+            f"{cell.path(artefact)}: {found} test ratings, expected {expected}; delete it and rerun"
+        )
+
+
+def peak_mb() -> int | None:
+    """Peak memory of this process; None on Windows, which has no such counter."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10))
+
+
+def artefacts_to_train(cells: Iterable[Cell]) -> list[str]:
+    """Name what has to be trained for again, although other artefacts of the cells are there."""
+    again: dict[str, None] = {}
+    for cell in cells:
+        missing = cell.missing()
+        if missing and len(missing) < len(cell.artefacts):
+            again.update(dict.fromkeys(map(str, missing)))
+    return list(again)

@@ -1,0 +1,302 @@
+"""A grid: which systems are measured how, on which splits of which data; and what names its results.
+
+The key of a result, and that of every artefact behind it, is a digest of what decides its content.
+What equals its default is left out, so that a new option moves no key; and each component has a
+revision of its own, so that a change of code makes stale just what it changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from recbias import aggregation, ranking, splits, testset
+from recbias.datasets import Dataset
+from recbias.errors import ConfigError
+from recbias.metrics import Metric, parse_metric
+from recbias.protocol import Protocol
+from recbias.recommenders import System
+from recbias.splits import SplitRule
+from recbias.store import digest
+from recbias.targets import read_groups
+from recbias.testset import TestSet
+
+__all__ = ["Grid", "component_revisions", "judgments_hash", "non_defaults"]
+
+
+def non_defaults(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults, for a key.
+
+    Parameters
+    ----------
+    record
+        An instance of a dataclass.
+
+    Returns
+    -------
+    dict
+        By name of the field. A field without a default is always there.
+    """
+    found = {}
+    for each in dataclasses.fields(record):
+        value = getattr(record, each.name)
+        default = each.default
+        if each.default_factory is not dataclasses.MISSING:
+            default = each.default_factory()
+        if value != default:
+            found[each.name] = value
+    return found
+
+
+def component_revisions(*, sampled: bool, thinned: bool) -> dict[str, int]:
+    """Name the revisions of the code between a fitted system and its table of ranks.
+
+    Parameters
+    ----------
+    sampled
+        Whether target sets are samples.
+    thinned
+        Whether test ratings were taken out, or sampled from the truth.
+
+    Returns
+    -------
+    dict
+        Components that take part only.
+    """
+    revisions = {"splits": splits.REVISION, "ranking": ranking.REVISION}
+    if sampled:
+        revisions["sampling"] = ranking.SAMPLING_REVISION
+    if thinned:
+        revisions["thinning"] = testset.REVISION
+    return revisions
+
+
+def judgments_hash(dataset: Dataset, test: TestSet) -> str:
+    """Digest the content that a test side is about: the observed ratings, and what it adds.
+
+    Raises
+    ------
+    ConfigError
+        If the dataset lacks the part.
+    """
+    observed = dataset.ratings.content_hash
+    if test.part == "observed":
+        return observed
+    return digest([observed, dataset.part_hash(test.part)])
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Systems x protocols x metrics on the splits of one dataset.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset or world, or path of a table of ratings.
+    systems
+        What is trained. Names are unique.
+    protocols
+        How it is evaluated: texts of :class:`~recbias.protocol.Protocol`, optionally under labels
+        of your own.
+    metrics
+        What is measured, such as ``"P@10"``, ``"rho"`` or ``"Gini@10"``, the same for all protocols
+        or by label.
+    split
+        Text of a :class:`~recbias.splits.SplitRule`.
+    seed
+        Names every random stream: split, training, ties, samples, resampling.
+    compare
+        Pairs (label, metric) for which all pairs of systems are tested.
+    tests
+        Texts of :class:`~recbias.testset.TestSet` by label, where other judgments than all observed
+        ones count.
+    groups
+        How items are grouped where target sets or test sides speak of popularity:
+        ``"popularity M"`` for M groups of equal size.
+    replicates
+        Pairs (label, metric) whose replicates are kept, because they are to be combined; None
+        keeps all.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown or malformed protocol, metric, split or test side; for names that occur
+        twice; for a comparison, or replicates, of what is not measured; for a combination that
+        cannot be measured, such as concentration of condensed lists.
+
+    Examples
+    --------
+    >>> from recbias.recommenders import line_up
+    >>> grid = Grid("synthetic", line_up("bcc17")[:2], ("TI-AN-AR rel>=5",), ("P@10", "rho"))
+    >>> grid == Grid.from_dict(grid.to_dict())
+    True
+    >>> Grid("synthetic", line_up("bcc17")[:2], ("TI-AN-AR rel>=5",), ("Q@10",))
+    Traceback (most recent call last):
+    recbias.errors.ConfigError: unknown metric 'Q'...
+    """
+
+    dataset: str
+    systems: tuple[System, ...]
+    protocols: Mapping[str, str] | Sequence[str]
+    metrics: Mapping[str, Sequence[str]] | Sequence[str]
+    split: str = "k-fold 5"
+    seed: int = 1
+    compare: tuple[tuple[str, str], ...] = ()
+    tests: Mapping[str, str] = field(default_factory=dict)
+    groups: str = "popularity 10"
+    replicates: tuple[tuple[str, str], ...] | None = None
+
+    def __post_init__(self) -> None:
+        protocols = self.protocols
+        if not isinstance(protocols, Mapping):
+            protocols = {text: text for text in protocols}
+        protocols = {label: str(Protocol.parse(text)) for label, text in protocols.items()}
+        metrics = self.metrics
+        if not isinstance(metrics, Mapping):
+            metrics = dict.fromkeys(protocols, metrics)
+        if set(metrics) != set(protocols):
+            raise ConfigError(
+                f"metrics are given for {sorted(metrics)}, protocols for {sorted(protocols)}"
+            )
+        metrics = {
+            label: tuple(str(parse_metric(text)) for text in metrics[label]) for label in protocols
+        }
+        names = [system.name for system in self.systems]
+        if len(set(names)) < len(names) or not names:
+            raise ConfigError(f"a grid needs systems with different names, got {names}")
+        tests = {label: str(TestSet.parse(text)) for label, text in dict(self.tests).items()}
+        if strangers := tests.keys() - protocols.keys():
+            raise ConfigError(f"test sides are given for {sorted(strangers)}, which no protocol has")
+        tests = {label: text for label, text in tests.items() if text != str(TestSet())}
+        for what, pairs in (("compare", self.compare), ("keep", self.replicates or ())):
+            for label, metric in pairs:
+                if metric not in metrics.get(label, ()):
+                    raise ConfigError(f"cannot {what} {metric} under {label!r}: it is not measured")
+        object.__setattr__(self, "systems", tuple(self.systems))
+        object.__setattr__(self, "protocols", protocols)
+        object.__setattr__(self, "metrics", metrics)
+        object.__setattr__(self, "tests", tests)
+        object.__setattr__(self, "split", str(SplitRule.parse(self.split)))
+        object.__setattr__(self, "compare", _pairs(self.compare))
+        object.__setattr__(self, "groups", f"popularity {read_groups(self.groups)}")
+        if self.replicates is not None:
+            object.__setattr__(self, "replicates", _pairs(self.replicates))
+        for label in protocols:
+            self._check_label(label)
+
+    def _check_label(self, label: str) -> None:
+        """Refuse what the kept counts and samples cannot answer, before anything is trained."""
+        rule, condensed = self.parsed[label].rule, self.parsed[label].condensed
+        test, n_groups = self.test(label), self.n_groups
+        if rule.n_groups is not None and n_groups % rule.n_groups:
+            raise ConfigError(
+                f"{label!r}: {rule.n_groups} percentiles cannot be told from {n_groups} groups; "
+                f"give the grid groups='popularity {rule.n_groups}'"
+            )
+        test.n_head_groups(n_groups)
+        if test.head and (rule.with_train or (rule.others == "NN" and rule.candidates == "AI")):
+            raise ConfigError(f"{label!r}: {rule} cannot leave out a head of items; use TI")
+        for metric in self.parsed_metrics[label]:
+            if metric.kind != "ranks" and (condensed or rule.per_run or rule.others == "NN"):
+                raise ConfigError(
+                    f"{metric} under {label!r}: it is a property of lists of all targets; "
+                    "ask it of AN-AR, not condensed"
+                )
+        if any(label == asked for asked, _ in self.compare):
+            compared = [parse_metric(metric) for asked, metric in self.compare if asked == label]
+            averaging = self.parsed[label].averaging
+            if (
+                averaging.statistic != "mean"
+                or averaging.weights
+                or averaging.population == "groups"
+                or any(metric.kind != "ranks" for metric in compared)
+            ):
+                raise ConfigError(
+                    f"{label!r}: paired tests compare plain means, over users or runs, of metrics "
+                    "from ranks"
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the grid as JSON-able values that :meth:`from_dict` reads."""
+        record = {**non_defaults(self), "dataset": self.dataset}
+        record["systems"] = [system.to_dict() for system in self.systems]
+        record["metrics"] = {label: list(texts) for label, texts in self.by_label.items()}
+        for name in ("compare", "replicates"):
+            if record.get(name) is not None:
+                record[name] = [list(pair) for pair in record[name]]
+        return record
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Grid:
+        """Read what :meth:`to_dict` wrote."""
+        values = dict(record)
+        values["systems"] = tuple(System.from_dict(system) for system in record["systems"])
+        return cls(**values)
+
+    @property
+    def by_label(self) -> dict[str, tuple[str, ...]]:
+        """Metrics of each protocol label, as texts."""
+        return dict(self.metrics)  # type: ignore[arg-type]
+
+    @cached_property
+    def parsed(self) -> dict[str, Protocol]:
+        """Protocols by label."""
+        return {label: Protocol.parse(text) for label, text in dict(self.protocols).items()}  # type: ignore[arg-type]
+
+    @cached_property
+    def parsed_metrics(self) -> dict[str, tuple[Metric, ...]]:
+        """Metrics by label."""
+        return {label: tuple(map(parse_metric, texts)) for label, texts in self.by_label.items()}
+
+    @property
+    def n_groups(self) -> int:
+        """Number of item groups."""
+        return read_groups(self.groups)
+
+    def test(self, label: str) -> TestSet:
+        """Return the side of the test under a label."""
+        return TestSet.parse(self.tests.get(label, ""))
+
+    def with_systems(self, names: Iterable[str]) -> Grid:
+        """Return the grid with some of its systems only, and no comparisons."""
+        kept = set(names)
+        chosen = tuple(system for system in self.systems if system.name in kept)
+        return dataclasses.replace(self, systems=chosen, compare=())
+
+    def key(self, dataset: Dataset) -> str:
+        """Digest all that decides the results: data, parameters and revisions of the code."""
+        parts = {self.test(label).part: self.test(label) for label in self.parsed}
+        hashes = {part: judgments_hash(dataset, test) for part, test in parts.items()}
+        return self.key_of(hashes)
+
+    def key_of(self, hashes: Mapping[str, str]) -> str:
+        """Digest the same, given the content hash of each part of the judgments that counts."""
+        record = {name: value for name, value in non_defaults(self).items() if name != "dataset"}
+        record["systems"] = [
+            {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
+            for system in self.systems
+        ]
+        metrics = {m for texts in self.parsed_metrics.values() for m in texts}
+        record["metrics"] = self.by_label
+        revisions = component_revisions(
+            sampled=any(p.rule.others == "NN" for p in self.parsed.values()),
+            thinned=any(
+                self.test(label).removed or self.test(label).part == "truth"
+                for label in self.parsed
+            ),
+        )
+        return digest(
+            {
+                "grid": record,
+                "data": dict(hashes),
+                "revisions": {**revisions, "aggregation": aggregation.REVISION},
+                "metrics": sorted((m.identity() for m in metrics), key=lambda m: str(m["metric"])),
+            }
+        )
+
+
+def _pairs(pairs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(label), str(metric)) for label, metric in pairs)

@@ -1,0 +1,296 @@
+"""The side of the test: which judgments count, and what of them is left out.
+
+A dataset may have three kinds of judgments: those that users chose to give (``observed``), those of
+items drawn at random (``unbiased``), and in a simulated world the true rating of every pair
+(``truth``). What is trained on follows from what is tested on, so that this choice makes the split:
+
+=========== ============================================= =======================================
+part        test                                          training
+=========== ============================================= =======================================
+observed    a fold of the observed ratings                the other observed ratings
+unbiased    a fold of the unbiased ratings                the observed ratings of other pairs
+truth       true ratings of all pairs outside training,   as for observed
+            or of a random sample of items per user
+=========== ============================================= =======================================
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.datasets import Dataset
+from recbias.errors import ConfigError, DataError, unknown_name
+from recbias.ratings import Ratings
+from recbias.splits import Split, SplitRule
+from recbias.streams import stream
+from recbias.targets import ItemGroups
+
+__all__ = ["REVISION", "Part", "TestSet", "dataset_splits", "kept_rows", "reduced_split"]
+
+Part = Literal["observed", "unbiased", "truth"]
+
+REVISION = 1
+"""Raised when code changes which test ratings are taken out at random, or sampled from truth."""
+
+_TOKENS = re.compile(r"(?P<name>removed|head|sample)=(?P<number>\d+)(?P<unit>%?)")
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Which judgments count, what was removed at random, which head of items is out.
+
+    Parameters
+    ----------
+    part
+        ``"observed"``, ``"unbiased"`` or ``"truth"``.
+    removed
+        Share of the test ratings that is taken out at random, in percent. Training, candidates and
+        users stay; the rating counts as never given (BCC17 Fig. 3 and 4).
+    head
+        Share of the items, the most popular in training, that leave test *and* candidates, in
+        percent; their training ratings stay (BCC17 Sec. 6, after Cremonesi et al. 2010).
+    sample
+        Of ``"truth"``: judgments per user, of items drawn uniformly; None = all items.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown part, shares outside 0 to 99, or a sample of anything but truth.
+
+    Examples
+    --------
+    >>> test = TestSet.parse("observed removed=30% head=10%")
+    >>> test.removed, test.head, str(test)
+    (30, 10, 'observed removed=30% head=10%')
+    >>> str(TestSet("truth", sample=50))
+    'truth sample=50'
+    """
+
+    __test__: ClassVar[bool] = False  # no class of tests, whatever its name says
+
+    part: Part = "observed"
+    removed: int = 0
+    head: int = 0
+    sample: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.part not in get_args(Part):
+            raise unknown_name("part of the judgments", str(self.part), get_args(Part))
+        for name in ("removed", "head"):
+            if not 0 <= getattr(self, name) <= 99:
+                raise ConfigError(f"{name}={getattr(self, name)}%: expected 0 to 99 percent")
+        if self.sample is not None and (self.part != "truth" or self.sample < 1):
+            raise ConfigError(
+                f"sample={self.sample}: a number of judgments per user, from 1, of truth only"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> TestSet:
+        """Read a test side as it prints; the part ``observed`` may be left out.
+
+        Raises
+        ------
+        ConfigError
+            If the text has another form; shows the form.
+        """
+        words = text.split()
+        part = "observed"
+        if words and "=" not in words[0]:
+            part = words.pop(0)
+        numbers: dict[str, int] = {}
+        for word in words:
+            match = _TOKENS.fullmatch(word)
+            if (
+                match is None
+                or match["name"] in numbers
+                or bool(match["unit"]) == (match["name"] == "sample")
+            ):
+                raise ConfigError(
+                    f"cannot read test side {text!r}: expected PART [removed=PERCENT%] "
+                    "[head=PERCENT%] [sample=JUDGMENTS], such as 'observed removed=30%'"
+                )
+            numbers[match["name"]] = int(match["number"])
+        return cls(part, **numbers)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        tokens = [
+            self.part,
+            f"removed={self.removed}%" if self.removed else "",
+            f"head={self.head}%" if self.head else "",
+            f"sample={self.sample}" if self.sample is not None else "",
+        ]
+        return " ".join(token for token in tokens if token)
+
+    @property
+    def trains_on(self) -> Part:
+        """Which split of the data it is trained on: truth shares that of the observed ratings."""
+        return "unbiased" if self.part == "unbiased" else "observed"
+
+    @property
+    def judgments(self) -> TestSet:
+        """The same judgments before any are taken out: what a pass over the scores counts."""
+        return TestSet(self.part, sample=self.sample)
+
+    def n_head_groups(self, n_groups: int) -> int:
+        """Tell how many of so many equal groups of items the head is.
+
+        Raises
+        ------
+        ConfigError
+            If the head is no whole number of groups.
+        """
+        if self.head * n_groups % 100:
+            raise ConfigError(
+                f"head={self.head}% is no whole number of {n_groups} groups of items: count by "
+                "more groups, as 'popularity 100'"
+            )
+        return self.head * n_groups // 100
+
+
+def dataset_splits(
+    dataset: Dataset, split: str, *, seed: int, judgments: TestSet | None = None
+) -> list[Split]:
+    """Split a dataset as an experiment with this split rule, seed and test side does.
+
+    Parameters
+    ----------
+    dataset
+        Ratings, with ready folds for the rule ``"ready"``.
+    split
+        Text of a :class:`~recbias.splits.SplitRule`.
+    seed
+        The experiment's seed.
+    judgments
+        Whose part (and sample) is tested; the observed one by default. What it removes is not
+        removed here, see `kept_rows`.
+
+    Returns
+    -------
+    list of Split
+        Where the unbiased part is tested, pairs that were also observed leave training, never the
+        test, which would no longer be random without them.
+
+    Raises
+    ------
+    ConfigError
+        If the dataset lacks the part, or the rule does not fit it.
+    DataError
+        If a fold is left without training or test ratings.
+    """
+    test = judgments or TestSet()
+    rule = SplitRule.parse(split)
+    if test.part == "unbiased":
+        if dataset.unbiased is None:
+            raise ConfigError(f"{dataset.name} has no unbiased part; test on its observed ratings")
+        if rule.kind == "whole":
+            tests = [dataset.unbiased]
+        else:
+            drawn = rule.splits(dataset.unbiased, rng=stream(seed, "split", split, "unbiased"))
+            tests = [each.test for each in drawn]
+        return [
+            _train_elsewhere(dataset.ratings, judged, fold, str(rule))
+            for fold, judged in enumerate(tests)
+        ]
+    folds = rule.splits(
+        dataset.ratings, rng=stream(seed, "split", split), ready=dataset.ready_folds
+    )
+    if test.part == "observed":
+        return folds
+    if dataset.truth is None:
+        raise ConfigError(f"the truth of {dataset.name} is not known; test on its observed ratings")
+    return [_true_test(dataset, fold, test, seed) for fold in folds]
+
+
+def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArray[np.bool_]:
+    """Draw which test ratings stay after a share was taken out at random, each on its own.
+
+    Parameters
+    ----------
+    test
+        Its ``removed`` counts.
+    n_rows
+        Test ratings of the fold.
+    seed, fold
+        Name the draw; it is the same for all systems.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_rows,)
+
+    Raises
+    ------
+    DataError
+        If none is left.
+
+    References
+    ----------
+    BCC17 Fig. 3 left, Fig. 4.
+    """
+    if not test.removed:
+        return np.ones(n_rows, dtype=bool)
+    kept: npt.NDArray[np.bool_] = stream(seed, "thin", test.removed, fold).random(n_rows) >= (
+        test.removed / 100
+    )
+    if not kept.any():
+        raise DataError(
+            f"removing {test.removed}% leaves none of {n_rows} test ratings\nremove a smaller share"
+        )
+    return kept
+
+
+def _train_elsewhere(observed: Ratings, judged: Ratings, fold: int, rule: str) -> Split:
+    """Train on the observed ratings of pairs that are not in the test."""
+    n_items = np.int64(observed.n_items)
+    tested = judged.user * n_items + judged.item
+    train = observed.take(~np.isin(observed.user * n_items + observed.item, tested))
+    if not len(train):
+        raise DataError(f"{observed.name}: no observed rating is outside test fold {fold}")
+    return Split(train, judged, np.unique(judged.item), fold, rule)
+
+
+def _true_test(dataset: Dataset, fold: Split, test: TestSet, seed: int) -> Split:
+    """Test on the truth about pairs outside training."""
+    if dataset.truth is None:
+        raise ConfigError(f"the truth of {dataset.name} is not known")
+    train, n_items = fold.train, np.int64(fold.train.n_items)
+    rng = stream(seed, "truth", fold.fold)
+    every = dataset.truth.sample(test.sample or train.n_items, rng=rng)
+    known = np.isin(every.user * n_items + every.item, train.user * n_items + train.item)
+    judged = every.take(~known)
+    if not len(judged):
+        raise DataError(f"{dataset.name}: fold {fold.fold} has no judgment outside training")
+    return Split(train, judged, np.unique(judged.item), fold.fold, fold.rule)
+
+
+def reduced_split(split: Split, test: TestSet, groups: ItemGroups, *, seed: int) -> Split:
+    """Take out of a split what a test side removes, for samples, which have to be drawn anew.
+
+    Parameters
+    ----------
+    split
+        Split with all its test ratings.
+    test
+        What is removed.
+    groups
+        Groups of items, the most popular first, which tell the head.
+    seed
+        As in `kept_rows`.
+
+    Returns
+    -------
+    Split
+        Fewer test ratings; its ``test_items`` lack the head, and nothing else.
+    """
+    rows = kept_rows(test, len(split.test), seed=seed, fold=split.fold)
+    items = split.test_items
+    if test.head:
+        outside = groups.labels >= test.n_head_groups(groups.n_groups)
+        rows &= outside[split.test.item]
+        items = items[outside[items]]
+    return dataclasses.replace(split, test=split.test.take(rows), test_items=items)
