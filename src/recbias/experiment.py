@@ -38,6 +38,8 @@ from recbias.splits import Split, SplitRule
 from recbias.store import (
     canonical_json,
     digest,
+    frame_from_json,
+    frame_to_json,
     platform_record,
     read_arrays,
     read_document,
@@ -347,24 +349,25 @@ class Results:
         OSError
             If the folder cannot be written.
         """
-        flat = np.ascontiguousarray(self.replicates, "<f4").ravel()
-        write_arrays(
-            path.with_suffix(".parquet"), {"replicates": flat}, key=self.key, provenance={}
+        sidecar = write_arrays(
+            path.with_suffix(".parquet"),
+            {"replicates": self.replicates},
+            key=self.key,
+            provenance={},
         )
-        body = {
-            "values": _records(self.values),
-            "tests": _records(self.tests),
-            "target_sets": _records(self.target_sets),
-            "replicates": digest(flat.tobytes()),
-        }
-        context = {
-            "kind": "grid",
-            "revision": REVISION,
-            "dataset": dict(self.dataset),
-            "grid": self.grid.to_dict(),
-            "provenance": dict(self.provenance),
-        }
-        write_document(path.with_suffix(".json"), body, key=self.key, context=context)
+        provenance, times = split_times(self.provenance)
+        tables = {name: getattr(self, name) for name in ("values", "tests", "target_sets")}
+        write_document(
+            path.with_suffix(".json"),
+            kind="grid",
+            key=self.key,
+            dataset=self.dataset,
+            parameters=self.grid.to_dict(),
+            provenance=provenance,
+            times=times,
+            body={name: frame_to_json(table) for name, table in tables.items()},
+            sidecar=sidecar,
+        )
 
 
 def load_results(path: Path, *, origin: str = "recorded") -> Results:
@@ -388,26 +391,28 @@ def load_results(path: Path, *, origin: str = "recorded") -> Results:
         give its key.
     """
     record = read_document(path.with_suffix(".json"))
-    body, grid = record["body"], Grid.from_dict(record["grid"])
-    key = record["key"]
+    grid, key = Grid.from_dict(record["parameters"]), record["key"]
     check_key(path, record, grid.key(record["dataset"]["content_hash"]))
-    sidecar = path.with_suffix(".parquet")
-    arrays, _ = read_arrays(sidecar, key=key)
-    values = pd.DataFrame(body["values"])
-    flat = np.ascontiguousarray(arrays["replicates"], "<f4")
-    if digest(flat.tobytes()) != body["replicates"]:
-        raise StoreError(f"{sidecar}: changed after it was computed; restore it or record it again")
+    arrays, _ = read_arrays(path.with_suffix(".parquet"), key=key)
+    tables = {name: frame_from_json(table) for name, table in record["body"].items()}
     return Results(
         grid=grid,
         key=key,
         dataset=record["dataset"],
-        values=values.astype(dict.fromkeys(("low", "high", "se", "fold_sd"), np.float64)),
-        replicates=flat.reshape(len(values), -1),
-        tests=pd.DataFrame(body["tests"]),
-        target_sets=pd.DataFrame(body["target_sets"]),
+        values=tables["values"],
+        replicates=arrays["replicates"],
+        tests=tables["tests"],
+        target_sets=tables["target_sets"],
         origin=origin,
-        provenance=record["provenance"],
+        provenance={**record["provenance"], **record["times"]},
     )
+
+
+def split_times(provenance: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Separate what a document's digest covers from what differs from run to run."""
+    times = {name: provenance[name] for name in ("seconds", "peak_mb") if name in provenance}
+    kept = {name: value for name, value in provenance.items() if name not in times}
+    return {**kept, "revision": REVISION}, times
 
 
 def check_key(path: Path, record: Mapping[str, Any], expected: str) -> None:
@@ -419,8 +424,9 @@ def check_key(path: Path, record: Mapping[str, Any], expected: str) -> None:
         If its key differs from the one expected of its own parameters.
     """
     if record["key"] != expected:
+        revision = record["provenance"].get("revision")
         raise StoreError(
-            f"{path}: computed by revision {record.get('revision')} of the experiments (key "
+            f"{path}: computed by revision {revision} of the experiments (key "
             f"{record['key'][:12]}), this code is revision {REVISION} (key {expected[:12]})\n"
             "renew it where the data is (recbias run CHAPTER --dataset NAME --record), and list "
             "what changed in CHANGELOG.md"
@@ -628,12 +634,6 @@ def verify(
             }
         )
     return pd.DataFrame(rows)
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Write a frame as JSON-able rows, NaN as None; numbers keep all their digits."""
-    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def _cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[_Cell, str]]:
