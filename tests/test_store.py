@@ -365,6 +365,12 @@ def test_tuples_and_numbers_as_names_are_written_as_they_will_be_read(tmp_path: 
     }
 
 
+def test_names_that_are_one_as_text_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="stands twice"):
+        write_document(tmp_path / "x.json", **{**DOCUMENT, "body": {5: 1, "5": 2}})
+    assert list(tmp_path.iterdir()) == []
+
+
 def edit(*names: str | int, to: object) -> Callable[[dict[str, Any]], object]:
     """Make an edit of a document that sets one entry."""
 
@@ -439,6 +445,10 @@ def test_a_digest_over_key_and_body_alone_would_let_edits_pass(
 def test_times_may_be_annotated(document: Path) -> None:
     assert not notices(document, edit("times", "seconds", to=2))
     assert not notices(document, edit("times", to={}))
+    edited = json.loads(document.read_text())
+    document.write_text(json.dumps({**edited, "times": "long"}))
+    with pytest.raises(StoreError, match=r"not a result .*times are no record"):
+        read_document(document)
     record = json.loads(document.read_text())
     del record["times"]
     document.write_text(json.dumps(record))
@@ -667,7 +677,7 @@ def test_packing_replicates_of_real_size_loses_little() -> None:
 
 
 def test_units_that_are_plain_quotients_would_move() -> None:
-    """Far from their value a few replicates in 10,000 would change with every saving."""
+    """Far from their value a few replicates would change with every saving."""
     rng = np.random.default_rng(0)
     values = rng.random(60_000)
     replicates = values[:, None] + 16 * rng.normal(size=(len(values), 4))

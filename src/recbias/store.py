@@ -325,9 +325,29 @@ def write_document(
     Raises
     ------
     ValueError
-        If a number is infinite or NaN, which JSON lacks.
+        If a number is infinite or NaN, which JSON lacks, or two names are one as text.
     OSError
         As :func:`write_atomically`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "means.json"
+    ...     means = frame_to_json(pd.DataFrame({"system": ["Random"], "value": [0.25]}))
+    ...     write_document(
+    ...         path,
+    ...         kind="table",
+    ...         key="k",
+    ...         dataset={"name": "ml-1m"},
+    ...         parameters={"seed": 1},
+    ...         provenance={},
+    ...         times={"seconds": 2.5},
+    ...         body={"means": means},
+    ...     )
+    ...     frame_from_json(read_document(path)["body"]["means"])
+       system  value
+    0  Random   0.25
     """
     given = {
         "kind": kind,
@@ -340,7 +360,7 @@ def write_document(
         "sidecar": sidecar,
     }
     # As it will be read: names are text, tuples are lists.
-    record = json.loads(json.dumps(given, allow_nan=False))
+    record = json.loads(json.dumps(given, allow_nan=False), object_pairs_hook=_named_once)
     record["digest"] = _document_digest(record)
     write_atomically(path, (_laid_out(record) + "\n").encode())
 
@@ -369,6 +389,8 @@ def read_document(path: Path) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_named_once)
         if absent := [name for name in _FIELDS if name not in record]:
             raise ValueError(f"without {', '.join(absent)}")
+        if not isinstance(record["times"], dict):  # the one entry that the digest leaves out
+            raise ValueError("times are no record")
         expected, found = _document_digest(record), record["digest"]
     except FileNotFoundError as error:
         raise StoreError(f"{path}: missing result; {_REMEDY}") from error
@@ -497,6 +519,12 @@ def frame_from_json(record: Mapping[str, Any]) -> pd.DataFrame:
     ------
     StoreError
         If the record is no such table.
+
+    Examples
+    --------
+    >>> record = {"dtypes": {"value": "float64"}, "columns": {"value": [0.1, None, "-inf"]}}
+    >>> frame_from_json(record)["value"].tolist()
+    [0.1, nan, -inf]
     """
     texts = pd.Series([""]).dtype
     try:
