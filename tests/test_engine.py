@@ -18,6 +18,12 @@ def _note(path: str) -> None:
     Path(path).write_text(str(os.getpid()))
 
 
+def _wait_and_number(task: tuple[float, int]) -> tuple[int, int]:
+    seconds, number = task
+    time.sleep(seconds)
+    return number, os.getpid()
+
+
 def _note_or_fail(path: str) -> None:
     if Path(path).name.startswith("bad"):
         raise ConfigError(f"{Path(path).name} cannot be done")
@@ -79,6 +85,32 @@ def test_no_worker_is_refused(workers: int) -> None:
         pytest.fail("opened")
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
+    # With two workers the first task is done last.
+    tasks = [(0.5, 0), *((0.0, number) for number in range(1, 6))]
+    with open_executor(workers) as executor:
+        results = run_all(_wait_and_number, tasks, executor, label="numbers")
+    assert [number for number, _ in results] == list(range(6))
+
+
+def test_one_executor_serves_several_calls() -> None:
+    tasks = [(0.0, number) for number in range(8)]
+    with open_executor(2) as executor:
+        first, second = (
+            run_all(_wait_and_number, tasks, executor, label="numbers") for _ in range(2)
+        )
+    assert [number for number, _ in first + second] == [*range(8), *range(8)]
+    assert len({process for _, process in first + second}) <= 2
+
+
+def test_an_executor_can_be_used_after_a_failure_that_was_handled(tmp_path: Path) -> None:
+    with open_executor(2) as executor:
+        with pytest.raises(ConfigError, match="bad cannot be done"):
+            run_all(_note_or_fail, [str(tmp_path / "bad")], executor, label="notes")
+        assert run_all(_wait_and_number, [(0.0, 7)], executor, label="numbers")[0][0] == 7
+
+
 def test_nothing_to_do_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    run_all(_note, [], None, label="notes")
+    assert run_all(_note, [], None, label="notes") == []
     assert capfd.readouterr().err == ""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,52 @@ def test_clone_is_found_from_a_folder_inside(clone: Path) -> None:
 def test_another_projects_folder_is_no_clone(clone: Path) -> None:
     (clone / "pyproject.toml").write_text('[project]\nname = "other"\n')
     assert places.clone_root() is None
+
+
+def test_what_changes_between_two_calls_is_seen(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = clone / "pyproject.toml"
+    assert places.clone_root() == clone
+    for name, found in (("other", None), ("recbias", clone), ("recbxxx", None)):
+        time.sleep(0.02)  # longer than the clock of a file system may stand still
+        project.write_text(f'[project]\nname = "{name}"\n')
+        assert places.clone_root() == found, name
+    project.write_text("[project")
+    for _ in range(2):
+        with pytest.raises(tomllib.TOMLDecodeError):
+            places.clone_root()
+    project.unlink()
+    assert places.clone_root() is None
+    project.write_text('[project]\nname = "recbias"\n')
+    assert places.clone_root() == clone
+    monkeypatch.chdir(tmp_path)
+    assert places.clone_root() is None
+    monkeypatch.setattr(places, "_PACKAGE", clone / "src/recbias")
+    assert places.clone_root() == clone
+
+
+def test_a_nearer_clone_is_found_once_it_is_there(clone: Path) -> None:
+    assert places.clone_root() == clone
+    (clone / "notebooks/_toc.yml").write_text("format: jb-book\n")
+    assert places.clone_root() == clone, "no project file yet"
+    (clone / "notebooks/pyproject.toml").write_text('[project]\nname = "recbias"\n')
+    assert places.clone_root() == clone / "notebooks"
+
+
+def test_a_project_file_is_parsed_once_while_it_stays(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+    loads = tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: parsed.append(text) or loads(text))
+    for _ in range(5):
+        places.cells_dir()
+    assert len(parsed) == 1
+    time.sleep(0.02)
+    (clone / "pyproject.toml").write_text('[project]\nname = "recbias"\n')
+    places.cells_dir()
+    assert len(parsed) == 2, "the same words, but written again"
 
 
 def test_a_package_folder_without_a_book_is_no_clone(clone: Path) -> None:

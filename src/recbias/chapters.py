@@ -37,7 +37,7 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from recbias.datasets import dataset_info, find_files
+from recbias.datasets import dataset_info, find_files, options_file
 from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
 from recbias.places import clone_root
 from recbias.store import write_atomically
@@ -400,7 +400,7 @@ def run_chapter(
         parts = [edition_name(dataset), *[f"{name}={changed[name]}" for name in sorted(changed)]]
         folder = chapter.root / "_build" / ("reruns" if changed else "runs")
         out = folder / _file_name("--".join(parts)) / f"{chapter.name}.ipynb"
-    data = [table] if table else _files_of(dataset, needed=record)
+    data = _with_options(table) if table else _files_of(dataset, needed=record)
     source = chapter.notebook()
     if record:
         results = chapter.root / "data" / "recorded"
@@ -502,6 +502,12 @@ def _files_of(dataset: str, *, needed: bool) -> Sequence[Path]:
         if needed:
             raise
         return []
+
+
+def _with_options(table: Path) -> Sequence[Path]:
+    """Give a table and the file that says how to read it, if its owner keeps one beside it."""
+    options = options_file(table)
+    return [table, options] if options.is_file() else [table]
 
 
 def _run_key(

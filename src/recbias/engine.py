@@ -18,6 +18,7 @@ from recbias.errors import ConfigError
 __all__ = ["open_executor", "run_all"]
 
 Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -52,35 +53,56 @@ def open_executor(workers: int = 1) -> Iterator[Executor | None]:
 
 
 def run_all(
-    work: Callable[[Task], object],
+    work: Callable[[Task], Result],
     tasks: Iterable[Task],
     executor: Executor | None,
     *,
     label: str,
-) -> None:
+) -> list[Result]:
     """Do all tasks, showing progress; raise the first failure.
 
     Parameters
     ----------
     work
-        A function at module level (it travels to other processes); what it returns is dropped, so
-        that it must leave its result on disk.
+        A function at module level (it travels to other processes, as do its results).
     tasks
         Its arguments.
     executor
-        Where to do them; None stands for this process.
+        Where to do them; None stands for this process. It stays open, so that further calls find
+        its processes with everything imported and in memory.
     label
         What the progress bar says.
+
+    Returns
+    -------
+    list
+        What ``work`` returned, in the order of the tasks whatever the order of their completion;
+        empty without tasks.
+
+    Raises
+    ------
+    Exception
+        What the task that failed first raised. Tasks that other processes have begun are not
+        interrupted, and those that wait are done too unless :func:`open_executor` is left.
+
+    Examples
+    --------
+    >>> from math import sqrt
+    >>> run_all(sqrt, [4, 1, 9], None, label="roots")
+    [2.0, 1.0, 3.0]
     """
     tasks = list(tasks)
     if not tasks:
-        return
+        return []
     with tqdm(total=len(tasks), desc=label, unit="cell") as progress:
         if executor is None:
+            results = []
             for task in tasks:
-                work(task)
+                results.append(work(task))
                 progress.update()
-            return
-        for future in as_completed([executor.submit(work, task) for task in tasks]):
+            return results
+        futures = [executor.submit(work, task) for task in tasks]
+        for future in as_completed(futures):
             future.result()
             progress.update()
+        return [future.result() for future in futures]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -23,20 +24,45 @@ def clone_root() -> Path | None:
     -------
     Path or None
         The folder that holds ``_toc.yml`` and a ``pyproject.toml`` whose project is ``recbias``;
-        None for a wheel used elsewhere.
+        None for a wheel used elsewhere. Files are looked at anew in every call, so that a change
+        of the working directory or of a file is seen; only a project file that is still the same
+        is not parsed again, since every path of a cell asks.
     """
-    here = Path.cwd()
-    return _first_clone(_PACKAGE.parents) or _first_clone([here, *here.parents])
+    return _first_clone(_chain(str(_PACKAGE))[1:]) or _first_clone(_chain(os.getcwd()))
 
 
-def _first_clone(folders: Iterable[Path]) -> Path | None:
+# Texts and os.path here, because pathlib would take most of the time of a call.
+@lru_cache(maxsize=64)
+def _chain(folder: str) -> tuple[str, ...]:
+    """List a folder and its parents, nearest first."""
+    return tuple(str(each) for each in (Path(folder), *Path(folder).parents))
+
+
+def _first_clone(folders: Iterable[str]) -> Path | None:
     for folder in folders:
-        project = folder / "pyproject.toml"
-        if (folder / "_toc.yml").is_file() and project.is_file():
-            declared = tomllib.loads(project.read_text(encoding="utf-8"))
-            if declared.get("project", {}).get("name") == "recbias":
-                return folder
+        if not os.path.isfile(f"{folder}/_toc.yml"):
+            continue
+        project = f"{folder}/pyproject.toml"
+        try:
+            status = os.stat(project)
+        except OSError:
+            continue
+        if _project_name(project, status.st_ino, status.st_size, status.st_mtime_ns) == "recbias":
+            return _path(folder)
     return None
+
+
+@lru_cache(maxsize=64)
+def _path(text: str) -> Path:
+    return Path(text)
+
+
+@lru_cache(maxsize=64)
+def _project_name(project: str, inode: int, size: int, mtime_ns: int) -> str | None:
+    """Read the name that a project file declares; the numbers tell when it may have changed."""
+    declared = tomllib.loads(Path(project).read_text(encoding="utf-8"))
+    name = declared.get("project", {}).get("name")
+    return name if isinstance(name, str) else None
 
 
 def packaged(name: str) -> Path:
@@ -98,6 +124,6 @@ def cells_dir() -> Path:
         return Path(named).expanduser()
     root = clone_root()
     if root:
-        return root / "data" / "cells"
+        return _path(f"{root}/data/cells")
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "recbias" / "cells"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import platform
 import tempfile
@@ -18,19 +19,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from threadpoolctl import threadpool_info
 
-from recbias.errors import StoreError
+from recbias.errors import ConfigError, StoreError
 from recbias.places import clone_root
 
 __all__ = [
     "canonical_json",
     "digest",
+    "frame_from_json",
+    "frame_to_json",
+    "pack_replicates",
     "platform_record",
     "read_arrays",
     "read_document",
+    "unpack_replicates",
     "write_arrays",
     "write_atomically",
     "write_document",
@@ -87,31 +93,92 @@ def write_arrays(
     *,
     key: str,
     provenance: Mapping[str, object],
-) -> None:
-    """Write named one-dimensional arrays of any lengths as one Parquet file.
+) -> str:
+    """Write named arrays of any lengths as one Parquet file with a checksum over all of it.
 
     Parameters
     ----------
     path
         Target.
     arrays
-        One-dimensional arrays; their dtypes are kept.
+        Arrays of bool, int or float with one or two axes; dtypes and shapes are kept (numbers of
+        another byte order come back in the machine's own).
     key
         What :func:`read_arrays` will be asked for.
     provenance
         JSON-able record of how the content arose; not part of the key.
+
+    Returns
+    -------
+    str
+        The sha256 of the file, for the document beside it: see :func:`write_document`.
+
+    Raises
+    ------
+    ConfigError
+        If an array has another kind of values or another number of axes.
+    OSError
+        As :func:`write_atomically`.
+
+    Notes
+    -----
+    Other programs can read the file: every array is a column, those that are shorter than others
+    end with nulls. Rows of arrays with two axes are bytes, because a reader of Parquet goes through
+    lists number by number, which takes long for millions of them. Bytes of equal weight are written
+    together (``BYTE_STREAM_SPLIT``): what changes slowly from row to row becomes small. The
+    checksum is the sha256 of the file with zeros in its place.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "ranks.parquet"
+    ...     sha256 = write_arrays(path, {"rank": np.arange(3)}, key="k", provenance={"seed": 1})
+    ...     print(sha256 == digest(path.read_bytes()), read_arrays(path, key="k"))
+    True ({'rank': array([0, 1, 2])}, {'seed': 1})
     """
-    columns = {
-        name: pa.ListArray.from_arrays(np.array([0, len(values)], np.int32), pa.array(values))
+    shapes = {name: [values.dtype.name, *values.shape] for name, values in arrays.items()}
+    columns = [_column(name, values) for name, values in arrays.items()]
+    n_rows = max(map(len, columns), default=0)
+    columns = [
+        pa.concat_arrays([column, pa.nulls(n_rows - len(column), column.type)])
+        for column in columns
+    ]
+    schema = pa.schema(
+        [
+            pa.field(name, column.type, nullable=column.null_count > 0)
+            for name, column in zip(arrays, columns, strict=True)
+        ]
+    )
+    metadata = {
+        "recbias.key": key,
+        "recbias.provenance": canonical_json(provenance),
+        "recbias.arrays": canonical_json(shapes),
+        # The last one: the file is searched for it from its end, whatever words come before it.
+        "recbias.checksum": (_CHECKSUM + _NO_CHECKSUM).decode(),
+    }
+    encodings = {
+        name: "PLAIN" if values.dtype.kind == "b" else "BYTE_STREAM_SPLIT"
         for name, values in arrays.items()
     }
-    table = pa.table(columns).replace_schema_metadata(
-        {"recbias.key": key, "recbias.provenance": canonical_json(provenance)}
-    )
     sink = pa.BufferOutputStream()
-    # Neither the format nor the compression notices a flipped bit without these checksums.
-    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
-    write_atomically(path, sink.getvalue().to_pybytes())
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=False,
+        column_encoding=encodings,
+        write_statistics=False,
+        store_schema=False,  # Arrow's copy of schema and metadata, which nobody here needs
+    ) as writer:
+        writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        writer.add_key_value_metadata(metadata)
+    content = bytearray(sink.getvalue())
+    place = _checksum_place(content)
+    content[place : place + 64] = _checksum(content, place)
+    write_atomically(path, bytes(content))
+    return digest(bytes(content))
 
 
 def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
@@ -127,81 +194,456 @@ def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], d
     Returns
     -------
     arrays : dict of ndarray
+        In the order of writing; C-contiguous, free to be changed.
     provenance : dict
 
     Raises
     ------
     StoreError
-        If the file is truncated, is no artefact, or has another key.
+        If the file is not there, differs in any bit from what was written (which is found out
+        before any of it is interpreted), is no artefact, or has another key.
     """
     try:
-        # Read at once: opened twice, the file could be another writer's the second time.
-        content = pa.BufferReader(path.read_bytes())
-        table = pq.read_table(content, page_checksum_verification=True)
+        content = path.read_bytes()
+        place = _checksum_place(content)
+        if place < 0 or content[place : place + 64] != _checksum(content, place):
+            raise ValueError("its checksum is absent or another")
+        table = pq.read_table(pa.BufferReader(content))
         metadata = table.schema.metadata
         found = metadata[b"recbias.key"].decode()
         provenance = json.loads(metadata[b"recbias.provenance"])
-        arrays = {
-            name: table.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            for name in table.column_names
-        }
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        shapes = json.loads(metadata[b"recbias.arrays"])
+        arrays = {name: _array(table.column(name), *shapes[name]) for name in table.column_names}
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path}: damaged artefact ({error!r}); delete it and rerun") from error
     if found != key:
         raise StoreError(f"{path}: key {found[:12]}, expected {key[:12]}; delete it and rerun")
     return arrays, provenance
 
 
+_CHECKSUM = b"recbias-sha256:"
+_NO_CHECKSUM = b"0" * 64
+
+
+def _checksum_place(content: bytes | bytearray) -> int:
+    """Find where the checksum of an artefact is written; -1 if nowhere."""
+    place = content.rfind(_CHECKSUM)
+    return place if place < 0 else place + len(_CHECKSUM)
+
+
+def _checksum(content: bytes | bytearray, place: int) -> bytes:
+    """Compute the checksum of an artefact that is to be written at `place`."""
+    view = memoryview(content)
+    found = hashlib.sha256(view[:place])
+    found.update(_NO_CHECKSUM)
+    found.update(view[place + 64 :])
+    return found.hexdigest().encode()
+
+
+def _column(name: str, values: npt.NDArray[Any]) -> pa.Array:
+    """Make a column of an array; rows of an array with two axes are bytes."""
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or values.ndim not in (1, 2):
+        raise ConfigError(
+            f"array '{name}' of {values.dtype} with {values.ndim} axes cannot be stored; give "
+            "numbers of up to 64 bits or bools with one or two axes"
+        )
+    values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if values.ndim == 1:
+        return pa.array(values)
+    if values.size == 0:
+        return pa.array(values.ravel())
+    row = pa.binary(values.shape[1] * values.itemsize)
+    return pa.Array.from_buffers(row, len(values), [None, pa.py_buffer(values)])
+
+
+def _array(column: pa.ChunkedArray, dtype: str, *shape: int) -> npt.NDArray[Any]:
+    """Make the array of a column again."""
+    size = math.prod(shape)
+    content = column.slice(0, shape[0] if size else 0).combine_chunks()
+    if len(shape) == 2 and size:
+        width = content.type.byte_width
+        place = content.offset * width
+        flat = np.frombuffer(content.buffers()[1], dtype, size, place)
+    else:
+        flat = content.to_numpy(zero_copy_only=False)
+    if flat.dtype != dtype:
+        raise ValueError(f"{flat.dtype} where {dtype} was written")
+    return np.array(flat.reshape(shape))
+
+
+_FIELDS = (
+    "kind",
+    "key",
+    "dataset",
+    "parameters",
+    "provenance",
+    "times",
+    "body",
+    "sidecar",
+    "digest",
+)
+_REMEDY = "restore it, or record it again where the data is: see CONTRIBUTING.md"
+
+
 def write_document(
-    path: Path, body: Mapping[str, Any], *, key: str, context: Mapping[str, Any]
+    path: Path,
+    *,
+    kind: str,
+    key: str,
+    dataset: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    times: Mapping[str, Any],
+    body: Mapping[str, Any],
+    sidecar: str | None = None,
 ) -> None:
     """Write results as readable JSON with a digest that notices any later edit.
 
     Parameters
     ----------
     path
-        Target.
-    body
-        JSON-able results; with the key, they are what the digest covers.
+        Target, with the suffix ``.json``.
+    kind
+        What kind of result it is.
     key
         Digest of what decides the results.
-    context
-        Parameters, dataset and provenance, for people and for recomputing.
+    dataset
+        Record of the dataset.
+    parameters
+        What was asked for: enough to compute it again.
+    provenance
+        Versions and the like.
+    times
+        What differs from run to run and says nothing about the results: seconds, memory, date.
+        The digest covers all the rest, including the order of names and of rows.
+    body
+        The results; tables as :func:`frame_to_json` gives them.
+    sidecar
+        The sha256 of the Parquet file of the same name that belongs to the document, as
+        :func:`write_arrays` returns it. Write that file first.
+
+    Raises
+    ------
+    ValueError
+        If a number is infinite or NaN, which JSON lacks, or two names are one as text.
+    OSError
+        As :func:`write_atomically`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "means.json"
+    ...     means = frame_to_json(pd.DataFrame({"system": ["Random"], "value": [0.25]}))
+    ...     write_document(
+    ...         path,
+    ...         kind="table",
+    ...         key="k",
+    ...         dataset={"name": "ml-1m"},
+    ...         parameters={"seed": 1},
+    ...         provenance={},
+    ...         times={"seconds": 2.5},
+    ...         body={"means": means},
+    ...     )
+    ...     frame_from_json(read_document(path)["body"]["means"])
+       system  value
+    0  Random   0.25
     """
-    record = {**context, "key": key, "body": body, "digest": digest({"key": key, "body": body})}
-    # Not sorted: the order of systems and protocols is that of the experiment.
-    text = json.dumps(record, indent=1, allow_nan=False) + "\n"
-    write_atomically(path, text.encode())
+    given = {
+        "kind": kind,
+        "key": key,
+        "dataset": dataset,
+        "parameters": parameters,
+        "provenance": provenance,
+        "times": times,
+        "body": body,
+        "sidecar": sidecar,
+    }
+    # As it will be read: names are text, tuples are lists.
+    record = json.loads(json.dumps(given, allow_nan=False), object_pairs_hook=_named_once)
+    record["digest"] = _document_digest(record)
+    write_atomically(path, (_laid_out(record) + "\n").encode())
 
 
 def read_document(path: Path) -> dict[str, Any]:
     """Read what :func:`write_document` wrote.
 
+    Parameters
+    ----------
+    path
+        A document, with its suffix ``.json``.
+
     Returns
     -------
     dict
-        The context with ``key`` and ``body``.
+        ``kind``, ``key``, ``dataset``, ``parameters``, ``provenance``, ``times``, ``body``,
+        ``sidecar`` and ``digest``.
 
     Raises
     ------
     StoreError
-        If the file is missing, is no such document, or was edited.
+        If the file is missing, is no such document, or was edited in anything but its times; if
+        the Parquet file that belongs to it is missing or is another.
     """
-    remedy = "restore it, or record it again where the data is: see CONTRIBUTING.md"
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        expected = digest({"key": record["key"], "body": record["body"]})
-        found = record["digest"]
+        record = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_named_once)
+        if absent := [name for name in _FIELDS if name not in record]:
+            raise ValueError(f"without {', '.join(absent)}")
+        if not isinstance(record["times"], dict):  # the one entry that the digest leaves out
+            raise ValueError("times are no record")
+        expected, found = _document_digest(record), record["digest"]
     except FileNotFoundError as error:
-        raise StoreError(f"{path}: missing result; {remedy}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{path}: not a result ({error!r}); {remedy}") from error
+        raise StoreError(f"{path}: missing result; {_REMEDY}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(f"{path}: not a result ({error!r}); {_REMEDY}") from error
     if found != expected:
         raise StoreError(
             f"{path}: changed after it was computed (digest {expected[:12]}, "
-            f"written {str(found)[:12]}); {remedy}"
+            f"written {str(found)[:12]}); {_REMEDY}"
         )
+    if record["sidecar"] is not None:
+        _check_sidecar(path.with_suffix(".parquet"), record["sidecar"], path)
     return record
+
+
+def _check_sidecar(sidecar: Path, expected: str, document: Path) -> None:
+    try:
+        found = digest(sidecar.read_bytes())
+    except OSError as error:
+        raise StoreError(f"{sidecar}: missing, {document} needs it; {_REMEDY}") from error
+    if found != expected:
+        raise StoreError(
+            f"{sidecar}: not the file that belongs to {document} (sha256 {found[:12]}, expected "
+            f"{expected[:12]}); {_REMEDY}"
+        )
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that stands twice: people would read the first value, programs the last."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a name stands twice")
+    return record
+
+
+def _document_digest(record: Mapping[str, Any]) -> str:
+    """Digest all of a document but its times, in the order of the file."""
+    covered = {name: value for name, value in record.items() if name not in ("times", "digest")}
+    return digest(json.dumps(covered, separators=(",", ":"), allow_nan=False).encode())
+
+
+def _laid_out(value: Any, indent: str = "") -> str:
+    """Write JSON with a line per name; a list of plain values stands on one line."""
+    deeper = indent + " "
+    if isinstance(value, dict) and value:
+        lines = [
+            f"{deeper}{json.dumps(name)}: {_laid_out(each, deeper)}" for name, each in value.items()
+        ]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+        lines = [deeper + _laid_out(each, deeper) for each in value]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    return json.dumps(value)
+
+
+def frame_to_json(frame: pd.DataFrame) -> dict[str, Any]:
+    """Write a table column by column, so that a document holds it in a line per column.
+
+    Parameters
+    ----------
+    frame
+        Columns of bools, ints, floats or texts with text names, under the default index.
+
+    Returns
+    -------
+    dict
+        ``dtypes`` and ``columns``, each by name. Numbers keep all their digits; NaN and missing
+        texts are None, infinities the texts ``"inf"`` and ``"-inf"``.
+
+    Raises
+    ------
+    ConfigError
+        If a column has another kind of values, a name is no text or stands twice, or rows have
+        names.
+
+    Examples
+    --------
+    >>> frame_to_json(pd.DataFrame({"system": ["Random", "Popularity"], "value": [0.1, np.nan]}))
+    {'dtypes': {'system': 'str', 'value': 'float64'},
+     'columns': {'system': ['Random', 'Popularity'], 'value': [0.1, None]}}
+    """
+    if not frame.index.equals(pd.RangeIndex(len(frame))) or (len(frame) and frame.columns.empty):
+        raise ConfigError("a table is stored without names of rows: use frame.reset_index()")
+    if not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
+        raise ConfigError(f"columns {list(frame.columns)}: expected texts, each of them once")
+    dtypes = {name: _dtype_name(name, frame[name]) for name in frame.columns}
+    columns = {name: [_plain(value) for value in frame[name].tolist()] for name in frame.columns}
+    return {"dtypes": dtypes, "columns": columns}
+
+
+def _dtype_name(name: str, column: pd.Series) -> str:
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.itemsize <= 8:
+        return dtype.name
+    if isinstance(dtype, pd.StringDtype):
+        return "str"
+    if isinstance(dtype, np.dtype) and all(isinstance(each, str | None) for each in column):
+        return "str"
+    raise ConfigError(
+        f"column '{name}' of {dtype} cannot be stored; give bools, ints, floats or texts"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Replace what JSON lacks."""
+    if value is None or value is pd.NA or value != value:
+        return None
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+def frame_from_json(record: Mapping[str, Any]) -> pd.DataFrame:
+    """Read what :func:`frame_to_json` wrote.
+
+    Parameters
+    ----------
+    record
+        ``dtypes`` and ``columns``.
+
+    Returns
+    -------
+    DataFrame
+        Values, dtypes and order of columns as they were, also without rows; texts as the columns
+        of text that pandas makes of a list.
+
+    Raises
+    ------
+    StoreError
+        If the record is no such table.
+
+    Examples
+    --------
+    >>> record = {"dtypes": {"value": "float64"}, "columns": {"value": [0.1, None, "-inf"]}}
+    >>> frame_from_json(record)["value"].tolist()
+    [0.1, nan, -inf]
+    """
+    texts = pd.Series([""]).dtype
+    try:
+        dtypes, columns = record["dtypes"], record["columns"]
+        if list(dtypes) != list(columns) or len({len(values) for values in columns.values()}) > 1:
+            raise ValueError("columns and dtypes differ in names, or columns in length")
+        return pd.DataFrame(
+            {
+                name: pd.Series(values, dtype=texts if dtypes[name] == "str" else dtypes[name])
+                for name, values in columns.items()
+            }
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"not a table ({error!r}); {_REMEDY}") from error
+
+
+_LARGEST = 32767
+_UNDEFINED = -32768
+
+
+def pack_replicates(
+    values: npt.ArrayLike, replicates: npt.ArrayLike
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float64]]:
+    """Write replicates in 16 bits each: as deviations from their value, in units of their own.
+
+    Parameters
+    ----------
+    values : array_like of float64, shape (n,)
+        Estimates.
+    replicates : array_like of float64, shape (n, n_replicates)
+        The same on resampled users. NaN stays NaN.
+
+    Returns
+    -------
+    packed : ndarray of int16, shape (n, n_replicates)
+        Deviations in units of `scale`; -32768 stands for NaN.
+    scale : ndarray of float64, shape (n,)
+        Largest deviation divided by 32767; 1 where no replicate deviates.
+
+    Raises
+    ------
+    ConfigError
+        If shapes do not fit, or a replicate is infinite or further from its value than a float64
+        can tell: it would leave no digits to the others.
+
+    Notes
+    -----
+    :func:`unpack_replicates` gives every replicate back up to ``scale / 2``. Packing that again
+    gives the same bits: results may be read and saved any number of times. For this, units have 24
+    binary digits and are no smaller than 4096 times the distance between floats at the value, so
+    that rounding in sums cannot reach them. Deviations below half of that (as of sums in another
+    order) are none. Replicates of a value that is NaN or infinite deviate from 0.
+
+    Examples
+    --------
+    >>> packed, scale = pack_replicates([0.5], [[0.5, 0.75, 0.4, np.nan]])
+    >>> packed
+    array([[     0,  32767, -13107, -32768]], dtype=int16)
+    >>> unpack_replicates([0.5], packed, scale).round(4)
+    array([[0.5 , 0.75, 0.4 ,  nan]])
+    """
+    centre, drawn = _centre(values), np.asarray(replicates, dtype=np.float64)
+    if drawn.ndim != 2 or len(drawn) != len(centre):
+        raise ConfigError(
+            f"replicates of shape {drawn.shape} for {len(centre)} values; give a row per value"
+        )
+    with np.errstate(over="ignore"):
+        deviation = drawn - centre[:, None]
+    if (rows := np.isinf(deviation).any(axis=1)).any():
+        raise ConfigError(
+            f"infinite replicates in row {int(rows.argmax())}; leave them undefined (NaN) instead"
+        )
+    undefined = np.isnan(deviation)
+    largest = np.max(np.abs(deviation), axis=1, initial=0.0, where=~undefined)
+    fraction, exponent = np.frexp(largest / _LARGEST)
+    units = np.ldexp(np.rint(np.ldexp(fraction, 24)), exponent - 24)
+    smallest = np.maximum(4096 * np.spacing(np.abs(centre)), 2.0**-1000)
+    scale = np.where(largest > smallest / 2, np.maximum(units, smallest), np.maximum(smallest, 1.0))
+    steps = np.rint(np.where(undefined, 0.0, deviation) / scale[:, None])
+    return np.where(undefined, _UNDEFINED, steps).astype(np.int16), scale
+
+
+def unpack_replicates(
+    values: npt.ArrayLike, packed: npt.NDArray[np.int16], scale: npt.ArrayLike
+) -> npt.NDArray[np.float64]:
+    """Give back the replicates that :func:`pack_replicates` wrote.
+
+    Parameters
+    ----------
+    values : array_like of float64, shape (n,)
+        The same as for packing.
+    packed : ndarray of int16, shape (n, n_replicates)
+    scale : array_like of float64, shape (n,)
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n_replicates)
+
+    Raises
+    ------
+    ConfigError
+        If shapes do not fit.
+    """
+    centre, units = _centre(values), np.asarray(scale, dtype=np.float64)
+    if packed.ndim != 2 or not len(packed) == len(centre) == len(units):
+        raise ConfigError(
+            f"packed replicates of shape {packed.shape} for {len(centre)} values and {len(units)} "
+            "scales; give a row per value"
+        )
+    found = centre[:, None] + packed * units[:, None]
+    found[packed == _UNDEFINED] = np.nan
+    return found
+
+
+def _centre(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    centre = np.asarray(values, dtype=np.float64)
+    if centre.ndim != 1:
+        raise ConfigError(f"values of shape {centre.shape}; give a list of numbers")
+    return np.where(np.isfinite(centre), centre, 0.0)
 
 
 def platform_record() -> dict[str, object]:

@@ -281,6 +281,33 @@ def test_what_the_kernel_gets_is_absolute(
     assert len(kernels.parameters) == 2, "the table changed"
 
 
+def options_change_the_page(chapter: Chapter, table: Path, kernels: Kernels) -> bool:
+    """Tell whether each change of the options kept beside a table, and only it, is a new run."""
+    options = table.with_name(f"{table.name}.recbias.yaml")
+    before = len(kernels.parameters)
+    n_runs = []
+    for text in (None, "user: a\n", "user: a\n", "user: b b\n", None):
+        if text is None:
+            options.unlink(missing_ok=True)
+        elif not options.is_file() or options.read_text() != text:
+            options.write_text(text)
+        run_chapter(chapter, str(table))
+        n_runs.append(len(kernels.parameters) - before)
+    return n_runs == [1, 2, 2, 3, 4]
+
+
+def test_a_corrected_reading_of_a_table_is_another_run(
+    tmp_path: Path, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chapter = write_chapter(tmp_path / "clone", "1")
+    table = tmp_path / "t.csv"
+    table.write_text("a,b b,item_id\n1,2,3\n")
+    assert options_change_the_page(chapter, table, kernels)
+    # Where the key knows the table alone, the old page stays: the test notices that.
+    monkeypatch.setattr("recbias.chapters._with_options", lambda table: [table])
+    assert not options_change_the_page(chapter, table, kernels)
+
+
 def test_where_a_chapter_stores_its_results(tmp_path: Path, kernels: Kernels) -> None:
     chapter = write_chapter(tmp_path, "1")
     run_chapter(chapter, "synthetic")

@@ -13,7 +13,7 @@ import pandas as pd
 from recbias.claims.ledger import claims
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError
-from recbias.experiment import REVISION, check_key, results_dir
+from recbias.experiment import REVISION, check_key, results_dir, split_times
 from recbias.places import clone_root
 from recbias.store import digest, platform_record, read_document, write_document
 
@@ -89,18 +89,20 @@ class Checks:
 
     def save(self, path: Path) -> None:
         """Write the checks as ``path.json``, with a digest."""
-        context = {
-            "kind": "checks",
-            "revision": REVISION,
-            "dataset": dict(self.dataset),
-            "parameters": dict(self.parameters),
-            "provenance": dict(self.provenance),
-        }
-        body = {
-            "checks": [vars(check) for check in self.rows],
-            "statistics": dict(self.statistics),
-        }
-        write_document(path.with_suffix(".json"), body, key=self.key, context=context)
+        provenance, times = split_times(self.provenance)
+        write_document(
+            path.with_suffix(".json"),
+            kind="checks",
+            key=self.key,
+            dataset=self.dataset,
+            parameters=self.parameters,
+            provenance=provenance,
+            times=times,
+            body={
+                "checks": [vars(check) for check in self.rows],
+                "statistics": dict(self.statistics),
+            },
+        )
 
 
 def load_checks(path: Path, *, origin: str = "recorded") -> Checks:
@@ -121,7 +123,7 @@ def load_checks(path: Path, *, origin: str = "recorded") -> Checks:
         parameters=record["parameters"],
         dataset=record["dataset"],
         origin=origin,
-        provenance=record["provenance"],
+        provenance={**record["provenance"], **record["times"]},
     )
 
 
