@@ -46,7 +46,6 @@ from recbias.store import (
 )
 from recbias.streams import stream
 from recbias.targets import TargetRule, Targets
-from recbias.theory import expectation, is_expectation
 
 __all__ = [
     "Grid",
@@ -125,8 +124,8 @@ class Grid:
         How it is evaluated: texts of :class:`~recbias.protocol.Protocol`, optionally under labels
         of your own.
     metrics
-        What is measured: metrics (``"P@10"``) and expectations of :mod:`recbias.theory`
-        (``"rho"``), the same for all protocols or by label.
+        What is measured: texts of :class:`~recbias.metrics.Metric` of kind ``ranks``, the
+        same for all protocols or by label.
     split
         Text of a :class:`~recbias.splits.SplitRule`.
     seed
@@ -172,10 +171,7 @@ class Grid:
                 f"metrics are given for {sorted(metrics)}, protocols for {sorted(protocols)}"
             )
         metrics = {
-            label: tuple(
-                text if is_expectation(text) else str(parse_metric(text)) for text in metrics[label]
-            )
-            for label in protocols
+            label: tuple(str(parse_metric(text)) for text in metrics[label]) for label in protocols
         }
         names = [system.name for system in self.systems]
         if len(set(names)) < len(names) or not names:
@@ -776,25 +772,12 @@ def _measured(
     table: RankTable, texts: Sequence[str], protocol: Protocol, rating_max: float
 ) -> FloatArray:
     """Measure metrics and expectations of one table, a row each."""
-    metrics = [parse_metric(text) for text in texts if not is_expectation(text)]
-    measured = iter(
-        measure(
-            table,
-            metrics,
-            min_rating=protocol.min_rating,
-            condensed=protocol.condensed,
-            rating_max=rating_max,
-        )
-        if metrics
-        else ()
-    )
-    return np.array(
-        [
-            expectation(text, table, min_rating=protocol.min_rating)
-            if is_expectation(text)
-            else next(measured)
-            for text in texts
-        ]
+    return measure(
+        table,
+        [parse_metric(text) for text in texts],
+        min_rating=protocol.min_rating,
+        condensed=protocol.condensed,
+        rating_max=rating_max,
     )
 
 
@@ -808,7 +791,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 f"{scale.minimum:g} to {scale.maximum:g}"
             )
     for text in (text for texts in grid.by_label.values() for text in texts):
-        cutoff = None if is_expectation(text) else parse_metric(text).cutoff
+        cutoff = parse_metric(text).cutoff
         if cutoff is not None and cutoff > dataset.ratings.n_items:
             raise ConfigError(
                 f"{text}: the cutoff is above the catalogue of {dataset.name}, "
@@ -923,7 +906,7 @@ def _describe_sets(table: RankTable, protocol: Protocol, texts: Sequence[str]) -
     sizes = rated if protocol.condensed else table.n_targets.astype(np.int64)
     asked = protocol.rule.n_sampled or 0
     own = np.ones(len(sizes), dtype=np.int64) if table.per == "run" else n_relevant
-    cutoffs = [parse_metric(text).cutoff or 0 for text in texts if not is_expectation(text)]
+    cutoffs = [parse_metric(text).cutoff or 0 for text in texts]
     return {
         "sets": len(sizes),
         "no_relevant": 0 if table.per == "run" else int((n_relevant == 0).sum()),
