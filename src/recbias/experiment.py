@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from recbias.aggregation import bootstrap_weights, interval, replicates, user_sums
+from recbias.aggregation import replicates, user_sums
 from recbias.comparison import compare_all
 from recbias.datasets import Dataset, dataset_info, load_dataset, registry
 from recbias.engine import open_executor, run_all
@@ -34,6 +34,7 @@ from recbias.protocol import Protocol
 from recbias.ranking import RankTable, rank
 from recbias.recommenders import System
 from recbias.relevance import relevant
+from recbias.resampling import bootstrap_weights, interval
 from recbias.splits import Split, SplitRule
 from recbias.store import (
     canonical_json,

@@ -235,7 +235,7 @@ def lemma_bound(table: RankTable, bound: Literal["lower", "upper"], cutoff: int)
 def expected_hit(
     table: RankTable, what: Literal["P", "lower", "upper"], cutoff: int, size: int
 ) -> FloatArray:
-    r"""Compute the expected 1RP@n, or bound of the lemma, over all samples of T - 1 non-relevant items.
+    r"""Compute 1RP@n, or a bound of the lemma, expected over all samples of T - 1 items.
 
     Parameters
     ----------

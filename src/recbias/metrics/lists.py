@@ -229,7 +229,7 @@ def item_counts(
         Places that count; None = all that were kept.
     weights : ndarray of int, shape (n_rows, n_users), optional
         How often each user counts, a row for each weighting, as from
-        :func:`recbias.aggregation.bootstrap_weights`; every user once, in one row, without it.
+        :func:`recbias.resampling.bootstrap_weights`; every user once, in one row, without it.
 
     Returns
     -------

@@ -206,7 +206,7 @@ def measure_resampled(
     metrics : sequence of Metric
         Of kind ``system``, in the order of the result's rows.
     weights : ndarray of int, shape (n_rows, n_users)
-        How often each user counts; from :func:`recbias.aggregation.bootstrap_weights`, or zeros and
+        How often each user counts; from :func:`recbias.resampling.bootstrap_weights`, or zeros and
         ones to leave users out.
 
     Returns
