@@ -1,19 +1,28 @@
-"""Aggregation: named populations worked out by hand, and intervals that cover."""
+"""Aggregation: named populations worked out by hand, weights and statistics by plain loops."""
+
+import math
+from pathlib import Path
+from statistics import geometric_mean, median
 
 import numpy as np
 import pytest
-from scipy import stats
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rank_tables import run_table, user_table
 from recbias.aggregation import (
+    POPULATIONS,
+    Averaging,
     aggregate,
-    bootstrap_weights,
-    interval,
+    contributions,
+    finish,
     replicates,
+    units,
     user_sums,
 )
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, ContractError
 from recbias.metrics import measure, parse_metric
+from recbias.resampling import bootstrap_weights, weighted_medians, weighted_sums
 
 
 def average(table, *names, population, min_rating=4):
@@ -115,104 +124,311 @@ def test_populations_that_a_table_does_not_know_are_refused(table, population, m
         aggregate(table, values, min_rating=4, population=population)
 
 
-# ---- bootstrap ----
+# ---- averaging as a value ----
+
+averagings = st.builds(
+    Averaging,
+    st.sampled_from(["", "all", "tested", "relevant"]),
+    st.sampled_from(["", "ratings", "relevant"]),
+    st.sampled_from(["mean", "median", "geometric", "geometric(0.01)", "geometric(2)"]),
+) | st.sampled_from([Averaging("runs"), Averaging("groups"), Averaging("runs", statistic="median")])
 
 
-def test_weights_are_multinomial_counts():
-    n_users, n_replicates = 50, 4000
-    weights = bootstrap_weights(n_users, n_replicates, rng=np.random.default_rng(1))
-    assert weights.dtype == np.uint8
-    assert (weights.sum(axis=1) == n_users).all()
-    counts = np.bincount(weights.ravel(), minlength=12)[:6]
-    expected = stats.binom.pmf(range(6), n_users, 1 / n_users) * weights.size
-    assert np.abs((counts - expected) / np.sqrt(expected)).max() < 5
-    covariance = np.cov(weights[:, :2].T)
-    assert covariance[0, 0] == pytest.approx(1 - 1 / n_users, rel=0.15)
+@given(averagings)
+def test_every_averaging_parses_back(averaging):
+    assert Averaging.parse(str(averaging)) == averaging
 
 
-def test_weights_follow_the_generator():
-    first, same, other = (
-        bootstrap_weights(20, 5, rng=np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, same)
-    assert (first != other).any()
+def test_an_averaging_prints_what_is_not_habit():
+    text = "users=tested weights=ratings statistic=median"
+    averaging = Averaging.parse(text)
+    assert averaging == Averaging("tested", "ratings", "median")
+    assert str(averaging) == text
+    assert Averaging.parse("statistic=median users=tested weights=ratings") == averaging
+    assert str(Averaging.parse("")) == ""
+    assert str(Averaging("all", statistic="geometric(1e-5)")) == "users=all statistic=geometric"
+    assert Averaging(statistic="geometric(0.010)") == Averaging(statistic="geometric(0.01)")
+    assert Averaging(statistic="geometric").epsilon == 1e-5
+    assert Averaging().epsilon is None
 
 
-def test_replicates_are_the_value_of_the_repeated_users():
-    rng = np.random.default_rng(4)
-    numerator, denominator = rng.random((3, 30)), rng.integers(0, 3, 30).astype(float)
-    weights = bootstrap_weights(30, 20, rng=rng)
-    found = replicates(numerator, denominator, weights)
-    for number, row in enumerate(weights):
-        users = np.repeat(np.arange(30), row)
-        expected = numerator[:, users].sum(axis=1) / denominator[users].sum()
-        np.testing.assert_allclose(found[:, number], expected, rtol=1e-13)
-    once = replicates(numerator, denominator, np.ones((1, 30), dtype=np.uint8))
-    np.testing.assert_allclose(once[:, 0], numerator.sum(axis=1) / denominator.sum(), rtol=1e-13)
+@pytest.mark.parametrize("per", ["user", "run"])
+def test_an_empty_population_is_the_habit(per):
+    assert Averaging().resolved(per).population == {"user": "all", "run": "runs"}[per]
+    assert Averaging("relevant").resolved(per) == Averaging("relevant")
 
 
-def test_bits_of_a_replicate_depend_on_itself_alone():
-    rng = np.random.default_rng(5)
-    numerator, denominator = rng.random((7, 101)), np.ones(101)
-    weights = bootstrap_weights(101, 9, rng=rng)
-    together = replicates(numerator, denominator, weights)
-    for metric in range(7):
-        alone = replicates(numerator[metric : metric + 1], denominator, weights[3:4])
-        assert alone[0, 0] == together[metric, 3]
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("users=relevent", "unknown population 'relevent': did you mean 'relevant'"),
+        ("weights=rating", "unknown weights of users 'rating': did you mean 'ratings'"),
+        ("statistic=medium", "unknown statistic 'medium': did you mean 'median'"),
+        ("statistic=geometric(0)", r"geometric\(0\): expected a number above 0"),
+        ("statistic=geometric(x)", r"geometric\(x\): expected a number above 0"),
+        ("statistic=geometric()", "expected a number above 0"),
+        ("user=all", "unknown option of averaging 'user': did you mean 'users'"),
+        ("users=all users=tested", "users is given twice"),
+        ("users=", "users has no value"),
+        ("users=runs weights=relevant", "users of runs weigh as many .* give no weights"),
+        ("users=groups weights=relevant", "users of groups weigh as many"),
+        ("users=groups statistic=median", "groups have a mean only"),
+    ],
+)
+def test_what_is_no_averaging_is_refused(text, message):
+    with pytest.raises(ConfigError, match=message):
+        Averaging.parse(text)
 
 
-def test_a_sample_without_members_has_no_value():
-    found = replicates(np.array([[1.0, 0.0]]), np.array([1.0, 0.0]), np.array([[0, 2], [1, 1]]))
-    np.testing.assert_array_equal(found, [[np.nan, 1.0]])
-    assert np.isnan(interval(found)).all()
+# ---- weights and statistics, by plain loops ----
 
 
-def test_interval_cuts_equal_tails_of_every_row():
-    values = np.vstack([np.arange(1001.0), 5 - np.arange(1001.0)])
-    np.testing.assert_allclose(interval(values, level=0.8), [[100, 900], [-895, -95]])
-    with pytest.raises(ConfigError, match="level 95"):
-        interval(values, level=95)
+def plain(values, weights, statistic):
+    """The statistic of values repeated as often as their weight says; None if there are none."""
+    repeated = [
+        value for value, weight in zip(values, weights, strict=True) for _ in range(int(weight))
+    ]
+    if not repeated:
+        return math.nan
+    if statistic == "mean":
+        return math.fsum(repeated) / len(repeated)
+    if statistic == "median":
+        return median(repeated)
+    epsilon = {"geometric": 1e-5, "geometric(0.01)": 0.01}[statistic]
+    return geometric_mean([value + epsilon for value in repeated]) - epsilon
 
 
-def coverage_of(simulate, truth, n_studies=1000):
-    """Share of simulated studies whose 95 % interval holds the truth, and 5 standard errors."""
-    n_users = 150
-    rng = np.random.default_rng(30)
-    weights = bootstrap_weights(n_users, 1000, rng=rng)
-    studies = [simulate(rng, n_users) for _ in range(n_studies)]
-    limits = np.array([interval(replicates(n[None], d, weights)) for n, d in studies])[:, 0]
-    covered = (limits[:, 0] <= truth) & (truth <= limits[:, 1])
-    return covered.mean(), 5 * np.sqrt(0.95 * 0.05 / n_studies)
+STATISTICS = ("mean", "median", "geometric", "geometric(0.01)")
 
 
-def test_interval_of_a_mean_over_part_of_the_users_covers():
-    """A user has a relevant item with probability .6, and then a value in tenths of mean .3."""
+def random_users(rng, n_users):
+    """A table and values of users with 0 to 4 test ratings, undefined without a liked one."""
+    judged = [
+        dict(enumerate(rng.integers(1, 6, rng.integers(0, 5)).tolist())) for _ in range(n_users)
+    ]
+    table = user_table(*[(range(9), one) for one in judged])
+    liked = np.array([sum(rating >= 4 for rating in one.values()) for one in judged])
+    values = rng.choice([0, 0.1, 0.2, 0.25, 0.7, 1], (2, n_users))
+    values[1, liked == 0] = np.nan
+    return table, values, np.array([len(one) for one in judged]), liked
 
-    def simulate(rng, n_users):
-        member = (rng.random(n_users) < 0.6).astype(float)
-        return member * rng.binomial(10, rng.beta(3, 7, n_users)) / 10, member
 
-    coverage, tolerance = coverage_of(simulate, truth=0.3)
-    assert abs(coverage - 0.95) < tolerance
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("weights", ["", "ratings", "relevant"])
+@pytest.mark.parametrize("population", ["all", "tested", "relevant"])
+def test_statistics_of_users_are_those_of_repeated_values(population, weights, statistic):
+    rng = np.random.default_rng(11)
+    for n_users in (1, 2, 9, 30):
+        table, values, rated, liked = random_users(rng, n_users)
+        member = {"all": rated >= 0, "tested": rated > 0, "relevant": liked > 0}[population]
+        weight = {"": member, "ratings": member * rated, "relevant": member * liked}[weights]
+        found = aggregate(
+            table, values, min_rating=4, population=population, weights=weights,
+            statistic=statistic,
+        )  # fmt: skip
+        expected = [plain(np.nan_to_num(row), weight, statistic) for row in values]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_interval_of_a_micro_average_covers_although_runs_of_a_user_depend():
-    """Users have 1 to 20 runs and a taste of their own: mean hit probability .3 for every run."""
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("population", ["all", "relevant", "runs"])
+def test_statistics_of_runs(population, statistic):
+    rng = np.random.default_rng(12)
+    user = np.sort(rng.integers(0, 12, 40))
+    table = run_table(14, *[(int(one), int(rng.integers(0, 9)), 5) for one in user])
+    values = rng.choice([0, 0.1, 0.5], (3, 40))
+    of_user = [values[:, user == one] for one in range(14)]
+    for row in range(3):
+        if population == "runs":
+            expected = plain(values[row], np.ones(40), statistic)
+        else:
+            some = [one[row] for one in of_user if population == "all" or one.shape[1]]
+            means = [math.fsum(one) / len(one) if len(one) else 0.0 for one in some]
+            expected = plain(means, np.ones(len(means)), statistic)
+        found = aggregate(table, values, min_rating=4, population=population, statistic=statistic)
+        assert found[row] == pytest.approx(expected, rel=1e-12)
+    if population == "relevant":
+        weighted = aggregate(table, values, min_rating=4, population=population, weights="relevant")
+        micro = aggregate(table, values, min_rating=4, population="runs")
+        np.testing.assert_allclose(weighted, micro, rtol=1e-14)
 
-    def simulate(rng, n_users):
-        runs = rng.integers(1, 21, n_users)
-        return rng.binomial(runs, rng.beta(1.5, 3.5, n_users)).astype(float), runs.astype(float)
 
-    coverage, tolerance = coverage_of(simulate, truth=0.3)
-    assert abs(coverage - 0.95) < tolerance
+def test_worked_values_of_weights_and_geometric_mean():
+    """formulas.md section 6: weights 1, 1, 8 give .54; geometric means of 0, .1, .4."""
+    table = user_table(([], {1: 5}), ([], {1: 5}), ([], dict.fromkeys(range(8), 5)))
+    values = np.array([[0.2, 0.4, 0.6], [0, 0.1, 0.4]])
+    weighted = aggregate(table, values, min_rating=4, weights="ratings")
+    assert weighted[0] == pytest.approx(0.54, abs=1e-15)
+    geometric = [
+        aggregate(table, values, min_rating=4, statistic=text)[1]
+        for text in ("geometric", "geometric(0.01)")
+    ]
+    assert geometric == pytest.approx([0.00735837, 0.06668766], abs=5e-9)
 
-    def as_if_independent(rng, n_users):
-        hits, runs = simulate(rng, n_users)
-        shuffled = rng.permutation(
-            np.repeat([1.0, 0.0], [int(hits.sum()), int((runs - hits).sum())])
+
+@pytest.mark.parametrize(
+    ("table", "population"), [(USERS, ""), (USERS, "relevant"), (RUNS, "runs")]
+)
+def test_the_mean_has_the_bits_of_its_two_sums(table, population):
+    """Recorded numbers: one path or the other, the same additions in the same order."""
+    rng = np.random.default_rng(13)
+    values = rng.random((5, table.n_users if table.per == "user" else len(table.user)))
+    numerator, denominator = user_sums(table, values, min_rating=4, population=population or "all")
+    columns = contributions(table, values, Averaging(population), min_rating=4)
+    np.testing.assert_array_equal(columns, [*numerator, denominator])
+    found = aggregate(table, values, min_rating=4, population=population)
+    np.testing.assert_array_equal(found, numerator.sum(axis=1) / denominator.sum())
+    one_by_one = [float(row.sum() / denominator.sum()) for row in numerator]
+    np.testing.assert_array_equal(found, one_by_one)
+    weights = bootstrap_weights(table.n_users, 7, rng=rng)
+    again = finish(weighted_sums(columns, weights), Averaging(population), 5).T
+    np.testing.assert_array_equal(again, replicates(numerator, denominator, weights))
+
+
+@pytest.mark.parametrize("statistic", ["mean", "geometric"])
+def test_folds_are_combined_by_adding_columns(statistic):
+    rng = np.random.default_rng(14)
+    folds = [random_users(rng, 20)[:2] for _ in range(3)]
+    averaging = Averaging("tested", "ratings", statistic)
+    columns = sum(contributions(*fold, averaging, min_rating=4) for fold in folds)
+    joined = [units(*fold, averaging, min_rating=4) for fold in folds]
+    for row, found in enumerate(finish(columns.sum(axis=1), averaging, 2)):
+        values = np.concatenate([one[0][row] for one in joined])
+        weights = np.concatenate([one[1] for one in joined])
+        assert found == pytest.approx(plain(values, weights, statistic), rel=1e-12)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_replicates_are_the_statistic_of_the_repeated_users(statistic):
+    rng = np.random.default_rng(15)
+    table, values, rated, _ = random_users(rng, 25)
+    averaging = Averaging("tested", "ratings", statistic)
+    weights = bootstrap_weights(25, 30, rng=rng)
+    if statistic == "median":
+        found = weighted_medians(*units(table, values, averaging, min_rating=4), weights).T
+    else:
+        columns = contributions(table, values, averaging, min_rating=4)
+        found = finish(weighted_sums(columns, weights), averaging, 2)
+    for row, weight in zip(found, weights, strict=True):
+        expected = [plain(np.nan_to_num(one), weight * rated, statistic) for one in values]
+        np.testing.assert_allclose(row, expected, rtol=1e-12)
+
+
+def test_users_without_a_list_are_left_out_or_count_as_zero():
+    table = user_table(*[(range(3), {1: 5})] * 3, (range(3), {}))
+    values = np.array([[0.3, np.nan, 0.6, 0.9], [0.1, 0.1, 0.1, np.nan]])
+    for population, skipped, zero in (
+        ("all", [0.6, 0.1], [1.8 / 4, 0.3 / 4]),
+        ("tested", [0.45, 0.1], [0.3, 0.1]),
+    ):
+        averaging = Averaging(population)
+        left = contributions(table, values, averaging, min_rating=4, skip_undefined=True)
+        assert len(left) == 4
+        np.testing.assert_allclose(finish(left.sum(axis=1), averaging, 2), skipped, rtol=1e-14)
+        every = contributions(table, values, averaging, min_rating=4)
+        np.testing.assert_allclose(finish(every.sum(axis=1), averaging, 2), zero, rtol=1e-14)
+        some = units(table, values, averaging, min_rating=4, skip_undefined=True)
+        medians = weighted_medians(*some, np.ones((1, 4), int))[:, 0]
+        np.testing.assert_allclose(medians, skipped, rtol=1e-14)
+    geometric = Averaging("tested", statistic="geometric(0.1)")
+    left = contributions(table, values, geometric, min_rating=4, skip_undefined=True)
+    expected = [geometric_mean([0.4, 0.7]) - 0.1, 0.1]
+    np.testing.assert_allclose(finish(left.sum(axis=1), geometric, 2), expected, rtol=1e-13)
+
+
+# ---- groups (P1R) ----
+
+
+def test_the_mean_over_popularity_groups():
+    """formulas.md section 1.5: 8 of 10 runs and 1 of 2 hit at 10: .065 where micro is .075."""
+    ranks = [1] * 8 + [11] * 2 + [10, 11]
+    table = run_table(12, *[(user, rank, 5) for user, rank in enumerate(ranks)])
+    values = measure(table, [parse_metric("P@10"), parse_metric("R@10")], min_rating=4)
+    group = np.repeat([0, 1], [10, 2])
+    for n_groups in (2, 5):
+        found = aggregate(
+            table, values, min_rating=4, population="groups", group=group, n_groups=n_groups
         )
-        first = np.concatenate([[0], np.cumsum(runs)[:-1]]).astype(int)
-        return np.add.reduceat(shuffled, first), runs
+        np.testing.assert_allclose(found, [0.065, 0.65], rtol=1e-14)
 
-    naive_coverage, _ = coverage_of(as_if_independent, truth=0.3, n_studies=300)
-    assert naive_coverage < 0.8
+
+def test_groups_by_a_loop_with_replicates_and_runs_in_no_group():
+    rng = np.random.default_rng(16)
+    user = np.sort(rng.integers(0, 9, 50))
+    table = run_table(10, *[(int(one), 1, 5) for one in user])
+    values, group = rng.random((3, 50)), rng.integers(-1, 6, 50)
+    group[group == 2] = 3
+    weights = np.vstack([np.ones(10, int), bootstrap_weights(10, 40, rng=rng)])
+    weights[1] = 0
+    weights[2] = np.arange(10) == user[np.flatnonzero(group >= 0)[0]]
+    columns = contributions(
+        table, values, Averaging("groups"), min_rating=4, group=group, n_groups=6
+    )
+    assert columns.shape == (6 * 4, 10)
+    found = finish(weighted_sums(columns, weights), Averaging("groups"), 3, 6)
+    for row, weighting in zip(found, weights, strict=True):
+        for metric, value in enumerate(row):
+            means = []
+            for one in range(6):
+                runs = [run for run in range(50) if group[run] == one and weighting[user[run]]]
+                if runs:
+                    total = math.fsum(weighting[user[run]] * values[metric, run] for run in runs)
+                    means.append(total / sum(weighting[user[run]] for run in runs))
+            expected = math.fsum(means) / len(means) if means else math.nan
+            assert value == pytest.approx(expected, rel=1e-13, nan_ok=True)
+
+
+def test_one_group_is_the_micro_average():
+    values = np.random.default_rng(17).random((2, len(RUNS.user)))
+    group = np.zeros(len(RUNS.user), int)
+    found = aggregate(RUNS, values, min_rating=4, population="groups", group=group)
+    np.testing.assert_allclose(
+        found, aggregate(RUNS, values, min_rating=4, population="runs"), rtol=1e-15
+    )
+
+
+# ---- what is refused ----
+
+
+def test_averagings_that_a_table_does_not_know_are_refused():
+    values, per_run = np.zeros((1, 4)), np.zeros((1, 4))
+    group = np.zeros(4, int)
+
+    def columns(table, averaging, **options):
+        return contributions(table, values, averaging, min_rating=4, **options)
+
+    with pytest.raises(ConfigError, match="a median is no function of sums; use units"):
+        columns(USERS, Averaging(statistic="median"))
+    with pytest.raises(ConfigError, match="population 'groups': the table has one target set per"):
+        columns(USERS, Averaging("groups"), group=group)
+    with pytest.raises(ConfigError, match="give the group of each run"):
+        columns(RUNS, Averaging("groups"))
+    for wrong in (group[:3], group + 1, group - 2):
+        with pytest.raises(ContractError, match=r"expected \(4,\), each from -1 to 0"):
+            columns(RUNS, Averaging("groups"), group=wrong)
+    with pytest.raises(ConfigError, match="holds relevant test ratings only; use weights=relevant"):
+        columns(RUNS, Averaging("all", "ratings"))
+    with pytest.raises(ConfigError, match="users of runs weigh as many"):
+        columns(RUNS, Averaging(weights="relevant"))
+    with pytest.raises(ConfigError, match="have no undefined values to skip"):
+        columns(RUNS, Averaging(), skip_undefined=True)
+    with pytest.raises(ConfigError, match="population 'runs': the table has one target set per"):
+        units(USERS, per_run, Averaging("runs"), min_rating=4)
+    for call in (units, lambda *args, **more: user_sums(*args[:2], population="groups", **more)):
+        with pytest.raises(ConfigError, match="population 'groups': not one ratio"):
+            call(RUNS, per_run, Averaging("groups"), min_rating=4)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_nobody_at_all_has_no_statistic(statistic):
+    empty = user_table(([1], {}), ([2], {}))
+    found = aggregate(
+        empty, np.zeros((1, 2)), min_rating=4, population="tested", statistic=statistic
+    )
+    assert np.isnan(found).all()
+
+
+def test_the_page_names_every_population():
+    page = (Path(__file__).parents[1] / "book" / "notation.md").read_text()
+    for name in POPULATIONS:
+        assert f"| `{name}` |" in page

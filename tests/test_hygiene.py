@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import recbias
-from recbias.aggregation import bootstrap_weights
 from recbias.datasets import Dataset, dataset_info, registry
 from recbias.datasets.download import downloads
 from recbias.errors import MissingData
@@ -32,6 +31,7 @@ from recbias.recommenders.as_published.poisson_factorisation import initial_mean
 from recbias.recommenders.as_published.wbpr import UnpopularNegativesSampler
 from recbias.recommenders.non_negative import starting_gammas
 from recbias.recommenders.pairwise import GroupSampler, TripleSampler
+from recbias.resampling import bootstrap_weights
 from recbias.selection import sample_items, sample_users
 from recbias.simulation import World, make_world
 from recbias.splits import Split, SplitRule, k_fold, leave_out, ratio

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rank_tables import user_table
-from recbias.metrics import METRIC_NAMES, Metric, measure, parse_metric
+from recbias.metrics import Metric, measure, parse_metric
 from recbias.relevance import GainMap
 from recbias.testing import judged_scores, naive_list, naive_measure
 
@@ -32,12 +32,11 @@ NAIVE_GAINS = {
         2 ** (rating - threshold + 1) - 1 if rating >= threshold else 0.0
     ),
 }
+CUT = (1, 2, 3, 5, 20)
 METRICS = [
-    Metric(name, cutoff, GainMap(gain))
-    for name in METRIC_NAMES
-    for gain in (NAIVE_GAINS if name == "nDCG" else ["binary"])
-    for cutoff in (1, 2, 3, 5, 20, None)
-    if cutoff or name not in ("P", "R", "antiP")
+    *(Metric(name, cutoff) for name in ("P", "R", "antiP") for cutoff in CUT),
+    *(Metric(name, cutoff) for name in ("AP", "RR") for cutoff in (*CUT, None)),
+    *(Metric("nDCG", cutoff, GainMap(gain)) for gain in NAIVE_GAINS for cutoff in (*CUT, None)),
 ]
 
 
@@ -66,7 +65,7 @@ def test_naive_code_agrees(users, min_rating, condensed):
                     metric.name,
                     cutoff=metric.cutoff,
                     min_rating=min_rating,
-                    gain=lambda rating, name=metric.gain.name: NAIVE_GAINS[name](
+                    gain=lambda rating, metric=metric: NAIVE_GAINS[metric.gain.name](
                         rating, min_rating
                     ),
                 )

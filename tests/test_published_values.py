@@ -10,7 +10,7 @@ from recbias.experiment import dataset_splits
 from recbias.metrics import measure, parse_metric
 from recbias.ranking import rank
 from recbias.targets import TargetRule, Targets
-from recbias.theory import expectation, split_statistics
+from recbias.theory import expected_hit, lemma_bound, split_statistics
 
 pytestmark = pytest.mark.data
 
@@ -94,11 +94,9 @@ def test_the_lemma_on_the_first_ready_fold(movielens_1m):
     rules = ("TI-NN-1R-shared t=100", "TI-AN-1R")
     asked = [Targets(TargetRule.parse(text), 5) for text in rules]
     shared, whole = rank(popular, first, asked, seed=1)
-    lower, upper = (
-        expectation(name, shared, min_rating=5).mean() for name in ("lower@10", "upper@10")
-    )
+    lower, upper = (lemma_bound(shared, bound, 10).mean() for bound in ("lower", "upper"))
     precision = measure(shared, [parse_metric("P@10")], min_rating=5).mean()
-    expected = expectation("P@10|t=100", whole, min_rating=5).mean()
+    expected = expected_hit(whole, "P", 10, 100).mean()
     assert lower < precision < upper
     assert (lower, precision, upper) == pytest.approx((0.0441, 0.0640, 0.0721), abs=0.001)
     assert expected == pytest.approx(0.0640, abs=0.001)

@@ -16,10 +16,10 @@ from recbias.metrics import measure, parse_metric
 from recbias.ranking import RankTable, rank
 from recbias.targets import TargetRule, Targets
 from recbias.theory import (
-    EXPECTATIONS,
-    expectation,
-    is_expectation,
+    expected_hit,
+    lemma_bound,
     ranks_in_shared_set,
+    relevant_share,
     split_statistics,
 )
 
@@ -38,12 +38,12 @@ def one_user(list_text):
     return make_split(np.full((1, len(kinds)), NONE), stars), [range(len(kinds), 0, -1)]
 
 
+def expectation(name, table):
+    return measure(table, [parse_metric(name)], min_rating=5)[0]
+
+
 def mean(name, table):
-    values = (
-        expectation(name, table, min_rating=5)
-        if is_expectation(name)
-        else measure(table, [parse_metric(name)], min_rating=5)[0]
-    )
+    values = expectation(name, table)
     population = "runs" if table.per == "run" else "all"
     return aggregate(table, values[None], min_rating=5, population=population)[0]
 
@@ -78,7 +78,7 @@ def test_rho_and_the_harmonic_mean_of_sizes():
     assert found.rho == pytest.approx(0.1875, abs=1e-15)
     assert found.t == pytest.approx(16 / 3, abs=1e-12)
     table = ranked(np.zeros((2, 8)), split, "AI-AN-AR")
-    assert expectation("rho", table, min_rating=5).tolist() == [0.25, 0.125]
+    assert expectation("rho", table).tolist() == [0.25, 0.125]
 
 
 @pytest.mark.parametrize("candidates", ["AI", "TI"])
@@ -105,9 +105,9 @@ def test_table_2_by_hand(candidates):
 
 def test_rho_of_users_and_of_runs():
     table = user_table(([1, 2, 3, 4], {1: 5, 3: 5, 4: 2}), ([1, 2], {1: 3}), ([], {}))
-    assert expectation("rho", table, min_rating=5).tolist() == [0.5, 0, 0]
+    assert expectation("rho", table).tolist() == [0.5, 0, 0]
     runs = run_table(1, (0, 3, 5), (0, 0, 5), size=20)
-    assert expectation("rho", runs, min_rating=5).tolist() == [0.05, 0.05]
+    assert expectation("rho", runs).tolist() == [0.05, 0.05]
 
 
 def test_precision_at_the_size_of_the_set_is_rho_for_every_system():
@@ -115,7 +115,7 @@ def test_precision_at_the_size_of_the_set_is_rho_for_every_system():
     split = random_split(rng, n_users=20, n_items=15, train=0.2)
     for scores in (rng.random((20, 15)), np.zeros((20, 15))):
         table = ranked(scores, split, "AI-AN-AR")
-        rho = expectation("rho", table, min_rating=5)
+        rho = expectation("rho", table)
         for user, size in enumerate(table.n_targets):
             values = measure(table, [parse_metric(f"P@{size}")], min_rating=5)
             assert values[0, user] == pytest.approx(rho[user], abs=1e-15)
@@ -218,7 +218,7 @@ def test_expected_hits_are_those_of_all_samples(pool):
         hits = [sum(item < above for item in sample) < cutoff for sample in samples]
         expected = Fraction(sum(hits), len(hits)) / cutoff
         table = run_table(1, (0, above + 1, 5), size=pool + 1)
-        found = expectation(f"P@{cutoff}|t={size}", table, min_rating=5)
+        found = expectation(f"P@{cutoff}|t={size}", table)
         assert found == pytest.approx([float(expected)], abs=1e-12)
 
 
@@ -235,7 +235,7 @@ def test_expected_bounds_are_those_of_all_samples(above):
         table = run_table(1, *((0, count + 1, 5) for count in above), size=6)
         for name, hits in (("lower", lower), ("upper", upper)):
             expected = Fraction(sum(hits), len(hits) * cutoff)
-            found = expectation(f"{name}@{cutoff}|t={size}", table, min_rating=5)
+            found = expectation(f"{name}@{cutoff}|t={size}", table)
             assert found.sum() == pytest.approx(float(expected), abs=1e-12)
 
 
@@ -244,7 +244,7 @@ def test_expected_hits_are_the_mean_over_seeds():
     split = random_split(rng, n_users=80, n_items=40)
     scores = rng.choice([*np.arange(20) / 20, NONE], (80, 40))
     whole = ranked(scores, split, "TI-AN-1R")
-    expected = expectation("P@3|t=10", whole, min_rating=5)
+    expected = expectation("P@3|t=10", whole)
     draws = np.array(
         [
             measure(ranked(scores, split, "TI-NN-1R t=10", seed), [parse_metric("P@3")],
@@ -265,35 +265,40 @@ def test_expected_hits_are_the_mean_over_seeds():
 
 def test_an_item_without_score_never_hits():
     table = run_table(1, (0, 0, 5), (0, 1, 5), size=50)
-    assert expectation("P@10|t=100", table, min_rating=5).tolist() == [0, 0.1]
-    assert expectation("upper@10", table, min_rating=5).tolist() == [0, 0.1]
+    assert expectation("P@10|t=100", table).tolist() == [0, 0.1]
+    assert expectation("upper@10", table).tolist() == [0, 0.1]
 
 
-# ---- names
+# ---- what is refused
 
 
-@pytest.mark.parametrize("name", EXPECTATIONS)
-def test_examples_are_expectations(name):
-    assert is_expectation(name)
+def test_expectations_of_runs_need_runs():
+    table = user_table(([1], {1: 5}))
+    for name in ("lower@10", "upper@10", "P@10|t=100", "lower@10|t=100"):
+        with pytest.raises(ConfigError, match=r"needs a table of runs \(1R\)"):
+            expectation(name, table)
+    with pytest.raises(ConfigError, match=r"lower@3 needs a table of runs"):
+        lemma_bound(table, "lower", 3)
+    with pytest.raises(ConfigError, match=r"P@3\|t=9 needs a table of runs"):
+        expected_hit(table, "P", 3, 9)
 
 
-@pytest.mark.parametrize(
-    "name", ["P@10", "lower", "lower@0", "upper@x", "P@10|t=0", "P@0|t=100", "Rho", "rho@10"]
-)
-def test_other_names_are_refused(name):
-    assert not is_expectation(name)
-    with pytest.raises(ConfigError, match=r"unknown expectation .*: such as rho, lower@10"):
-        expectation(name, run_table(1, (0, 1, 5)), min_rating=5)
-
-
-@pytest.mark.parametrize("name", ["lower@10", "upper@10", "P@10|t=100"])
-def test_expectations_of_runs_need_runs(name):
-    with pytest.raises(ConfigError, match="needs a table of runs"):
-        expectation(name, user_table(([1], {1: 5})), min_rating=5)
+def test_condensed_lists_have_the_expectations_of_full_ones():
+    rng = np.random.default_rng(8)
+    split = random_split(rng, n_users=20, n_items=15, train=0.2)
+    scores = rng.random((20, 15))
+    for text, names in (("AI-AN-AR", ["rho"]), ("AI-AN-1R", ["rho", "lower@2", "P@2|t=5"])):
+        table = ranked(scores, split, text)
+        metrics = [parse_metric(name) for name in names]
+        full, condensed = (
+            measure(table, metrics, min_rating=5, condensed=flag) for flag in (False, True)
+        )
+        np.testing.assert_array_equal(full, condensed)
+        np.testing.assert_array_equal(full[0], relevant_share(table, min_rating=5))
 
 
 def test_no_run_is_no_trouble():
     empty = np.empty(0, np.int32)
     table = RankTable("run", 2, empty, empty, np.empty(0), empty, empty, empty, empty)
-    for name in EXPECTATIONS:
-        assert expectation(name, table, min_rating=5).shape == (0,)
+    for name in ("rho", "lower@10", "upper@10", "P@10|t=100", "upper@10|t=100"):
+        assert expectation(name, table).shape == (0,)

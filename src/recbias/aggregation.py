@@ -10,29 +10,176 @@ population   members                                                       undef
 ``tested``   users with a test rating                                      count as 0
 ``relevant`` users with a relevant test rating                             (none there)
 ``runs``     every 1R run: a micro average in which a user weighs as much  (none there)
-             as he has relevant test ratings (BCC17 Eq. 1)
+             as they have relevant test ratings (BCC17 Eq. 1)
+``groups``   every group of 1R runs by their item: the mean of the groups' (none there)
+             micro averages; groups without a run are left out (P1R)
 ============ ============================================================= ==================
+
+Users may weigh by their test ratings, and the statistic may be another than the mean: an
+:class:`Averaging` names all three.
 
 A value is a ratio of two sums over users. Kept apart, both can be re-weighted, and resampling users
 gives its interval, for runs too: those of one user are drawn together, because they depend on each
-other.
+other. So :func:`contributions` says what each user adds, in columns that add up over folds, and
+:func:`finish` what the (weighted) sums amount to. A median is no function of sums:
+:func:`units` and :func:`recbias.resampling.weighted_medians` are its path.
 """
 
 from __future__ import annotations
 
-import numba as nb
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError, unknown_name
+from recbias.errors import ConfigError, ContractError, unknown_name
 from recbias.ranking import RankTable
 from recbias.relevance import relevant
+from recbias.resampling import weighted_medians, weighted_sums
 
-__all__ = ["POPULATIONS", "aggregate", "bootstrap_weights", "interval", "replicates", "user_sums"]
+__all__ = [
+    "POPULATIONS",
+    "Averaging",
+    "aggregate",
+    "contributions",
+    "finish",
+    "replicates",
+    "units",
+    "user_sums",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
-POPULATIONS = ("all", "tested", "relevant", "runs")
+POPULATIONS = ("all", "tested", "relevant", "runs", "groups")
+WEIGHTS = ("", "ratings", "relevant")
+STATISTICS = ("mean", "median", "geometric")
+EPSILON = 1e-5
+"""What a geometric mean adds to each value by default, so that one 0 does not make it 0. CCM20 does
+not give its value; this is the floor of trec_eval's ``gm_map``."""
+
+_OPTIONS = {"users": "population", "weights": "weights", "statistic": "statistic"}
+_GEOMETRIC = re.compile(r"geometric(?:\((?P<epsilon>[^()]*)\))?")
+
+
+@dataclass(frozen=True)
+class Averaging:
+    r"""Over whom values are averaged, how much each weighs, and by which statistic.
+
+    Parameters
+    ----------
+    population
+        ``"all"``, ``"tested"``, ``"relevant"``, ``"runs"`` or ``"groups"``, as in the table above.
+        Empty stands for the papers' habit: all users under AR (BCC17 Sec. 3.2), runs under 1R
+        (BCC17 Eq. 1).
+    weights
+        Empty: all alike. ``"ratings"``: a user weighs as many as they have test ratings, here and
+        in ``"relevant"``: relevant ones.
+    statistic
+        ``"mean"``, ``"median"``, or ``"geometric"``: :math:`\exp(\sum w\ln(v+\epsilon)/\sum
+        w)-\epsilon`, with :math:`\epsilon = 10^{-5}` or what is given, ``"geometric(0.01)"``.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown word; for weights of ``"runs"`` and ``"groups"``, which count every relevant
+        rating already; for another statistic than the mean of ``"groups"``; if epsilon is not above
+        0.
+
+    References
+    ----------
+    CCM20 Sec. 3.8 (weights, geometric mean); BCC17 Sec. 3.1-3.2, Eq. 1 (populations), Sec. 5 (P1R).
+
+    Examples
+    --------
+    >>> str(Averaging("tested", "ratings", "geometric(0.010)"))
+    'users=tested weights=ratings statistic=geometric(0.01)'
+    >>> Averaging.parse("weights=relevant").resolved("user").population
+    'all'
+    >>> str(Averaging())
+    ''
+    """
+
+    population: str = ""
+    weights: str = ""
+    statistic: str = "mean"
+
+    def __post_init__(self) -> None:
+        if self.population and self.population not in POPULATIONS:
+            raise unknown_name("population", self.population, POPULATIONS)
+        if self.weights not in WEIGHTS:
+            raise unknown_name("weights of users", self.weights, WEIGHTS[1:])
+        geometric = _GEOMETRIC.fullmatch(self.statistic)
+        if geometric is not None:
+            text = geometric["epsilon"]
+            shown = "" if text is None or _epsilon(text) == EPSILON else f"({_plain(text)})"
+            object.__setattr__(self, "statistic", f"geometric{shown}")
+        elif self.statistic not in STATISTICS:
+            raise unknown_name("statistic", self.statistic, STATISTICS)
+        if self.population in ("runs", "groups") and self.weights:
+            raise ConfigError(
+                f"weights={self.weights}: users of {self.population} weigh as many as they have "
+                "relevant ratings already; give no weights, or average over users"
+            )
+        if self.population == "groups" and self.statistic != "mean":
+            raise ConfigError(
+                f"statistic={self.statistic}: groups have a mean only; average over runs or users"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> Averaging:
+        """Read an averaging as it prints; options may stand in any order.
+
+        Raises
+        ------
+        ConfigError
+            If an option is unknown, has no such value or is given twice.
+        """
+        given: dict[str, str] = {}
+        for part in text.split():
+            name, _, value = part.partition("=")
+            if name not in _OPTIONS:
+                raise unknown_name("option of averaging", name, _OPTIONS)
+            if not value or _OPTIONS[name] in given:
+                problem = "is given twice" if value else "has no value"
+                raise ConfigError(f"averaging {text!r}: {name} {problem}")
+            given[_OPTIONS[name]] = value
+        return cls(**given)
+
+    def __str__(self) -> str:
+        options = {"users": self.population, "weights": self.weights, "statistic": self.statistic}
+        return " ".join(
+            f"{name}={value}" for name, value in options.items() if value not in ("", "mean")
+        )
+
+    def resolved(self, per: Literal["user", "run"]) -> Averaging:
+        """Write out the habit, for tables with a target set per user or per run."""
+        if self.population:
+            return self
+        return replace(self, population="runs" if per == "run" else "all")
+
+    @property
+    def epsilon(self) -> float | None:
+        """What a geometric mean adds to each value; None for other statistics."""
+        match = _GEOMETRIC.fullmatch(self.statistic)
+        if match is None:
+            return None
+        return EPSILON if match["epsilon"] is None else float(match["epsilon"])
+
+
+def _epsilon(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not 0 < value < np.inf:
+        raise ConfigError(f"statistic=geometric({text}): expected a number above 0, such as 1e-5")
+    return value
+
+
+def _plain(text: str) -> str:
+    return np.format_float_positional(_epsilon(text), trim="-")
 
 
 def user_sums(
@@ -56,7 +203,7 @@ def user_sums(
     -------
     numerator : ndarray of float64, shape (n_metrics, n_users)
     denominator : ndarray of float64, shape (n_users,)
-        1 or 0 for a user inside or outside the population; for ``"runs"`` his number of runs.
+        1 or 0 for a user inside or outside the population; for ``"runs"`` their number of runs.
         ``denominator.sum()`` is the size of the population, and ``numpy.count_nonzero`` of it the
         number of users that carry it.
 
@@ -77,13 +224,12 @@ def user_sums(
     """
     if population not in POPULATIONS:
         raise unknown_name("population", population, POPULATIONS)
+    if population == "groups":
+        raise ConfigError("population 'groups': not one ratio; use contributions, with groups")
     if table.per == "run":
         return _sums_of_runs(table, values, population)
     if population == "runs":
-        raise ConfigError(
-            "population 'runs': the table has one target set per user (AR), not one per run; "
-            "use all, tested or relevant"
-        )
+        raise _no_runs(population)
     member = np.ones(table.n_users, dtype=bool)
     if population == "tested":
         member = np.bincount(table.user, minlength=table.n_users) > 0
@@ -112,15 +258,261 @@ def _sums_of_runs(
     return sums / np.maximum(runs, 1.0), member
 
 
+def _no_runs(population: str) -> ConfigError:
+    return ConfigError(
+        f"population {population!r}: the table has one target set per user (AR), not one per run; "
+        "use all, tested or relevant"
+    )
+
+
+def _user_weights(table: RankTable, weights: str, min_rating: float) -> FloatArray:
+    if weights == "ratings" and table.per == "run":
+        raise ConfigError(
+            "weights=ratings: a table of runs (1R) holds relevant test ratings only; "
+            "use weights=relevant"
+        )
+    user = table.user
+    if weights == "relevant" and table.per == "user":
+        user = user[relevant(table.value, min_rating)]
+    return np.bincount(user, minlength=table.n_users).astype(np.float64)
+
+
+def contributions(
+    table: RankTable,
+    values: FloatArray,
+    averaging: Averaging,
+    *,
+    min_rating: float,
+    group: npt.NDArray[np.integer] | None = None,
+    n_groups: int = 1,
+    skip_undefined: bool = False,
+) -> FloatArray:
+    """Write measured values as what each user adds to sums that decide the average.
+
+    Columns of several folds, of the same users, are combined by adding them.
+
+    Parameters
+    ----------
+    table : RankTable
+        The table that was measured; for metrics of kind ``items``, that of the lists' users.
+    values : ndarray of float64, shape (n_metrics, n_users) or, for runs, (n_metrics, n_rows)
+        NaN = undefined.
+    averaging : Averaging
+        Of mean or geometric mean.
+    min_rating
+        Threshold of relevance, that of the measurement.
+    group : ndarray of int, shape (n_rows,), optional
+        Group of each run, from 0, for the population ``"groups"``; -1 = in none.
+    n_groups
+        Number of groups, the same for all folds.
+    skip_undefined
+        Leave undefined values out instead of counting them as 0: each metric then has a
+        denominator of its own. For metrics of kind ``items``, where NaN means that there is no
+        list.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_columns, n_users)
+        For each group (one, but for ``"groups"``) a numerator of every metric, then one denominator
+        (or, with `skip_undefined`, one for every metric).
+
+    Raises
+    ------
+    ConfigError
+        If the table does not know the population or the weights, a median is asked for, or groups
+        are missing; if undefined values of runs are to be skipped, which have none.
+    ContractError
+        If `group` has another length or a group outside of -1 to ``n_groups - 1``.
+
+    See Also
+    --------
+    finish : from sums of these columns to values.
+    recbias.resampling.weighted_sums : the sums for many weightings of the users.
+    units : the path of the median.
+
+    References
+    ----------
+    BCC17 Eq. 1, Sec. 5 (P1R); CCM20 Sec. 3.8.
+
+    Examples
+    --------
+    Users with values .2, .4 and .6 and 1, 1 and 8 ratings: .54, where the plain mean is .4.
+
+    >>> user = np.repeat(np.arange(3), [1, 1, 8]).astype(np.int32)
+    >>> some, three = np.arange(10, dtype=np.int32), np.full(3, 10, np.int32)
+    >>> table = RankTable("user", 3, user, some, np.full(10, 5.0), some, some, three, three)
+    >>> averaging = Averaging(weights="ratings")
+    >>> columns = contributions(table, np.array([[0.2, 0.4, 0.6]]), averaging, min_rating=4)
+    >>> print(finish(columns.sum(axis=1), averaging, n_metrics=1).round(6))
+    [0.54]
+    """
+    averaging = averaging.resolved(table.per)
+    if averaging.statistic == "median":
+        raise ConfigError(
+            "statistic=median: a median is no function of sums; use units and weighted_medians"
+        )
+    if averaging.population == "groups":
+        return _columns_of_groups(table, values, group, n_groups)
+    defined = _defined(table, values, averaging.population) if skip_undefined else None
+    epsilon = averaging.epsilon
+    if epsilon is not None and averaging.population == "runs":
+        values = np.log(values + epsilon)
+    numerator, denominator = user_sums(
+        table, values, min_rating=min_rating, population=averaging.population
+    )
+    if epsilon is not None and averaging.population != "runs":
+        numerator = np.where(denominator > 0, np.log(numerator + epsilon), 0.0)
+    if defined is not None:
+        denominator = denominator * defined
+        numerator = np.where(defined, numerator, 0.0)
+    if averaging.weights:
+        weight = _user_weights(table, averaging.weights, min_rating)
+        numerator, denominator = weight * numerator, weight * denominator
+    return np.vstack([numerator, denominator])
+
+
+def _defined(table: RankTable, values: FloatArray, population: str) -> npt.NDArray[np.bool_]:
+    if table.per == "run":
+        raise ConfigError(f"population {population!r}: runs (1R) have no undefined values to skip")
+    return ~np.isnan(values)
+
+
+def _columns_of_groups(
+    table: RankTable,
+    values: FloatArray,
+    group: npt.NDArray[np.integer] | None,
+    n_groups: int,
+) -> FloatArray:
+    if table.per != "run":
+        raise _no_runs("groups")
+    if group is None:
+        raise ConfigError("population 'groups': give the group of each run")
+    if group.shape != table.user.shape or not ((group >= -1) & (group < n_groups)).all():
+        raise ContractError(
+            f"groups of runs: shape {group.shape}, expected {table.user.shape}, each from -1 to "
+            f"{n_groups - 1}"
+        )
+    inside = group >= 0
+    cell = group[inside] * np.int64(table.n_users) + table.user[inside]
+    rows = [*values[:, inside], np.ones(int(inside.sum()))]
+    columns = np.array(
+        [np.bincount(cell, weights=row, minlength=n_groups * table.n_users) for row in rows]
+    )
+    by_group = columns.reshape(len(rows), n_groups, table.n_users).transpose(1, 0, 2)
+    return np.ascontiguousarray(by_group).reshape(-1, table.n_users)
+
+
+def finish(sums: FloatArray, averaging: Averaging, n_metrics: int, n_groups: int = 1) -> FloatArray:
+    """Turn sums of contributions into values.
+
+    Parameters
+    ----------
+    sums : ndarray of float64, shape (..., n_columns)
+        Sums of the columns of :func:`contributions` over users, weighted or not.
+    averaging : Averaging
+        That of the contributions.
+    n_metrics, n_groups
+        Those of the contributions.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., n_metrics)
+        NaN where nobody is averaged over.
+
+    Examples
+    --------
+    Two groups: 8 of 10 runs and 1 of 2 hit at 10. The mean of .08 and .05 is .065 (P1R), where the
+    micro average is .075.
+
+    >>> sums = np.array([0.8, 10, 0.1, 2])
+    >>> print(finish(sums, Averaging("groups"), n_metrics=1, n_groups=2).round(6))
+    [0.065]
+    """
+    by_group = sums.reshape(*sums.shape[:-1], n_groups, sums.shape[-1] // n_groups)
+    total, size = by_group[..., :n_metrics], by_group[..., n_metrics:]
+    some = np.broadcast_to(size > 0, total.shape)
+    values = np.divide(total, size, out=np.full(total.shape, np.nan), where=some)
+    if averaging.epsilon is not None:
+        values = np.exp(values) - averaging.epsilon
+    if n_groups == 1:
+        return values[..., 0, :]
+    n_found = some.sum(axis=-2)
+    found = np.where(some, values, 0.0).sum(axis=-2)
+    return np.divide(found, n_found, out=np.full(found.shape, np.nan), where=n_found > 0)
+
+
+def units(
+    table: RankTable,
+    values: FloatArray,
+    averaging: Averaging,
+    *,
+    min_rating: float,
+    skip_undefined: bool = False,
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
+    """List the values that a median is taken of: those of users, or of runs.
+
+    Folds are combined by joining their lists: a user is a unit in each.
+
+    Parameters
+    ----------
+    table, values, averaging, min_rating, skip_undefined
+        As in :func:`contributions`; the statistic does not matter.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (n_metrics, n_units)
+        With `skip_undefined`, NaN where undefined.
+    weights : ndarray of float64, shape (n_units,)
+        Whole numbers above 0.
+    user : ndarray of int64, shape (n_units,)
+        Whose unit it is.
+
+    Raises
+    ------
+    ConfigError
+        If the table does not know the population or the weights, or it is ``"groups"``.
+
+    See Also
+    --------
+    recbias.resampling.weighted_medians : takes these.
+    """
+    averaging = averaging.resolved(table.per)
+    if averaging.population == "runs":
+        if table.per != "run":
+            raise _no_runs("runs")
+        if skip_undefined:
+            _defined(table, values, "runs")
+        return values, np.ones(len(table.user)), table.user.astype(np.int64)
+    numerator, member = user_sums(
+        table, values, min_rating=min_rating, population=averaging.population
+    )
+    if skip_undefined:
+        numerator = np.where(_defined(table, values, averaging.population), numerator, np.nan)
+    if averaging.weights:
+        member = member * _user_weights(table, averaging.weights, min_rating)
+    user = np.flatnonzero(member)
+    return numerator[:, user], member[user], user
+
+
 def aggregate(
-    table: RankTable, values: FloatArray, *, min_rating: float, population: str
+    table: RankTable,
+    values: FloatArray,
+    *,
+    min_rating: float,
+    population: str = "",
+    weights: str = "",
+    statistic: str = "mean",
+    group: npt.NDArray[np.integer] | None = None,
+    n_groups: int = 1,
 ) -> FloatArray:
     """Average measured values over a named population.
 
     Parameters
     ----------
-    table, values, min_rating, population
-        As in :func:`user_sums`.
+    table, values, min_rating, group, n_groups
+        As in :func:`contributions`.
+    population, weights, statistic
+        As in :class:`Averaging`.
 
     Returns
     -------
@@ -130,11 +522,11 @@ def aggregate(
     Raises
     ------
     ConfigError
-        As :func:`user_sums` does.
+        As :class:`Averaging` and :func:`contributions` do.
 
     Examples
     --------
-    User 0 has his relevant item at rank 2, user 1 has none: he counts, or does not.
+    User 0 has a relevant item at rank 2, user 1 has none: they count, or do not.
 
     >>> from recbias.metrics import measure, parse_metric
     >>> table = RankTable(
@@ -148,64 +540,15 @@ def aggregate(
     >>> aggregate(table, values, min_rating=4, population="relevant")
     array([0.5, 0.5])
     """
-    numerator, denominator = user_sums(table, values, min_rating=min_rating, population=population)
-    size = denominator.sum()
-    return numerator.sum(axis=1) / size if size else np.full(len(numerator), np.nan)
-
-
-def bootstrap_weights(
-    n_users: int, n_replicates: int, *, rng: np.random.Generator
-) -> npt.NDArray[np.uint8]:
-    """Draw how often each user occurs in samples of users with replacement.
-
-    Use the same weights for all systems, protocols and folds: their replicates are then paired, and
-    the interval of a difference or of a rank agreement comes from the same draws.
-
-    Parameters
-    ----------
-    n_users
-        Users of the dataset, and size of each sample.
-    n_replicates
-        Number of samples.
-    rng
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_replicates, n_users)
-        Rows are multinomial and sum to `n_users`. Eight bits suffice: a user is drawn more than 255
-        times with probability below 1e-500.
-
-    References
-    ----------
-    B. Efron, "Bootstrap methods: another look at the jackknife", Ann. Statist. 7 (1979).
-
-    Examples
-    --------
-    >>> weights = bootstrap_weights(5, 3, rng=np.random.default_rng(1))
-    >>> weights.shape, weights.sum(axis=1).tolist()
-    ((3, 5), [5, 5, 5])
-    """
-    weights = np.empty((n_replicates, n_users), dtype=np.uint8)
-    for replicate in range(n_replicates):
-        drawn = rng.integers(n_users, size=n_users)
-        weights[replicate] = np.bincount(drawn, minlength=n_users)
-    return weights
-
-
-@nb.njit(cache=True, nogil=True)
-def _weighted_sums(columns: FloatArray, weights: npt.NDArray[np.integer], sums: FloatArray) -> None:
-    """Add up the users in order, every column in an accumulator of its own.
-
-    So the bits depend neither on the other columns nor on threads, as those of a BLAS product do.
-    """
-    for replicate in range(weights.shape[0]):
-        for user in range(weights.shape[1]):
-            weight = np.float64(weights[replicate, user])
-            if weight == 0.0:
-                continue
-            for column in range(columns.shape[1]):
-                sums[replicate, column] += weight * columns[user, column]
+    averaging = Averaging(population, weights, statistic)
+    if averaging.statistic == "median":
+        everybody = np.ones((1, table.n_users), dtype=np.uint8)
+        found = units(table, values, averaging, min_rating=min_rating)
+        return weighted_medians(*found, everybody)[:, 0]
+    columns = contributions(
+        table, values, averaging, min_rating=min_rating, group=group, n_groups=n_groups
+    )
+    return finish(columns.sum(axis=1), averaging, len(values), n_groups)
 
 
 def replicates(
@@ -221,7 +564,7 @@ def replicates(
     denominator : ndarray of float64, shape (n_users,)
         Both from :func:`user_sums`.
     weights : ndarray of int, shape (n_replicates, n_users)
-        From :func:`bootstrap_weights`.
+        From :func:`recbias.resampling.bootstrap_weights`.
 
     Returns
     -------
@@ -231,7 +574,7 @@ def replicates(
 
     See Also
     --------
-    interval : confidence limits from the replicates.
+    recbias.resampling.interval : confidence limits from the replicates.
 
     Examples
     --------
@@ -239,44 +582,5 @@ def replicates(
     >>> replicates(numerator, denominator, np.array([[1, 1, 1], [2, 0, 1]]))
     array([[0.5       , 0.83333333]])
     """
-    columns = np.ascontiguousarray(np.vstack([numerator, denominator]).T)
-    sums = np.zeros((len(weights), columns.shape[1]))
-    _weighted_sums(columns, np.ascontiguousarray(weights), sums)
-    size = sums[:, -1:]
-    values = np.divide(sums[:, :-1], size, out=np.full_like(sums[:, :-1], np.nan), where=size > 0)
-    return np.ascontiguousarray(values.T)
-
-
-def interval(values: npt.ArrayLike, *, level: float = 0.95) -> FloatArray:
-    """Percentile confidence interval of a bootstrapped quantity.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (..., n_replicates)
-        Replicates of a value, of a difference, of anything computed from replicates.
-    level
-        Coverage, in (0, 1).
-
-    Returns
-    -------
-    ndarray of float64, shape (..., 2)
-        Lower and upper limit; NaN where a replicate is NaN.
-
-    Raises
-    ------
-    ConfigError
-        If `level` is not in (0, 1).
-
-    References
-    ----------
-    B. Efron & R. Tibshirani, "An introduction to the bootstrap" (1993), Sec. 13.3.
-
-    Examples
-    --------
-    >>> interval(np.arange(101) / 100, level=0.9)
-    array([0.05, 0.95])
-    """
-    if not 0 < level < 1:
-        raise ConfigError(f"level {level}: expected a coverage between 0 and 1")
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    return np.moveaxis(np.quantile(np.asarray(values, dtype=np.float64), tails, axis=-1), 0, -1)
+    sums = weighted_sums(np.vstack([numerator, denominator]), weights)
+    return np.ascontiguousarray(finish(sums, Averaging(), len(numerator)).T)

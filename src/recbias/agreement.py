@@ -1,11 +1,11 @@
-"""Agreement between two orderings of the same systems (or items): Kendall tau-b, share of pairs."""
+"""Agreement between two orderings of the same systems (or items): Kendall tau-b."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["kendall_tau", "order_agreement"]
+__all__ = ["kendall_tau"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,10 +35,6 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
         In [-1, 1]; NaN where there are fewer than two systems, where one side is all tied, and
         where a value is NaN.
 
-    See Also
-    --------
-    order_agreement : the share of pairs in the same order, which tells whether an order holds.
-
     References
     ----------
     M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945).
@@ -56,36 +52,3 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     return np.divide(
         difference, np.sqrt(untied), out=np.full_like(difference, np.nan), where=untied > 0
     )
-
-
-def order_agreement(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Share of pairs that two orderings put in the same order; a tie agrees only with a tie.
-
-    It is 1 exactly where both orderings are the same, so that
-    ``order_agreement(values, published) == 1`` tells for each replicate whether a published order
-    holds.
-
-    Parameters
-    ----------
-    a, b : array_like of float, shape (..., n_systems)
-        Values to be ordered; leading axes (e.g. replicates) broadcast against each other.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        In [0, 1]; NaN where there are fewer than two systems or a value is NaN.
-
-    See Also
-    --------
-    kendall_tau : (agreeing - opposed) / all pairs, corrected for ties.
-
-    Examples
-    --------
-    >>> print(order_agreement([3, 2, 1], [[0.9, 0.5, 0.2], [0.9, 0.2, 0.5]]).round(3))
-    [1.    0.667]
-    """
-    signs_a, signs_b = np.broadcast_arrays(_pair_signs(a), _pair_signs(b))
-    n_pairs = signs_a.shape[-1]
-    undefined = np.isnan(signs_a + signs_b).any(axis=-1) | (n_pairs == 0)
-    share = (signs_a == signs_b).sum(axis=-1) / max(n_pairs, 1)
-    return np.where(undefined, np.nan, share)

@@ -1,23 +1,12 @@
 r"""What theory says a measurement must give: expectations, the notation of Table 2, the lemma.
 
-The quantities that a table of ranks determines are written like metrics, so that an experiment can
-measure them beside the metrics they bound or predict:
-
-============= ====================================================================================
-name          meaning
-============= ====================================================================================
-``rho``       share of relevant items in the target set: the expected P@n of a random ranking at
-              any cutoff up to the size of the set (BCC17 Eqs. 4 and 5)
-``lower@n``   lower bound of 1RP@n in the lemma of BCC17 Sec. 3.4; tables of ``1R-shared`` only
-``upper@n``   upper bound, likewise
-``P@n|t=T``   expected 1RP@n over all samples of T-1 non-relevant items; tables of ``AN-1R`` only;
-              ``lower@n|t=T`` and ``upper@n|t=T`` are the expected bounds of the lemma
-============= ====================================================================================
+Closed forms, as functions of a split or of a table of ranks. :mod:`recbias.metrics.expected`
+declares those of a table as metrics (``rho``, ``lower@n``, ``P@n|t=T``), so that an experiment can
+measure them beside what they bound or predict.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,23 +21,15 @@ from recbias.splits import Split
 from recbias.targets import n_all_targets
 
 __all__ = [
-    "EXPECTATIONS",
     "SplitStatistics",
-    "expectation",
-    "is_expectation",
+    "expected_hit",
+    "lemma_bound",
     "ranks_in_shared_set",
+    "relevant_share",
     "split_statistics",
 ]
 
 FloatArray = npt.NDArray[np.float64]
-
-EXPECTATIONS = ("rho", "lower@10", "upper@10", "P@10|t=100")
-"""Examples of the names that :func:`expectation` reads; ``lower`` and ``upper`` take t= as well."""
-
-_PATTERN = re.compile(
-    r"rho|(?P<bound>lower|upper)@(?P<cutoff>[1-9]\d*)"
-    r"|(?P<expected>P|lower|upper)@(?P<hit>[1-9]\d*)\|t=(?P<size>[1-9]\d*)"
-)
 
 
 @dataclass(frozen=True)
@@ -105,7 +86,7 @@ def split_statistics(
 
     See Also
     --------
-    expectation : ``rho`` per user, from a table of ranks.
+    relevant_share : the same share per user, from a table of ranks.
 
     Notes
     -----
@@ -132,61 +113,6 @@ def split_statistics(
         t=t,
         delta=n_relevant / (t * test.n_users),
     )
-
-
-def is_expectation(name: str) -> bool:
-    """Tell whether a name is one of :func:`expectation`'s, not a metric's."""
-    return _PATTERN.fullmatch(name) is not None
-
-
-def expectation(name: str, table: RankTable, *, min_rating: float) -> FloatArray:
-    """Compute a quantity of the table above for every target set.
-
-    Parameters
-    ----------
-    name
-        ``"rho"``, ``"lower@10"``, ``"upper@10"``, ``"P@10|t=100"``, ``"lower@10|t=100"`` or
-        ``"upper@10|t=100"``, with any cutoff and size.
-    table
-        Ranks under one rule.
-    min_rating
-        Smallest rating that is relevant.
-
-    Returns
-    -------
-    ndarray of float64
-        One value per user, or per run: shape (n_users,) or (n_rows,).
-
-    Raises
-    ------
-    ConfigError
-        If the name has another form, or the table is not of the kind that it needs.
-
-    References
-    ----------
-    BCC17 Eqs. 2, 4 and 5, Sec. 3.4; the proof there is corrected (erratum E01).
-
-    Examples
-    --------
-    One user, relevant items r, others x, by score r1 x1 r2 x2: with N_u = {x1, x2}, both runs
-    hit at n = 2 for r1 and only r2 needs the longer list.
-
-    >>> user, item, ranks, threes = np.array([[0, 0], [0, 2], [1, 2], [3, 3]], dtype=np.int32)
-    >>> stars = np.array([5.0, 5.0])
-    >>> table = RankTable("run", 1, user, item, stars, ranks, ranks, threes, threes)
-    >>> [float(expectation(name, table, min_rating=5).mean()) for name in ("lower@2", "upper@2")]
-    [0.25, 0.5]
-    """
-    match = _PATTERN.fullmatch(name)
-    if match is None:
-        raise ConfigError(f"unknown expectation {name!r}: such as {', '.join(EXPECTATIONS)}")
-    if name == "rho":
-        return _relevant_share(table, min_rating)
-    if table.per != "run":
-        raise ConfigError(f"{name} needs a table of runs (1R), this one has a set per user (AR)")
-    if match["bound"]:
-        return _lemma_bound(table, match["bound"], int(match["cutoff"]))
-    return _expected_hit(table, match["expected"], int(match["hit"]), int(match["size"]))
 
 
 def ranks_in_shared_set(table: RankTable) -> npt.NDArray[np.int64]:
@@ -219,11 +145,43 @@ def ranks_in_shared_set(table: RankTable) -> npt.NDArray[np.int64]:
     return np.where(listed, ranks, 0)
 
 
-def _relevant_share(table: RankTable, min_rating: float) -> FloatArray:
+def relevant_share(table: RankTable, *, min_rating: float) -> FloatArray:
+    r"""Share of relevant items in each target set: the expected P@n of a random ranking.
+
+    It is so at every cutoff up to the size of the set.
+
+    Parameters
+    ----------
+    table
+        Ranks under one rule.
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_users,) or, for runs, (n_rows,)
+        0 for an empty target set. Of the full target set, for condensed lists too.
+
+    References
+    ----------
+    BCC17 Eqs. 4 and 5.
+
+    Examples
+    --------
+    >>> zero, sizes = np.zeros(1, dtype=np.int32), np.array([4, 8], dtype=np.int32)
+    >>> table = RankTable("user", 2, zero, zero, np.array([5.0]), zero, zero, sizes, sizes)
+    >>> relevant_share(table, min_rating=5)
+    array([0.25, 0.  ])
+    """
     if table.per == "run":
         return 1.0 / table.n_targets
     hits = np.bincount(table.user[relevant(table.value, min_rating)], minlength=table.n_users)
     return np.divide(hits, table.n_targets, out=np.zeros(table.n_users), where=table.n_targets > 0)
+
+
+def _require_runs(table: RankTable, what: str) -> None:
+    if table.per != "run":
+        raise ConfigError(f"{what} needs a table of runs (1R), this one has a set per user (AR)")
 
 
 def _depth(table: RankTable, bound: str, cutoff: int) -> npt.NDArray[np.int64]:
@@ -232,12 +190,88 @@ def _depth(table: RankTable, bound: str, cutoff: int) -> npt.NDArray[np.int64]:
     return cutoff + (n_relevant - 1) * (bound == "upper")
 
 
-def _lemma_bound(table: RankTable, bound: str, cutoff: int) -> FloatArray:
+def lemma_bound(table: RankTable, bound: Literal["lower", "upper"], cutoff: int) -> FloatArray:
+    r"""Bound of 1RP@n in the lemma of BCC17 Sec. 3.4, as each run adds to it.
+
+    Parameters
+    ----------
+    table
+        Of runs that share one :math:`N_u`: ``1R-shared`` or ``AN-1R``.
+    bound
+        ``"lower"`` or ``"upper"``.
+    cutoff
+        n of 1RP@n.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        :math:`1/n` for a run that the bound counts, else 0; the mean over runs is the bound.
+
+    Raises
+    ------
+    ConfigError
+        If the table has a target set per user.
+
+    References
+    ----------
+    BCC17 Eq. 2, Sec. 3.4; the proof there is corrected (erratum E01).
+
+    Examples
+    --------
+    One user, relevant items r, others x, by score r1 x1 r2 x2: with N_u = {x1, x2}, both runs
+    hit at n = 2 for r1 and only r2 needs the longer list.
+
+    >>> user, item, ranks, threes = np.array([[0, 0], [0, 2], [1, 2], [3, 3]], dtype=np.int32)
+    >>> stars = np.array([5.0, 5.0])
+    >>> table = RankTable("run", 1, user, item, stars, ranks, ranks, threes, threes)
+    >>> [float(lemma_bound(table, bound, 2).mean()) for bound in ("lower", "upper")]
+    [0.25, 0.5]
+    """
+    _require_runs(table, f"{bound}@{cutoff}")
     ranks = ranks_in_shared_set(table)
     return ((ranks > 0) & (ranks <= _depth(table, bound, cutoff))) / cutoff
 
 
-def _expected_hit(table: RankTable, what: str, cutoff: int, size: int) -> FloatArray:
+def expected_hit(
+    table: RankTable, what: Literal["P", "lower", "upper"], cutoff: int, size: int
+) -> FloatArray:
+    r"""Compute 1RP@n, or a bound of the lemma, expected over all samples of T - 1 items.
+
+    Parameters
+    ----------
+    table
+        Of ``AN-1R``: every run ranks its relevant item among the whole pool.
+    what
+        ``"P"``, or ``"lower"`` or ``"upper"`` for the expected bounds.
+    cutoff
+        n of 1RP@n.
+    size
+        T, the relevant item included; a smaller pool is taken whole.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        What each run is expected to add; 0 where the item is not in the list.
+
+    Raises
+    ------
+    ConfigError
+        If the table has a target set per user.
+
+    References
+    ----------
+    BCC17 Eqs. 1 and 2, over the sampling of Sec. 3.1.
+
+    Examples
+    --------
+    One of three others stands above; of two drawn at cutoff 1, both must be of the other two.
+
+    >>> zero, two, four = (np.array([n], dtype=np.int32) for n in (0, 2, 4))
+    >>> table = RankTable("run", 1, zero, zero, np.array([5.0]), two, two, four, four)
+    >>> print(expected_hit(table, "P", 1, 3).round(6))
+    [0.333333]
+    """
+    _require_runs(table, f"{what}@{cutoff}|t={size}")
     pool = table.n_targets.astype(np.int64) - 1
     above = np.maximum(table.rank.astype(np.int64) - 1, 0)
     most = np.full(len(pool), cutoff - 1)

@@ -43,7 +43,7 @@ from recbias.targets import (
     candidate_items,
     non_relevant_targets,
 )
-from recbias.theory import expectation, split_statistics
+from recbias.theory import lemma_bound, split_statistics
 
 __all__ = [
     "CRITERIA",
@@ -745,9 +745,9 @@ def _check_lemma(grids: Sequence[Grid], cutoff: int) -> Check:
                 sums = [
                     np.bincount(table.user, weights=values, minlength=table.n_users)
                     for values in (
-                        expectation(f"lower@{cutoff}", table, min_rating=protocol.min_rating),
+                        lemma_bound(table, "lower", cutoff),
                         hits,
-                        expectation(f"upper@{cutoff}", table, min_rating=protocol.min_rating),
+                        lemma_bound(table, "upper", cutoff),
                     )
                 ]
                 worst = max(worst, *(float((a - b).max()) for a, b in pairwise(sums)))

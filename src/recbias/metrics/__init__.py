@@ -1,6 +1,45 @@
-"""Metrics: values that name themselves, and one pass over ranks that computes them all."""
+"""Metrics: values that name themselves, and one pass over ranks or lists that computes them all."""
 
-from recbias.metrics.base import METRIC_NAMES, Metric, parse_metric
-from recbias.metrics.measuring import measure
+from recbias.metrics.base import (
+    Argument,
+    Declaration,
+    Metric,
+    declarations,
+    metric_names,
+    parse_metric,
+    register,
+)
+from recbias.metrics.lists import ListView, RankView, item_counts
+from recbias.metrics.measuring import (
+    measure,
+    measure_items,
+    measure_resampled,
+    measure_system,
+)
 
-__all__ = ["METRIC_NAMES", "Metric", "measure", "parse_metric"]
+# Importing a module declares its metrics; this order is that of every list of names.
+# isort: off
+from recbias.metrics import positive, false_positive, expected, popularity, concentration
+# isort: on
+
+__all__ = [
+    "Argument",
+    "Declaration",
+    "ListView",
+    "Metric",
+    "RankView",
+    "concentration",
+    "declarations",
+    "expected",
+    "false_positive",
+    "item_counts",
+    "measure",
+    "measure_items",
+    "measure_resampled",
+    "measure_system",
+    "metric_names",
+    "parse_metric",
+    "popularity",
+    "positive",
+    "register",
+]

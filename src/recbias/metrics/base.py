@@ -1,76 +1,462 @@
-"""A metric is a value: it prints as the field writes it, parses back and is hashable."""
+"""A metric is a value: it prints as the field writes it, parses back and is hashable.
+
+What is known of a metric is its *declaration*: name, kind, arguments, meaning, edge cases, source
+and the function that measures. Grammar, error messages and the row of the notation page follow from
+it. ``register`` in the module that defines a metric, of this package or of a reader's own, is all
+that it takes.
+
+The text of a metric is ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``: ``nDCG(exp)@10``, ``Gini@10``,
+``P@10|t=100``. What stands behind the bar is a condition, as in a conditional expectation; with it
+a name may have a second declaration.
+
+There are three kinds:
+
+========== =====================================================================================
+kind       what it is made of
+========== =====================================================================================
+``ranks``  the ranks of the judged items: a value per user, or per 1R run
+``items``  the items of the user's list: a value per user
+``system`` the lists of all users as a whole: one value, which is no mean over users
+========== =====================================================================================
+"""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
 
-from recbias.errors import ConfigError, unknown_name
-from recbias.relevance import GainMap
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["METRIC_NAMES", "Metric", "parse_metric"]
+from recbias.errors import ConfigError, ContractError, unknown_name
 
-METRIC_NAMES = ("P", "R", "nDCG", "AP", "RR", "antiP")
-_CUTOFF_REQUIRED = ("P", "R", "antiP")
-_BINARY = GainMap("binary")
-_PATTERN = re.compile(r"(?P<name>[^(@]*)(?:\((?P<gain>[^()@]*)\))?(?:@(?P<cutoff>.*))?")
+__all__ = [
+    "Argument",
+    "Declaration",
+    "Metric",
+    "declarations",
+    "metric_names",
+    "parse_metric",
+    "positive_integer",
+    "register",
+]
+
+Kind = Literal["ranks", "items", "system"]
+
+_PATTERN = re.compile(
+    r"(?P<name>[^(@|]*)(?:\((?P<arguments>[^()@|]*)\))?(?:@(?P<cutoff>[^|]*))?(?:\|(?P<given>.*))?"
+)
+_NAME = re.compile(r"[A-Za-z]\w*")
+
+
+def positive_integer(text: str) -> int:
+    """Read an integer of at least 1: the parser of arguments that count something.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such integer.
+
+    Examples
+    --------
+    >>> positive_integer("100")
+    100
+    """
+    if not re.fullmatch(r"0*[1-9][0-9]*", text):
+        raise ValueError(f"{text!r} is not an integer of at least 1")
+    return int(text)
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A metric, its cutoff and, for nDCG, its gain map.
+class Argument:
+    """One argument of a metric.
 
     Parameters
     ----------
     name
-        ``"P"``, ``"R"``, ``"nDCG"``, ``"AP"``, ``"RR"`` or ``"antiP"``.
+        As it is written in ``name=value``, and as attribute of the metric.
+    parse
+        From text to a hashable value that prints as text that it reads; raises ValueError or
+        ConfigError for any other text.
+    meaning
+        What it is, for messages and documentation.
+    examples
+        Texts that are valid.
+    default
+        Text of the value that is left out when the metric prints; None = it must be given.
+    keyword
+        Whether it prints as ``name=value`` always, instead of by its place.
+    """
+
+    name: str
+    parse: Callable[[str], Any]
+    meaning: str
+    examples: tuple[str, ...]
+    default: str | None = None
+    keyword: bool = False
+
+    def read(self, metric: str, value: object) -> Any:
+        """Turn text, or a value made by hand, into the value; ConfigError if it is none."""
+        text = _printed(value)
+        try:
+            parsed = self.parse(text)
+        except ValueError as error:
+            raise ConfigError(
+                f"metric {metric}: {self.name}={text}, expected {self.meaning}, "
+                f"such as {self.examples[0]}"
+            ) from error
+        if not isinstance(value, str) and parsed != value:
+            raise ConfigError(f"metric {metric}: {self.name}={value!r}, expected {self.meaning}")
+        return parsed
+
+
+@dataclass(frozen=True)
+class Declaration:
+    r"""All that is known of a metric; give it to :func:`register`.
+
+    Parameters
+    ----------
+    name
+        As the field writes it, ``"nDCG"``: a letter, then letters, digits or underscores.
+    kind
+        ``"ranks"``, ``"items"`` or ``"system"``.
+    meaning
+        What it is, in one line.
+    formula
+        In TeX, for one user, run or system.
+    source
+        Where it comes from.
+    edge_cases
+        In words: what an empty list, a short list and a user without relevant item give.
+    measure
+        A function defined in the module that registers the metric. It is called once with all
+        metrics that share it and returns float64 of shape (n_metrics, ...), NaN = undefined:
+
+        ======== ============================= ==================================================
+        kind     arguments                     second axis
+        ======== ============================= ==================================================
+        ranks    ``(RankView, metrics)``       users, or runs of a 1R table
+        items    ``(ListView, metrics)``       users
+        system   ``(counts, ListView,          rows of `counts`, which has shape (n_rows, n_items)
+                 metrics)``                    and says how many lists hold the item
+        ======== ============================= ==================================================
     cutoff
-        Places of the list that count, from 1; None = the whole list, not for P, R and antiP.
-    gain
-        Gain map of nDCG; binary for the others, which look at relevance only.
+        ``"required"``, ``"optional"`` or ``"none"``.
+    arguments
+        In the order in which they are written.
+    given
+        What stands behind the bar. All of it is required; the same name with other conditions is
+        another declaration.
+    per
+        Of kind ranks: the tables that it is defined for, with a target set per ``"user"`` or per
+        ``"run"``.
+    better
+        ``"higher"``, ``"lower"`` or None where neither is.
+    interval
+        How replicates of resampled users give its confidence interval, where simulated coverage
+        allows one: ``"percentile"``, ``"normal"`` (observed +- 1.96 standard deviations) or
+        ``"none"``.
+    revision
+        Raised when code changes what the metric computes; keys of stored results contain it.
+    version
+        For metrics defined outside the package: what else than the module's source a stored value
+        depends on, such as the version of a library.
+    source_digest
+        For metrics defined outside the package, set by :func:`register`: SHA-256 of the source file
+        of `measure` as it was read then. None inside, where `revision` says so.
+
+    See Also
+    --------
+    recbias.metrics.lists : RankView and ListView.
+
+    Examples
+    --------
+    The number of relevant items among the first n, as a module of one's own would add it:
+
+    >>> def measure_hits(view, metrics):
+    ...     shown, n_users = view.table.rank, view.table.n_users
+    ...     hits = [(shown > 0) & (shown <= metric.cutoff) & view.positive for metric in metrics]
+    ...     return np.array([np.bincount(view.table.user, one, n_users) for one in hits], float)
+    >>> hits = Declaration("Hits", "ranks", "relevant items among the first n", "h_u(n)",
+    ...                    "Cremonesi et al. 2010", "0 for an empty list", measure_hits,
+    ...                    per=("user",))
+    >>> hits.form, hits.kind
+    ('Hits@n', 'ranks')
+    """
+
+    name: str
+    kind: Kind
+    meaning: str
+    formula: str
+    source: str
+    edge_cases: str
+    measure: Callable[..., npt.NDArray[np.float64]]
+    cutoff: Literal["required", "optional", "none"] = "required"
+    arguments: tuple[Argument, ...] = ()
+    given: tuple[Argument, ...] = ()
+    per: tuple[Literal["user", "run"], ...] = ("user", "run")
+    better: Literal["higher", "lower"] | None = "higher"
+    interval: Literal["percentile", "normal", "none"] = "percentile"
+    revision: int = 1
+    version: str = ""
+    source_digest: str | None = field(default=None, init=False, compare=False)
+
+    @property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """What a registered declaration is found by: its name and the names behind the bar."""
+        return self.name, tuple(sorted(argument.name for argument in self.given))
+
+    @property
+    def form(self) -> str:
+        """How it is written, brackets around what may be left out: ``nDCG[(gain)][@n]``."""
+        names = ",".join(argument.name for argument in self.arguments)
+        if names:
+            required = any(argument.default is None for argument in self.arguments)
+            names = f"({names})" if required else f"[({names})]"
+        cutoff = {"required": "@n", "optional": "[@n]", "none": ""}[self.cutoff]
+        given = ",".join(f"{argument.name}={argument.name.upper()}" for argument in self.given)
+        return f"{self.name}{names}{cutoff}" + (f"|{given}" if given else "")
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is defined outside the package ``recbias``."""
+        return self.measure.__module__.partition(".")[0] != "recbias"
+
+
+_DECLARATIONS: dict[tuple[str, tuple[str, ...]], Declaration] = {}
+
+
+def register(declaration: Declaration) -> Declaration:
+    """Make a metric known: to the grammar, to messages, to everything that measures.
+
+    Parameters
+    ----------
+    declaration
+        A module that is loaded again may register its metrics again; the last one counts.
+
+    Returns
+    -------
+    Declaration
+        With ``source_digest``.
 
     Raises
     ------
     ConfigError
-        If the name is unknown, the cutoff is no integer from 1 or missing where it is required, or
-        a gain map other than binary is given to another metric than nDCG.
+        If another module has registered that name with the same conditions, or it is no name.
+    ContractError
+        If `measure` is not a function of a module (a compiled or partial one cannot be traced to
+        its source).
+
+    Examples
+    --------
+    >>> from recbias.metrics import parse_metric
+    >>> register(parse_metric("P@10").declaration).form
+    'P@n'
+    """
+    name, measure = declaration.name, declaration.measure
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"metric {name!r}: a name is a letter, then letters, digits or underscores"
+        )
+    if not inspect.isfunction(measure):
+        raise ContractError(
+            f"metric {name}: measure is a {type(measure).__name__}; give a plain function, which "
+            "may call compiled ones"
+        )
+    known = _DECLARATIONS.get(declaration.key)
+    if known is not None and known.measure.__module__ != measure.__module__:
+        raise ConfigError(
+            f"metric {declaration.form} of module {measure.__module__}: {known.measure.__module__} "
+            "has registered that name; choose another one"
+        )
+    registered = replace(declaration)
+    object.__setattr__(registered, "source_digest", _source_digest(registered))
+    _DECLARATIONS[registered.key] = registered
+    return registered
+
+
+def _source_digest(declaration: Declaration) -> str | None:
+    if not declaration.outside:
+        return None
+    path = Path(declaration.measure.__code__.co_filename)
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    try:  # typed into a notebook, whose cells are no files
+        return hashlib.sha256(inspect.getsource(declaration.measure).encode()).hexdigest()
+    except (OSError, TypeError):
+        return None
+
+
+def metric_names(kind: Kind | None = None) -> tuple[str, ...]:
+    """List the names of all registered metrics, or of those of one kind.
+
+    Examples
+    --------
+    >>> metric_names("system")
+    ('Gini', 'Coverage')
+    """
+    return tuple(dict.fromkeys(d.name for d in declarations() if kind in (None, d.kind)))
+
+
+def declarations() -> tuple[Declaration, ...]:
+    """List all registered declarations, in the order of registration.
+
+    Examples
+    --------
+    >>> [declaration.form for declaration in declarations() if declaration.name == "P"]
+    ['P@n', 'P@n|t=T']
+    """
+    return tuple(_DECLARATIONS.values())
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Metric:
+    """A metric with its cutoff and its arguments.
+
+    Parameters
+    ----------
+    name
+        One of :func:`metric_names`.
+    cutoff
+        Places of the list that count, from 1; None = the whole list, for metrics that may.
+    *arguments, **named
+        Arguments of the metric, as values or as text, by place or by name; conditions by name. The
+        metric has an attribute of the name of each, e.g. ``gain`` of nDCG.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown; if the cutoff is no integer from 1, missing where it is required or
+        given where the metric has none; if an argument is unknown, missing or has no such value.
 
     See Also
     --------
     parse_metric : from text.
-    recbias.metrics.positive : definitions of P, R, RR, AP and nDCG.
-    recbias.metrics.false_positive : definition of antiP.
+    Declaration : what is known of a metric.
 
     Examples
     --------
-    >>> str(Metric("nDCG", 10, GainMap("exp"))), str(Metric("AP"))
-    ('nDCG(exp)@10', 'AP')
+    >>> from recbias.relevance import GainMap
+    >>> str(Metric("nDCG", 10, GainMap("exp"))), str(Metric("P", 10, t=100)), str(Metric("AP"))
+    ('nDCG(exp)@10', 'P@10|t=100', 'AP')
+    >>> Metric("nDCG", 10, "exp").gain
+    GainMap(name='exp')
     """
 
     name: str
-    cutoff: int | None = None
-    gain: GainMap = _BINARY
+    cutoff: int | None
+    arguments: tuple[tuple[str, Any], ...]
+    given: tuple[tuple[str, Any], ...]
 
-    def __post_init__(self) -> None:
-        if self.name not in METRIC_NAMES:
-            raise unknown_name("metric", self.name, METRIC_NAMES)
-        if self.gain != _BINARY and self.name != "nDCG":
+    def __init__(
+        self, name: str, cutoff: int | None = None, *arguments: object, **named: object
+    ) -> None:
+        forms = _forms(name)
+        inside = {argument.name for form in forms for argument in form.arguments}
+        given = {key: value for key, value in named.items() if key not in inside}
+        taken = {key: value for key, value in named.items() if key in inside}
+        if given and not any(set(form.key[1]) & set(given) for form in forms):
+            taken, given = named, {}
+        self._fill(name, cutoff, arguments, taken, given)
+
+    def _fill(
+        self,
+        name: str,
+        cutoff: int | None,
+        positional: Sequence[object],
+        named: Mapping[str, object],
+        given: Mapping[str, object],
+    ) -> None:
+        forms = _forms(name)
+        declaration = next((form for form in forms if form.key[1] == tuple(sorted(given))), None)
+        if declaration is None:
             raise ConfigError(
-                f"metric {self.name}({self.gain}): {self.name} looks at relevance only; "
-                "a gain map belongs to nDCG"
+                f"metric {name}|{','.join(given)}: unknown condition; "
+                f"it is written {' or '.join(form.form for form in forms)}"
             )
-        if self.cutoff is None:
-            if self.name in _CUTOFF_REQUIRED:
-                raise ConfigError(f"metric {self.name}: it needs a cutoff, e.g. {self.name}@10")
-        elif not isinstance(self.cutoff, int) or isinstance(self.cutoff, bool) or self.cutoff < 1:
-            raise ConfigError(
-                f"metric {self.name}@{self.cutoff}: a cutoff is an integer of at least 1"
+        label = name if cutoff is None else f"{name}@{cutoff}"
+        if cutoff is None:
+            if declaration.cutoff == "required":
+                raise ConfigError(f"metric {name}: it needs a cutoff, e.g. {name}@10")
+        elif declaration.cutoff == "none":
+            raise ConfigError(f"metric {label}: it has no cutoff; write {declaration.form}")
+        elif not isinstance(cutoff, int) or isinstance(cutoff, bool) or cutoff < 1:
+            raise ConfigError(f"metric {label}: a cutoff is an integer of at least 1")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "cutoff", cutoff)
+        object.__setattr__(
+            self, "arguments", _bind(label, declaration, declaration.arguments, positional, named)
+        )
+        object.__setattr__(self, "given", _bind(label, declaration, declaration.given, (), given))
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            for key, value in self.__dict__.get("arguments", ()) + self.__dict__.get("given", ()):
+                if key == name:
+                    return value
+        raise AttributeError(f"a metric without argument {name!r}: {self.__dict__.get('name')}")
+
+    @property
+    def declaration(self) -> Declaration:
+        """What is known of it."""
+        return _DECLARATIONS[self.name, tuple(sorted(name for name, _ in self.given))]
+
+    @property
+    def kind(self) -> Kind:
+        """``"ranks"``, ``"items"`` or ``"system"``: what it is made of."""
+        return self.declaration.kind
+
+    def identity(self) -> dict[str, str | int]:
+        """Return what its values depend on beside the data, as JSON-able values for a key.
+
+        Raises
+        ------
+        ContractError
+            If it is defined outside the package, its source cannot be read and its declaration has
+            no `version`.
+
+        Examples
+        --------
+        >>> Metric("P", 10).identity()
+        {'metric': 'P@10', 'revision': 1}
+        """
+        declaration = self.declaration
+        identity: dict[str, str | int] = {"metric": str(self), "revision": declaration.revision}
+        if declaration.version:
+            identity["version"] = declaration.version
+        if declaration.source_digest is not None:
+            identity["source"] = declaration.source_digest
+        elif declaration.outside and not declaration.version:
+            raise ContractError(
+                f"metric {self.name}: its source cannot be read, so that stored values would not "
+                "notice a change; define it in a file, or declare a version"
             )
+        return identity
 
     def __str__(self) -> str:
-        gain = "" if self.gain == _BINARY else f"({self.gain})"
-        cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
-        return f"{self.name}{gain}{cutoff}"
+        declaration = self.declaration
+        shown, in_place = [], True
+        for argument, (name, value) in zip(declaration.arguments, self.arguments, strict=True):
+            if argument.default is not None and value == argument.parse(argument.default):
+                in_place = False
+                continue
+            in_place &= not argument.keyword
+            shown.append(_printed(value) if in_place else f"{name}={_printed(value)}")
+        given = ",".join(f"{name}={_printed(value)}" for name, value in self.given)
+        return (
+            self.name
+            + (f"({','.join(shown)})" if shown else "")
+            + ("" if self.cutoff is None else f"@{self.cutoff}")
+            + (f"|{given}" if given else "")
+        )
+
+    def __repr__(self) -> str:
+        return f"Metric({str(self)!r})"
 
 
 def parse_metric(text: str) -> Metric:
@@ -79,28 +465,33 @@ def parse_metric(text: str) -> Metric:
     Parameters
     ----------
     text
-        ``NAME@CUTOFF``, ``NAME`` for AP, RR and nDCG of the whole list, ``nDCG(GAIN)@CUTOFF``.
+        ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``; arguments by place or as ``name=value``.
 
     Returns
     -------
     Metric
-        ``str`` of it is `text`, but for a gain map that is binary anyway.
+        ``str`` of it is `text`, but for arguments that have their default or could be written
+        shorter.
 
     Raises
     ------
     ConfigError
-        If the text is no metric; the nearest name, or what a cutoff may be, is in the message.
+        If the text is no metric; the nearest name, or what it may take, is in the message.
 
     Examples
     --------
-    >>> parse_metric("P@10")
-    Metric(name='P', cutoff=10, gain=GainMap(name='binary'))
-    >>> str(parse_metric("nDCG(exp)@10"))
+    >>> parse_metric("P@10").cutoff
+    10
+    >>> str(parse_metric("nDCG(gain=exp)@10"))
     'nDCG(exp)@10'
+    >>> parse_metric("Gini@10|t=5")
+    Traceback (most recent call last):
+    recbias.errors.ConfigError: metric Gini|t: unknown condition; it is written Gini@n
     """
     match = _PATTERN.fullmatch(text.strip())
-    if match is None or match["name"] not in METRIC_NAMES:
-        raise unknown_name("metric", text if match is None else match["name"], METRIC_NAMES)
+    if match is None:
+        raise unknown_name("metric", text, metric_names())
+    _forms(match["name"])
     cutoff = None
     if match["cutoff"] is not None:
         if not re.fullmatch(r"-?[0-9]+", match["cutoff"]):
@@ -108,5 +499,75 @@ def parse_metric(text: str) -> Metric:
                 f"metric {text!r}: the cutoff {match['cutoff']!r} is not an integer of at least 1"
             )
         cutoff = int(match["cutoff"])
-    gain = _BINARY if match["gain"] is None else GainMap.parse(match["gain"])
-    return Metric(match["name"], cutoff, gain)
+    positional: list[str] = []
+    named: dict[str, str] = {}
+    for part in () if match["arguments"] is None else match["arguments"].split(","):
+        key, equals, value = part.strip().partition("=")
+        if not equals and named:
+            raise ConfigError(f"metric {text!r}: {key!r} stands behind a named argument; name it")
+        if not equals:
+            positional.append(key)
+        else:
+            _add_once(text, named, key, value)
+    given: dict[str, str] = {}
+    for part in () if match["given"] is None else match["given"].split(","):
+        key, equals, value = part.strip().partition("=")
+        if not equals:
+            raise ConfigError(f"metric {text!r}: {part!r} behind the bar, expected KEY=VALUE")
+        _add_once(text, given, key, value)
+    metric = Metric.__new__(Metric)
+    metric._fill(match["name"], cutoff, positional, named, given)
+    return metric
+
+
+def _add_once(text: str, arguments: dict[str, str], key: str, value: str) -> None:
+    if key in arguments:
+        raise ConfigError(f"metric {text!r}: {key} is given twice")
+    arguments[key] = value
+
+
+def _forms(name: str) -> list[Declaration]:
+    forms = [declaration for declaration in _DECLARATIONS.values() if declaration.name == name]
+    if not forms:
+        raise unknown_name("metric", name, metric_names())
+    return forms
+
+
+def _bind(
+    label: str,
+    declaration: Declaration,
+    arguments: Sequence[Argument],
+    positional: Sequence[object],
+    named: Mapping[str, object],
+) -> tuple[tuple[str, Any], ...]:
+    """Give every argument its value: by place, by name or by default."""
+    form = declaration.form
+    by_place = [argument for argument in arguments if not argument.keyword]
+    if len(positional) > len(by_place):
+        most = f"at most {len(by_place)}" if by_place else "no"
+        raise ConfigError(
+            f"metric {label}: it takes {most} argument by place, not {len(positional)}; "
+            f"it is written {form}"
+        )
+    values = {argument.name: value for argument, value in zip(by_place, positional, strict=False)}
+    for key, value in named.items():
+        if key in values or key not in [argument.name for argument in arguments]:
+            problem = "is given twice" if key in values else "is no argument of it"
+            raise ConfigError(f"metric {label}: {key} {problem}; it is written {form}")
+        values[key] = value
+    bound = []
+    for argument in arguments:
+        if argument.name not in values and argument.default is None:
+            raise ConfigError(
+                f"metric {label}: {argument.name} is missing ({argument.meaning}); "
+                f"it is written {form}"
+            )
+        value = values.get(argument.name, argument.default)
+        bound.append((argument.name, argument.read(label, value)))
+    return tuple(bound)
+
+
+def _printed(value: object) -> str:
+    if isinstance(value, float):
+        return np.format_float_positional(value, trim="-")
+    return str(value)

@@ -8,12 +8,10 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from recbias.metrics.base import Metric
-from recbias.metrics.lists import JudgedLists
+from recbias.metrics.base import Declaration, Metric, register
+from recbias.metrics.lists import RankView
 
-__all__ = ["FALSE_POSITIVE", "anti_precision", "measure_false_positive"]
-
-FALSE_POSITIVE = ("antiP",)
+__all__ = ["anti_precision", "measure_false_positive"]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -57,21 +55,21 @@ def anti_precision(ranks: npt.NDArray[np.int32], cutoff: int) -> float:
     return misses / cutoff
 
 
-def measure_false_positive(
-    lists: JudgedLists, metrics: Sequence[Metric]
-) -> npt.NDArray[np.float64]:
+def measure_false_positive(view: RankView, metrics: Sequence[Metric]) -> npt.NDArray[np.float64]:
     """Measure all users by some of the metrics of this module.
 
     Parameters
     ----------
-    lists : JudgedLists
+    view : RankView
+        Of a table with one target set per user: runs know of no judged non-relevant item.
     metrics : sequence of Metric
-        Names in :data:`FALSE_POSITIVE`.
+        Anti-precision at any cutoffs.
 
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_users)
     """
+    lists = view.lists
     values = np.empty((len(metrics), len(lists.n_listed)))
     misses = (lists.rank > 0) & ~lists.positive
     first_miss = np.concatenate([[0], np.cumsum(misses)])[lists.first]
@@ -92,3 +90,18 @@ def _measure_users(
         ranks = rank[first_miss[user] : first_miss[user + 1]]
         for number in range(len(cutoffs)):
             values[number, user] = anti_precision(ranks, cutoffs[number])
+
+
+register(
+    Declaration(
+        "antiP",
+        "ranks",
+        "share of the first n places that hold a judged non-relevant item",
+        r"|top_n\cap NR_{test}(u)|/n",
+        "MCCRS20 Sec. 3",
+        "0 for a user without non-relevant test item; a shorter list is divided by n too",
+        measure_false_positive,
+        per=("user",),
+        better="lower",
+    )
+)

@@ -1,19 +1,21 @@
-"""The judged part of every list: test items of each user in the order of the list."""
+"""What metrics look at: the judged part of every list by rank, or the items of every list."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ContractError
+from recbias.errors import ConfigError, ContractError
 from recbias.ranking import RankTable
-from recbias.relevance import GainMap
+from recbias.relevance import GainMap, relevant
 
-__all__ = ["JudgedLists", "list_order"]
+__all__ = ["JudgedLists", "ListView", "RankView", "item_counts", "list_order"]
+
+FloatArray = npt.NDArray[np.float64]
 
 # Compiled functions call none of another file: numba's cache of the caller would not notice that
 # the other file has changed. Each family of metrics therefore has a kernel of its own over these
@@ -22,7 +24,7 @@ __all__ = ["JudgedLists", "list_order"]
 
 @dataclass(frozen=True, eq=False)
 class JudgedLists:
-    """Test items of each user: first those in his list, by rank, then those that are not in it.
+    """Test items of each user: first those in their list, by rank, then those not in it.
 
     Attributes
     ----------
@@ -34,15 +36,249 @@ class JudgedLists:
         Rank from 1; 0 = not in the list.
     positive : ndarray of bool, shape (n_rows,)
         Whether the item is relevant.
-    gains : mapping of GainMap to ndarray of float64, shape (n_rows,)
-        Gains under each map that is asked for.
     """
 
     first: npt.NDArray[np.int64]
     n_listed: npt.NDArray[np.int64]
     rank: npt.NDArray[np.int32]
     positive: npt.NDArray[np.bool_]
-    gains: Mapping[GainMap, npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class RankView:
+    """A table of ranks under one reading of it: what a metric of kind ``ranks`` is given.
+
+    Attributes
+    ----------
+    table : RankTable
+    min_rating : float
+        Ratings from here on are relevant.
+    condensed : bool
+        Whether ranks are those among test items.
+    rating_max : float or None
+        Top of the rating scale.
+
+    Examples
+    --------
+    >>> table = RankTable(
+    ...     per="run", n_users=1, user=np.zeros(3, np.int32), item=np.arange(3, dtype=np.int32),
+    ...     value=np.full(3, 5.0), rank=np.array([2, 0, 2], np.int32),
+    ...     condensed_rank=np.array([1, 0, 1], np.int32), n_targets=np.full(3, 9, np.int32),
+    ...     n_scored=np.full(3, 9, np.int32))
+    >>> view = RankView(table, min_rating=4)
+    >>> view.lists.rank.tolist(), view.per_unit(np.array([[0.0, 1.0, 0.5]])).tolist()
+    ([0, 1, 2], [[0.5, 0.0, 0.5]])
+    """
+
+    table: RankTable
+    min_rating: float
+    condensed: bool = False
+    rating_max: float | None = None
+    _gains: dict[GainMap, FloatArray] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def n_units(self) -> int:
+        """Users, or runs of a 1R table: a metric has a value for each."""
+        return self.table.n_users if self.table.per == "user" else len(self.table.user)
+
+    @property
+    def rank(self) -> npt.NDArray[np.int32]:
+        """Ranks of the table's rows, full or condensed; 0 = not in the list."""
+        return self.table.condensed_rank if self.condensed else self.table.rank
+
+    @cached_property
+    def positive(self) -> npt.NDArray[np.bool_]:
+        """Which rows of the table are relevant."""
+        return relevant(self.table.value, self.min_rating)
+
+    @cached_property
+    def _order(
+        self,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        return list_order(self.table)
+
+    @cached_property
+    def lists(self) -> JudgedLists:
+        """The judged part of each list: one list per user or, for runs, one per *rank* from 0.
+
+        A run holds one relevant item and nothing else that is judged, so that runs of equal rank
+        have equal values: measure these lists, and let :meth:`per_unit` hand the values out.
+
+        Raises
+        ------
+        ContractError
+            As :func:`list_order` does.
+        """
+        if self.table.per == "user":
+            order, first, n_listed = self._order
+            return JudgedLists(first, n_listed, self.rank[order], self.positive[order])
+        every_rank = np.arange(self.rank.max(initial=0) + 1, dtype=np.int32)
+        return JudgedLists(
+            first=np.arange(len(every_rank) + 1),
+            n_listed=np.minimum(every_rank, 1).astype(np.int64),
+            rank=every_rank,
+            positive=np.ones(len(every_rank), dtype=bool),
+        )
+
+    def gains(self, gain_map: GainMap) -> FloatArray:
+        """Gains of the items of :attr:`lists`, in their order; 1 in runs, whatever the grade.
+
+        Raises
+        ------
+        ConfigError
+            If `rating_max` is missing where the map needs it.
+        """
+        if gain_map not in self._gains:
+            self._gains[gain_map] = (
+                gain_map.gains(
+                    self.table.value[self._order[0]],
+                    min_rating=self.min_rating,
+                    rating_max=self.rating_max,
+                )
+                if self.table.per == "user"
+                else np.ones(len(self.lists.rank))
+            )
+        return self._gains[gain_map]
+
+    def per_unit(self, values: FloatArray) -> FloatArray:
+        """Turn values of :attr:`lists`, shape (n_metrics, n_lists), into values of the units."""
+        return values if self.table.per == "user" else np.take(values, self.rank, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ListView:
+    """The lists that all users are shown: what metrics of kinds ``items`` and ``system`` are given.
+
+    Attributes
+    ----------
+    items : ndarray of int32, shape (n_users, depth)
+        Dense items, best first; -1 behind the end of a shorter list.
+    n_items : int
+        Size of the catalogue.
+    train_counts : ndarray of int64, shape (n_items,)
+        Training ratings of each item. They stay what they are when users are resampled: the system
+        that made the lists is not trained again.
+
+    Raises
+    ------
+    ContractError
+        If a shape does not fit, an item is not of the catalogue, or a place behind the end of a
+        list is taken.
+
+    See Also
+    --------
+    recbias.ranking.top_items : makes such lists.
+
+    Examples
+    --------
+    >>> ListView(np.array([[0, -1, 1]]), 2, np.array([3, 4]))
+    Traceback (most recent call last):
+    recbias.errors.ContractError: lists: user 0 has an item behind the end of their list (-1)
+    """
+
+    items: npt.NDArray[np.int32]
+    n_items: int
+    train_counts: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.items.ndim != 2:
+            raise ContractError(f"lists: shape {self.items.shape}, expected (n_users, depth)")
+        if self.train_counts.shape != (self.n_items,):
+            raise ContractError(
+                f"lists: training counts have shape {self.train_counts.shape}, expected "
+                f"({self.n_items},), one for each item of the catalogue"
+            )
+        beyond = (self.items < -1) | (self.items >= self.n_items)
+        if beyond.any():
+            raise ContractError(
+                f"lists: item {self.items[beyond][0]}, expected 0 to {self.n_items - 1}, or -1 "
+                "behind the end of a list"
+            )
+        gaps = (self.items[:, :-1] < 0) & (self.items[:, 1:] >= 0)
+        if gaps.any():
+            raise ContractError(
+                f"lists: user {np.argwhere(gaps)[0, 0]} has an item behind the end of their "
+                "list (-1)"
+            )
+
+    def top(self, cutoff: int | None) -> npt.NDArray[np.int32]:
+        """First `cutoff` places of every list; None = all that were kept.
+
+        Raises
+        ------
+        ConfigError
+            If the lists were cut before that.
+        """
+        depth = self.items.shape[1]
+        if cutoff is not None and cutoff > depth and depth < self.n_items:
+            raise ConfigError(
+                f"cutoff {cutoff}: the lists were cut after {depth} places; choose a smaller one"
+            )
+        return self.items[:, :cutoff]
+
+
+def item_counts(
+    view: ListView, cutoff: int | None, weights: npt.NDArray[np.integer] | None = None
+) -> FloatArray:
+    """Count in how many lists each item is, for each weighting of the users.
+
+    Parameters
+    ----------
+    view : ListView
+    cutoff : int or None
+        Places that count; None = all that were kept.
+    weights : ndarray of int, shape (n_rows, n_users), optional
+        How often each user counts, a row for each weighting, as from
+        :func:`recbias.resampling.bootstrap_weights`; every user once, in one row, without it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_items)
+        Whole numbers, exactly. Counts of several folds may be added.
+
+    Raises
+    ------
+    ConfigError
+        If lists were cut before `cutoff`.
+    ContractError
+        If `weights` are no integers, or are not of these users.
+
+    Examples
+    --------
+    >>> view = ListView(np.array([[2, 0], [2, -1]], np.int32), 3, np.array([5, 5, 9]))
+    >>> item_counts(view, 2).tolist()
+    [[1.0, 0.0, 2.0]]
+    >>> item_counts(view, 1, np.array([[1, 1], [0, 2]])).tolist()
+    [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0]]
+    """
+    n_users = len(view.items)
+    if weights is None:
+        weights = np.ones((1, n_users), dtype=np.uint8)
+    if weights.ndim != 2 or weights.shape[1] != n_users or weights.dtype.kind not in "iu":
+        raise ContractError(
+            f"weights of users: {weights.dtype} {weights.shape}, expected integers of shape "
+            f"(n_rows, {n_users})"
+        )
+    counts = np.zeros((len(weights), view.n_items))
+    _add_lists(np.ascontiguousarray(view.top(cutoff)), np.ascontiguousarray(weights), counts)
+    return counts
+
+
+@nb.njit(cache=True, nogil=True)
+def _add_lists(
+    items: npt.NDArray[np.int32], weights: npt.NDArray[np.integer], counts: FloatArray
+) -> None:
+    """Add each user's weight to the items of their list, a row of `counts` at a time."""
+    for row in range(weights.shape[0]):
+        for user in range(items.shape[0]):
+            weight = np.float64(weights[row, user])
+            if weight == 0.0:
+                continue
+            for place in range(items.shape[1]):
+                item = items[user, place]
+                if item < 0:
+                    break
+                counts[row, item] += weight
 
 
 def list_order(
@@ -64,12 +300,12 @@ def list_order(
     first : ndarray of int64, shape (n_users + 1,)
         First place of each user.
     n_listed : ndarray of int64, shape (n_users,)
-        Number of his test items in the list.
+        Number of their test items in the list.
 
     Raises
     ------
     ContractError
-        If a user's condensed ranks are not 1, 2, ... in the order of his ranks.
+        If a user's condensed ranks are not 1, 2, ... in the order of their ranks.
     """
     first = np.searchsorted(table.user, np.arange(table.n_users + 1)).astype(np.int64)
     order = np.empty(len(table.user), dtype=np.int64)

@@ -1,23 +1,29 @@
-"""All metrics and cutoffs in one pass over a table of ranks."""
+"""All metrics of a kind and their cutoffs in one pass over ranks, lists or counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError
-from recbias.metrics.base import Metric
-from recbias.metrics.false_positive import FALSE_POSITIVE, measure_false_positive
-from recbias.metrics.lists import JudgedLists, list_order
-from recbias.metrics.positive import POSITIVE, measure_positive
+from recbias.errors import ConfigError, ContractError
+from recbias.metrics.base import Kind, Metric
+from recbias.metrics.lists import ListView, RankView, item_counts
 from recbias.ranking import RankTable
-from recbias.relevance import relevant
 
-__all__ = ["measure"]
+__all__ = ["measure", "measure_items", "measure_resampled", "measure_system"]
 
 FloatArray = npt.NDArray[np.float64]
+
+CHUNK_BYTES = 2**26
+"""Item counts held at once while metrics of the system are resampled."""
+
+_MEASURED_BY = {
+    "ranks": "measure, from ranks",
+    "items": "measure_items, from lists",
+    "system": "measure_system, from counts of lists",
+}
 
 
 def measure(
@@ -60,11 +66,15 @@ def measure(
     Raises
     ------
     ConfigError
-        If antiP is asked of runs, which hold only their relevant item; if a run's rating is below
+        If a metric is of another kind, or is not defined for such a table (antiP of runs, which
+        hold only their relevant item; bounds of runs that are none); if a run's rating is below
         `min_rating`; if `rating_max` is missing where the gain map needs it.
+    ContractError
+        If a metric's function returns another shape or dtype.
 
     See Also
     --------
+    measure_items, measure_system : metrics of lists of items.
     recbias.aggregation.aggregate : from these values to one per system.
 
     References
@@ -87,52 +97,192 @@ def measure(
     >>> measure(table, metrics, min_rating=4, condensed=True)[:, 0].round(3)
     array([0.5  , 0.5  , 1.   , 0.833, 0.5  ])
     """
-    rank = table.condensed_rank if condensed else table.rank
-    positive = relevant(table.value, min_rating)
-    gain_maps = dict.fromkeys(metric.gain for metric in metrics if metric.name == "nDCG")
-    if table.per == "user":
-        order, first, n_listed = list_order(table)
-        value = table.value[order]
-        gains = {
-            gain_map: gain_map.gains(value, min_rating=min_rating, rating_max=rating_max)
-            for gain_map in gain_maps
-        }
-        return _measure_lists(
-            JudgedLists(first, n_listed, rank[order], positive[order], gains), metrics
-        )
-
-    if not positive.all():
+    view = RankView(table, min_rating, condensed, rating_max)
+    for metric in metrics:
+        _require_table(metric, table)
+    if table.per == "run" and not view.positive.all():
         raise ConfigError(
             f"min_rating {min_rating}: a run of the table has rating {table.value.min()}, it was "
             "ranked for a lower threshold; rank again with this one"
         )
-    if any(metric.name in FALSE_POSITIVE for metric in metrics):
-        raise ConfigError(
-            "metric antiP: a 1R table holds no rank but that of the relevant item of each run; "
-            "measure antiP on AR target sets"
-        )
-    every_rank = np.arange(rank.max(initial=0) + 1, dtype=np.int32)
-    one = np.ones(len(every_rank))
-    by_rank = _measure_lists(
-        JudgedLists(
-            first=np.arange(len(every_rank) + 1),
-            n_listed=np.minimum(every_rank, 1).astype(np.int64),
-            rank=every_rank,
-            positive=one > 0,
-            gains=dict.fromkeys(gain_maps, one),
-        ),
-        metrics,
+    return _by_function("ranks", metrics, view.n_units, lambda function, some: function(view, some))
+
+
+def measure_items(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure the list of every user by metrics of kind ``items``.
+
+    Whether lists are what a protocol ranks is the caller's to know: condensed lists, runs and
+    sampled target sets are not what a user is shown.
+
+    Parameters
+    ----------
+    view : ListView
+    metrics : sequence of Metric
+        In the order of the result's rows.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_users)
+        NaN where undefined: the list is empty.
+
+    Raises
+    ------
+    ConfigError
+        If a metric is of another kind, or looks deeper than the lists were kept.
+    ContractError
+        If a metric's function returns another shape or dtype.
+
+    Examples
+    --------
+    >>> from recbias.metrics import parse_metric
+    >>> view = ListView(np.array([[2, 0], [0, 1]], np.int32), 3, np.array([5, 1, 10]))
+    >>> measure_items(view, [parse_metric("ARP@2")])
+    array([[7.5, 3. ]])
+    """
+    return _by_function(
+        "items", metrics, len(view.items), lambda function, some: function(view, some)
     )
-    return np.take(by_rank, rank, axis=1)
 
 
-def _measure_lists(lists: JudgedLists, metrics: Sequence[Metric]) -> FloatArray:
-    values = np.empty((len(metrics), len(lists.n_listed)))
-    for names, measure_family in (
-        (POSITIVE, measure_positive),
-        (FALSE_POSITIVE, measure_false_positive),
-    ):
-        rows = [number for number, metric in enumerate(metrics) if metric.name in names]
-        if rows:
-            values[rows] = measure_family(lists, [metrics[number] for number in rows])
+def measure_system(counts: FloatArray, view: ListView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure the lists of all users together by metrics of kind ``system``.
+
+    Parameters
+    ----------
+    counts : ndarray of float64, shape (n_rows, n_items)
+        From :func:`recbias.metrics.item_counts` with the cutoff of the metrics; sums over folds.
+    view : ListView
+        The lists that were counted.
+    metrics : sequence of Metric
+        Of one cutoff, in the order of the result's rows.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_rows)
+        NaN where undefined.
+
+    Raises
+    ------
+    ConfigError
+        If a metric is of another kind, or the cutoffs differ.
+    ContractError
+        If `counts` are not of this catalogue, or a metric's function returns another shape or
+        dtype.
+
+    See Also
+    --------
+    measure_resampled : all cutoffs and many weightings of the users.
+
+    Examples
+    --------
+    >>> from recbias.metrics import item_counts, parse_metric
+    >>> view = ListView(np.array([[2, 0], [2, 1]], np.int32), 4, np.array([5, 1, 10, 0]))
+    >>> metrics = [parse_metric("Gini@2"), parse_metric("Coverage@2")]
+    >>> measure_system(item_counts(view, 2), view, metrics)
+    array([[0.375],
+           [0.75 ]])
+    """
+    if len({metric.cutoff for metric in metrics}) > 1:
+        raise ConfigError(
+            f"{', '.join(map(str, metrics))}: item counts belong to one cutoff; measure each apart"
+        )
+    if counts.ndim != 2 or counts.shape[1] != view.n_items:
+        raise ContractError(
+            f"item counts have shape {counts.shape}, expected (n_rows, {view.n_items})"
+        )
+    return _by_function(
+        "system", metrics, len(counts), lambda function, some: function(counts, view, some)
+    )
+
+
+def measure_resampled(
+    view: ListView, metrics: Sequence[Metric], weights: npt.NDArray[np.integer]
+) -> FloatArray:
+    """Measure the system for many weightings of the users, at all cutoffs of the metrics.
+
+    Parameters
+    ----------
+    view : ListView
+    metrics : sequence of Metric
+        Of kind ``system``, in the order of the result's rows.
+    weights : ndarray of int, shape (n_rows, n_users)
+        How often each user counts; from :func:`recbias.resampling.bootstrap_weights`, or zeros and
+        ones to leave users out.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_rows)
+
+    Raises
+    ------
+    ConfigError, ContractError
+        As :func:`measure_system` and :func:`recbias.metrics.item_counts` do.
+
+    Examples
+    --------
+    >>> from recbias.metrics import parse_metric
+    >>> view = ListView(np.array([[2, 0], [2, 1]], np.int32), 4, np.array([5, 1, 10, 0]))
+    >>> measure_resampled(view, [parse_metric("Coverage@2")], np.array([[1, 1], [2, 0]]))
+    array([[0.75, 0.5 ]])
+    """
+    values = np.empty((len(metrics), len(weights)))
+    step = max(1, CHUNK_BYTES // (8 * max(1, view.n_items)))
+    by_cutoff: dict[int | None, list[int]] = {}
+    for row, metric in enumerate(metrics):
+        _require_kind(metric, "system")
+        by_cutoff.setdefault(metric.cutoff, []).append(row)
+    for cutoff, rows in by_cutoff.items():
+        some = [metrics[row] for row in rows]
+        for first in range(0, len(weights), step):
+            part = slice(first, first + step)
+            counts = item_counts(view, cutoff, weights[part])
+            values[rows, part] = measure_system(counts, view, some)
+    return values
+
+
+def _require_kind(metric: Metric, kind: Kind) -> None:
+    if metric.kind != kind:
+        raise ConfigError(
+            f"metric {metric} is of kind {metric.kind}, not {kind}: it is measured by "
+            f"{_MEASURED_BY[metric.kind]}"
+        )
+
+
+def _require_table(metric: Metric, table: RankTable) -> None:
+    _require_kind(metric, "ranks")
+    if table.per in metric.declaration.per:
+        return
+    if table.per == "run":
+        raise ConfigError(
+            f"metric {metric}: a 1R table holds no rank but that of the relevant item of each run; "
+            f"measure {metric.name} on AR target sets"
+        )
+    raise ConfigError(f"{metric} needs a table of runs (1R), this one has a set per user (AR)")
+
+
+def _by_function(
+    kind: Kind,
+    metrics: Sequence[Metric],
+    n_units: int,
+    call: Callable[[Callable[..., FloatArray], list[Metric]], FloatArray],
+) -> FloatArray:
+    """Call each function once, with all metrics that share it, and put the rows in order."""
+    families: dict[Callable[..., FloatArray], list[int]] = {}
+    for row, metric in enumerate(metrics):
+        _require_kind(metric, kind)
+        families.setdefault(metric.declaration.measure, []).append(row)
+    values = np.empty((len(metrics), n_units))
+    for function, rows in families.items():
+        some = [metrics[row] for row in rows]
+        found = call(function, some)
+        expected = (len(rows), n_units)
+        if getattr(found, "dtype", None) != np.float64 or found.shape != expected:
+            raise ContractError(
+                f"metric {some[0]}: {function.__name__} returned "
+                f"{getattr(found, 'dtype', type(found).__name__)} {getattr(found, 'shape', '')}, "
+                f"expected float64 {expected}"
+            )
+        if len(families) == 1:
+            return found
+        values[rows] = found
     return values

@@ -14,8 +14,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from recbias.metrics.base import Metric
-from recbias.metrics.lists import JudgedLists
+from recbias.metrics.base import Argument, Declaration, Metric, register
+from recbias.metrics.lists import RankView
+from recbias.relevance import GainMap
 
 __all__ = [
     "POSITIVE",
@@ -232,22 +233,27 @@ def ideal_dcg(ascending_gains: FloatArray, log_discount: FloatArray, cutoff: int
     return total
 
 
-def measure_positive(lists: JudgedLists, metrics: Sequence[Metric]) -> FloatArray:
-    """Measure all users by some of the metrics of this module.
+def measure_positive(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure all users or runs by some of the metrics of this module, in one pass.
 
     Parameters
     ----------
-    lists : JudgedLists
-        With the gains of every nDCG among `metrics`.
+    view : RankView
     metrics : sequence of Metric
         Names in :data:`POSITIVE`.
 
     Returns
     -------
-    ndarray of float64, shape (n_metrics, n_users)
+    ndarray of float64, shape (n_metrics, n_units)
         NaN = undefined.
+
+    Raises
+    ------
+    ConfigError
+        If the top of the scale is missing where a gain map needs it.
     """
-    gain_maps = list(lists.gains)
+    lists = view.lists
+    gain_maps = list(dict.fromkeys(metric.gain for metric in metrics if metric.name == "nDCG"))
     longest = int(np.diff(lists.first).max(initial=0))
     values = np.empty((len(metrics), len(lists.n_listed)))
     _measure_users(
@@ -255,7 +261,7 @@ def measure_positive(lists: JudgedLists, metrics: Sequence[Metric]) -> FloatArra
         lists.n_listed,
         lists.rank,
         lists.positive,
-        np.array(list(lists.gains.values())).reshape(len(gain_maps), len(lists.rank)),
+        np.array([view.gains(one) for one in gain_maps]).reshape(len(gain_maps), len(lists.rank)),
         longest,
         np.log2(np.arange(1, max(longest, lists.rank.max(initial=0)) + 2)),
         np.array([POSITIVE.index(metric.name) for metric in metrics]),
@@ -263,7 +269,7 @@ def measure_positive(lists: JudgedLists, metrics: Sequence[Metric]) -> FloatArra
         np.array([gain_maps.index(m.gain) if m.name == "nDCG" else -1 for m in metrics]),
         values,
     )
-    return values
+    return view.per_unit(values)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -330,3 +336,75 @@ def _measure_users(
                 elif kind == _RR:
                     value = reciprocal_rank(hits, cutoff)
             values[number, user] = value
+
+
+_IN_BCC17 = "BCC17 Sec. 3.1-3.2"
+_WITHOUT_RELEVANT = "undefined for a user without relevant test item; 0 if none is returned"
+
+register(
+    Declaration(
+        "P",
+        "ranks",
+        "share of the first n places that hold a relevant item",
+        r"h_u(n)/n",
+        _IN_BCC17,
+        "0 for a user without relevant test item; a shorter list is divided by n too",
+        measure_positive,
+    )
+)
+register(
+    Declaration(
+        "R",
+        "ranks",
+        "share of the relevant test items that are among the first n",
+        r"h_u(n)/|PR_{test}(u)|",
+        "trec_eval",
+        _WITHOUT_RELEVANT,
+        measure_positive,
+    )
+)
+register(
+    Declaration(
+        "nDCG",
+        "ranks",
+        "gain of the list, discounted by rank, over that of the best possible list",
+        r"DCG@n/IDCG@n,\ DCG@n=\sum_{k\le n}g(i_k)/\log_2(k+1)",
+        "Järvelin & Kekäläinen 2002; CCM20 Sec. 3.2 and 3.6",
+        "undefined if no test item of the user has a gain",
+        measure_positive,
+        cutoff="optional",
+        arguments=(
+            Argument(
+                "gain",
+                GainMap.parse,
+                "a gain map",
+                ("exp", "binary", "linear", "ranksys"),
+                default="binary",
+            ),
+        ),
+    )
+)
+register(
+    Declaration(
+        "AP",
+        "ranks",
+        "precision at the rank of each relevant test item, averaged over them",
+        r"\frac1{|PR_{test}(u)|}\sum_{i\in top_n\cap PR_{test}(u)}P@\tau(i)",
+        "trec_eval",
+        _WITHOUT_RELEVANT,
+        measure_positive,
+        cutoff="optional",
+    )
+)
+register(
+    Declaration(
+        "RR",
+        "ranks",
+        "one over the rank of the first relevant item",
+        r"1/\min_i\tau(i)",
+        "trec_eval",
+        _WITHOUT_RELEVANT,
+        measure_positive,
+        cutoff="optional",
+    )
+)

@@ -1,0 +1,98 @@
+"""What theory expects, as metrics: measured from the ranks beside what it bounds or predicts.
+
+The closed forms are those of :mod:`recbias.theory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.metrics.base import Argument, Declaration, Metric, positive_integer, register
+from recbias.metrics.lists import RankView
+from recbias.theory import expected_hit, lemma_bound, relevant_share
+
+__all__ = ["measure_bound", "measure_expected_hit", "measure_rho"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def measure_rho(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure ``rho`` by :func:`recbias.theory.relevant_share`, a row for each of `metrics`."""
+    share = relevant_share(view.table, min_rating=view.min_rating)
+    return np.tile(share, (len(metrics), 1))
+
+
+def measure_bound(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure ``lower`` and ``upper`` by :func:`recbias.theory.lemma_bound`, a row for each."""
+    return np.array([lemma_bound(view.table, one.name, one.cutoff) for one in metrics])  # type: ignore[arg-type]
+
+
+def measure_expected_hit(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure what is given ``|t=T`` by :func:`recbias.theory.expected_hit`, a row for each."""
+    return np.array([expected_hit(view.table, one.name, one.cutoff, one.t) for one in metrics])  # type: ignore[arg-type]
+
+
+_FULL_SETS = "computed from full ranks, for condensed lists too"
+_SAMPLE_SIZE = (
+    Argument(
+        "t", positive_integer, "the size of the target set, an integer of at least 1", ("100",)
+    ),
+)
+
+register(
+    Declaration(
+        "rho",
+        "ranks",
+        "share of relevant items in the target set: the expected P@n of a random ranking",
+        r"|T_u\cap PR_{test}(u)|/|T_u|",
+        "BCC17 Eqs. 4 and 5",
+        f"0 for an empty target set; {_FULL_SETS}",
+        measure_rho,
+        cutoff="none",
+        better=None,
+    )
+)
+for _bound, _depth in (("lower", "n"), ("upper", r"n+|PR_{test}(u)|-1")):
+    register(
+        Declaration(
+            _bound,
+            "ranks",
+            f"{_bound} bound of 1RP@n in the lemma; tables of 1R-shared or AN-1R only",
+            rf"[\tau(i_r,N_u\cup PR_{{test}}(u))\le {_depth}]/n",
+            "BCC17 Eq. 2, Sec. 3.4",
+            f"0 for an item that is not in the list; {_FULL_SETS}",
+            measure_bound,
+            per=("run",),
+            better=None,
+        )
+    )
+    register(
+        Declaration(
+            _bound,
+            "ranks",
+            f"the {_bound} bound, expected over all samples of T-1 items; tables of AN-1R only",
+            rf"P(\tau(i_r,N_u\cup PR_{{test}}(u))\le {_depth})/n",
+            "BCC17 Eq. 2, Sec. 3.1",
+            f"0 for an item that is not in the list; a pool below T-1 is taken whole; {_FULL_SETS}",
+            measure_expected_hit,
+            given=_SAMPLE_SIZE,
+            per=("run",),
+            better=None,
+        )
+    )
+register(
+    Declaration(
+        "P",
+        "ranks",
+        "1RP@n, expected over all samples of T-1 non-relevant items; tables of AN-1R only",
+        r"P(\tau(i_r,T_u^r)\le n)/n",
+        "BCC17 Eq. 1, Sec. 3.1",
+        f"0 for an item that is not in the list; a pool below T-1 is taken whole; {_FULL_SETS}",
+        measure_expected_hit,
+        given=_SAMPLE_SIZE,
+        per=("run",),
+    )
+)
