@@ -52,6 +52,9 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
+REVISION = 1
+"""Raised when code changes what averages, resampling or paired tests give for the same tables."""
+
 POPULATIONS = ("all", "tested", "relevant", "runs", "groups")
 WEIGHTS = ("", "ratings", "relevant")
 STATISTICS = ("mean", "median", "geometric")

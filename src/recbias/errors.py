@@ -42,6 +42,10 @@ class DataWarning(UserWarning):
     """Data that can be used, but probably not as its owner thinks."""
 
 
+class StoreWarning(UserWarning):
+    """A stored artefact that was damaged, and computed again."""
+
+
 def unknown_name(kind: str, name: str, valid: Iterable[str]) -> ConfigError:
     """Build the error for a name that is not known, with the nearest one that is.
 

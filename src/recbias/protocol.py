@@ -1,28 +1,29 @@
-"""A protocol: every choice of an offline evaluation, in one record that prints and parses back."""
+"""A protocol: how the judgments of a test are used, in one record that prints and parses back."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from recbias.aggregation import POPULATIONS
-from recbias.errors import ConfigError, unknown_name
+from recbias.aggregation import Averaging
+from recbias.errors import ConfigError
 from recbias.targets import TargetRule, Targets
 
 __all__ = ["Protocol"]
 
 _PATTERN = re.compile(
     r"(?P<rule>\S+(?: [tNm]=\d+)?(?: \+train)?) rel>=(?P<min_rating>-?\d+(?:\.\d+)?)"
-    r"(?P<condensed> condensed)?(?: users=(?P<population>\S+))?"
+    r"(?P<condensed> condensed)?(?P<averaging>(?: [a-z]+=\S+)*)"
 )
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """Target sets, relevance, list form and population of one evaluation.
+    """Target sets, relevance, list form and averaging of one evaluation.
 
     Parameters
     ----------
@@ -33,41 +34,64 @@ class Protocol:
     condensed
         Rank only the items that the user rated in test, which turns the target set into
         ``R_test(u)`` (BCC17 Sec. 3.1; MCCRS20 calls such rankings condensed).
-    population
-        Over what the mean runs: ``"all"`` users, ``"tested"`` users, users with a ``"relevant"``
-        test item, or ``"runs"``. Empty stands for the papers' habit: all users under AR (BCC17
-        Sec. 3.2), runs under 1R (BCC17 Eq. 1).
+    average
+        Over whom values are averaged, how much each weighs, and by which statistic. An empty
+        population stands for the papers' habit: all users under AR (BCC17 Sec. 3.2), runs under 1R
+        (BCC17 Eq. 1), percentiles under P1R (BCC17 Sec. 6.1).
 
     Raises
     ------
     ConfigError
-        For an unknown population, ``"runs"`` without runs, or a threshold that is no finite number.
+        For a population that the rule does not have, or a threshold that is no finite number.
+
+    See Also
+    --------
+    recbias.testset.TestSet : which judgments count.
 
     Examples
     --------
     >>> protocol = Protocol.parse("TI-NN-1R t=100 rel>=5")
-    >>> protocol.population, str(protocol)
+    >>> protocol.averaging.population, str(protocol)
     ('runs', 'TI-NN-1R t=100 rel>=5')
-    >>> str(Protocol(TargetRule("TI", "AN", "AR"), 4, condensed=True, population="tested"))
+    >>> str(Protocol(TargetRule("TI", "AN", "AR"), 4, condensed=True, average=Averaging("tested")))
     'TI-AN-AR rel>=4 condensed users=tested'
     """
 
     rule: TargetRule
     min_rating: float
     condensed: bool = False
-    population: str = ""
+    average: Averaging = dataclasses.field(default_factory=Averaging)
 
     def __post_init__(self) -> None:
-        default = "runs" if self.rule.per_run else "all"
-        object.__setattr__(self, "population", self.population or default)
         # Adding 0 turns -0.0 into 0.0: equal protocols print alike.
         object.__setattr__(self, "min_rating", float(self.min_rating) + 0.0)
         if not math.isfinite(self.min_rating):
             raise ConfigError(f"rel>={self.min_rating}: expected a finite number")
-        if self.population not in POPULATIONS:
-            raise unknown_name("population", self.population, POPULATIONS)
-        if self.population == "runs" and not self.rule.per_run:
+        if self.average.population == self._habit:
+            object.__setattr__(self, "average", dataclasses.replace(self.average, population=""))
+        population = self.averaging.population
+        if population == "runs" and not self.rule.per_run:
             raise ConfigError(f"{self.rule} has no runs: its population is all, tested or relevant")
+        if population == "tested" and self.rule.per_run:
+            raise ConfigError(
+                f"{self.rule}: runs do not know users whose test ratings are all non-relevant; "
+                "use runs, relevant or all"
+            )
+        if population == "groups" and self.rule.n_groups is None:
+            raise ConfigError(f"{self.rule} has no item groups: its population is not groups")
+
+    @property
+    def _habit(self) -> str:
+        if self.rule.n_groups is not None:
+            return "groups"
+        return "runs" if self.rule.per_run else "all"
+
+    @property
+    def averaging(self) -> Averaging:
+        """How values are averaged, the habit written out."""
+        if self.average.population:
+            return self.average
+        return dataclasses.replace(self.average, population=self._habit)
 
     @classmethod
     def parse(cls, text: str) -> Protocol:
@@ -82,13 +106,14 @@ class Protocol:
         if match is None:
             raise ConfigError(
                 f"cannot read protocol {text!r}: expected RULE rel>=RATING [condensed] "
-                "[users=POPULATION], such as 'TI-NN-1R t=100 rel>=5'"
+                "[users=POPULATION] [weights=WEIGHTS] [statistic=STATISTIC], such as "
+                "'TI-NN-1R t=100 rel>=5'"
             )
         return cls(
             TargetRule.parse(match["rule"]),
             float(match["min_rating"]),
             match["condensed"] is not None,
-            match["population"] or "",
+            Averaging.parse(match["averaging"]),
         )
 
     @property
@@ -97,10 +122,9 @@ class Protocol:
         return Targets(self.rule, self.min_rating if self.rule.needs_relevance else None)
 
     def __str__(self) -> str:
-        default = "runs" if self.rule.per_run else "all"
         parts = [
             f"{self.rule} rel>={np.format_float_positional(self.min_rating, trim='-')}",
             "condensed" if self.condensed else "",
-            "" if self.population == default else f"users={self.population}",
+            str(self.average),
         ]
         return " ".join(part for part in parts if part)

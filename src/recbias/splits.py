@@ -16,6 +16,9 @@ import numpy.typing as npt
 from recbias.errors import ConfigError, DataError, unknown_name
 from recbias.ratings import Ratings
 
+REVISION = 1
+"""Raised when code changes which ratings a rule sends to the test, for the same seed."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Split:

@@ -1,11 +1,21 @@
 """Rank once: where every test rating stands in its target sets, and the top of every list."""
 
-from recbias.ranking.passes import block_size, rank, rank_once, score_blocks, top_items
+from recbias.ranking.passes import (
+    REVISION,
+    SAMPLING_REVISION,
+    block_size,
+    rank,
+    rank_once,
+    score_blocks,
+    top_items,
+)
 from recbias.ranking.positions import LISTED, Positions
 from recbias.ranking.tables import RankTable
 
 __all__ = [
     "LISTED",
+    "REVISION",
+    "SAMPLING_REVISION",
     "Positions",
     "RankTable",
     "block_size",

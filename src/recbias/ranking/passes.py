@@ -43,6 +43,12 @@ from recbias.targets import ItemGroups, Targets, candidate_items, n_all_targets
 
 __all__ = ["block_size", "rank", "rank_once", "score_blocks", "top_items"]
 
+REVISION = 1
+"""Raised when code changes an order, a count or a list, for the same scores and seed."""
+
+SAMPLING_REVISION = 1
+"""Raised when code changes which items a sample holds, for the same split and seed."""
+
 BLOCK_BYTES, SMALLEST_BLOCK, LARGEST_BLOCK_BYTES = 2**20, 64, 2**28
 """Aimed size of a block of scores, so that a block and its keys stay in the processor's cache; the
 fewest users, so that a product still is one; and the most memory that a block may take."""
