@@ -209,7 +209,8 @@ def random_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
                         yield f"{module.__name__.removeprefix('recbias.')}.{part}", function
 
 
-RATINGS = make_world(seed=3, n_users=120, n_items=150, n_ratings=1700).ratings
+WORLD = make_world(seed=3, n_users=120, n_items=150, n_ratings=1700)
+RATINGS = WORLD.ratings
 ACTIVE = RATINGS.take(RATINGS.user_counts()[RATINGS.user] > 1)
 SPLIT = ratio(RATINGS, rng=np.random.default_rng(0))
 DATASET = Dataset(RATINGS, dataset_info("synthetic"), "made here")
@@ -257,9 +258,10 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ).negatives(np.arange(50), rng=_rng(seed)),
     "selection.sample_items": lambda seed: sample_items(RATINGS, 30, rng=_rng(seed)),
     "selection.sample_users": lambda seed: sample_users(RATINGS, 30, rng=_rng(seed)),
-    "simulation.make_world": lambda seed: make_world(
+    "simulation.preferences.make_world": lambda seed: make_world(
         seed=seed, n_users=120, n_items=150, n_ratings=1700
     ),
+    "simulation.truth.World.sample": lambda seed: WORLD.sample(5, rng=_rng(seed)),
     "splits.Split.thin": lambda seed: SPLIT.thin(0.5, rng=_rng(seed)),
     "splits.SplitRule.splits": lambda seed: SplitRule.parse("ratio 0.3").splits(
         RATINGS, rng=_rng(seed)
@@ -273,6 +275,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
 NOT_CALLED = {
     "recommenders.base.Recommender.fit": "a protocol without a body",
     "recommenders.pairwise.Sampler.draw": "a protocol without a body",
+    "simulation.truth.Truth.sample": "a protocol without a body",
 }
 DRAWS_NOTHING = {"testing.check_recommender": "returns None"}
 

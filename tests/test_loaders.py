@@ -78,14 +78,15 @@ def test_cm100k_refuses_another_flag(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------- Coat
 
 
-def test_coat_drops_cells_of_both_files_from_the_random_part(tmp_path: Path) -> None:
+def test_coat_keeps_all_that_was_drawn_and_all_that_was_picked(tmp_path: Path) -> None:
     train = write(tmp_path / "train.ascii", "5 0 0\n0 2 0\n")
-    test = write(tmp_path / "test.ascii", "5 0 1\n0 0 3\n")
+    test = write(tmp_path / "test.ascii", "5 0 1\n0 4 3\n")
     content = coat.read([train, test])
     assert rows(content.ratings) == [("1", "1", 5), ("2", "2", 2)]
     assert content.unbiased is not None
-    assert rows(content.unbiased) == [("1", "3", 1), ("2", "3", 3)]
-    assert "2 ratings, without the 1 cells" in content.notes[0]
+    # Each part has what its own file says.
+    assert rows(content.unbiased) == [("1", "1", 5), ("1", "3", 1), ("2", "2", 4), ("2", "3", 3)]
+    assert "4 ratings, 2 of them of cells that are in both files" in content.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +294,7 @@ def test_who_has_to_place_files_is_told_how(
     [
         ("filmtrust", None, "3 pairs are rated twice: the last row is kept"),
         ("cm100k", 103_584, "the 11,594 ratings of tracks known before"),
-        ("coat", 4_640 - 366, "without the 366 cells that are in both files"),
+        ("coat", 4_640, "366 of them of cells that are in both files"),
     ],
 )
 def test_real_files_are_as_described(name: str, unbiased: int | None, said: str) -> None:

@@ -8,24 +8,33 @@ import scipy.sparse.linalg
 import scipy.stats
 from threadpoolctl import threadpool_limits
 
-from recbias import simulation, splits
+from recbias import splits
 from recbias.errors import ConfigError
-from recbias.simulation import Popularity, World, make_world, power_law
+from recbias.simulation import (
+    Popularity,
+    PreferenceOptions,
+    PreferenceWorld,
+    make_world,
+    noise,
+    power_law,
+    preference_world,
+    preferences,
+)
 
 SMALL: dict[str, Any] = {"n_users": 150, "n_items": 220, "n_ratings": 3000}
 
 
 @pytest.fixture(scope="module")
-def worlds() -> dict[str, World]:
+def worlds() -> dict[str, PreferenceWorld]:
     return {popularity: make_world(popularity=popularity) for popularity in get_args(Popularity)}
 
 
 @pytest.fixture(scope="module")
-def world(worlds: dict[str, World]) -> World:
+def world(worlds: dict[str, PreferenceWorld]) -> PreferenceWorld:
     return worlds["agrees"]
 
 
-def everyone(world: World) -> np.ndarray:
+def everyone(world: PreferenceWorld) -> np.ndarray:
     return np.arange(world.ratings.n_users)
 
 
@@ -48,7 +57,7 @@ def test_a_power_law_keeps_total_least_and_slope() -> None:
 # ---------------------------------------------------------------------------- truth
 
 
-def test_an_observed_rating_is_the_true_one(worlds: dict[str, World]) -> None:
+def test_an_observed_rating_is_the_true_one(worlds: dict[str, PreferenceWorld]) -> None:
     for world in worlds.values():
         stars = world.true_rating(everyone(world))
         ratings = world.ratings
@@ -57,7 +66,7 @@ def test_an_observed_rating_is_the_true_one(worlds: dict[str, World]) -> None:
         assert np.unique(stars).tolist() == [1, 2, 3, 4, 5]
 
 
-def test_blocks_of_users_in_any_order_tell_the_same(world: World) -> None:
+def test_blocks_of_users_in_any_order_tell_the_same(world: PreferenceWorld) -> None:
     users = np.array([900, 3, 3, 41])
     assert (world.true_rating(users) == world.true_rating(everyone(world))[users]).all()
     assert (world.propensity(users) == world.propensity(everyone(world))[users]).all()
@@ -66,7 +75,7 @@ def test_blocks_of_users_in_any_order_tell_the_same(world: World) -> None:
 # ---------------------------------------------------------------------------- observation
 
 
-def test_expected_counts_are_power_laws(worlds: dict[str, World]) -> None:
+def test_expected_counts_are_power_laws(worlds: dict[str, PreferenceWorld]) -> None:
     for world in worlds.values():
         chances = world.propensity(everyone(world)).astype(np.float64)
         assert 0 < chances.min() <= chances.max() <= np.float32(0.95)
@@ -78,7 +87,9 @@ def test_expected_counts_are_power_laws(worlds: dict[str, World]) -> None:
         assert of_user == pytest.approx(users, abs=0.1)
 
 
-def test_pairs_are_observed_as_often_as_their_propensity_says(worlds: dict[str, World]) -> None:
+def test_pairs_are_observed_as_often_as_their_propensity_says(
+    worlds: dict[str, PreferenceWorld],
+) -> None:
     for world in worlds.values():
         chances = world.propensity(everyone(world)).astype(np.float64)
         observed = world.ratings.matrix().toarray() > 0
@@ -89,7 +100,7 @@ def test_pairs_are_observed_as_often_as_their_propensity_says(worlds: dict[str, 
         assert (np.abs(excess) < 5 * np.sqrt(variance)).all()
 
 
-def test_pairs_are_observed_independently(world: World) -> None:
+def test_pairs_are_observed_independently(world: PreferenceWorld) -> None:
     # Dependence between the pairs of an item or of a user would widen the spread of their counts.
     chances = world.propensity(everyone(world)).astype(np.float64)
     observed = world.ratings.matrix().toarray() > 0
@@ -100,7 +111,7 @@ def test_pairs_are_observed_independently(world: World) -> None:
         assert abs((scaled - 1).sum()) < 5 * np.sqrt(kurtosis.sum())
 
 
-def test_ratings_are_missing_not_at_random(worlds: dict[str, World]) -> None:
+def test_ratings_are_missing_not_at_random(worlds: dict[str, PreferenceWorld]) -> None:
     for world in worlds.values():
         stars, chances = world.true_rating(everyone(world)), world.propensity(everyone(world))
         # Among items of one popularity decile, a pair that would get more stars is likelier.
@@ -113,7 +124,7 @@ def test_ratings_are_missing_not_at_random(worlds: dict[str, World]) -> None:
 # ---------------------------------------------------------------------------- near MovieLens 100K
 
 
-def test_size_and_shares_of_stars(worlds: dict[str, World]) -> None:
+def test_size_and_shares_of_stars(worlds: dict[str, PreferenceWorld]) -> None:
     for world in worlds.values():
         ratings = world.ratings
         assert (ratings.n_users, ratings.n_items) == (943, 1682)
@@ -123,7 +134,7 @@ def test_size_and_shares_of_stars(worlds: dict[str, World]) -> None:
         assert (np.abs(shares - goal) < 5 * np.sqrt(goal * (1 - goal) / len(ratings))).all()
 
 
-def test_tails_of_users_and_items(world: World) -> None:
+def test_tails_of_users_and_items(world: PreferenceWorld) -> None:
     # MovieLens 100K: users 20, 65 and 737 (least, median, most); items 583 (most); the first
     # hundredth, tenth and half of the items have 7.6, 42.7 and 92.7 % of the ratings.
     users, items = world.ratings.user_counts(), np.sort(world.ratings.item_counts())[::-1]
@@ -144,7 +155,7 @@ def precision(scores: np.ndarray, split: splits.Split, min_rating: float) -> flo
     return float(np.take_along_axis(liked, top, axis=1).mean())
 
 
-def test_factorisation_beats_popularity_and_popularity_beats_chance(world: World) -> None:
+def test_factorisation_beats_popularity_and_popularity_beats_chance(world: PreferenceWorld) -> None:
     # MovieLens 100K, the same three systems: 0.112, 0.061 and 0.004.
     split = splits.ratio(world.ratings, 0.2, rng=np.random.default_rng(1))
     seen = (split.train.matrix() > 0).astype(np.float64)
@@ -160,7 +171,7 @@ def test_factorisation_beats_popularity_and_popularity_beats_chance(world: World
 # ---------------------------------------------------------------------------- the knob
 
 
-def test_popularity_agrees_is_independent_or_opposes(worlds: dict[str, World]) -> None:
+def test_popularity_agrees_is_independent_or_opposes(worlds: dict[str, PreferenceWorld]) -> None:
     found = {}
     for popularity, world in worlds.items():
         expected = world.propensity(everyone(world)).sum(axis=0)
@@ -171,10 +182,11 @@ def test_popularity_agrees_is_independent_or_opposes(worlds: dict[str, World]) -
     assert found["opposes"] < -0.7
 
 
-def test_worlds_have_names_of_their_own(worlds: dict[str, World]) -> None:
+def test_worlds_have_names_of_their_own(worlds: dict[str, PreferenceWorld]) -> None:
     names = [world.ratings.name for world in worlds.values()]
     assert names == ["synthetic", "synthetic-independent", "synthetic-opposes"]
-    assert "popularity opposes, seed 1" in repr(worlds["opposes"])
+    assert "popularity=opposes,seed=1" in repr(worlds["opposes"])
+    assert len({world.identity for world in worlds.values()}) == 3
 
 
 # ---------------------------------------------------------------------------- the seed
@@ -192,14 +204,16 @@ def test_a_seed_is_a_world() -> None:
 def test_neither_threads_nor_blocks_nor_order_of_sums_change_a_world(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    options = PreferenceOptions(relation=-0.4, users=150, items=220)
     found = []
-    for threads, pairs in ((1, 2**15), (2, 2**15), (1, 1000), (2, 10**7)):
-        monkeypatch.setattr(simulation, "_BLOCK_PAIRS", pairs)
+    for threads, pairs, kept in ((1, 2**15, 2**22), (2, 2**15, 0), (1, 1000, 0), (2, 10**7, 2**22)):
+        monkeypatch.setattr(noise, "BLOCK_PAIRS", pairs)
+        monkeypatch.setattr(preferences, "_KEPT_PAIRS", kept)
         with threadpool_limits(threads):
-            world = make_world(seed=2, **SMALL)
-            stars = world.true_rating(everyone(world))
-            found.append((world.ratings.content_hash, stars.tobytes()))
-    assert len(set(found)) == 1
+            for world in (make_world(seed=2, **SMALL), preference_world(options)):
+                stars = world.true_rating(everyone(world))
+                found.append((world.ratings.content_hash, stars.tobytes()))
+    assert len(set(found)) == 2
 
 
 def test_the_global_generator_is_left_alone() -> None:

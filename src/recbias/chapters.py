@@ -37,7 +37,7 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from recbias.datasets import dataset_info, find_files, options_file
+from recbias.datasets import dataset_info, find_files, is_path, options_file
 from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
 from recbias.places import clone_root
 from recbias.store import write_atomically
@@ -421,7 +421,7 @@ def own_table(dataset: str) -> Path | None:
     Parameters
     ----------
     dataset : str
-        A name, or a path: text with a slash or a suffix.
+        A name, or a path; `recbias.datasets.is_path` tells them apart.
 
     Returns
     -------
@@ -435,7 +435,7 @@ def own_table(dataset: str) -> Path | None:
     MissingData
         If there is no such file.
     """
-    if not (Path(dataset).suffix or "/" in dataset or "\\" in dataset):
+    if not is_path(dataset):
         dataset_info(dataset)
         return None
     table = Path(dataset).expanduser().resolve()
@@ -449,7 +449,7 @@ def own_table(dataset: str) -> Path | None:
 def edition_name(dataset: str) -> str:
     """Give the name under which pages on a data set are kept: its own, or that of the table."""
     table = own_table(dataset)
-    return _file_name(table.stem) if table else dataset
+    return _file_name(table.stem if table else dataset_info(dataset).name)
 
 
 def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:

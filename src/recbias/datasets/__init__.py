@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +16,30 @@ from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens
 from recbias.datasets.content import Content
 from recbias.datasets.registry import DatasetInfo, dataset_info, find_files, registry, state
 from recbias.datasets.tables import TableOptions, kept_options, options_file, read_table
-from recbias.errors import ConfigError, DataError
+from recbias.errors import ConfigError, DataError, unknown_name
 from recbias.ratings import Duplicates, Ratings, RatingScale
-from recbias.simulation import make_world
+from recbias.simulation import (
+    REVISION,
+    CountOptions,
+    PowerLawOptions,
+    Truth,
+    World,
+    count_world,
+    is_world,
+    make_world,
+    parse_world,
+    power_law_world,
+    preference_world,
+)
 
 __all__ = [
     "Dataset",
     "DatasetInfo",
     "TableOptions",
+    "Truth",
     "dataset_info",
     "find_files",
+    "is_path",
     "kept_options",
     "load_dataset",
     "options_file",
@@ -53,6 +69,8 @@ class Dataset:
         Ratings of items drawn at random, over the same users and items, if the data have such.
     understood : tuple of str
         What was found and assumed in reading, in short statements.
+    truth : Truth, optional
+        The true ratings of all pairs over the same users and items, if it is a world.
     """
 
     ratings: Ratings
@@ -61,6 +79,7 @@ class Dataset:
     ready_folds: npt.NDArray[np.int8] | None = None
     unbiased: Ratings | None = None
     understood: tuple[str, ...] = ()
+    truth: Truth | None = None
 
     @property
     def name(self) -> str:
@@ -71,6 +90,85 @@ class Dataset:
     def title(self) -> str:
         """How the data set is named wherever its results are shown."""
         return self.info.title
+
+    def part_hash(self, part: str) -> str:
+        """Tell by which hash results that read a part of the data set are to be keyed.
+
+        Parameters
+        ----------
+        part : {"observed", "unbiased", "truth"}
+            The part.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits. Of ``"observed"`` the content hash of the ratings. Of
+            ``"unbiased"`` that of both parts together, since a split by it trains on the observed
+            one. Of ``"truth"`` that of what decides it, the simulation's revision among it: the
+            true ratings themselves are not computed.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such part, or the data set has none.
+
+        Examples
+        --------
+        >>> dataset = load_dataset("world(users=40,items=60)")
+        >>> dataset.part_hash("observed") == dataset.ratings.content_hash
+        True
+        >>> dataset.part_hash("unbiased")
+        Traceback (most recent call last):
+        ...
+        recbias.errors.ConfigError: world(users=40,items=60) has no unbiased part
+        use a data set that has one, e.g. coat or cm100k, or the truth of a world
+        """
+        if part == "observed":
+            return self.ratings.content_hash
+        if part == "unbiased":
+            if self.unbiased is None:
+                raise ConfigError(
+                    f"{self.name} has no unbiased part\n"
+                    "use a data set that has one, e.g. coat or cm100k, or the truth of a world"
+                )
+            return _digest(self.ratings.content_hash, self.unbiased.content_hash)
+        if part == "truth":
+            if self.truth is None:
+                raise ConfigError(
+                    f"{self.name} has no known truth\n"
+                    "use a world that is made here, e.g. synthetic or world(relation=0.5)"
+                )
+            return _digest(self.truth.identity, REVISION)
+        raise unknown_name("part of a data set", part, ("observed", "unbiased", "truth"))
+
+
+def _digest(*parts: str | int) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def is_path(name_or_path: str | Path) -> bool:
+    """Tell the path of a table from the name of a data set.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        What stands where a data set is asked for.
+
+    Returns
+    -------
+    bool
+        True of a Path, and of text with a slash or a suffix that is not the name of a world.
+
+    Examples
+    --------
+    >>> is_path("ml-1m"), is_path("mine.csv"), is_path("world(skew=0.7)")
+    (False, True, False)
+    """
+    if isinstance(name_or_path, Path):
+        return True
+    if is_world(name_or_path):
+        return False
+    return bool(Path(name_or_path).suffix) or "/" in name_or_path or "\\" in name_or_path
 
 
 def load_dataset(
@@ -92,8 +190,9 @@ def load_dataset(
     ----------
     name_or_path : str or Path
         A name of the registry, e.g. ``"ml-1m"`` (stars 1-3 merged), ``"filmtrust"`` or
-        ``"synthetic"``, or the path of a CSV, TSV or Parquet file. Text with a slash or a suffix is
-        a path.
+        ``"synthetic"``; a world, e.g. ``"world(relation=-0.5,skew=0.7)"`` (see
+        `recbias.simulation.parse_world`); or the path of a CSV, TSV or Parquet file. `is_path` says
+        which texts are paths.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
     user, item, rating, timestamp, separator, header, scale, duplicates
@@ -112,7 +211,8 @@ def load_dataset(
     DataError
         If a file is damaged, or has other content than the registry says.
     ConfigError
-        If the name is unknown, or options for tables come with a name.
+        If the name is unknown, a world has no such options or cannot be made, or options for tables
+        come with a name.
     """
     options = TableOptions(user, item, rating, timestamp, separator, header, scale, duplicates)
     used = {
@@ -120,8 +220,8 @@ def load_dataset(
         for field in dataclasses.fields(options)
         if (value := getattr(options, field.name)) is not None
     }
-    path = Path(name_or_path)
-    if isinstance(name_or_path, Path) or path.suffix or "/" in name_or_path or "\\" in name_or_path:
+    if isinstance(name_or_path, Path) or is_path(name_or_path):
+        path = Path(name_or_path)
         options = dataclasses.replace(kept_options(path), **used)
         ratings, understood = read_table(path, options)
         source = f"{path}: {'; '.join(understood)}"
@@ -129,11 +229,37 @@ def load_dataset(
     info = dataset_info(name_or_path)
     if used:
         raise ConfigError(f"{info.name} is read as published: {', '.join(used)} is for own tables")
+    if is_world(name_or_path):
+        return _make_named(info, data_dir)
     return _load_named(info, find_files(info, data_dir))
 
 
+def _make_named(info: DatasetInfo, data_dir: Path | None) -> Dataset:
+    """Make the world that a name says."""
+    options = parse_world(info.name)
+    world: World
+    match options:
+        case CountOptions():
+            # If the data set is not here, its own error says how to get it.
+            source = load_dataset(options.counts, data_dir=data_dir)
+            world = count_world(options, source.ratings)
+        case PowerLawOptions():
+            world = power_law_world(options)
+        case _:
+            world = preference_world(options)
+    info = dataclasses.replace(
+        info, n_ratings=len(world.ratings), content_hash=world.ratings.content_hash
+    )
+    return Dataset(world.ratings, info, f"made here as {world.identity}", truth=world)
+
+
+def _synthetic(_: Sequence[Path]) -> Content:
+    world = make_world(seed=SYNTHETIC_SEED)
+    return Content(world.ratings, truth=world)
+
+
 _READERS: Mapping[str, Callable[[Sequence[Path]], Content]] = {
-    "synthetic": lambda _: Content(make_world(seed=SYNTHETIC_SEED).ratings),
+    "synthetic": _synthetic,
     "ml-1m": movielens.read_1m,
     "ml-1m-stars": lambda files: Content(movielens.read_1m_stars(files[0])),
     "ml-1m-folds": movielens.read_1m,
@@ -156,7 +282,7 @@ def _load_named(info: DatasetInfo, files: tuple[Path, ...]) -> Dataset:
     _compare(info, content.ratings, source)
     source = "; ".join((source, *content.notes))
     ratings, folds = content.ratings, content.ready_folds
-    return Dataset(ratings, info, source, folds, content.unbiased, content.notes)
+    return Dataset(ratings, info, source, folds, content.unbiased, content.notes, content.truth)
 
 
 def _compare(info: DatasetInfo, ratings: Ratings, source: str) -> None:

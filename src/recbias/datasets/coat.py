@@ -7,6 +7,7 @@ T. Schnabel et al. Recommendations as Treatments: Debiasing Learning and Evaluat
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from recbias.ratings import Ratings, RatingScale
 def read(files: Sequence[Path]) -> Content:
     """Read ``train.ascii`` and ``test.ascii``: matrices of users by coats, 0 where there is none.
 
-    Users and coats are numbered from 1, by line and column. Cells that are in both files are left
-    out of the random part, so that no test rating is known from training.
+    Users and coats are numbered from 1, by line and column. The random part has all its cells,
+    those that are in both files too: without them it would no longer be random, as users like what
+    they pick. A split by it takes them out of training instead.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def read(files: Sequence[Path]) -> Content:
     Returns
     -------
     Content
-        `ratings` is the self-selected part, ``train.ascii``; `unbiased` the rest of the other.
+        `ratings` is the self-selected part, ``train.ascii``; `unbiased` the other, all of it.
 
     Raises
     ------
@@ -54,13 +56,15 @@ def read(files: Sequence[Path]) -> Content:
         scale=RatingScale(1, 5, 1),
         name="coat",
     )
-    of_picked = picked[users, items] > 0
-    unbiased = every.take(~of_picked)
+    of_drawn = drawn[users, items]
+    unbiased = dataclasses.replace(every, value=np.where(of_drawn > 0, of_drawn, every.value))
+    unbiased = unbiased.take(of_drawn > 0)
     note = (
-        f"the self-selected part; the random part has {len(unbiased):,} ratings, without the "
-        f"{int(both.sum())} cells that are in both files"
+        f"the self-selected part; the random part has {len(unbiased):,} ratings, "
+        f"{int(both.sum())} of them of cells that are in both files: they leave training, never "
+        "the test"
     )
-    return Content(every.take(of_picked), unbiased=unbiased, notes=(note,))
+    return Content(every.take(picked[users, items] > 0), unbiased=unbiased, notes=(note,))
 
 
 def _read_matrix(path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

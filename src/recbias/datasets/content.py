@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.ratings import Ratings
+from recbias.simulation import Truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +25,12 @@ class Content:
         Ratings of items that were drawn at random, over the same users and items as `ratings`.
     notes : tuple of str
         What was decided in reading, to be said to the reader.
+    truth : Truth, optional
+        The true ratings of all pairs, of a world.
     """
 
     ratings: Ratings
     ready_folds: npt.NDArray[np.int8] | None = None
     unbiased: Ratings | None = None
     notes: tuple[str, ...] = ()
+    truth: Truth | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import yaml
 from recbias import places
 from recbias.errors import MissingData, unknown_name
 from recbias.ratings import RatingScale
+from recbias.simulation import CountOptions, PowerLawOptions, is_world, parse_world
 
 
 @dataclass(frozen=True)
@@ -109,22 +111,65 @@ def dataset_info(name: str) -> DatasetInfo:
     Parameters
     ----------
     name : str
-        E.g. ``"ml-100k"``.
+        E.g. ``"ml-100k"``, or that of a world, e.g. ``"world(skew=0.7)"``.
 
     Returns
     -------
     DatasetInfo
-        Its entry.
+        Its entry. That of a world is made from its name: `name` is in its one fixed form, and
+        number of ratings and content hash are None, as the world is not made for it.
 
     Raises
     ------
     ConfigError
-        If the registry has no such name; the message has the nearest one.
+        If the registry has no such name; the message has the nearest one. If a world's name does
+        not say which world.
+
+    Examples
+    --------
+    >>> info = dataset_info("world(seed=3, alpha=1.4)")
+    >>> info.name, info.title, info.n_users
+    ('world(alpha=1.4,seed=3)', 'World without preferences: alpha=1.4,seed=3', 943)
     """
     entries = registry()
+    if is_world(name):
+        return _world_info(name, entries)
     if name not in entries:
         raise unknown_name("dataset", name, entries)
     return entries[name]
+
+
+def _world_info(name: str, entries: Mapping[str, DatasetInfo]) -> DatasetInfo:
+    options = parse_world(name)
+    made = dataclasses.replace(
+        entries["synthetic"], name=str(options), n_ratings=None, content_hash=None
+    )
+    said = str(options).removeprefix("world(").removesuffix(")")
+    if not isinstance(options, CountOptions):
+        kind = "World without preferences" if isinstance(options, PowerLawOptions) else "World"
+        title = f"{kind}: {said or 'defaults'}"
+        return dataclasses.replace(made, title=title, n_users=options.users, n_items=options.items)
+    if options.counts not in entries:
+        raise unknown_name("dataset", options.counts, entries)
+    source = entries[options.counts]
+    kept = {
+        reason: source.cannot_test[reason]
+        for reason in ("merged stars", "no negatives")
+        if reason in source.cannot_test
+    }
+    return dataclasses.replace(
+        made,
+        title=f"World without preferences: {said}",
+        licence=f"{made.licence} Its counts are those of {source.name}: {source.licence}",
+        use=source.use,
+        citation=f"{made.citation} {source.citation}",
+        n_users=source.n_users,
+        n_items=source.n_items,
+        n_ratings=source.n_ratings,
+        scale=source.scale,
+        relevant_from=source.relevant_from,
+        cannot_test={**made.cannot_test, **kept},
+    )
 
 
 def find_files(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""Worlds in which every user's true rating of every item is known, and why some were observed.
+"""Worlds in which users rate what they like, and popularity relates to that as it is told to.
 
 Everything that decides an outcome is exact: traits are multiples of a power of two, so that their
 products and sums carry no rounding and cannot depend on the order of additions, on threads or on
@@ -8,7 +8,7 @@ means the same world on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -17,6 +17,10 @@ import numpy.typing as npt
 
 from recbias.errors import ConfigError, unknown_name
 from recbias.ratings import Ratings, RatingScale
+from recbias.simulation.names import PreferenceOptions
+from recbias.simulation.noise import GRID, bell, bell_table, blocks, on_grid, pairs, uniform
+from recbias.simulation.popularity import counts_of_skew, power_law, rank_correlation
+from recbias.simulation.truth import World
 from recbias.streams import stream
 
 Popularity = Literal["agrees", "independent", "opposes"]
@@ -38,103 +42,27 @@ _TASTE_IN_CHOICE = 0.5
 _MOST_LIKELY = 0.95
 _MOST_DENSE = 0.1
 
-_GRID = 1024
 _FINE_GRID = 65_536
 _N_ROUNDS = 20
-_BLOCK_PAIRS = 2**15
+_KEPT_PAIRS = 2**22
+_N_PASSES = 6
+_CLOSE = 0.01
+_RELATION_REACHED = 0.05
 
-
-def power_law(
-    n_ranks: int, total: float, *, alpha: float, offset: float, least: float = 0.0
-) -> npt.NDArray[np.float64]:
-    r"""Share a total over ranks by a shifted power law.
-
-    :math:`c_k = c_1 + \beta (c_2 + k)^{-\alpha}` for :math:`k = 1, 2, \dots`, where :math:`\beta`
-    makes the sum right.
-
-    Parameters
-    ----------
-    n_ranks : int
-        Number of ranks.
-    total : float
-        Sum of all values, e.g. the number of ratings.
-    alpha : float
-        Exponent; 0 gives equal values.
-    offset : float
-        :math:`c_2`, in ranks: the larger, the flatter the head.
-    least : float
-        :math:`c_1`, what every rank has.
-
-    Returns
-    -------
-    float64 array (n_ranks,)
-        Values in descending order, not rounded.
-
-    References
-    ----------
-    BCC17, simulated popularity distributions.
-
-    Examples
-    --------
-    >>> power_law(3, 22, alpha=1, offset=0)
-    array([12.,  6.,  4.])
-    >>> power_law(3, 25, alpha=1, offset=0, least=1)
-    array([13.,  7.,  5.])
-    """
-    shape = (offset + np.arange(1.0, n_ranks + 1)) ** -alpha
-    return least + (total - least * n_ranks) * shape / shape.sum()
+_Attraction = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class World:
-    """A world made by `make_world`: its observed ratings, and the truth about all pairs.
+class PreferenceWorld(World):
+    """A world made by `make_world` or `preference_world`: ratings missing not at random."""
 
-    Truth comes in blocks of users and is computed when asked for; nothing of the size users x
-    items is stored.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        The observed ratings. The vocabularies hold all users and items, so that the number of a
-        user or item is the same in the truth.
-    popularity : {"agrees", "independent", "opposes"}
-        How popularity relates to relevance.
-    seed : int
-        The seed that it was made from.
-    """
-
-    ratings: Ratings
-    popularity: Popularity
-    seed: int
     _traits: _Traits
     _activity: npt.NDArray[np.float64]
     _exposure: npt.NDArray[np.float64]
     _thresholds: npt.NDArray[np.float64]
 
-    def __repr__(self) -> str:
-        return f"World(popularity {self.popularity}, seed {self.seed}: {self.ratings!r})"
-
-    def true_rating(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
-        """Tell how many stars users give to each item, observed or not.
-
-        Parameters
-        ----------
-        users : int array (n,)
-            User numbers.
-
-        Returns
-        -------
-        float32 array (n, n_items)
-            Stars from 1 to 5; equal to the observed rating where there is one.
-
-        Examples
-        --------
-        >>> world = make_world(n_users=40, n_items=60, n_ratings=200, seed=3)
-        >>> stars = world.true_rating(np.arange(40))
-        >>> bool((stars[world.ratings.user, world.ratings.item] == world.ratings.value).all())
-        True
-        """
-        return _stars(self._traits.appreciation(users), self._thresholds).astype(np.float32)
+    def _values(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
+        return _stars(self._traits.appreciation(users), self._thresholds).astype(np.float64)
 
     def propensity(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         """Tell how likely each pair of some users was to be observed, each on its own.
@@ -149,7 +77,8 @@ class World:
         float32 array (n, n_items)
             Probabilities, above 0 and at most 0.95.
         """
-        chances = _chances(self._traits, users, self._activity, self._exposure)
+        attraction = self._traits.attraction(users)
+        chances = _chances(attraction, self._activity[users], self._exposure)
         return chances.astype(np.float32)
 
 
@@ -160,7 +89,7 @@ def make_world(
     n_users: int = 943,
     n_items: int = 1682,
     n_ratings: int = 100_000,
-) -> World:
+) -> PreferenceWorld:
     r"""Make a world with known true ratings and a known reason why some of them are missing.
 
     1. *Traits.* A user u has factors :math:`p_u` and a generosity :math:`g_u`, an item i has
@@ -195,7 +124,7 @@ def make_world(
 
     Returns
     -------
-    World
+    PreferenceWorld
         The same for the same arguments on every machine.
 
     Raises
@@ -206,7 +135,8 @@ def make_world(
     Examples
     --------
     >>> make_world(n_users=40, n_items=60, n_ratings=200, seed=3)
-    World(popularity agrees, seed 3: Ratings('synthetic': 191 explicit ratings, 40 users, 60 items))
+    PreferenceWorld(make_world(popularity=agrees,seed=3,users=40,items=60,ratings=200):
+    Ratings('synthetic': 191 explicit ratings, 40 users, 60 items))
     """
     if popularity not in get_args(Popularity):
         raise unknown_name("popularity", popularity, get_args(Popularity))
@@ -216,31 +146,134 @@ def make_world(
             f"positive sizes and at most {_MOST_DENSE:.0%} of the pairs"
         )
     keys = stream(seed, "world").bit_generator.random_raw(8)
-    traits = _Traits(
-        user_factors=_bell_table(n_users, _N_FACTORS, 1.0, keys[0]),
-        item_factors=_bell_table(n_items, _N_FACTORS, _FACTOR_SD, keys[1]),
-        generosity=_bell_table(n_users, 1, _GENEROSITY_SD, keys[2])[:, 0],
-        appeal=_bell_table(n_items, 1, _APPEAL_SD, keys[3])[:, 0],
-        taste_key=keys[4],
-    )
+    traits = _draw_traits(n_users, n_items, keys)
     direction = {"agrees": 1, "independent": 0, "opposes": -1}[popularity]
-    luck = _bell_table(n_items, 1, _LUCK_IN_POPULARITY, keys[5])[:, 0]
-    standing = direction * _on_grid(_APPEAL_IN_POPULARITY / _APPEAL_SD * traits.appeal) + luck
+    luck = bell_table(n_items, 1, _LUCK_IN_POPULARITY, keys[5])[:, 0]
+    standing = direction * on_grid(_APPEAL_IN_POPULARITY / _APPEAL_SD * traits.appeal) + luck
     expected_of_item = np.empty(n_items)
     expected_of_item[np.argsort(-standing, kind="stable")] = power_law(
         n_items, n_ratings, alpha=5, offset=0.55 * n_items
     )
-    expected_of_user = np.empty(n_users)
-    expected_of_user[np.argsort(_bell_table(n_users, 1, 1.0, keys[6])[:, 0], kind="stable")] = (
-        power_law(
-            n_users, n_ratings, alpha=4, offset=0.64 * n_users, least=0.19 * n_ratings / n_users
-        )
-    )
+    expected_of_user = _draw_activity(n_users, n_ratings, keys)
     activity, exposure = _fit_choice(traits, expected_of_user, expected_of_item)
     thresholds = _fit_thresholds(traits, activity, exposure)
     name = "synthetic" if popularity == "agrees" else f"synthetic-{popularity}"
     ratings = _observe(traits, activity, exposure, thresholds, keys[7], name)
-    return World(ratings, popularity, seed, traits, activity, exposure, thresholds)
+    identity = (
+        f"make_world(popularity={popularity},seed={seed},users={n_users},items={n_items},"
+        f"ratings={n_ratings})"
+    )
+    return PreferenceWorld(ratings, identity, traits, activity, exposure, thresholds)
+
+
+def preference_world(options: PreferenceOptions) -> PreferenceWorld:
+    r"""Make a world in which popularity relates to liking as closely as asked, and is as skewed.
+
+    Traits, truth, activity, choice and thresholds are those of `make_world`; popularity differs.
+    Expected numbers of ratings are those of
+    `recbias.simulation.popularity.counts_of_skew`. Items get them in the order of
+    :math:`m\,x_i + (1 - |m|)\,z_i`, where :math:`z_i` is standard bell-shaped and :math:`x_i` the
+    same numbers in the order of how many users like item i. The mixture m, a multiple of 1/1024
+    from -1 to 1, is searched for by bisection. As the thresholds follow from who rates what, the
+    order from the thresholds and the thresholds from the order, this is repeated.
+
+    Parameters
+    ----------
+    options : PreferenceOptions
+        What `recbias.simulation.parse_world` read from a name, or made by hand.
+
+    Returns
+    -------
+    PreferenceWorld
+        Its relation is the one asked for, to 0.05; its skew to 0.001.
+
+    Raises
+    ------
+    ConfigError
+        If relation or skew cannot be reached; the message says what can be.
+
+    Examples
+    --------
+    >>> preference_world(PreferenceOptions(relation=-0.5, users=40, items=60)).ratings
+    Ratings('world(relation=-0.5,users=40,items=60)': 153 explicit ratings, 40 users, 60 items)
+    """
+    n_users, n_items = options.users, options.items
+    if options.skew == 0 and options.relation != 0:
+        raise ConfigError(
+            f"{options}: with skew=0 no item is more popular than another; set relation=0, or "
+            "another skew"
+        )
+    keys = stream(options.seed, "world").bit_generator.random_raw(8)
+    traits = _draw_traits(n_users, n_items, keys)
+    total = options.density * n_users * n_items
+    expected_of_user = _draw_activity(n_users, total, keys)
+    popular = counts_of_skew(options.skew, total, n_items, expected_of_user)
+    luck = bell_table(n_items, 1, 1.0, keys[5])[:, 0]
+    kept = traits.kept_attractions()
+    liking: npt.NDArray[Any] = traits.appeal
+    reached = 0.0
+    for _ in range(_N_PASSES):
+        order = _popularity_order(liking, luck, options.relation)
+        expected_of_item = np.empty(n_items)
+        expected_of_item[order] = popular
+        activity, exposure = _fit_choice(traits, expected_of_user, expected_of_item, kept)
+        thresholds = _fit_thresholds(traits, activity, exposure)
+        liking = traits.n_reaching(thresholds[options.liked - 2])
+        reached = rank_correlation(expected_of_item, liking)
+        if abs(reached - options.relation) <= _CLOSE:
+            break
+    if abs(reached - options.relation) > _RELATION_REACHED:
+        raise ConfigError(
+            f"{options}: relation is {options.relation:g}, but {reached:.2f} is what can be "
+            f"reached: too many items are liked by as many of the {n_users} users as others\n"
+            "ask for that, or for more users"
+        )
+    ratings = _observe(traits, activity, exposure, thresholds, keys[7], str(options))
+    return PreferenceWorld(ratings, str(options), traits, activity, exposure, thresholds)
+
+
+def _draw_traits(n_users: int, n_items: int, keys: npt.NDArray[np.uint64]) -> _Traits:
+    return _Traits(
+        user_factors=bell_table(n_users, _N_FACTORS, 1.0, keys[0]),
+        item_factors=bell_table(n_items, _N_FACTORS, _FACTOR_SD, keys[1]),
+        generosity=bell_table(n_users, 1, _GENEROSITY_SD, keys[2])[:, 0],
+        appeal=bell_table(n_items, 1, _APPEAL_SD, keys[3])[:, 0],
+        taste_key=keys[4],
+    )
+
+
+def _draw_activity(
+    n_users: int, total: float, keys: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.float64]:
+    """Give users in random order the expected numbers of ratings of a power law."""
+    expected = np.empty(n_users)
+    expected[np.argsort(bell_table(n_users, 1, 1.0, keys[6])[:, 0], kind="stable")] = power_law(
+        n_users, total, alpha=4, offset=0.64 * n_users, least=0.19 * total / n_users
+    )
+    return expected
+
+
+def _popularity_order(
+    liking: npt.NDArray[Any], luck: npt.NDArray[np.float64], relation: float
+) -> npt.NDArray[np.int64]:
+    """Order items from the most popular, so that the order correlates with `liking` as asked."""
+    quality = np.empty_like(luck)
+    quality[np.argsort(liking, kind="stable")] = np.sort(luck)
+    ranks = np.arange(len(luck), 0.0, -1.0)
+
+    # Multiples of 1/1024 times whole numbers: sums and their order are exact.
+    def order(mixture: int) -> npt.NDArray[np.int64]:
+        standing = mixture * quality + (GRID - abs(mixture)) * luck
+        return np.argsort(-standing, kind="stable")
+
+    def off(mixture: int) -> float:
+        return rank_correlation(ranks, liking[order(mixture)]) - relation
+
+    low, high = -GRID, GRID
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if off(middle) <= 0 else (low, middle)
+    return order(min(low, high, key=lambda mixture: abs(off(mixture))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,13 +301,27 @@ class _Traits:
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         # The product is exact: sums of multiples of 2**-20 that stay far below 2**33.
         affinity = self.user_factors[users] @ self.item_factors.T
-        return affinity, _bell(_pairs(users, len(self.appeal)), _TASTE_SD, self.taste_key)
+        return affinity, bell(pairs(users, len(self.appeal)), _TASTE_SD, self.taste_key)
+
+    def n_reaching(self, threshold: float) -> npt.NDArray[np.int64]:
+        """Count the users whose appreciation of each item reaches a threshold."""
+        counts = np.zeros(len(self.appeal), dtype=np.int64)
+        for users in self.blocks():
+            counts += np.count_nonzero(self.appreciation(users) >= threshold, axis=0)
+        return counts
 
     def blocks(self) -> Iterator[npt.NDArray[np.int64]]:
         """Go through all users in blocks small enough for the cache of a processor."""
-        everyone = np.arange(len(self.generosity))
-        size = max(1, _BLOCK_PAIRS // len(self.appeal))
-        return (everyone[start : start + size] for start in range(0, len(everyone), size))
+        return blocks(len(self.generosity), len(self.appeal))
+
+    def attractions(self) -> Iterator[_Attraction]:
+        """Go through all users in blocks, with the attraction of their pairs."""
+        return ((users, self.attraction(users)) for users in self.blocks())
+
+    def kept_attractions(self) -> Sequence[_Attraction] | None:
+        """Return all `attractions` of a small world; of a large one they do not fit into memory."""
+        is_small = len(self.generosity) * len(self.appeal) <= _KEPT_PAIRS
+        return list(self.attractions()) if is_small else None
 
 
 def _stars(
@@ -288,49 +335,49 @@ def _stars(
 
 
 def _chances(
-    traits: _Traits,
-    users: npt.NDArray[np.integer[Any]],
+    attraction: npt.NDArray[np.float64],
     activity: npt.NDArray[np.float64],
     exposure: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """Probability that each pair of some users is observed."""
-    logs = traits.attraction(users) + activity[users][:, None] + exposure
-    return np.minimum(np.exp(logs), _MOST_LIKELY)
+    """Probability that each pair of some users, whose activity it is, is observed."""
+    return np.minimum(np.exp(attraction + activity[:, None] + exposure), _MOST_LIKELY)
 
 
 def _fit_choice(
     traits: _Traits,
     expected_of_user: npt.NDArray[np.float64],
     expected_of_item: npt.NDArray[np.float64],
+    kept: Sequence[_Attraction] | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Fit activity and exposure by proportional steps, so that expected counts come out right."""
+    kept = kept or traits.kept_attractions()
     activity = np.log(expected_of_user)
     exposure = np.log(expected_of_item / expected_of_item.sum())
     for _ in range(_N_ROUNDS):
         of_item = np.zeros_like(exposure)
-        for users in traits.blocks():
-            chances = _chances(traits, users, activity, exposure)
+        for users, attraction in kept or traits.attractions():
+            chances = _chances(attraction, activity[users], exposure)
             step = expected_of_user[users] / chances.sum(axis=1)
             activity[users] += np.log(step)
             of_item += np.minimum(chances * step[:, None], _MOST_LIKELY).sum(axis=0)
         exposure += np.log(expected_of_item / of_item)
     # Sums and logarithms may differ in their last bits between machines; a grid forgets them.
-    return _on_grid(activity, _FINE_GRID), _on_grid(exposure, _FINE_GRID)
+    return on_grid(activity, _FINE_GRID), on_grid(exposure, _FINE_GRID)
 
 
 def _fit_thresholds(
     traits: _Traits, activity: npt.NDArray[np.float64], exposure: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """Place four thresholds at quantiles of the appreciation of observed pairs."""
-    lowest, n_bins = -16, 32 * _GRID
+    lowest, n_bins = -16, 32 * GRID
     weights = np.zeros(n_bins)
     for users in traits.blocks():
-        bins = ((traits.appreciation(users) - lowest) * _GRID).astype(np.int64)
-        chances = _chances(traits, users, activity, exposure)
+        bins = ((traits.appreciation(users) - lowest) * GRID).astype(np.int64)
+        chances = _chances(traits.attraction(users), activity[users], exposure)
         weights += np.bincount(bins.ravel(), weights=chances.ravel(), minlength=n_bins)
     reached = np.cumsum(weights) / weights.sum()
     below = np.searchsorted(reached, np.cumsum(STAR_SHARES)[:-1])
-    return lowest + (below + 1) / _GRID
+    return lowest + (below + 1) / GRID
 
 
 def _observe(
@@ -345,8 +392,10 @@ def _observe(
     n_users, n_items = len(activity), len(exposure)
     parts = []
     for users in traits.blocks():
-        draws = (_hash(_pairs(users, n_items), key) >> np.uint64(11)) * 2.0**-53
-        user, item = np.nonzero(draws < _chances(traits, users, activity, exposure))
+        draws = uniform(pairs(users, n_items), key)
+        user, item = np.nonzero(
+            draws < _chances(traits.attraction(users), activity[users], exposure)
+        )
         stars = _stars(traits.appreciation(users), thresholds)
         parts.append((users[user], item, stars[user, item]))
     user, item, value = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -360,38 +409,3 @@ def _observe(
         item_ids=np.arange(1, n_items + 1),
         scale=RatingScale(1, 5, 1),
     )
-
-
-def _pairs(users: npt.NDArray[np.integer[Any]], n_items: int) -> npt.NDArray[np.uint64]:
-    """Return a number for each pair of some users with all items."""
-    first = users.astype(np.uint64) * np.uint64(n_items)
-    return np.add.outer(first, np.arange(n_items, dtype=np.uint64))
-
-
-def _hash(counters: npt.NDArray[np.uint64], key: np.uint64) -> npt.NDArray[np.uint64]:
-    """Turn counters into 64 random bits each: the output function of SplitMix64."""
-    bits = counters * np.uint64(0x9E3779B97F4A7C15) + key
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-def _bell(
-    counters: npt.NDArray[np.uint64], deviation: float, key: np.uint64
-) -> npt.NDArray[np.float64]:
-    """Draw the sum of four uniform 16-bit integers, centred and scaled, on the grid."""
-    bits = _hash(counters, key)
-    total = np.zeros(bits.shape)
-    for shift in (0, 16, 32, 48):
-        total += (bits >> np.uint64(shift)) & np.uint64(0xFFFF)
-    unit = np.sqrt((65_536**2 - 1) / 3)
-    return _on_grid((total - 2 * 65_535) * (deviation / unit))
-
-
-def _bell_table(n_rows: int, n_columns: int, deviation: float, key: np.uint64) -> Any:
-    counters = np.arange(n_rows * n_columns, dtype=np.uint64).reshape(n_rows, n_columns)
-    return _bell(counters, deviation, key)
-
-
-def _on_grid(values: npt.NDArray[np.float64], steps: int = _GRID) -> npt.NDArray[np.float64]:
-    return np.round(values * steps) / steps

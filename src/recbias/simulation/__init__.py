@@ -1,0 +1,48 @@
+"""Worlds in which every user's true rating of every item is known, and why some were observed.
+
+A world has a name, e.g. ``world(relation=-0.5,skew=0.7,seed=3)``, that says all that decides it.
+"""
+
+from __future__ import annotations
+
+from recbias.simulation.chance import ChanceWorld, count_world, power_law_world
+from recbias.simulation.names import (
+    CountOptions,
+    PowerLawOptions,
+    PreferenceOptions,
+    is_world,
+    parse_world,
+)
+from recbias.simulation.popularity import gini, power_law
+from recbias.simulation.preferences import (
+    STAR_SHARES,
+    Popularity,
+    PreferenceWorld,
+    make_world,
+    preference_world,
+)
+from recbias.simulation.truth import Truth, World
+
+__all__ = [
+    "REVISION",
+    "STAR_SHARES",
+    "ChanceWorld",
+    "CountOptions",
+    "Popularity",
+    "PowerLawOptions",
+    "PreferenceOptions",
+    "PreferenceWorld",
+    "Truth",
+    "World",
+    "count_world",
+    "gini",
+    "is_world",
+    "make_world",
+    "parse_world",
+    "power_law",
+    "power_law_world",
+    "preference_world",
+]
+
+REVISION = 1
+"""Raised when code changes what a world holds; keys of results on worlds contain it."""
