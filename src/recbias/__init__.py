@@ -5,7 +5,8 @@ module that its noun names.
 """
 
 from recbias.datasets import load_dataset
-from recbias.experiment import Grid, Results, run
+from recbias.experiment import Results, run
+from recbias.grid import Grid
 from recbias.protocol import Protocol
 from recbias.recommenders import Recommender, System, line_up
 

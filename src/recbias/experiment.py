@@ -440,8 +440,9 @@ class _Part(NamedTuple):
     """What the tables of one label, system and fold come down to.
 
     Means are kept as columns per user, ``finish`` turns their sums into values; medians as the
-    units that they are taken of; systems as a whole as values, the first on all users, the others on
-    resampled ones. Metrics are those from ranks, from listed items, and of the system, in this order.
+    units that they are taken of; systems as a whole as values, the first on all users, the others
+    on resampled ones. Metrics are those from ranks, from listed items, and of the system, in this
+    order.
     """
 
     columns: tuple[FloatArray, ...]
@@ -537,7 +538,7 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[_Rea
         np.mean(kind, axis=0) for kind in zip(*found, strict=True)
     )
     options: dict[str, Any] = {"min_rating": protocol.min_rating}
-    measured = ((values, False), (item_values, True))
+    measured = [(values, False), *([(item_values, True)] if of_items else [])]
     if averaging.statistic == "median":
         medians = tuple(
             units(table, each, averaging, **options, skip_undefined=skip) for each, skip in measured
@@ -691,9 +692,7 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
 
 def _tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[_Task]:
     """Group the cells by fold and system; those of one fold together, whose split is shared."""
-    single = {
-        system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems
-    }
+    single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
     grouped: dict[tuple[int, str], list[Cell]] = {}
     for name, cell in cells:
         grouped.setdefault((cell.fold, name), []).append(cell)
@@ -781,9 +780,7 @@ def _uncertainty(
     return float(low), float(high), float(np.std(replicates, ddof=1))
 
 
-def _kept(
-    grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]
-) -> dict[int, FloatArray]:
+def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[int, FloatArray]:
     """Keep the replicates that the grid asks for, as they will be read back."""
     wanted = None if grid.replicates is None else set(grid.replicates)
     places = [

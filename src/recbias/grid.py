@@ -1,4 +1,4 @@
-"""A grid: which systems are measured how, on which splits of which data; and what names its results.
+"""A grid: which systems are measured how, on which splits of which data; what names its results.
 
 The key of a result, and that of every artefact behind it, is a digest of what decides its content.
 What equals its default is left out, so that a new option moves no key; and each component has a
@@ -169,7 +169,9 @@ class Grid:
             raise ConfigError(f"a grid needs systems with different names, got {names}")
         tests = {label: str(TestSet.parse(text)) for label, text in dict(self.tests).items()}
         if strangers := tests.keys() - protocols.keys():
-            raise ConfigError(f"test sides are given for {sorted(strangers)}, which no protocol has")
+            raise ConfigError(
+                f"test sides are given for {sorted(strangers)}, which no protocol has"
+            )
         tests = {label: text for label, text in tests.items() if text != str(TestSet())}
         for what, pairs in (("compare", self.compare), ("keep", self.replicates or ())):
             for label, metric in pairs:

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.aggregation import interval, normal_interval
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
 from recbias.places import clone_root
+from recbias.resampling import interval, normal_interval
 from recbias.store import (
     digest,
     frame_from_json,
@@ -698,5 +698,3 @@ class Table(Made):
         if len(self.frame) != len(fresh.frame):
             differing[f"{len(fresh.frame)} rows, stored {len(self.frame)}"] = None
         return Agreement(len(pairs) * len(numbers), largest, worst, tuple(differing))
-
-

@@ -174,6 +174,16 @@ class System:
         """
         return dataclasses.replace(self, name=name, parameters={**self.parameters, **parameters})
 
+    def identity(self) -> dict[str, Any]:  # TEMPORARY
+        import dataclasses as dc
+        cls = algorithm(self.algorithm)
+        d = {f.name: f.default for f in dc.fields(cls)} if dc.is_dataclass(cls) else {}
+        return {"algorithm": self.algorithm, "revision": 1, "parameters": {k: v for k, v in self.parameters.items() if k not in d or d[k] != v}}
+
+    def stream_label(self) -> str:  # TEMPORARY
+        import json
+        return json.dumps({"algorithm": self.algorithm, **self.parameters}, sort_keys=True, separators=(",", ":"))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the system as JSON-able values."""
         return {
