@@ -23,8 +23,7 @@ import recbias
 from recbias.datasets import Dataset, dataset_info, registry
 from recbias.datasets.download import downloads
 from recbias.errors import MissingData
-from recbias.experiment import dataset_splits
-from recbias.ranking import RankTable, rank, top_items
+from recbias.ranking import RankTable, rank, rank_once, top_items
 from recbias.ratings import Ratings
 from recbias.recommenders import Popularity, algorithm, algorithms
 from recbias.recommenders.as_published.poisson_factorisation import initial_means
@@ -32,12 +31,12 @@ from recbias.recommenders.as_published.wbpr import UnpopularNegativesSampler
 from recbias.recommenders.non_negative import starting_gammas
 from recbias.recommenders.pairwise import GroupSampler, TripleSampler
 from recbias.resampling import bootstrap_weights
-from recbias.selection import sample_items, sample_users
 from recbias.simulation import World, make_world
 from recbias.splits import Split, SplitRule, k_fold, leave_out, ratio
 from recbias.streams import stream
-from recbias.targets import TargetRule, Targets
+from recbias.targets import TargetRule, Targets, popularity_groups
 from recbias.testing import check_recommender
+from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
 
 ROOT = Path(__file__).parents[1]
 
@@ -229,10 +228,10 @@ def _fit_all(seed: int) -> list[Any]:
 
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
-    "aggregation.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
-    "experiment.dataset_splits": lambda seed: dataset_splits(DATASET, "k-fold 2", seed=seed),
-    "ranking.rank": lambda seed: rank(POPULARITY, SPLIT, ONE_TARGET_SET, seed=seed),
-    "ranking.top_items": lambda seed: top_items(
+    "resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
+    "ranking.passes.rank": lambda seed: rank(POPULARITY, SPLIT, ONE_TARGET_SET, seed=seed),
+    "ranking.passes.rank_once": lambda seed: rank_once(POPULARITY, SPLIT, seed=seed)[0].list_items,
+    "ranking.passes.top_items": lambda seed: top_items(
         POPULARITY, SPLIT, cutoff=30, candidates="AI", seed=seed
     ),
     "recommenders.as_published.poisson_factorisation.initial_means": lambda seed: list(
@@ -256,13 +255,10 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "recommenders.pairwise.TripleSampler.negatives": lambda seed: TripleSampler(
         SPLIT.train
     ).negatives(np.arange(50), rng=_rng(seed)),
-    "selection.sample_items": lambda seed: sample_items(RATINGS, 30, rng=_rng(seed)),
-    "selection.sample_users": lambda seed: sample_users(RATINGS, 30, rng=_rng(seed)),
     "simulation.preferences.make_world": lambda seed: make_world(
         seed=seed, n_users=120, n_items=150, n_ratings=1700
     ),
     "simulation.truth.World.sample": lambda seed: WORLD.sample(5, rng=_rng(seed)),
-    "splits.Split.thin": lambda seed: SPLIT.thin(0.5, rng=_rng(seed)),
     "splits.SplitRule.splits": lambda seed: SplitRule.parse("ratio 0.3").splits(
         RATINGS, rng=_rng(seed)
     ),
@@ -270,6 +266,11 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "splits.leave_out": lambda seed: leave_out(ACTIVE, rng=_rng(seed)),
     "splits.ratio": lambda seed: ratio(RATINGS, rng=_rng(seed)),
     "streams.stream": lambda seed: stream(seed, "a", 1).integers(2**60, size=3),
+    "testset.dataset_splits": lambda seed: dataset_splits(DATASET, "k-fold 2", seed=seed),
+    "testset.kept_rows": lambda seed: kept_rows(TestSet(removed=50), 99, seed=seed, fold=0),
+    "testset.reduced_split": lambda seed: reduced_split(
+        SPLIT, TestSet(removed=50), popularity_groups(SPLIT.train, 1), seed=seed
+    ),
     "testing.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
 }
 NOT_CALLED = {

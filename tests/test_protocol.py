@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recbias.aggregation import Averaging
 from recbias.errors import ConfigError
 from recbias.protocol import Protocol
 from recbias.targets import TargetRule, Targets
@@ -13,13 +14,18 @@ from test_targets import rules
 @st.composite
 def protocols(draw):
     rule = draw(rules())
-    populations = ["", "all", "tested", "relevant", *(["runs"] if rule.per_run else [])]
+    populations = ["", "all", "relevant", "runs" if rule.per_run else "tested"]
+    population = draw(st.sampled_from([*populations, *(["groups"] if rule.n_groups else [])]))
+    counted = population in ("runs", "groups") or (rule.per_run and not population)
     return Protocol(
         rule,
         draw(st.one_of(st.integers(-10, 100), st.floats(allow_nan=False, allow_infinity=False))),
         draw(st.booleans()),
-        draw(st.sampled_from(populations)),
-        draw(st.integers(0, 99)),
+        Averaging(
+            population,
+            "" if counted else draw(st.sampled_from(["", "ratings", "relevant"])),
+            "mean" if counted else draw(st.sampled_from(["mean", "median", "geometric"])),
+        ),
     )
 
 
@@ -33,8 +39,7 @@ def test_different_protocols_print_differently(protocol):
     for change in (
         {"min_rating": math.nextafter(protocol.min_rating, 0) or 1.0},
         {"condensed": not protocol.condensed},
-        {"population": "relevant" if protocol.population == "all" else "all"},
-        {"removed": protocol.removed - 1 if protocol.removed else 1},
+        {"average": Averaging("relevant" if protocol.averaging.population == "all" else "all")},
     ):
         assert str(Protocol(**{**vars(protocol), **change})) != str(protocol)
 
@@ -45,8 +50,10 @@ def test_different_protocols_print_differently(protocol):
         "TI-AN-AR rel>=5",
         "AI-AN-AR rel>=4 condensed",
         "TI-NN-1R t=100 rel>=3.5 users=relevant",
-        "TI-NN-1R-shared t=100 rel>=5 removed=80%",
-        "TI-NN-AR N=1700 rel>=0.5 condensed users=tested removed=5%",
+        "TI-NN-1R-shared t=100 rel>=5",
+        "TI-NN-AR N=1700 rel>=0.5 condensed users=tested weights=ratings statistic=median",
+        "AI-AN-AR +train rel>=5",
+        "TI-AN-P1R m=10 rel>=5 users=runs",
         "TI-AN-AR rel>=-5",
     ],
 )
@@ -55,9 +62,13 @@ def test_the_printed_forms(text):
 
 
 def test_the_population_is_all_users_or_all_runs_unless_it_is_named():
-    assert Protocol.parse("TI-AN-AR rel>=5").population == "all"
-    assert Protocol.parse("TI-AN-1R rel>=5").population == "runs"
-    assert Protocol.parse("TI-AN-1R rel>=5 users=all").population == "all"
+    for text, population in (
+        ("TI-AN-AR rel>=5", "all"),
+        ("TI-AN-1R rel>=5", "runs"),
+        ("TI-AN-P1R m=5 rel>=5", "groups"),
+        ("TI-AN-1R rel>=5 users=all", "all"),
+    ):
+        assert Protocol.parse(text).averaging.population == population
     assert str(Protocol.parse("TI-AN-AR rel>=5 users=all")) == "TI-AN-AR rel>=5"
     assert Protocol.parse("TI-AN-AR rel>=5") == Protocol.parse("TI-AN-AR rel>=5.0 users=all")
 
@@ -80,7 +91,9 @@ def test_thresholds_go_into_target_sets_only_where_they_change_them():
         ("TI-AN-AR rel>=5 short", "cannot read protocol"),
         ("TI-AN-AR rel>=5 users=relevan", "unknown population 'relevan': did you mean 'relevant'"),
         ("TI-AN-AR rel>=5 users=runs", "TI-AN-AR has no runs"),
-        ("TI-AN-AR rel>=5 removed=100%", "removed=100%: expected 0 to 99"),
+        ("TI-AN-AR rel>=5 users=groups", "has no item groups"),
+        ("TI-AN-1R rel>=5 users=tested", "runs do not know users"),
+        ("TI-AN-AR rel>=5 removed=30%", "unknown option of averaging 'removed'"),
     ],
 )
 def test_a_wrong_protocol_is_refused(text, message):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recbias import splits
 from recbias.errors import ConfigError, DataError
 from recbias.ratings import Ratings, RatingScale
-from recbias.splits import Split, SplitRule
+from recbias.splits import SplitRule
 
 ALL_RULES = ["ratio 0.3", "k-fold 4", "leave-out 1", "temporal 0.25", "temporal-user 0.5", "ready"]
 
@@ -256,32 +256,6 @@ def test_an_empty_part_is_refused() -> None:
         splits.ratio(ratings, 1e-12, rng=rng())
 
 
-# ---------------------------------------------------------------------------- thinning
-
-
-def split_of_many() -> Split:
-    frame = pd.DataFrame({"user_id": np.repeat(range(200), 50), "item_id": np.tile(range(50), 200)})
-    return splits.ratio(Ratings.from_frame(frame, rating=None), 0.5, rng=rng())
-
-
-def test_thinning_touches_test_ratings_only() -> None:
-    split = split_of_many()
-    thin = split.thin(0.9, rng=rng(2))
-    assert thin.train is split.train
-    assert (thin.test_items == split.test_items).all()
-    assert pairs(thin.test) < pairs(split.test)
-    share = len(thin.test) / len(split.test)
-    assert abs(share - 0.1) < 5 * sqrt(0.09 / len(split.test))
-    assert pairs(split.thin(0, rng=rng()).test) == pairs(split.test)
-
-
-@pytest.mark.parametrize("removed", [-0.1, 1, float("nan")])
-def test_a_share_that_thinning_cannot_remove(removed: float) -> None:
-    with pytest.raises(ConfigError, match="expected 0 <= share < 1"):
-        split_of_many().thin(removed, rng=rng())
-
-
-def test_thinning_to_nothing_is_refused() -> None:
-    split = splits.from_fold_labels(make([[0] * 3]), np.array([0, 1, 1]))[0]
-    with pytest.raises(DataError, match="leaves none of 1"):
-        split.thin(0.999999, rng=rng())
+def test_all_judgments_need_others_to_train_on() -> None:
+    with pytest.raises(ConfigError, match="split rule 'whole' leaves nothing"):
+        SplitRule.parse("whole").splits(make(), rng=rng())

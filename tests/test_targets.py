@@ -113,12 +113,3 @@ def test_sets_are_those_of_the_definition(candidates):
         assert found.tolist() == sorted(pool)
         assert all_targets(split, candidates, user).tolist() == sorted(pool | liked)
         assert sizes[user] == len(pool | liked)
-
-
-def test_a_thinned_split_keeps_its_candidates():
-    rng = np.random.default_rng(6)
-    split = random_split(rng, n_users=20, n_items=30, test=0.05)
-    thinned = split.thin(0.8, rng=rng)
-    assert set(thinned.test.item) < set(split.test.item)
-    assert (candidate_items(thinned, "TI") == candidate_items(split, "TI")).all()
-    assert (n_all_targets(thinned, "TI") == n_all_targets(split, "TI")).all()
