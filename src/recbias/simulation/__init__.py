@@ -13,7 +13,7 @@ from recbias.simulation.names import (
     is_world,
     parse_world,
 )
-from recbias.simulation.popularity import gini, power_law
+from recbias.simulation.popularity import power_law
 from recbias.simulation.preferences import (
     STAR_SHARES,
     Popularity,
@@ -35,7 +35,6 @@ __all__ = [
     "Truth",
     "World",
     "count_world",
-    "gini",
     "is_world",
     "make_world",
     "parse_world",

@@ -90,6 +90,7 @@ def counts_of_skew(
 
     Examples
     --------
+    >>> from recbias.datasets.describe import gini
     >>> counts = counts_of_skew(0.5, 120.0, 20, np.full(30, 4.0))
     >>> round(gini(counts), 2), round(float(counts.sum()), 6), len(counts)
     (0.5, 120.0, 20)
@@ -104,41 +105,19 @@ def counts_of_skew(
     steep, flat = _STEEPEST, _FLATTEST
     while flat - steep > 1:
         middle = (flat + steep) // 2
-        steep, flat = (steep, middle) if gini(counts(middle)) <= skew else (middle, flat)
-    found = min(counts(steep), counts(flat), key=lambda found: abs(gini(found) - skew))
-    if abs(gini(found) - skew) <= _SKEW_REACHED and _has_room(found, of_user):
+        steep, flat = (steep, middle) if _gini(counts(middle)) <= skew else (middle, flat)
+    found = min(counts(steep), counts(flat), key=lambda found: abs(_gini(found) - skew))
+    if abs(_gini(found) - skew) <= _SKEW_REACHED and _has_room(found, of_user):
         return found
     steep, flat = _STEEPEST, _FLATTEST
     while flat - steep > 1:
         middle = (flat + steep) // 2
         steep, flat = (steep, middle) if _has_room(counts(middle), of_user) else (middle, flat)
-    largest = np.floor(100 * gini(counts(flat))) / 100
+    largest = np.floor(100 * _gini(counts(flat))) / 100
     raise ConfigError(
         f"world(...): skew is {skew:g}, expected 0 to {largest:g} for {len(of_user)} users, "
         f"{n_items} items and {total:.0f} ratings"
     )
-
-
-def gini(values: npt.NDArray[np.float64]) -> float:
-    """Compute the Gini coefficient of numbers: 0 if all are alike, towards 1 if few have all.
-
-    Parameters
-    ----------
-    values : float64 array (n,)
-        E.g. expected numbers of ratings, any order.
-
-    Returns
-    -------
-    float
-        From 0 to below 1.
-
-    Examples
-    --------
-    >>> gini(np.array([3.0, 3.0])), gini(np.array([0.0, 4.0]))
-    (0.0, 0.5)
-    """
-    shares = np.cumsum(np.sort(values)) / values.sum()
-    return float((len(values) + 1 - 2 * shares.sum()) / len(values))
 
 
 def rank_correlation(
@@ -166,6 +145,13 @@ def rank_correlation(
     together = n * int((x * y).sum()) - sum_x * sum_y
     spread = (n * int((x * x).sum()) - sum_x**2) * (n * int((y * y).sum()) - sum_y**2)
     return float(together / np.sqrt(float(spread))) if spread else 0.0
+
+
+def _gini(descending: npt.NDArray[np.float64]) -> float:
+    """Compute the Gini coefficient of counts in descending order."""
+    n_items = len(descending)
+    shares = np.cumsum(descending) / descending.sum()
+    return float((2 * shares.sum() - n_items - 1) / n_items)
 
 
 def _capped(offset: float, total: float, n_items: int, most: float) -> npt.NDArray[np.float64]:

@@ -224,9 +224,9 @@ def preference_world(options: PreferenceOptions) -> PreferenceWorld:
             break
     if abs(reached - options.relation) > _RELATION_REACHED:
         raise ConfigError(
-            f"{options}: relation is {options.relation:g}, but {reached:.2f} is what can be "
-            f"reached: too many items are liked by as many of the {n_users} users as others\n"
-            "ask for that, or for more users"
+            f"{options}: relation is {options.relation:g}, but {reached:.2f} is what was reached; "
+            "with few users, many items are liked by as many as others\n"
+            "ask for a relation nearer to that, or for more users and items"
         )
     ratings = _observe(traits, activity, exposure, thresholds, keys[7], str(options))
     return PreferenceWorld(ratings, str(options), traits, activity, exposure, thresholds)
