@@ -615,7 +615,7 @@ class Encoding:
 
 # Models that differ in other parameters share what they read, and with it what they derived from
 # it. Ratings cannot change, so that they are as good a key as any value.
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=4)
 def _encode(train: Ratings, encoding: str) -> Ratings:
     return Encoding.parse(encoding).encode(train)
 
