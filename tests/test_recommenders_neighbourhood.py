@@ -9,7 +9,12 @@ import pytest
 from recbias.errors import ConfigError, DataError
 from recbias.recommenders import CoRatedItemKNN, CoRatedUserKNN, System, UserKNN
 from recbias.recommenders.base import by_item
-from recbias.recommenders.neighbourhood import _Lanes, _nearest, co_rated_similarities
+from recbias.recommenders.neighbourhood import (
+    _evidence,
+    _Lanes,
+    _sorted_neighbours,
+    co_rated_similarities,
+)
 from recbias.testing import check_recommender
 from recommender_tables import dense, random_stars, small_table, table
 
@@ -81,7 +86,7 @@ def test_blocks_of_users_change_no_neighbour(monkeypatch):
     train = small_table(n_users=30, n_items=20)
     whole = UserKNN(5).fit(train)
     monkeypatch.setattr("recbias.recommenders.neighbourhood._BLOCK_BYTES", 8 * 30 * 7)
-    _nearest.cache_clear()
+    _sorted_neighbours.cache_clear()
     split = UserKNN(5).fit(train)
     users = np.arange(train.n_users)
     np.testing.assert_array_equal(split.score(users), whole.score(users))
@@ -123,12 +128,36 @@ def test_encodings_reach_similarities_and_values():
     np.testing.assert_array_equal(by_encoding, UserKNN(4).fit(merged).score(users))
 
 
+def test_sums_that_are_kept_are_those_of_a_single_scoring(monkeypatch):
+    train = small_table(n_users=30, n_items=20)
+    users = np.array([7, 0, 29, 7])
+    for settings in ({}, {"normalised": True, "min_neighbours": 2, "regularisation": 1.0}):
+        model = UserKNN(4, **settings).fit(train)
+        kept = model.score(users)
+        assert _evidence(train, 4, 1) is not None
+        monkeypatch.setattr("recbias.recommenders.neighbourhood._LARGEST_EVIDENCE_BYTES", 0)
+        _evidence.cache_clear()
+        assert _evidence(train, 4, 1) is None
+        np.testing.assert_array_equal(model.score(users), kept)
+        monkeypatch.undo()
+        _evidence.cache_clear()
+
+
+def test_lists_of_one_length_serve_all_numbers_of_neighbours():
+    train = small_table(n_users=30, n_items=20)
+    UserKNN(12).fit(train)
+    before = _sorted_neighbours.cache_info().hits
+    few = UserKNN(3).fit(train)
+    assert _sorted_neighbours.cache_info().hits == before + 1
+    assert {len(few.neighbours(user)[0]) for user in range(train.n_users)} <= {0, 1, 2, 3}
+
+
 def test_models_that_differ_in_scoring_share_their_neighbours():
     train = small_table(n_users=30, n_items=20)
     first = UserKNN(5, normalised=True, regularisation=2).fit(train)
-    before = _nearest.cache_info().hits
+    before = _sorted_neighbours.cache_info().hits
     second = UserKNN(5, normalised=True, regularisation=3).fit(train)
-    assert _nearest.cache_info().hits == before + 1
+    assert _sorted_neighbours.cache_info().hits == before + 1
     with pytest.raises(ValueError, match="read-only"):
         second.neighbours(0)[1][0] = 2
     users = np.arange(30)

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import inspect
+import json
 import math
 import multiprocessing
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -174,15 +178,74 @@ class System:
         """
         return dataclasses.replace(self, name=name, parameters={**self.parameters, **parameters})
 
-    def identity(self) -> dict[str, Any]:  # TEMPORARY
-        import dataclasses as dc
-        cls = algorithm(self.algorithm)
-        d = {f.name: f.default for f in dc.fields(cls)} if dc.is_dataclass(cls) else {}
-        return {"algorithm": self.algorithm, "revision": 1, "parameters": {k: v for k, v in self.parameters.items() if k not in d or d[k] != v}}
+    def identity(self) -> dict[str, Any]:
+        """Return what decides the scores of the system, besides data and seed, as JSON-able values.
 
-    def stream_label(self) -> str:  # TEMPORARY
-        import json
-        return json.dumps({"algorithm": self.algorithm, **self.parameters}, sort_keys=True, separators=(",", ":"))
+        Parameters that have their defaults are left out, so that one that is added to a class later
+        moves no identity. That the meaning of those left out stays is what a class's `revision`
+        stands for; a class from outside the package is known by its source.
+
+        Returns
+        -------
+        dict
+            ``algorithm``, ``revision`` and ``parameters``; for a class from outside the package
+            also ``source`` (see `source_digest`), and ``version`` if the class declares one.
+
+        Raises
+        ------
+        ContractError
+            If the class is from outside and has neither source nor version.
+
+        Examples
+        --------
+        >>> System("pLSA", "PLSA", {"n_topics": 10, "n_iterations": 100}).identity()
+        {'algorithm': 'PLSA', 'revision': 1, 'parameters': {'n_topics': 10}}
+        """
+        defined = algorithm(self.algorithm)
+        defaults = {
+            name: known.default for name, known in inspect.signature(defined).parameters.items()
+        }
+        identity: dict[str, Any] = {
+            "algorithm": self.algorithm,
+            "revision": int(getattr(defined, "revision", 1)),
+            # A number of another type is another value: to a class from outside it may matter.
+            "parameters": {
+                name: value
+                for name, value in self.parameters.items()
+                if type(value) is not type(defaults[name]) or value != defaults[name]
+            },
+        }
+        source, version = source_digest(self.algorithm), declared_version(self.algorithm)
+        if source is not None:
+            identity["source"] = source
+        if version is not None:
+            identity["version"] = version
+        return identity
+
+    def stream_label(self) -> str:
+        """Name the random stream that the system is trained with.
+
+        All parameters are in it, but those that were added to a class later and have their default:
+        adding one gives no system other random numbers.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
+        fields = getattr(algorithm(self.algorithm), "__dataclass_fields__", {})
+        added = {name: f.default for name, f in fields.items() if f.metadata.get("added", False)}
+        named = {
+            name: value
+            for name, value in self.parameters.items()
+            if name not in added or value != added[name]
+        }
+        return json.dumps(
+            {"algorithm": self.algorithm, **named},
+            sort_keys=True,
+            separators=(",", ":"),
+            allow_nan=False,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the system as JSON-able values."""
@@ -213,13 +276,17 @@ class System:
 
 
 _ALGORITHMS: dict[str, type[Any]] = {}
+_SOURCES: dict[str, str] = {}
 _Class = TypeVar("_Class", bound=type[Any])
 
 
 def register(recommender: _Class) -> _Class:
     """Make a class available to `System` under its name; use it as a decorator.
 
-    The class keeps each argument of its constructor in an attribute of the same name.
+    The class keeps each argument of its constructor in an attribute of the same name. Of a class
+    from outside the package, the file that defines it is read here: its digest tells the scores of
+    one state of the code from those of another. A class that calls code of other files, which may
+    change as well, says with an attribute `version` (text) in which state it is.
 
     Parameters
     ----------
@@ -242,7 +309,92 @@ def register(recommender: _Class) -> _Class:
     if (known.__module__, known.__qualname__) != (recommender.__module__, recommender.__qualname__):
         raise ConfigError(f"algorithm '{name}' exists already, in {known.__module__}: rename yours")
     _ALGORITHMS[name] = recommender
+    _SOURCES.pop(name, None)
+    if not _is_own(recommender) and (source := _source(recommender)) is not None:
+        _SOURCES[name] = hashlib.sha256(source).hexdigest()
     return recommender
+
+
+def _is_own(recommender: type[Any]) -> bool:
+    return recommender.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _source(recommender: type[Any]) -> bytes | None:
+    """Return the file that defines a class, or else the text of the class; None without either."""
+    file = getattr(sys.modules.get(recommender.__module__), "__file__", None)
+    try:
+        if file is not None:
+            return Path(file).read_bytes()
+        return inspect.getsource(recommender).encode()
+    # Python says TypeError of a class that was typed in.
+    except (OSError, TypeError):
+        return None
+
+
+def source_digest(name: str) -> str | None:
+    """Return the SHA-256 of the file that defines a class from outside the package.
+
+    Parameters
+    ----------
+    name : str
+        Name of a registered class.
+
+    Returns
+    -------
+    str or None
+        As the file was when the class was registered; of a class that was typed in, of the text of
+        the class, where Python keeps it. None for the package's own classes, and where there is no
+        source but a declared version.
+
+    Raises
+    ------
+    ConfigError
+        If no class has the name.
+    ContractError
+        If there is neither a source nor a declared version.
+
+    Examples
+    --------
+    >>> print(source_digest("Popularity"))
+    None
+    """
+    own, version = _is_own(algorithm(name)), declared_version(name)
+    if not own and version is None and name not in _SOURCES:
+        raise ContractError(
+            f"{name}: its source was not found, so that results of different states of its code "
+            "could not be told apart\ndefine it in a file, or give the class an attribute such as "
+            "version = '1', to be changed whenever the code changes"
+        )
+    return _SOURCES.get(name)
+
+
+def declared_version(name: str) -> str | None:
+    """Return the attribute `version` of a class from outside the package.
+
+    Parameters
+    ----------
+    name : str
+        Name of a registered class.
+
+    Returns
+    -------
+    str or None
+        None without the attribute, and for the package's own classes, which have a `revision`.
+
+    Raises
+    ------
+    ConfigError
+        If no class has the name.
+    ContractError
+        If the attribute is no text.
+    """
+    defined = algorithm(name)
+    version = None if _is_own(defined) else getattr(defined, "version", None)
+    if version is not None and not isinstance(version, str):
+        raise ContractError(
+            f"{name}: version is {version!r}, expected text, such as version = {str(version)!r}"
+        )
+    return version
 
 
 def algorithm(name: str) -> type[Any]:
@@ -280,6 +432,7 @@ def parameter(
     minimum: float | None = None,
     above: float | None = None,
     choices: tuple[str, ...] = (),
+    added: bool = False,
 ) -> Any:
     """Declare a field of an `Algorithm`: its default, and the values that it may have.
 
@@ -293,10 +446,12 @@ def parameter(
         A bound that is itself not allowed.
     choices : tuple of str
         All values, where there are few.
+    added : bool
+        Whether the parameter came to a class that had results already: with its default it must
+        change nothing, and the random numbers of training do not know it.
     """
-    return dataclasses.field(
-        default=default, metadata={"minimum": minimum, "above": above, "choices": choices}
-    )
+    metadata = {"minimum": minimum, "above": above, "choices": choices, "added": added}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Parameter:
@@ -345,12 +500,17 @@ class Algorithm(ABC):
     `objective_trend` says whether theory has the objective fall or rise in every iteration.
     `breaks_ties_by_number` admits that scores depend on how users or items are numbered where
     similarities tie, as in a library's model.
+
+    `revision` is raised when code changes what the class computes, or the default of a parameter
+    changes: stored scores are known by it. A new parameter whose default changes nothing is no
+    reason.
     """
 
     coverage: ClassVar[Coverage]
     minimum_value: ClassVar[float] = -math.inf
     objective_trend: ClassVar[Trend] = "noisy"
     breaks_ties_by_number: ClassVar[bool] = False
+    revision: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -625,7 +785,7 @@ class Encoding:
 
 # Models that differ in other parameters share what they read, and with it what they derived from
 # it. Ratings cannot change, so that they are as good a key as any value.
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=4)
 def _encode(train: Ratings, encoding: str) -> Ratings:
     return Encoding.parse(encoding).encode(train)
 

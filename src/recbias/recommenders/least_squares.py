@@ -9,6 +9,9 @@ from typing import Any, ClassVar, Literal
 import numba as nb
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 from recbias.errors import ConfigError
 from recbias.ratings import Ratings
@@ -23,47 +26,158 @@ from recbias.recommenders.base import (
     register,
 )
 
-# The kernels use plain loops instead of BLAS and LAPACK, whose results depend on the number of
-# threads; row operations in the place of dot products, because without `fastmath` (which may
-# reorder sums) only those become vector instructions; and no assignment to slices, each of which
-# takes more than a second to compile.
+# The kernels call neither BLAS nor LAPACK, whose results depend on the number of threads. What takes
+# the time is one operation, sums of outer products, which is written in vectors of 8 numbers: without
+# `fastmath` (which may reorder sums) the compiler finds none where sums are kept in registers. Each
+# number of a matrix is still one sum, term by term in the order of the rows, with every product
+# rounded (no fused multiply-add), so that neither the size of a tile nor the processor moves a bit.
+_ROWS = 4
+_LANES = 8
+_CHUNK = 32
+
+
+def _outer_products(*, subtract: bool) -> Any:
+    """Make a function for kernels that adds outer products to a tile, or subtracts them."""
+
+    @intrinsic
+    def update(
+        context: Any, matrix: Any, row: Any, column: Any, left: Any, right: Any, n: Any
+    ) -> Any:
+        """Let ``matrix[row + i, column + j]`` gain ``left[k, row + i] * right[k, column + j]``.
+
+        For i below `_ROWS`, j below `_LANES` and k below `n`, which is at least 1; all three are
+        float64 arrays in C order with equally many columns. No bound is checked.
+        """
+
+        def code(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            number, place, width = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+            vector = ir.VectorType(number, _LANES)
+            arrays = [
+                target.make_array(signature.args[at])(target, builder, arguments[at])
+                for at in (0, 3, 4)
+            ]
+            first, start, count = arguments[1], arguments[2], arguments[5]
+            size = builder.extract_value(arrays[0].shape, 1)
+            above, beside = (builder.gep(array.data, [at]) for array, at in
+                             zip(arrays[1:], (first, start), strict=True))  # fmt: skip
+
+            def numbers(base: Any, offset: Any) -> Any:
+                return builder.bitcast(builder.gep(base, [offset]), vector.as_pointer())
+
+            places = [
+                numbers(
+                    arrays[0].data,
+                    builder.add(
+                        builder.mul(builder.add(first, ir.Constant(place, i)), size), start
+                    ),
+                )
+                for i in range(_ROWS)
+            ]
+            sums = [builder.load(at, align=8) for at in places]
+            before = builder.block
+            body, after = (builder.append_basic_block(name) for name in ("term", "done"))
+            builder.branch(body)
+            builder.position_at_end(body)
+            k = builder.phi(place)
+            k.add_incoming(ir.Constant(place, 0), before)
+            totals = [builder.phi(vector) for _ in range(_ROWS)]
+            offset = builder.mul(k, size)
+            factors = builder.load(numbers(beside, offset), align=8)
+            everywhere = ir.Constant(ir.VectorType(width, _LANES), [0] * _LANES)
+            for i, total in enumerate(totals):
+                total.add_incoming(sums[i], before)
+                at = builder.gep(above, [builder.add(offset, ir.Constant(place, i))])
+                one = builder.insert_element(
+                    ir.Constant(vector, ir.Undefined), builder.load(at), ir.Constant(width, 0)
+                )
+                product = builder.fmul(builder.shuffle_vector(one, one, everywhere), factors)
+                sums[i] = (builder.fsub if subtract else builder.fadd)(total, product)
+                total.add_incoming(sums[i], body)
+            following = builder.add(k, ir.Constant(place, 1))
+            k.add_incoming(following, body)
+            builder.cbranch(builder.icmp_signed("<", following, count), body, after)
+            builder.position_at_end(after)
+            for at, value in zip(places, sums, strict=True):
+                builder.store(value, at, align=8)
+            return target.get_dummy_value()
+
+        integer = types.intp
+        return types.void(matrix, integer, integer, left, right, integer), code
+
+    return update
+
+
+_add = _outer_products(subtract=False)
+_subtract = _outer_products(subtract=True)
+
+
+@nb.njit(cache=True, nogil=True)
+def _add_rows(matrix: Any, left: Any, right: Any, n: int, size: int) -> None:
+    """Add ``left.T @ right`` of the first `n` rows to a matrix, from its diagonal on."""
+    for row in range(0, size, _ROWS):
+        for column in range(row - row % _LANES, matrix.shape[1], _LANES):
+            _add(matrix, row, column, left, right, n)
 
 
 @nb.njit(cache=True, nogil=True)
 def _solve(matrix: Any, vector: Any) -> bool:
-    """Solve in place by Cholesky from the upper triangle; False if not positive definite."""
+    """Solve by Cholesky from the upper triangle, in place; False if not positive definite.
+
+    The right-hand side is the column of `matrix` after the last of the K of the equations. There
+    are as many rows and columns more as fill tiles; what they hold does not matter.
+    """
     size = len(vector)
-    for k in range(size):
-        if not matrix[k, k] > 0.0:
-            return False
-        root = np.sqrt(matrix[k, k])
-        for j in range(k, size):
-            matrix[k, j] /= root
-        for i in range(k + 1, size):
-            factor = matrix[k, i]
-            for j in range(i, size):
-                matrix[i, j] -= factor * matrix[k, j]
-    for k in range(size):
-        vector[k] /= matrix[k, k]
-        for j in range(k + 1, size):
-            vector[j] -= vector[k] * matrix[k, j]
+    width = matrix.shape[1]
+    root = np.empty(_ROWS)
+    for row in range(0, size, _ROWS):
+        if row > 0:
+            for column in range(row - row % _LANES, width, _LANES):
+                _subtract(matrix, row, column, matrix, matrix, row)
+        # The rows of the tile: those behind the last equation become 0, and count for nothing.
+        for k in range(_ROWS):
+            at = row + k
+            root[k] = 0.0
+            if at < size:
+                pivot = matrix[at, at]
+                for i in range(k):
+                    pivot -= matrix[row + i, at] * matrix[row + i, at]
+                if not pivot > 0.0:
+                    return False
+                root[k] = 1.0 / np.sqrt(pivot)
+            for column in range(at + 1, row + _ROWS):
+                value = matrix[at, column]
+                for i in range(k):
+                    value -= matrix[row + i, at] * matrix[row + i, column]
+                matrix[at, column] = value * root[k]
+            matrix[at, at] = root[k]
+        a, b, c, d = root[0], root[1], root[2], root[3]
+        ab, ac, ad = matrix[row, row + 1], matrix[row, row + 2], matrix[row, row + 3]
+        bc, bd, cd = matrix[row + 1, row + 2], matrix[row + 1, row + 3], matrix[row + 2, row + 3]
+        for column in range(row + _ROWS, width):
+            first = matrix[row, column] * a
+            second = (matrix[row + 1, column] - ab * first) * b
+            third = (matrix[row + 2, column] - ac * first - bc * second) * c
+            fourth = (matrix[row + 3, column] - ad * first - bd * second - cd * third) * d
+            matrix[row, column], matrix[row + 1, column] = first, second
+            matrix[row + 2, column], matrix[row + 3, column] = third, fourth
+    # The diagonal holds reciprocals of the roots.
     for k in range(size - 1, -1, -1):
-        for j in range(k + 1, size):
-            vector[k] -= matrix[k, j] * vector[j]
-        vector[k] /= matrix[k, k]
+        vector[k] = matrix[k, size]
+    for row in range((size - 1) // _ROWS * _ROWS, -1, -_ROWS):
+        # Four rows at a time, whose sums do not wait for each other.
+        a = b = c = d = 0.0
+        for j in range(row + _ROWS, size):
+            a += matrix[row, j] * vector[j]
+            b += matrix[row + 1, j] * vector[j]
+            c += matrix[row + 2, j] * vector[j]
+            d += matrix[row + 3, j] * vector[j]
+        root[0], root[1], root[2], root[3] = a, b, c, d
+        for k in range(min(_ROWS, size - row) - 1, -1, -1):
+            total = root[k]
+            for j in range(row + k + 1, min(row + _ROWS, size)):
+                total += matrix[row + k, j] * vector[j]
+            vector[row + k] = (vector[row + k] - total) * matrix[row + k, row + k]
     return True
-
-
-@nb.njit(cache=True, nogil=True)
-def _gram(factors: Any) -> Any:
-    """Return the upper triangle of ``factors.T @ factors``."""
-    size = factors.shape[1]
-    gram = np.zeros((size, size))
-    for row in range(factors.shape[0]):
-        for f in range(size):
-            for g in range(f, size):
-                gram[f, g] += factors[row, f] * factors[row, g]
-    return gram
 
 
 @nb.njit(cache=True, nogil=True)
@@ -78,42 +192,39 @@ def _half_step(
 ) -> bool:
     """Give each row of `solved` its best value while `fixed` stays; False if that failed."""
     size = fixed.shape[1]
-    everything = _gram(fixed)
+    # One column more than factors, for the right-hand sides, and what fills tiles, with zeros.
+    width = (size // _LANES + 1) * _LANES
+    everything = np.zeros((width, width))
+    matrix = np.empty((width, width))
+    near = np.zeros((_CHUNK, width))
+    weighted = np.zeros((_CHUNK, width))
+    for start in range(0, len(fixed), _CHUNK):
+        n = min(_CHUNK, len(fixed) - start)
+        for m in range(n):
+            for f in range(size):
+                near[m, f] = fixed[start + m, f]
+        _add_rows(everything, near, near, n, size)
     for f in range(size):
         everything[f, f] += regularisation
-    matrix = np.empty((size, size))
-    # Eight ratings at a time, so that the matrix is read and written an eighth as often.
-    near = np.zeros((8, size))
-    extra = np.zeros(8)
     for row in range(len(pointers) - 1):
-        for f in range(size):
-            solved[row, f] = 0.0
         first, end = pointers[row], pointers[row + 1]
         if first == end:
-            continue
-        for f in range(size):
-            for g in range(f, size):
-                matrix[f, g] = everything[f, g]
-        for start in range(first, end, 8):
-            for m in range(8):
-                at = start + m
-                if at >= end:
-                    extra[m] = 0.0
-                    continue
-                extra[m] = confidence[at] - 1.0
-                pull = confidence[at] * target[at]
-                for f in range(size):
-                    near[m, f] = fixed[other[at], f]
-                    solved[row, f] += pull * near[m, f]
             for f in range(size):
-                a, b = extra[0] * near[0, f], extra[1] * near[1, f]
-                c, d = extra[2] * near[2, f], extra[3] * near[3, f]
-                e, h = extra[4] * near[4, f], extra[5] * near[5, f]
-                k, n = extra[6] * near[6, f], extra[7] * near[7, f]
-                for g in range(f, size):
-                    matrix[f, g] += (
-                        (a * near[0, g] + b * near[1, g]) + (c * near[2, g] + d * near[3, g])
-                    ) + ((e * near[4, g] + h * near[5, g]) + (k * near[6, g] + n * near[7, g]))
+                solved[row, f] = 0.0
+            continue
+        for f in range(width):
+            for g in range(width):
+                matrix[f, g] = everything[f, g]
+        for start in range(first, end, _CHUNK):
+            n = min(_CHUNK, end - start)
+            for m in range(n):
+                at = start + m
+                source, extra = other[at], confidence[at] - 1.0
+                for f in range(size):
+                    near[m, f] = fixed[source, f]
+                    weighted[m, f] = extra * fixed[source, f]
+                weighted[m, size] = confidence[at] * target[at]
+            _add_rows(matrix, near, weighted, n, size)
         if not _solve(matrix, solved[row]):
             return False
     return True

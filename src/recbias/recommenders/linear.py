@@ -647,5 +647,5 @@ def sparse_scores(
     """
     scores = np.empty((len(users), weights.shape[1]), dtype=np.float32)
     rows = (weights.indptr.astype(np.int64), weights.indices.astype(np.int32), weights.data)
-    weighted_sums(users, *profiles, *rows, False, int(evidence), 0.0, scores)
+    weighted_sums(users, len(profiles[1]), *profiles, *rows, False, int(evidence), 0.0, scores)
     return scores

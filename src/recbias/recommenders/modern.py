@@ -355,7 +355,8 @@ class _ImplicitItemItem(Algorithm):
 
     def _score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         scores = np.empty((len(users), len(self._known_item)), dtype=np.float32)
-        weighted_sums(users, *self._ratings, *self._similar, False, 1, 0.0, scores)
+        n_rated = len(self._ratings[1])
+        weighted_sums(users, n_rated, *self._ratings, *self._similar, False, 1, 0.0, scores)
         return scores
 
 

@@ -21,6 +21,9 @@ from recbias.recommenders.base import (
 )
 
 _BLOCK_BYTES = 2**24
+_NEIGHBOUR_BYTES = 12
+_SHARED_BYTES = 2**24
+_LARGEST_EVIDENCE_BYTES = 2**26
 _LARGEST_TABLE_BYTES = 2**31
 _LANES = 128
 
@@ -79,8 +82,44 @@ def _neighbour_keys(
 
 
 @nb.njit(cache=True, nogil=True)
+def _add_neighbours(
+    first: int, end: int, neighbour: Any, weight: Any, pointers: Any, column: Any, value: Any,
+    sums: Any,
+) -> None:  # fmt: skip
+    """Sum, per item, the weighted values of some neighbours, their weights, and how many it are.
+
+    The three are side by side, as they are used. A signed index might be negative, which would be
+    tested for in the innermost loop.
+    """
+    for place in range(len(sums)):
+        sums[place] = 0.0
+    for at in range(first, end):
+        near, gain = neighbour[at], weight[at]
+        for place in range(np.uint64(pointers[near]), np.uint64(pointers[near + 1])):
+            total = np.uint64(3) * np.uint64(column[place])
+            sums[total] += gain * value[place]
+            sums[total + np.uint64(1)] += gain
+            sums[total + np.uint64(2)] += 1.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _weigh(
+    sums: Any, normalised: bool, min_neighbours: int, regularisation: float, scores: Any
+) -> None:
+    """Turn the sums of `_add_neighbours` into scores."""
+    for i in range(len(scores)):
+        if sums[3 * i + 2] < min_neighbours:
+            scores[i] = np.nan
+        elif normalised:
+            scores[i] = sums[3 * i] / (sums[3 * i + 1] + regularisation)
+        else:
+            scores[i] = sums[3 * i]
+
+
+@nb.njit(cache=True, nogil=True)
 def weighted_sums(
     users: Any,
+    most: int,
     pointers: Any,
     neighbour: Any,
     weight: Any,
@@ -92,48 +131,78 @@ def weighted_sums(
     regularisation: float,
     scores: Any,
 ) -> None:
-    """Fill in, for each user, the weighted sum or mean of the sparse rows of his neighbours.
+    """Fill in, for each user, the weighted sum or mean of the sparse rows of their neighbours.
 
     The two triples are sparse matrices in compressed rows: of each user's neighbours and their
-    weights, and of each neighbour's items and values. Sums are taken in the order of the first, so
-    neither the block nor threads change a bit.
+    weights, of which the first `most` count, and of each neighbour's items and values. Sums are
+    taken in the order of the first, so neither the block nor threads change a bit.
     """
-    n_items = scores.shape[1]
-    # Per item the weighted values, the weights and how many: side by side, as they are used.
-    sums = np.empty((n_items, 3))
+    sums = np.empty(3 * scores.shape[1])
     for row in range(len(users)):
-        for i in range(n_items):
-            sums[i, 0] = sums[i, 1] = sums[i, 2] = 0.0
-        for at in range(pointers[users[row]], pointers[users[row] + 1]):
-            for place in range(row_pointers[neighbour[at]], row_pointers[neighbour[at] + 1]):
-                i = column[place]
-                sums[i, 0] += weight[at] * value[place]
-                sums[i, 1] += weight[at]
-                sums[i, 2] += 1.0
-        for i in range(n_items):
-            if sums[i, 2] < min_neighbours:
-                scores[row, i] = np.nan
-            elif normalised:
-                scores[row, i] = sums[i, 0] / (sums[i, 1] + regularisation)
-            else:
-                scores[row, i] = sums[i, 0]
+        first, end = pointers[users[row]], pointers[users[row] + 1]
+        end = min(end, first + most)
+        _add_neighbours(first, end, neighbour, weight, row_pointers, column, value, sums)
+        _weigh(sums, normalised, min_neighbours, regularisation, scores[row])
+
+
+@nb.njit(cache=True, nogil=True)
+def _weigh_all(
+    users: Any,
+    evidence: Any,
+    normalised: bool,
+    min_neighbours: int,
+    regularisation: float,
+    scores: Any,
+) -> None:
+    """Fill in the scores of `users` from the sums of all users."""
+    for row in range(len(users)):
+        _weigh(evidence[users[row]], normalised, min_neighbours, regularisation, scores[row])
+
+
+@nb.njit(cache=True, nogil=True)
+def _add_all(
+    most: int,
+    pointers: Any,
+    neighbour: Any,
+    weight: Any,
+    row_pointers: Any,
+    column: Any,
+    value: Any,
+    evidence: Any,
+) -> None:
+    """Fill in the sums of `_add_neighbours` for each user."""
+    for user in range(len(evidence)):
+        first, end = pointers[user], min(pointers[user + 1], pointers[user] + most)
+        sums = evidence[user]
+        _add_neighbours(first, end, neighbour, weight, row_pointers, column, value, sums)
 
 
 _Near = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]
 
 
-# The settings of a grid that differ in scoring only share their neighbours, which take most of the
-# time: the last ones are kept. Ratings cannot change, so that they are as good a key as any value.
-@functools.lru_cache(maxsize=1)
 def _nearest(train: Ratings, n_neighbours: int, min_overlap: int) -> _Near:
-    """Return each user's neighbours, the nearest first: row pointers, users, similarities."""
+    """Return at least so many neighbours of each user, the nearest first.
+
+    Returns
+    -------
+    row pointers, users, similarities
+    """
+    # A longer list begins with the shorter ones: whoever asks for fewer neighbours shares it.
+    kept = max(n_neighbours, _SHARED_BYTES // (_NEIGHBOUR_BYTES * train.n_users))
+    return _sorted_neighbours(train, min(kept, train.n_users), min_overlap)
+
+
+# The settings of a grid share their neighbours, which take much time; three values of the overlap,
+# say, alternate. Ratings cannot change, so that they are as good a key as any value.
+@functools.lru_cache(maxsize=3)
+def _sorted_neighbours(train: Ratings, size: int, min_overlap: int) -> _Near:
     value = train.value
     norms = np.sqrt(np.bincount(train.user, value**2, train.n_users))[train.user]
     unit = np.divide(value, norms, out=np.zeros_like(value), where=norms > 0)
     item_pointers, rows = by_item(train)
     raters = (item_pointers, train.user[rows], unit[rows])
 
-    n_users, size = train.n_users, min(n_neighbours, train.n_users)
+    n_users = train.n_users
     step = max(1, _BLOCK_BYTES // (8 * n_users))
     counts, neighbours, similarities = [], [], []
     for start in range(0, n_users, step):
@@ -145,6 +214,20 @@ def _nearest(train: Ratings, n_neighbours: int, min_overlap: int) -> _Near:
         bits = (key[found] >> np.uint64(32)).astype(np.uint32)
         similarities.append(bits.view(np.float32).astype(np.float64))
     return _joined(counts, neighbours, similarities)
+
+
+# Nor do settings that differ only in how sums become scores need sums of their own.
+@functools.lru_cache(maxsize=1)
+def _evidence(
+    train: Ratings, n_neighbours: int, min_overlap: int
+) -> npt.NDArray[np.float64] | None:
+    """Return each user's sums over their neighbours; None where they would take much memory."""
+    if 24 * train.n_users * train.n_items > _LARGEST_EVIDENCE_BYTES:
+        return None
+    near = _nearest(train, n_neighbours, min_overlap)
+    evidence = np.empty((train.n_users, 3 * train.n_items))
+    _add_all(n_neighbours, *near, train.indptr, train.item, train.value, evidence)
+    return evidence
 
 
 def _largest(
@@ -189,7 +272,7 @@ class UserKNN(Algorithm):
 
     Similarities are rounded to float32, so that sums that differ only in their order are equal.
     Among users that are equally similar to u, an order is chosen at random once and for all (a
-    fixed scramble of both numbers): it needs no seed, and favours nobody for his place in the file,
+    fixed scramble of both numbers): it needs no seed, and favours nobody for a place in the file,
     as the order of user numbers would.
 
     Parameters
@@ -222,7 +305,9 @@ class UserKNN(Algorithm):
     MovieLens (1000 neighbours on Netflix).
 
     **Complexity.** Training takes :math:`\sum_i n_i^2` additions, scoring the ratings of the
-    neighbours. Memory: `n_neighbours` numbers per user, besides a block of 16 MiB.
+    neighbours. Memory: `n_neighbours` numbers per user, or 16 MiB of them where that
+    is more, for up to three values of `min_overlap`, besides a block of 16 MiB, and 24 bytes per
+    pair of user and item where that is at most 64 MiB.
 
     **Non-computable.** Pairs of an item that fewer than `min_neighbours` of the user's neighbours
     rated, so all pairs of a user without neighbours.
@@ -267,8 +352,7 @@ class UserKNN(Algorithm):
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         self._near = _nearest(train, self.n_neighbours, self.min_overlap)
-        self._ratings = (train.indptr, train.item, train.value)
-        self._n_items = train.n_items
+        self._train = train
 
     def neighbours(self, user: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """Return a user's neighbours and their similarities, the nearest first.
@@ -286,13 +370,20 @@ class UserKNN(Algorithm):
             Their similarities, descending, positive.
         """
         pointers, neighbour, similarity = self._near
-        places = slice(pointers[user], pointers[user + 1])
+        first = pointers[user]
+        places = slice(first, min(first + self.n_neighbours, pointers[user + 1]))
         return neighbour[places], similarity[places]
 
     def _score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        scores = np.empty((len(users), self._n_items), dtype=np.float32)
+        train = self._train
+        scores = np.empty((len(users), train.n_items), dtype=np.float32)
         rule = (self.normalised, self.min_neighbours, self.regularisation)
-        weighted_sums(users, *self._near, *self._ratings, *rule, scores)
+        evidence = _evidence(train, self.n_neighbours, self.min_overlap)
+        if evidence is not None:
+            _weigh_all(users, evidence, *rule, scores)
+        else:
+            near = (self.n_neighbours, *self._near)
+            weighted_sums(users, *near, train.indptr, train.item, train.value, *rule, scores)
         return scores
 
 
@@ -605,7 +696,7 @@ def _sums(
 ) -> npt.NDArray[np.float32]:
     """Multiply rows of a sparse table with another one; NaN where there is nothing to add."""
     scores = np.empty((len(users), n_items), dtype=np.float32)
-    weighted_sums(users, *rows, *table, False, 1, 0.0, scores)
+    weighted_sums(users, len(rows[1]), *rows, *table, False, 1, 0.0, scores)
     return scores
 
 

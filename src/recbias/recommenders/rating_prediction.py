@@ -21,6 +21,25 @@ from recbias.recommenders.base import (
 
 
 @nb.njit(cache=True, nogil=True)
+def _dot(left: Any, right: Any) -> float:
+    """Multiply and add in eight sums, which need not wait for each other."""
+    a = b = c = d = e = f = g = h = 0.0
+    for eight in range(len(right) // 8):
+        m = 8 * eight
+        a += left[m] * right[m]
+        b += left[m + 1] * right[m + 1]
+        c += left[m + 2] * right[m + 2]
+        d += left[m + 3] * right[m + 3]
+        e += left[m + 4] * right[m + 4]
+        f += left[m + 5] * right[m + 5]
+        g += left[m + 6] * right[m + 6]
+        h += left[m + 7] * right[m + 7]
+    for m in range(len(right) // 8 * 8, len(right)):
+        a += left[m] * right[m]
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+@nb.njit(cache=True, nogil=True)
 def _descend(
     order: Any,
     user: Any,
@@ -37,15 +56,14 @@ def _descend(
     size = user_factors.shape[1]
     for row in order:
         u, i = user[row], item[row]
-        error = error_free[row] - user_bias[u] - item_bias[i]
-        for f in range(size):
-            error -= user_factors[u, f] * item_factors[i, f]
+        profile, vector = user_factors[u], item_factors[i]
+        error = error_free[row] - user_bias[u] - item_bias[i] - _dot(profile, vector)
         user_bias[u] += learning_rate * (error - regularisation * user_bias[u])
         item_bias[i] += learning_rate * (error - regularisation * item_bias[i])
         for f in range(size):
-            p, q = user_factors[u, f], item_factors[i, f]
-            user_factors[u, f] += learning_rate * (error * q - regularisation * p)
-            item_factors[i, f] += learning_rate * (error * p - regularisation * q)
+            p, q = profile[f], vector[f]
+            profile[f] += learning_rate * (error * q - regularisation * p)
+            vector[f] += learning_rate * (error * p - regularisation * q)
 
 
 @register
@@ -217,16 +235,15 @@ def _descend_by_user(
         for at in range(first, end):
             row = order[at]
             i = item[row]
-            error = error_free[row] - bias - item_bias[i]
-            for f in range(size):
-                error -= profile[f] * item_factors[i, f]
+            vector = item_factors[i]
+            error = error_free[row] - bias - item_bias[i] - _dot(profile, vector)
             bias += learning_rate * (error - regularisation * bias)
             item_bias[i] += learning_rate * (error - regularisation * item_bias[i])
             kept *= keep
             step = learning_rate * error
             for f in range(size):
-                q, w = item_factors[i, f], profile[f]
-                item_factors[i, f] = keep * q + step * w
+                q, w = vector[f], profile[f]
+                vector[f] = keep * q + step * w
                 profile[f] = keep * w + 2.0 * step * q
         user_bias[u] = bias
         for f in range(size):
