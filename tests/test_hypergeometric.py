@@ -16,7 +16,9 @@ ROUNDING = 2.0**-53
 
 def exact(most, pool, above, draws):
     """Count the draws with at most so many, among all of them."""
-    fitting = sum(comb(above, x) * comb(pool - above, draws - x) for x in range(min(most, draws) + 1))
+    fitting = sum(
+        comb(above, x) * comb(pool - above, draws - x) for x in range(min(most, draws) + 1)
+    )
     return Fraction(fitting, comb(pool, draws))
 
 

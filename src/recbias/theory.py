@@ -319,8 +319,8 @@ def hypergeometric_cdf(
     The first term of the shorter tail is computed by a saddle-point expansion (Loader, "Fast and
     accurate computation of binomial probabilities", 2000), in which no large logarithms cancel; the
     other terms follow by their ratios, until they no longer count. With u = 2**-53 and x the first
-    term's number, the relative error stays below u (100 + 8 |x - mean| + 8 s + 4 |ln P(H = x)|), where s
-    is the standard deviation: the mean is rounded in the expansion, as are the ratios.
+    term's number, the relative error stays below u (100 + 8 |x - mean| + 8 s + 4 |ln P(H = x)|), where
+    s is the standard deviation: the mean is rounded in the expansion, as are the ratios.
 
     Examples
     --------
