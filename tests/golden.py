@@ -1,7 +1,8 @@
 """What a whole experiment computes on a small world, from the table to the values.
 
 ``python tests/golden.py`` renews ``golden.json``. Do so only together with a raised revision of
-what changed (golden_components.py and golden_algorithms.py tell), renewed recorded results and an entry under "Numbers that changed" in CHANGELOG.md.
+what changed (golden_components.py and golden_algorithms.py tell), renewed recorded
+results and an entry under "Numbers that changed" in CHANGELOG.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What each component between a table and its values gives: the guards of their revisions.
 
 ``python tests/golden_components.py`` renews ``golden_components.json``. Do so together with a
-raised revision of the component that changed. Metrics, algorithms and worlds have files of their own.
+raised revision of the component that changed. Metrics, algorithms and worlds have their own files.
 """
 
 from __future__ import annotations

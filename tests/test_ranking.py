@@ -21,9 +21,8 @@ from explicit_lists import (
     naive_sets,
     random_split,
 )
-from recbias.ranking import passes
 from recbias.errors import ConfigError, ContractError, ScoreError
-from recbias.ranking import block_size, rank, score_blocks, top_items
+from recbias.ranking import block_size, passes, rank, score_blocks, top_items
 from recbias.recommenders import Popularity
 from recbias.targets import TargetRule, Targets
 from recbias.testing import naive_list

@@ -232,7 +232,7 @@ class Results(StoredResult):
             places = np.unique(np.linspace(0, len(names) - 1, systems).round().astype(int))
             names = [names[place] for place in places]
         part = self.grid.with_systems(names)
-        dataset = load_dataset(self.dataset["name"], data_dir=data_dir)
+        dataset = load_dataset(self.dataset_name, data_dir=data_dir)
         return _measure_grid(part, dataset, workers=workers, data_dir=data_dir)
 
     def compare(self, fresh: StoredResult) -> Agreement:

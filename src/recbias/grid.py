@@ -169,9 +169,7 @@ class Grid:
             raise ConfigError(f"a grid needs systems with different names, got {names}")
         tests = {label: str(TestSet.parse(text)) for label, text in dict(self.tests).items()}
         if strangers := tests.keys() - protocols.keys():
-            raise ConfigError(
-                f"test sides are given for {sorted(strangers)}, which no protocol has"
-            )
+            raise ConfigError(f"test sides are given for unknown labels {sorted(strangers)}")
         tests = {label: text for label, text in tests.items() if text != str(TestSet())}
         for what, pairs in (("compare", self.compare), ("keep", self.replicates or ())):
             for label, metric in pairs:

@@ -200,6 +200,11 @@ class StoredResult(ABC):
     times: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def dataset_name(self) -> str:
+        """By which the dataset is loaded again."""
+        return str(self.dataset["name"])
+
+    @property
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as JSON-able values: enough to compute it again."""
@@ -504,7 +509,7 @@ class Made(StoredResult):
         """Call the function again; it has no part that could be computed alone."""
         if systems is not None:
             return None
-        dataset = load_dataset(self.dataset["name"], data_dir=data_dir)
+        dataset = load_dataset(self.dataset_name, data_dir=data_dir)
         return _make(_maker(self.maker_name), dataset, self.given)
 
 
@@ -691,8 +696,8 @@ class Table(Made):
             difference = (pairs[name] - pairs[f"{name}'"]).abs()
             bound = np.maximum(1e-12, 1e-6 * pairs[f"{name}'"].abs())
             same = (difference <= bound) | (pairs[name].isna() & pairs[f"{name}'"].isna())
-            rows = pairs.loc[~same, list(self.index)].astype(str).agg(" ".join, axis=1)
-            differing.update(dict.fromkeys(rows))
+            rows = pairs.loc[~same, list(self.index)].itertuples(index=False, name=None)
+            differing.update(dict.fromkeys(" ".join(map(str, names)) for names in rows))
             largest = max(largest, float(difference.max()))
             worst = max(worst, float((difference / bound).max()))
         if len(self.frame) != len(fresh.frame):

@@ -1,0 +1,229 @@
+"""Stored results of any kind: one contract, one registry; tables with free index columns."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias.datasets import load_dataset
+from recbias.errors import ConfigError, MissingData, StoreError
+from recbias.results import (
+    _KINDS,
+    _MAKERS,
+    Quantity,
+    Table,
+    load_result,
+    maker,
+    results_dir,
+    run_maker,
+)
+from recbias.store import write_document
+from recbias.streams import stream
+
+WORLD = "world(users=40,items=60,seed=2)"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path / "results"))
+
+
+@pytest.fixture
+def sweep():
+    """A maker of a small sweep: ratings of the most popular items, resampled."""
+
+    @maker("test/sweep", Table)
+    def compute(dataset, *, sizes, seed=1, scale=1.0):
+        counts = np.sort(dataset.ratings.item_counts())[::-1]
+        frame = pd.DataFrame(
+            [(size, "head", scale * counts[:size].sum()) for size in sizes],
+            columns=["size", "part", "value"],
+        )
+        drawn = frame["value"].to_numpy()[:, None] + stream(seed, "sweep").normal(
+            size=(len(frame), 50)
+        )
+        return ("size", "part"), frame, drawn
+
+    yield compute
+    del _MAKERS["test/sweep"]
+
+
+def test_a_table_is_made_stored_and_read_back(sweep):
+    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]}, record="chapter/sweep")
+    path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep"
+    again = load_result(path)
+    assert again.frame.equals(made.frame)
+    assert (again.replicates == made.replicates).all()
+    assert (again.index, again.key, again.origin) == (made.index, made.key, "recorded")
+    quantity = again[{"size": 5, "part": "head"}]
+    counts = np.sort(load_dataset(WORLD).ratings.item_counts())[::-1]
+    assert quantity.value == counts[:5].sum()
+    assert quantity.interval[0] < quantity.value < quantity.interval[1]
+    assert again.select(part="head")["size"].tolist() == [1, 5]
+    assert made.compare(made.recompute()).differing == ()
+
+
+def test_a_table_that_changed_is_noticed_by_row(sweep):
+    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]})
+    frame = made.frame.assign(value=made.frame["value"] + [0, 1e-3])
+    edited = dataclasses.replace(made, frame=frame)
+    found = edited.compare(made.recompute())
+    assert found.differing == ("5 head",)
+    assert found.difference == pytest.approx(1e-3)
+    shorter = dataclasses.replace(made, frame=made.frame[:1])
+    assert shorter.compare(made.recompute()).differing
+
+
+def test_keys_of_makers_leave_defaults_out_and_know_the_revision(sweep):
+    def key(**parameters):
+        return run_maker("test/sweep", WORLD, parameters={"sizes": [1], **parameters}).key
+
+    assert key() == key(seed=1) == key(scale=1) == key(scale=1.0)
+    assert key() != key(seed=2)
+    before = key()
+    _MAKERS["test/sweep"] = dataclasses.replace(_MAKERS["test/sweep"], revision=2)
+    assert key() != before
+
+
+def test_rows_have_names_of_their_own(sweep):
+    with pytest.raises(ConfigError, match=r"two rows of the name \{'size': 1, 'part': 'head'\}"):
+        run_maker("test/sweep", WORLD, parameters={"sizes": [1, 1]})
+    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1]})
+    with pytest.raises(ConfigError, match="0 rows of the table, expected one"):
+        made[{"size": 9, "part": "head"}]
+    with pytest.raises(ConfigError, match="unknown index column 'sizes': did you mean 'size'"):
+        made.select(sizes=1)
+
+
+def test_absent_data_and_unknown_makers_are_errors(sweep):
+    with pytest.raises(MissingData):
+        run_maker("test/sweep", "netflix", parameters={"sizes": [1]})
+    with pytest.raises(ConfigError, match="unknown maker of results 'test/swep'"):
+        run_maker("test/swep", WORLD, parameters={})
+
+
+def test_everything_but_times_lies_under_the_digest(sweep):
+    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]}, record="chapter/sweep")
+    path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep.json"
+    text = path.read_text()
+    for change in (
+        ("dataset", "feedback", "implicit"),
+        ("dataset", "title", "Another"),
+        ("provenance", "numpy", "0.0"),
+        ("parameters", "maker", "test/other"),
+        ("body", "index", ["part", "size"]),
+    ):
+        record = json.loads(text)
+        record[change[0]][change[1]] = change[2]
+        path.write_text(json.dumps(record))
+        with pytest.raises(StoreError, match="changed after it was computed"):
+            load_result(path.with_suffix(""))
+    record = json.loads(text)
+    record["times"]["seconds"] = 7
+    path.write_text(json.dumps(record))
+    load_result(path.with_suffix(""))
+    path.write_text(text)
+    sidecar = path.with_suffix(".parquet")
+    content = bytearray(sidecar.read_bytes())
+    content[len(content) // 2] ^= 1
+    sidecar.write_bytes(bytes(content))
+    with pytest.raises(StoreError):
+        load_result(path.with_suffix(""))
+
+
+KIND = """
+from dataclasses import dataclass
+from typing import ClassVar
+from recbias.results import Agreement, Made, maker, register_kind
+
+@register_kind
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Note(Made):
+    kind: ClassVar[str] = "note"
+    words: str
+
+    @classmethod
+    def of(cls, content, **context):
+        return cls(words=content, **context)
+
+    def body(self):
+        return {"words": self.words}
+
+    @classmethod
+    def restore(cls, parameters, body, arrays, **context):
+        return cls(words=body["words"], maker_name=parameters["maker"],
+                   given=parameters["given"], **context)
+
+    def compare(self, fresh):
+        return Agreement(1, 0.0, 0.0, () if fresh.words == self.words else ("words",))
+
+@maker("outside/note", Note)
+def write(dataset, *, greeting="hello"):
+    return f"{greeting}, {dataset.ratings.n_users} users"
+"""
+
+
+def test_a_kind_from_outside_is_stored_verified_and_refused_without_its_module(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "outside_kind.py").write_text(KIND)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    importlib.import_module("outside_kind")
+    made = run_maker("outside/note", WORLD, parameters={}, record="chapter/note")
+    path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "note"
+    again = load_result(path)
+    assert again.words == "hello, 40 users"
+    assert again.compare(again.recompute()).differing == ()
+    other = run_maker("outside/note", WORLD, parameters={"greeting": "bye"})
+    assert again.compare(other).differing == ("words",)
+    for registered in (_KINDS, _MAKERS):
+        registered.pop("note", None)
+        registered.pop("outside/note", None)
+    sys.modules.pop("outside_kind")
+    with pytest.raises(StoreError, match="results of kind 'note', known are"):
+        load_result(path)
+
+
+def test_a_document_of_another_kind_is_no_grid(tmp_path):
+    write_document(
+        tmp_path / "x.json",
+        kind="riddle",
+        key="k",
+        dataset={"hashes": {}},
+        parameters={},
+        provenance={},
+        times={},
+        body={},
+    )
+    with pytest.raises(StoreError, match="results of kind 'riddle'"):
+        load_result(tmp_path / "x")
+
+
+# ---- quantities
+
+
+def test_quantities_without_replicates_have_an_interval_and_no_arithmetic():
+    kept = Quantity(0.5, np.array([0.4, 0.6]))
+    lost = Quantity(0.5, None, limits=(0.45, 0.55))
+    assert lost.interval == (0.45, 0.55)
+    with pytest.raises(ConfigError, match="were not kept"):
+        kept - lost
+
+
+def test_the_weaker_method_of_two_intervals_counts():
+    drawn = np.array([0.1, 0.2, 0.3])
+    percentile, normal = Quantity(0.5, drawn), Quantity(0.5, drawn, "normal")
+    none = Quantity(0.5, drawn, "none")
+    assert (percentile - normal).method == "normal"
+    assert np.isnan((normal / none).interval).all()
+    low, high = normal.interval
+    assert (low + high) / 2 == pytest.approx(0.5)
+    assert high - low == pytest.approx(2 * 1.959964 * 0.1, rel=1e-6)
+    assert percentile.interval[1] < 0.31
