@@ -1,7 +1,7 @@
 """What each algorithm computes on a small table: the guard of `Algorithm.revision`.
 
-``python tests/golden_algorithms.py`` renews ``golden_algorithms.json``. Do so together with a raised
-`revision` of the class that changed, or after adding a class or an optional parameter.
+``python tests/golden_algorithms.py`` renews ``golden_algorithms.json``. Do so together with a
+raised `revision` of the class that changed, or after adding a class or an optional parameter.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ def complaint(name: str, found: dict[str, Any], recorded: dict[str, Any] | None)
             return f"{name}: another default of {parameter}, revision is not raised"
     size = recorded["scores"]["size"]
     for number, value in recorded["scores"].items():
-        if not abs(found["scores"][number] - value) <= 1e-8 * (size if number != "computable" else 0):
-            return f"{name}: other scores ({number} {value:.9g} became {found['scores'][number]:.9g})"
+        ours = found["scores"][number]
+        if not abs(ours - value) <= (0 if number == "computable" else 1e-8 * size):
+            return f"{name}: other scores ({number} {value:.9g} became {ours:.9g})"
     return None
 
 

@@ -16,7 +16,9 @@ ROUNDING = 2.0**-53
 
 def exact(most, pool, above, draws):
     """Count the draws with at most so many, among all of them."""
-    fitting = sum(comb(above, x) * comb(pool - above, draws - x) for x in range(min(most, draws) + 1))
+    fitting = sum(
+        comb(above, x) * comb(pool - above, draws - x) for x in range(min(most, draws) + 1)
+    )
     return Fraction(fitting, comb(pool, draws))
 
 
@@ -73,7 +75,7 @@ def test_large_pools_are_exact_to_what_the_docstring_says(largest, draws):
         above = int(rng.integers(pool + 1))
         drawn = min(draws, pool) if draws else int(rng.integers(pool + 1))
         anywhere = int(rng.integers(drawn + 1))
-        near = int(round(drawn * above / pool + rng.normal()))
+        near = round(drawn * above / pool + rng.normal())
         cases.append((anywhere if rng.random() < 0.5 else max(near, 0), pool, above, drawn))
     cases = [case for case in cases if exact(*case) > Fraction(1, 10**300)]
     assert errors(cases).max() < 1
