@@ -80,12 +80,9 @@ def complaint(name: str, found: dict[str, Any], recorded: dict[str, Any] | None)
             return f"{name}: another default of {parameter}, revision is not raised"
     size = recorded["scores"]["size"]
     for number, value in recorded["scores"].items():
-        if not abs(found["scores"][number] - value) <= 1e-8 * (
-            size if number != "computable" else 0
-        ):
-            return (
-                f"{name}: other scores ({number} {value:.9g} became {found['scores'][number]:.9g})"
-            )
+        ours = found["scores"][number]
+        if not abs(ours - value) <= (0 if number == "computable" else 1e-8 * size):
+            return f"{name}: other scores ({number} {value:.9g} became {ours:.9g})"
     return None
 
 

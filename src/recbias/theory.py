@@ -319,8 +319,8 @@ def hypergeometric_cdf(
     The first term of the shorter tail is computed by a saddle-point expansion (Loader, "Fast and
     accurate computation of binomial probabilities", 2000), in which no large logarithms cancel; the
     other terms follow by their ratios, until they no longer count. With u = 2**-53 and x the first
-    term's number, the relative error stays below u (100 + 8 |x - mean| + 8 s + 4 |ln P(H = x)|), where
-    s is the standard deviation: the mean is rounded in the expansion, as are the ratios.
+    term's number, the relative error stays below u (100 + 8 |x - mean| + 8 s + 4 |ln P(H = x)|),
+    where s is the standard deviation: the mean is rounded in the expansion, as are the ratios.
 
     Examples
     --------
@@ -333,17 +333,18 @@ def hypergeometric_cdf(
     for name, values in zip(("most", "pool", "above", "draws"), arrays, strict=True):
         if values.dtype.kind not in "iu":
             raise ConfigError(f"hypergeometric_cdf: {name} has dtype {values.dtype}, expected int")
-    most, pool, above, draws = np.broadcast_arrays(*arrays)
-    for name, values in (("above", above), ("draws", draws)):
-        wrong = (values < 0) | (values > pool)
+    arrays = list(np.broadcast_arrays(*arrays))
+    for name, values in (("above", arrays[2]), ("draws", arrays[3])):
+        wrong = (values < 0) | (values > arrays[1])
         if wrong.any():
             raise ConfigError(
-                f"hypergeometric_cdf: {name}={values[wrong][0]} of a pool of {pool[wrong][0]}, "
-                "expected a number between 0 and the pool\ncount items of the pool only"
+                f"hypergeometric_cdf: {name}={values[wrong][0]} of a pool of "
+                f"{arrays[1][wrong][0]}, expected a number between 0 and the pool\n"
+                "count items of the pool only"
             )
-    probability = np.empty(most.shape)
-    flat = [np.ascontiguousarray(values, np.int64).ravel() for values in (most, pool, above, draws)]
-    _hypergeometric(*flat, _SMALL_STIRLING, probability.reshape(-1))
+    probability = np.empty(arrays[0].shape)
+    m, n, a, d = (np.ascontiguousarray(values, np.int64).ravel() for values in arrays)
+    _hypergeometric(m, n, a, d, _SMALL_STIRLING, probability.reshape(-1))
     return probability
 
 

@@ -32,6 +32,21 @@ def _add(total: Any, line: Any, factor: float) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
+def _add_four(total: Any, lines: Any, factors: Any) -> None:
+    """Add four lines, one after the other, but read and write the total once."""
+    a, b, c, d = lines
+    p, q, r, s = factors
+    for f in range(len(total)):
+        total[f] = (((total[f] + p * a[f]) + q * b[f]) + r * c[f]) + s * d[f]
+
+
+@nb.njit(cache=True, nogil=True)
+def _add_squares(total: Any, line: Any, factor: float) -> None:
+    for f in range(len(total)):
+        total[f] += factor * line[f] * line[f]
+
+
+@nb.njit(cache=True, nogil=True)
 def _subtract(rest: Any, excess: Any, column: Any, factor: float) -> None:
     for m in range(len(column)):
         rest[m] -= factor * excess[m] * column[m]
@@ -61,7 +76,14 @@ def _weighted_gram(factors: Any, weight: Any) -> Any:
     """Return ``factors.T @ diag(weight) @ factors``."""
     size = factors.shape[1]
     gram = np.zeros((size, size))
-    for row in range(len(factors)):
+    fours = len(factors) // 4 * 4
+    for row in range(0, fours, 4):
+        a, b, c, d = factors[row], factors[row + 1], factors[row + 2], factors[row + 3]
+        p, q, r, s = weight[row], weight[row + 1], weight[row + 2], weight[row + 3]
+        for f in range(size):
+            lines = (a[f:], b[f:], c[f:], d[f:])
+            _add_four(gram[f, f:], lines, (p * a[f], q * b[f], r * c[f], s * d[f]))
+    for row in range(fours, len(factors)):
         for f in range(size):
             _add(gram[f, f:], factors[row, f:], weight[row] * factors[row, f])
     for f in range(size):
@@ -108,19 +130,25 @@ def _half_step(
             vector = fixed[other[rated]]
             for f in range(size):
                 near[f * n_rated + m] = vector[f]
-                bend[f] += excess[rated] * vector[f] * vector[f]
+            _add_squares(bend, vector, excess[rated])
             over[m] = excess[rated]
             rest[m] = weight[rated] - excess[rated] * _dot(improved[row], vector)
         # From here on, rest is weight - excess * prediction, and spread is share * row @ gram.
-        for f in range(size):
-            _add(spread, gram[f], share[row] * improved[row, f])
+        mine, part = improved[row], share[row]
+        for f in range(0, size // 4 * 4, 4):
+            lines = (gram[f], gram[f + 1], gram[f + 2], gram[f + 3])
+            factors = (part * mine[f], part * mine[f + 1], part * mine[f + 2], part * mine[f + 3])
+            _add_four(spread, lines, factors)
+        for f in range(size // 4 * 4, size):
+            _add(spread, gram[f], part * mine[f])
         for f in range(size):
             column = near[f * n_rated : (f + 1) * n_rated]
             slope = _dot(rest, column) - spread[f] - regularisation * improved[row, f]
             step = slope / bend[f]
             improved[row, f] += step
             _subtract(rest, over, column, step)
-            _add(spread, gram[f], share[row] * step)
+            # Those of the numbers before it are not asked for again.
+            _add(spread[f + 1 :], gram[f, f + 1 :], part * step)
 
 
 @register

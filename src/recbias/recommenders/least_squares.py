@@ -26,11 +26,11 @@ from recbias.recommenders.base import (
     register,
 )
 
-# The kernels call neither BLAS nor LAPACK, whose results depend on the number of threads. What takes
-# the time is one operation, sums of outer products, which is written in vectors of 8 numbers: without
-# `fastmath` (which may reorder sums) the compiler finds none where sums are kept in registers. Each
-# number of a matrix is still one sum, term by term in the order of the rows, with every product
-# rounded (no fused multiply-add), so that neither the size of a tile nor the processor moves a bit.
+# The kernels call neither BLAS nor LAPACK, whose results depend on the number of threads. What
+# takes the time is one operation, sums of outer products, which is written in vectors of 8 numbers:
+# without `fastmath` (which may reorder sums) the compiler finds none where sums stay in registers.
+# Each number of a matrix is still one sum, term by term in the order of the rows, with every
+# product rounded (no fused multiply-add): neither the size of a tile nor the processor moves a bit.
 _ROWS = 4
 _LANES = 8
 _CHUNK = 32

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 import scipy.sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -236,14 +235,16 @@ class EASE(_DenseWeights):
     encoding: str = parameter("binary-pos>=4")
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
+        from scipy.linalg import lapack  # not above: workers that fit other models need it not
+
         gram = item_products(train)
         np.fill_diagonal(gram, gram.diagonal() + self.regularisation)
         # With more threads BLAS sums in another order. The transpose of a symmetric matrix is the
         # same one in the order in which LAPACK works in place.
         with threadpool_limits(1):
-            inverse, failed = scipy.linalg.lapack.dpotrf(gram.T, lower=1, overwrite_a=1)
+            inverse, failed = lapack.dpotrf(gram.T, lower=1, overwrite_a=1)
             if not failed:
-                inverse, failed = scipy.linalg.lapack.dpotri(inverse, lower=1, overwrite_c=1)
+                inverse, failed = lapack.dpotri(inverse, lower=1, overwrite_c=1)
         if failed:
             raise ConfigError(
                 f"EASE: regularisation {self.regularisation:g} is too small on '{train.name}': "
