@@ -21,6 +21,7 @@ from recbias.metrics import (
     ListView,
     Metric,
     declarations,
+    influence,
     item_counts,
     measure,
     measure_items,
@@ -304,6 +305,7 @@ def test_a_metric_of_each_kind_from_outside(own_registry, tmp_path, monkeypatch)
     assert measure_system(item_counts(lists, 2), lists, most).tolist() == [[2], [0.75]]
     weights = np.array([[1, 1], [0, 2]])
     assert measure_resampled(lists, most, weights).tolist() == [[2, 2], [0.75, 0.5]]
+    assert influence(lists, most).tolist() == [[0, 0], [0, 0]]
 
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert fused.declaration.source_digest == digest

@@ -159,8 +159,12 @@ class Declaration:
         ``"higher"``, ``"lower"`` or None where neither is.
     interval
         How replicates of resampled users give its confidence interval, where simulated coverage
-        allows one: ``"percentile"``, ``"normal"`` (observed +- 1.96 standard deviations) or
-        ``"none"``.
+        allows one: ``"percentile"``, ``"normal"`` (observed +- 1.96 standard deviations; of
+        linear replicates for kind system, :func:`recbias.metrics.influence`) or ``"none"``.
+    without_each
+        Of kind system, optional: a fast function ``(ListView, metrics)`` that returns the values
+        without each user in turn, shape (n_metrics, n_users). Without it they are computed one by
+        one.
     revision
         Raised when code changes what the metric computes; keys of stored results contain it.
     version
@@ -202,6 +206,7 @@ class Declaration:
     per: tuple[Literal["user", "run"], ...] = ("user", "run")
     better: Literal["higher", "lower"] | None = "higher"
     interval: Literal["percentile", "normal", "none"] = "percentile"
+    without_each: Callable[..., npt.NDArray[np.float64]] | None = None
     revision: int = 1
     version: str = ""
     source_digest: str | None = field(default=None, init=False, compare=False)
