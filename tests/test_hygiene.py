@@ -228,7 +228,7 @@ def _fit_all(seed: int) -> list[Any]:
 
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
-    "aggregation.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
+    "resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
     "experiment.dataset_splits": lambda seed: dataset_splits(DATASET, "k-fold 2", seed=seed),
     "ranking.rank": lambda seed: rank(POPULARITY, SPLIT, ONE_TARGET_SET, seed=seed),
     "ranking.top_items": lambda seed: top_items(

@@ -365,6 +365,16 @@ def test_what_cannot_be_registered(own_registry):
     for name in ("", "2P", "P@5", "a|b", "a(b"):
         with pytest.raises(ConfigError, match="a name is a letter, then letters"):
             register(declared(name))
+    for argument, message in (
+        (Argument("cutoff", int, "x", ("1",)), "an argument cannot be called cutoff"),
+        (Argument("kind", int, "x", ("1",)), "an argument cannot be called kind"),
+        (Argument("k", int, "a count", ("1", "two")), "k=two, expected a count"),
+        (Argument("k", int, "a count", ("1",), default=""), "k=, expected a count"),
+        (Argument("k", tuple, "words", ("ab",)), "k=ab prints as .* which does not read back"),
+        (Argument("k", lambda text: text + "!", "a word", ("a",)), "k=a prints as a!, which"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            register(declared(arguments=(argument,)))
     with pytest.raises(ContractError, match="measure is a type; give a plain function"):
         register(declared(measure=dict))
 
