@@ -21,6 +21,7 @@ from recbias.metrics import (
     ListView,
     Metric,
     declarations,
+    influence,
     item_counts,
     measure,
     measure_items,
@@ -304,6 +305,7 @@ def test_a_metric_of_each_kind_from_outside(own_registry, tmp_path, monkeypatch)
     assert measure_system(item_counts(lists, 2), lists, most).tolist() == [[2], [0.75]]
     weights = np.array([[1, 1], [0, 2]])
     assert measure_resampled(lists, most, weights).tolist() == [[2, 2], [0.75, 0.5]]
+    assert influence(lists, most).tolist() == [[0, 0], [0, 0]]
 
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert fused.declaration.source_digest == digest
@@ -363,6 +365,16 @@ def test_what_cannot_be_registered(own_registry):
     for name in ("", "2P", "P@5", "a|b", "a(b"):
         with pytest.raises(ConfigError, match="a name is a letter, then letters"):
             register(declared(name))
+    for argument, message in (
+        (Argument("cutoff", int, "x", ("1",)), "an argument cannot be called cutoff"),
+        (Argument("kind", int, "x", ("1",)), "an argument cannot be called kind"),
+        (Argument("k", int, "a count", ("1", "two")), "k=two, expected a count"),
+        (Argument("k", int, "a count", ("1",), default=""), "k=, expected a count"),
+        (Argument("k", tuple, "words", ("ab",)), "k=ab prints as .* which does not read back"),
+        (Argument("k", lambda text: text + "!", "a word", ("a",)), "k=a prints as a!, which"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            register(declared(arguments=(argument,)))
     with pytest.raises(ContractError, match="measure is a type; give a plain function"):
         register(declared(measure=dict))
 

@@ -13,6 +13,7 @@ from recbias.errors import ConfigError
 from recbias.resampling import (
     bootstrap_weights,
     interval,
+    linear_replicates,
     normal_interval,
     weighted_medians,
     weighted_sums,
@@ -106,6 +107,14 @@ def test_weighted_medians_are_those_of_repeated_values(rows, user_weights):
         repeated = [v for v, w, u in rows for _ in range(w * row[u]) if not np.isnan(v)]
         expected = median(repeated) if repeated else np.nan
         assert value == pytest.approx(expected, abs=1e-15, nan_ok=True)
+
+
+def test_linear_replicates_of_a_mean_are_the_means_of_the_resampled():
+    rng = np.random.default_rng(8)
+    values, weights = rng.random((2, 40)), bootstrap_weights(40, 25, rng=rng)
+    mean = values.mean(axis=1)
+    found = linear_replicates(mean, values - mean[:, None], weights)
+    np.testing.assert_allclose(found, values @ weights.T / 40, rtol=1e-12)
 
 
 def test_weighted_sums_are_those_of_repeated_users():

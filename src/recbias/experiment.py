@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.aggregation import contributions, finish, units
+from recbias.aggregation import contributions, finish, units, user_sums
 from recbias.cells import (
     Artefact,
     Cell,
@@ -40,7 +40,14 @@ from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.engine import open_executor, run_all
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.grid import Grid, judgments_hash
-from recbias.metrics import ListView, Metric, measure, measure_items, measure_resampled
+from recbias.metrics import (
+    ListView,
+    Metric,
+    influence,
+    measure,
+    measure_items,
+    measure_resampled,
+)
 from recbias.places import clone_root
 from recbias.protocol import Protocol
 from recbias.ranking import Positions, RankTable
@@ -48,6 +55,7 @@ from recbias.relevance import relevant
 from recbias.resampling import (
     bootstrap_weights,
     interval,
+    linear_replicates,
     normal_interval,
     weighted_medians,
     weighted_sums,
@@ -440,14 +448,15 @@ class _Part(NamedTuple):
     """What the tables of one label, system and fold come down to.
 
     Means are kept as columns per user, ``finish`` turns their sums into values; medians as the
-    units that they are taken of; systems as a whole as values, the first on all users, the others
-    on resampled ones. Metrics are those from ranks, from listed items, and of the system, in this
-    order.
+    units that they are taken of; systems as a whole as values, and how much each user moves them.
+    Metrics are those from ranks, from listed items, and of the system, in this order.
     """
 
     columns: tuple[FloatArray, ...]
     medians: tuple[tuple[FloatArray, FloatArray, npt.NDArray[np.int64]], ...]
     system: FloatArray
+    influence: FloatArray
+    member: npt.NDArray[np.bool_]
     runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
     sets: dict[str, int]
 
@@ -510,8 +519,9 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[_Rea
     of_ranks, of_items, of_system = _by_kind(grid.parsed_metrics[label])
     dataset = cell_dataset(readers[0].cell)
     split = cell_split(readers[0].cell, artefact)
-    found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    found: list[tuple[FloatArray, ...]] = []
     table = readers[0].table(grid, label)
+    member = _members(table, protocol) if of_system else np.zeros(table.n_users, dtype=bool)
     for reader in readers:
         if reader is not readers[0]:
             table = reader.table(grid, label)
@@ -526,15 +536,21 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[_Rea
             if of_ranks
             else np.empty((0, _n_units(table)))
         )
-        item_values, system_values = np.empty((0, table.n_users)), np.empty((0, 1 + N_REPLICATES))
+        item_values = moved = np.empty((0, table.n_users))
+        system_values = np.empty(0)
         if of_items or of_system:
-            view = _list_view(reader.positions(grid, label), protocol, (*of_items, *of_system),
-                              split.train.item_counts())  # fmt: skip
-            item_values = measure_items(view, of_items)
-            weights = _user_weights(table, protocol, grid.seed)
-            system_values = measure_resampled(view, of_system, weights)
-        found.append((values, item_values, system_values))
-    values, item_values, system_values = (
+            positions, train_counts = reader.positions(grid, label), split.train.item_counts()
+            depth = max(metric.cutoff or positions.depth for metric in (*of_items, *of_system))
+            lists = positions.lists(protocol.rule.candidates, depth)
+            item_values = measure_items(ListView(lists, len(train_counts), train_counts), of_items)
+            view = ListView(lists[member], len(train_counts), train_counts)
+            everybody = np.ones((1, len(view.items)), dtype=np.uint8)
+            system_values = measure_resampled(view, of_system, everybody)[:, 0]
+            moved = np.zeros((len(of_system), table.n_users))
+            # Resampling draws all users: those of the population count for more.
+            moved[:, member] = influence(view, of_system) * (table.n_users / max(member.sum(), 1))
+        found.append((values, item_values, system_values, moved))
+    values, item_values, system_values, moved = (
         np.mean(kind, axis=0) for kind in zip(*found, strict=True)
     )
     options: dict[str, Any] = {"min_rating": protocol.min_rating}
@@ -558,7 +574,8 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[_Rea
     if compared and averaging.resolved(table.per).population == "runs":
         rows = [place for place, metric in enumerate(of_ranks) if str(metric) in compared]
         runs = np.nan_to_num(values[rows]), table.user
-    return _Part(columns, medians, system_values, runs, _describe_sets(table, protocol, of_ranks))
+    sets = _describe_sets(table, protocol, of_ranks)
+    return _Part(columns, medians, system_values, moved, member, runs, sets)
 
 
 def _by_kind(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric], list[Metric]]:
@@ -573,28 +590,18 @@ def _n_units(table: RankTable) -> int:
     return len(table.user) if table.per == "run" else table.n_users
 
 
-def _list_view(
-    positions: Positions,
-    protocol: Protocol,
-    metrics: Sequence[Metric],
-    train_counts: npt.NDArray[np.int64],
-) -> ListView:
-    depth = max(metric.cutoff or positions.depth for metric in metrics)
-    lists = positions.lists(protocol.rule.candidates, depth)
-    return ListView(lists, len(train_counts), train_counts)
-
-
 @lru_cache(maxsize=2)
 def _resampled(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
     return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
 
 
-def _user_weights(table: RankTable, protocol: Protocol, seed: int) -> npt.NDArray[np.int64]:
-    """Count each user of the population once, and as often as each resampling has them."""
+def _members(table: RankTable, protocol: Protocol) -> npt.NDArray[np.bool_]:
+    """Tell which users are of the protocol's population."""
     nothing = np.zeros((1, table.n_users))
-    size = contributions(table, nothing, protocol.averaging, min_rating=protocol.min_rating)[1]
-    drawn = np.vstack([np.ones(table.n_users, dtype=np.uint8), _resampled(table.n_users, seed)])
-    return drawn.astype(np.int64) * size.astype(np.int64)
+    _, member = user_sums(
+        table, nothing, min_rating=protocol.min_rating, population=protocol.averaging.population
+    )
+    return member > 0
 
 
 def _describe_sets(
@@ -745,10 +752,12 @@ def _combine(
         carriers.append(n_users)
     if len(order) > sum(sizes):
         whole = np.array([fold.system for fold in folds])
-        values.append(whole[:, :, 0].mean(axis=0))
-        by_fold.append(whole[:, :, 0])
-        drawn.append(whole[:, :, 1:].mean(axis=0))
-        carriers.append(np.full(len(order) - sum(sizes), weights.shape[1]))
+        moved = np.mean([fold.influence for fold in folds], axis=0)
+        values.append(whole.mean(axis=0))
+        by_fold.append(whole)
+        drawn.append(linear_replicates(values[-1], moved, weights))
+        n_members = np.any([fold.member for fold in folds], axis=0).sum()
+        carriers.append(np.full(len(values[-1]), n_members))
     value, fold_values = np.concatenate(values), np.concatenate(by_fold, axis=1)
     replicates, n_users = np.concatenate(drawn), np.concatenate(carriers)
     rows = []

@@ -11,6 +11,7 @@ from recbias.metrics.base import (
 )
 from recbias.metrics.lists import ListView, RankView, item_counts
 from recbias.metrics.measuring import (
+    influence,
     measure,
     measure_items,
     measure_resampled,
@@ -32,6 +33,7 @@ __all__ = [
     "declarations",
     "expected",
     "false_positive",
+    "influence",
     "item_counts",
     "measure",
     "measure_items",

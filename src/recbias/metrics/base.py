@@ -159,8 +159,12 @@ class Declaration:
         ``"higher"``, ``"lower"`` or None where neither is.
     interval
         How replicates of resampled users give its confidence interval, where simulated coverage
-        allows one: ``"percentile"``, ``"normal"`` (observed +- 1.96 standard deviations) or
-        ``"none"``.
+        allows one: ``"percentile"``, ``"normal"`` (observed +- 1.96 standard deviations; of
+        linear replicates for kind system, :func:`recbias.metrics.influence`) or ``"none"``.
+    without_each
+        Of kind system, optional: a fast function ``(ListView, metrics)`` that returns the values
+        without each user in turn, shape (n_metrics, n_users). Without it they are computed one by
+        one.
     revision
         Raised when code changes what the metric computes; keys of stored results contain it.
     version
@@ -202,6 +206,7 @@ class Declaration:
     per: tuple[Literal["user", "run"], ...] = ("user", "run")
     better: Literal["higher", "lower"] | None = "higher"
     interval: Literal["percentile", "normal", "none"] = "percentile"
+    without_each: Callable[..., npt.NDArray[np.float64]] | None = None
     revision: int = 1
     version: str = ""
     source_digest: str | None = field(default=None, init=False, compare=False)
@@ -247,7 +252,9 @@ def register(declaration: Declaration) -> Declaration:
     Raises
     ------
     ConfigError
-        If another module has registered that name with the same conditions, or it is no name.
+        If another module has registered that name with the same conditions, or it is no name; if
+        an example or default of an argument is refused by its parser or does not print as text that
+        reads back, or an argument has the name of an attribute of every metric.
     ContractError
         If `measure` is not a function of a module (a compiled or partial one cannot be traced to
         its source).
@@ -268,6 +275,8 @@ def register(declaration: Declaration) -> Declaration:
             f"metric {name}: measure is a {type(measure).__name__}; give a plain function, which "
             "may call compiled ones"
         )
+    for argument in (*declaration.arguments, *declaration.given):
+        _check_argument(name, argument)
     known = _DECLARATIONS.get(declaration.key)
     if known is not None and known.measure.__module__ != measure.__module__:
         raise ConfigError(
@@ -278,6 +287,19 @@ def register(declaration: Declaration) -> Declaration:
     object.__setattr__(registered, "source_digest", _source_digest(registered))
     _DECLARATIONS[registered.key] = registered
     return registered
+
+
+def _check_argument(metric: str, argument: Argument) -> None:
+    """Refuse an argument that a metric could not show, or whose texts would not parse back."""
+    if hasattr(Metric, argument.name) or argument.name in Metric.__dataclass_fields__:
+        raise ConfigError(f"metric {metric}: an argument cannot be called {argument.name}")
+    for text in (*argument.examples, *(() if argument.default is None else (argument.default,))):
+        value = argument.read(metric, text)
+        if set(_printed(value)) & set("(),=@|") or argument.read(metric, _printed(value)) != value:
+            raise ConfigError(
+                f"metric {metric}: {argument.name}={text} prints as {_printed(value)}, which does "
+                "not read back; give its value a __str__ that does, without any of (),=@|"
+            )
 
 
 def _source_digest(declaration: Declaration) -> str | None:

@@ -3,20 +3,28 @@
 None of these is a mean over users. Counting how many lists hold each item is linear in the users,
 so that a weight for each user gives the counts of a resampling; what is made of the counts is not
 linear, and the values of resamplings are shifted: a sample that repeats users shows fewer distinct
-items, and counts that differ more. Percentiles of replicates are therefore no interval.
+items, and counts that differ more. In sparse lists even their spread is too small. Intervals
+therefore stand on what each user changes, :func:`recbias.metrics.influence`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from recbias.metrics.base import Declaration, Metric, register
-from recbias.metrics.lists import ListView
+from recbias.metrics.lists import ListView, item_counts
 
-__all__ = ["gini", "measure_coverage", "measure_gini"]
+__all__ = [
+    "coverage_without_each",
+    "gini",
+    "gini_without_each",
+    "measure_coverage",
+    "measure_gini",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -63,6 +71,71 @@ def measure_coverage(counts: FloatArray, view: ListView, metrics: Sequence[Metri
     return np.tile((counts > 0).sum(axis=1) / counts.shape[1], (len(metrics), 1))
 
 
+def gini_without_each(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
+    r"""Measure Gini of the lists of all users but one, for each of them.
+
+    Without a list, the counts of its items fall by one: their distance grows by one to every item
+    counted as often or more, and shrinks by one to every other; among themselves it stays.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_users)
+        To the bit what :func:`gini` gives.
+    """
+    values = np.empty((len(metrics), len(view.items)))
+    n_items = view.n_items
+    for row, metric in enumerate(metrics):
+        counts = item_counts(view, metric.cutoff)[0]
+        ascending = np.sort(counts)
+        spread = (ascending * (2.0 * np.arange(1, n_items + 1) - n_items - 1)).sum()
+        below = np.searchsorted(ascending, np.arange(ascending.max(initial=0) + 1))
+        top = np.ascontiguousarray(view.top(metric.cutoff))
+        _without_each(top, counts.astype(np.int64), below, spread, counts.sum(), values[row])
+    return values
+
+
+@nb.njit(cache=True, nogil=True)
+def _without_each(
+    items: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int64],
+    below: npt.NDArray[np.int64],
+    spread: float,
+    total: float,
+    values: FloatArray,
+) -> None:
+    """Fill `values`; `below` says how many items have a smaller count than its index."""
+    n_items = len(counts)
+    for user in range(items.shape[0]):
+        change, length = 0, 0
+        for place in range(items.shape[1]):
+            if items[user, place] < 0:
+                break
+            count = counts[items[user, place]]
+            change += n_items - 1 - 2 * below[count]
+            for earlier in range(place):
+                if counts[items[user, earlier]] == count:
+                    change -= 2
+            length += 1
+        rest = n_items * (total - length)
+        values[user] = (spread + change) / rest if rest > 0 else np.nan
+
+
+def coverage_without_each(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure coverage by the lists of all users but one, for each of them.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_users)
+        To the bit what :func:`measure_coverage` gives.
+    """
+    values = np.empty((len(metrics), len(view.items)))
+    for row, metric in enumerate(metrics):
+        counts, top = item_counts(view, metric.cutoff)[0], view.top(metric.cutoff)
+        alone = ((top >= 0) & (counts[top] == 1)).sum(axis=1)
+        values[row] = ((counts > 0).sum() - alone) / view.n_items
+    return values
+
+
 register(
     Declaration(
         "Gini",
@@ -74,6 +147,7 @@ register(
         measure_gini,
         better=None,
         interval="normal",
+        without_each=gini_without_each,
     )
 )
 register(
@@ -87,5 +161,6 @@ register(
         measure_coverage,
         better=None,
         interval="none",
+        without_each=coverage_without_each,
     )
 )

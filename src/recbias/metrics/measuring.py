@@ -12,7 +12,7 @@ from recbias.metrics.base import Kind, Metric
 from recbias.metrics.lists import ListView, RankView, item_counts
 from recbias.ranking import RankTable
 
-__all__ = ["measure", "measure_items", "measure_resampled", "measure_system"]
+__all__ = ["influence", "measure", "measure_items", "measure_resampled", "measure_system"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -172,6 +172,7 @@ def measure_system(counts: FloatArray, view: ListView, metrics: Sequence[Metric]
     See Also
     --------
     measure_resampled : all cutoffs and many weightings of the users.
+    influence : from which intervals are made.
 
     Examples
     --------
@@ -212,6 +213,7 @@ def measure_resampled(
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_rows)
+        Of resampled users these are shifted, and no ground for an interval: see :func:`influence`.
 
     Raises
     ------
@@ -238,6 +240,72 @@ def measure_resampled(
             counts = item_counts(view, cutoff, weights[part])
             values[rows, part] = measure_system(counts, view, some)
     return values
+
+
+def influence(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
+    r"""Measure how much each user moves metrics of the system: the jackknife.
+
+    :math:`I_u = (n-1)(\theta-\theta_{(u)})`, less its mean, with :math:`\theta_{(u)}` the value
+    without user u. A mean over users of :math:`\theta + I_u` is :math:`\theta`: so written, a
+    metric that is no mean is resampled like one, by
+    :func:`recbias.resampling.linear_replicates`. Its replicates lie around the observed value, as
+    those of values resampled do not, and differences between systems stay paired. The jackknife
+    never expects too small a variance (Efron & Stein).
+
+    Parameters
+    ----------
+    view : ListView
+    metrics : sequence of Metric
+        Of kind ``system``, in the order of the result's rows.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_users)
+        Rows add up to 0. NaN where the metric is undefined without one of the users. Those of
+        several folds may be averaged, like the values.
+
+    Raises
+    ------
+    ConfigError, ContractError
+        As :func:`measure_system` and :func:`recbias.metrics.item_counts` do.
+
+    References
+    ----------
+    B. Efron & C. Stein, "The jackknife estimate of variance", Ann. Statist. 9 (1981); B. Efron &
+    R. Tibshirani, "An introduction to the bootstrap" (1993), Sec. 20.6 (linear replicates).
+
+    Examples
+    --------
+    Without the first user 2 of the 4 items are covered instead of 3; nobody needs the others.
+
+    >>> from recbias.metrics import parse_metric
+    >>> view = ListView(np.array([[2, 0], [2, 1], [2, 1]], np.int32), 4, np.array([5, 1, 10, 0]))
+    >>> print(influence(view, [parse_metric("Coverage@2")]).round(3))
+    [[ 0.333 -0.167 -0.167]]
+    """
+    n_users = len(view.items)
+    everybody = np.ones((1, n_users), dtype=np.uint8)
+    values = measure_resampled(view, metrics, everybody)
+    if n_users == 0:
+        return np.empty((len(metrics), 0))
+    without = np.empty((len(metrics), n_users))
+    for row, metric in enumerate(metrics):
+        one = metric.declaration.without_each
+        without[row] = (one(view, [metric]) if one else _one_by_one(view, metric))[0]
+    moved = (n_users - 1) * (values - without)
+    return moved - moved.mean(axis=1, keepdims=True)
+
+
+def _one_by_one(view: ListView, metric: Metric) -> FloatArray:
+    n_users = len(view.items)
+    step = max(1, CHUNK_BYTES // (8 * n_users))
+    parts = []
+    for first in range(0, n_users, step):
+        left_out = np.arange(first, min(first + step, n_users))
+        weights = np.ones((len(left_out), n_users), dtype=np.uint8)
+        weights[np.arange(len(left_out)), left_out] = 0
+        parts.append(measure_resampled(view, [metric], weights))
+    return np.hstack(parts)
 
 
 def _require_kind(metric: Metric, kind: Kind) -> None:
