@@ -39,7 +39,7 @@ from recbias.comparison import compare_all
 from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.engine import open_executor, run_all
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
-from recbias.grid import Grid, judgments_hash
+from recbias.grid import Grid
 from recbias.metrics import (
     ListView,
     Metric,
@@ -658,9 +658,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
             drawn += replicates
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
     first = by_system[grid.systems[0].name]  # the target sets of all systems are the same
-    hashes = {
-        grid.test(label).part: judgments_hash(dataset, grid.test(label)) for label in grid.parsed
-    }
+    hashes = grid.hashes(dataset)
     return Results(
         grid=grid,
         key=grid.key_of(hashes),
@@ -729,11 +727,15 @@ def _combine(
         if averaging.statistic == "median":
             per_fold = [fold.medians[place] for fold in folds]
             everybody = np.ones((1, weights.shape[1]), dtype=np.uint8)
-            joined = [np.concatenate(each, axis=-1) for each in zip(*per_fold, strict=True)]
-            found = weighted_medians(*joined, everybody)[:, 0]
-            single = np.array([weighted_medians(*each, everybody)[:, 0] for each in per_fold])
-            resampled = weighted_medians(*joined, weights)
-            n_users = np.full(n_metrics, len(np.unique(joined[2])))
+            unit_values, unit_weights, owner = (
+                np.concatenate(each, axis=-1) for each in zip(*per_fold, strict=True)
+            )
+            found = weighted_medians(unit_values, unit_weights, owner, everybody)[:, 0]
+            single = np.array(
+                [weighted_medians(*each, user_weights=everybody)[:, 0] for each in per_fold]
+            )
+            resampled = weighted_medians(unit_values, unit_weights, owner, weights)
+            n_users = np.full(n_metrics, len(np.unique(owner)))
         else:
             columns = np.sum([fold.columns[place] for fold in folds], axis=0)
             found = finish(columns.sum(axis=1), averaging, n_metrics, n_groups)

@@ -268,9 +268,12 @@ class Grid:
 
     def key(self, dataset: Dataset) -> str:
         """Digest all that decides the results: data, parameters and revisions of the code."""
-        parts = {self.test(label).part: self.test(label) for label in self.parsed}
-        hashes = {part: judgments_hash(dataset, test) for part, test in parts.items()}
-        return self.key_of(hashes)
+        return self.key_of(self.hashes(dataset))
+
+    def hashes(self, dataset: Dataset) -> dict[str, str]:
+        """Return the content hash of each part of the judgments that counts."""
+        tests = [self.test(label) for label in self.parsed]
+        return {str(test.part): judgments_hash(dataset, test) for test in tests}
 
     def key_of(self, hashes: Mapping[str, str]) -> str:
         """Digest the same, given the content hash of each part of the judgments that counts."""
@@ -288,12 +291,13 @@ class Grid:
                 for label in self.parsed
             ),
         )
+        revisions["aggregation"] = aggregation.REVISION
         return digest(
             {
                 "grid": record,
                 "data": dict(hashes),
-                "revisions": {**revisions, "aggregation": aggregation.REVISION},
-                "metrics": sorted((m.identity() for m in metrics), key=lambda m: str(m["metric"])),
+                "revisions": revisions,
+                "metrics": [metric.identity() for metric in sorted(metrics, key=str)],
             }
         )
 

@@ -132,7 +132,7 @@ def count_block(
         n_own[:] = 0
         for entry in range(train_indptr[user], train_indptr[user + 1]):
             if train_keys[entry] != ABSENT:
-                side = np.int64(train_spot[entry] >= n_inside)
+                side = 1 if train_spot[entry] >= n_inside else 0
                 own_train[side, n_own[side]] = train_keys[entry]
                 n_own[side] += 1
         for side in range(2):
@@ -270,7 +270,7 @@ def top_spots(
         best[0], spots[0] = best[left], spots[left]
         best[left], spots[left] = key, spot
         sift_down(best, spots, left)
-    return np.int64(size)
+    return min(found, depth)
 
 
 @nb.njit(cache=True, nogil=True)
