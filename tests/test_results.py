@@ -13,16 +13,8 @@ import pytest
 
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError
-from recbias.results import (
-    _KINDS,
-    _MAKERS,
-    Quantity,
-    Table,
-    load_result,
-    maker,
-    results_dir,
-    run_maker,
-)
+from recbias.makers import _MAKERS, Table, maker, run_maker
+from recbias.results import _KINDS, Quantity, load_result, results_dir
 from recbias.store import write_document
 from recbias.streams import stream
 
@@ -140,7 +132,8 @@ def test_everything_but_times_lies_under_the_digest(sweep):
 KIND = """
 from dataclasses import dataclass
 from typing import ClassVar
-from recbias.results import Agreement, Made, maker, register_kind
+from recbias.makers import Made, maker
+from recbias.results import Agreement, register_kind
 
 @register_kind
 @dataclass(frozen=True, eq=False, kw_only=True)

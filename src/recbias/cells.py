@@ -2,8 +2,8 @@
 
 A cell is trained and scored once. One pass over its scores leaves an artefact from which every
 table of ranks follows that takes all non-relevant items; each sampled design that is asked for is
-an artefact of its own. An artefact is named by a digest of what decides its content, reused by every
-grid that asks for it, and written whole or not at all.
+an artefact of its own. An artefact is named by a digest of what decides its content, reused by
+every grid that asks for it, and written whole or not at all.
 """
 
 from __future__ import annotations

@@ -8,50 +8,37 @@ anew, and compared with that. A kind is a class; `register_kind` makes it known.
 
 from __future__ import annotations
 
-import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from recbias.datasets import Dataset, dataset_info, load_dataset
-from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
+from recbias.datasets import Dataset
+from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.places import clone_root
 from recbias.resampling import interval, normal_interval
 from recbias.store import (
-    digest,
-    frame_from_json,
-    frame_to_json,
-    pack_replicates,
-    platform_record,
     read_arrays,
     read_document,
-    unpack_replicates,
     write_arrays,
     write_document,
 )
 
 __all__ = [
     "Agreement",
-    "Made",
-    "Maker",
     "Quantity",
     "StoredResult",
-    "Table",
     "dataset_record",
     "load_result",
-    "maker",
     "recorded_datasets",
+    "recorded_result",
     "register_kind",
     "results_dir",
-    "run_maker",
-    "same_number",
     "stored_results",
 ]
 
@@ -382,324 +369,3 @@ def stored_results(folder: Path) -> dict[str, Path]:
         file.relative_to(folder).with_suffix("").as_posix(): file.with_suffix("")
         for file in sorted(folder.rglob("*.json"))
     }
-
-
-# -- results that a function makes from a dataset ------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Maker:
-    """A function that makes a result from a dataset and parameters, under a name that is stored.
-
-    Attributes
-    ----------
-    name
-        E.g. ``"systems/chance"``.
-    revision
-        Raised when code changes what it makes.
-    kind
-        The class of its results.
-    function
-        Called as ``function(dataset, **parameters)``; returns what the class's `of` takes.
-    """
-
-    name: str
-    revision: int
-    kind: type[Made]
-    function: Callable[..., Any]
-
-    def asked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters that differ from the function's defaults, for a key."""
-        defaults = {
-            name: each.default
-            for name, each in inspect.signature(self.function).parameters.items()
-            if each.default is not inspect.Parameter.empty
-        }
-        return {
-            name: same_number(value)
-            for name, value in parameters.items()
-            if name not in defaults or value != defaults[name]
-        }
-
-
-_MAKERS: dict[str, Maker] = {}
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def maker(name: str, kind: type[Made], *, revision: int = 1) -> Callable[[_Function], _Function]:
-    """Register a function under a name by which its results are found and computed again.
-
-    Parameters
-    ----------
-    name
-        Unique, e.g. chapter and content.
-    kind
-        Class of the results.
-    revision
-        Raised when code changes what the function makes.
-
-    Raises
-    ------
-    ConfigError
-        If a function of another module has the name.
-    """
-
-    def register(function: _Function) -> _Function:
-        known = _MAKERS.get(name)
-        if known is not None and known.function.__module__ != function.__module__:
-            raise ConfigError(f"maker {name!r} exists already, in {known.function.__module__}")
-        _MAKERS[name] = Maker(name, revision, kind, function)
-        return function
-
-    return register
-
-
-def _maker(name: str) -> Maker:
-    if name not in _MAKERS:
-        raise unknown_name("maker of results", name, _MAKERS)
-    return _MAKERS[name]
-
-
-def same_number(value: Any) -> Any:
-    """Make 5.0 and 5 one parameter, whether typed or read from a scale."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Made(StoredResult):
-    """A result that a registered function made.
-
-    Attributes
-    ----------
-    maker_name
-        Name of the function.
-    given
-        Its parameters.
-    """
-
-    maker_name: str
-    given: Mapping[str, Any]
-
-    @classmethod
-    @abstractmethod
-    def of(cls, content: Any, **context: Any) -> Self:
-        """Build the result from what the function returned."""
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Name of the function and its parameters."""
-        return {"maker": self.maker_name, "given": dict(self.given)}
-
-    @classmethod
-    def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-        """Digest function, revision, parameters and data."""
-        known = _maker(parameters["maker"])
-        return digest(
-            {
-                "maker": known.name,
-                "revision": known.revision,
-                "given": known.asked(parameters["given"]),
-                "data": dict(hashes),
-            }
-        )
-
-    def recompute(
-        self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
-    ) -> StoredResult | None:
-        """Call the function again; it has no part that could be computed alone."""
-        if systems is not None:
-            return None
-        dataset = load_dataset(self.dataset_name, data_dir=data_dir)
-        return _make(_maker(self.maker_name), dataset, self.given)
-
-
-def _make(known: Maker, dataset: Dataset, given: Mapping[str, Any]) -> Made:
-    record = dataset_record(dataset)
-    parameters = {"maker": known.name, "given": given}
-    return known.kind.of(
-        known.function(dataset, **given),
-        key=known.kind.key_of(parameters, record["hashes"]),
-        dataset=record,
-        provenance=platform_record(),
-        maker_name=known.name,
-        given=given,
-    )
-
-
-def run_maker(
-    name: str,
-    dataset: str,
-    *,
-    parameters: Mapping[str, Any],
-    data_dir: Path | None = None,
-    record: str | None = None,
-) -> Any:
-    """Make a result where the data is, or return the recorded one of the same parameters.
-
-    Parameters
-    ----------
-    name
-        Of a registered function.
-    dataset
-        Name of a dataset, or path of a table.
-    parameters
-        JSON-able arguments of the function.
-    data_dir
-        Folder that holds datasets, besides ``RECBIAS_DATA``.
-    record
-        Name under which a chapter keeps the result.
-
-    Returns
-    -------
-    Made
-        Of the kind that the function was registered with.
-
-    Raises
-    ------
-    MissingData
-        If the dataset is neither at hand nor recorded.
-    StoreError
-        If a recorded result exists but was computed with other data, parameters or code.
-    """
-    known = _maker(name)
-    try:
-        loaded = load_dataset(dataset, data_dir=data_dir)
-    except MissingData as missing:
-        if record is None:
-            raise
-        found = recorded_result(record, dataset, missing)
-        hashes = {"observed": str(dataset_info(dataset).content_hash)}
-        if found.key != known.kind.key_of({"maker": name, "given": parameters}, hashes):
-            raise StoreError(
-                f"{results_dir(dataset, recorded=True) / record}: recorded with other parameters "
-                f"than asked for\n{missing}"
-            ) from missing
-        return found
-    made = _make(known, loaded, parameters)
-    if record is not None and clone_root() is not None:
-        made.save(results_dir(loaded.name, recorded=False) / record)
-    return made
-
-
-@register_kind
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Table(Made):
-    """A table with free index columns: what a sweep, a simulation or a set of statistics gives.
-
-    Attributes
-    ----------
-    index
-        Columns that name a row.
-    frame : DataFrame
-        Index columns and columns of values.
-    replicates : ndarray of float64, shape (n_rows, n_replicates), optional
-        The column ``value`` on resampled users.
-    """
-
-    kind: ClassVar[str] = "table"
-
-    index: tuple[str, ...]
-    frame: pd.DataFrame
-    replicates: FloatArray | None = None
-
-    @classmethod
-    def of(cls, content: Any, **context: Any) -> Self:
-        """Build the table.
-
-        Parameters
-        ----------
-        content : tuple
-            Names of the index columns, the frame, and optionally replicates of its ``value``.
-        **context
-            As of the class.
-
-        Raises
-        ------
-        ConfigError
-            If an index column is missing, or two rows have one name.
-        """
-        index, frame, *more = content
-        if absent := [name for name in index if name not in frame.columns]:
-            raise ConfigError(f"a table without its index columns {absent}")
-        if frame.duplicated(list(index)).any():
-            twice = frame[frame.duplicated(list(index))].iloc[0][list(index)].to_dict()
-            raise ConfigError(f"a table with two rows of the name {twice}")
-        drawn = more[0] if more else None
-        if drawn is not None:
-            packed, scale = pack_replicates(frame["value"].to_numpy(), drawn)
-            drawn = unpack_replicates(frame["value"].to_numpy(), packed, scale)
-        return cls(index=tuple(index), frame=frame, replicates=drawn, **context)
-
-    def select(self, **names: Any) -> pd.DataFrame:
-        """Return the rows whose index columns have some values."""
-        rows = np.ones(len(self.frame), dtype=bool)
-        for name, value in names.items():
-            if name not in self.index:
-                raise unknown_name("index column", name, self.index)
-            rows &= (self.frame[name] == value).to_numpy()
-        return self.frame[rows]
-
-    def __getitem__(self, names: Mapping[str, Any]) -> Quantity:
-        """Return the ``value`` of one row as a quantity, by its index columns."""
-        found = self.select(**names)
-        if len(found) != 1:
-            raise ConfigError(f"{dict(names)}: {len(found)} rows of the table, expected one")
-        row = int(found.index[0])
-        drawn = None if self.replicates is None else self.replicates[row]
-        value = float(found["value"].iloc[0])
-        return Quantity(value, drawn, limits=None if drawn is not None else (value, value))
-
-    def body(self) -> dict[str, Any]:
-        """Return index and columns."""
-        return {"index": list(self.index), "frame": frame_to_json(self.frame)}
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the replicates in 16 bits."""
-        if self.replicates is None:
-            return {}
-        packed, scale = pack_replicates(self.frame["value"].to_numpy(), self.replicates)
-        return {"replicates": packed, "scale": scale}
-
-    @classmethod
-    def restore(
-        cls,
-        parameters: Mapping[str, Any],
-        body: Mapping[str, Any],
-        arrays: Mapping[str, npt.NDArray[Any]],
-        **context: Any,
-    ) -> Self:
-        """Build the table from its document."""
-        frame = frame_from_json(body["frame"])
-        drawn = None
-        if arrays:
-            drawn = unpack_replicates(
-                frame["value"].to_numpy(), arrays["replicates"], arrays["scale"]
-            )
-        return cls(
-            index=tuple(body["index"]),
-            frame=frame,
-            replicates=drawn,
-            maker_name=parameters["maker"],
-            given=parameters["given"],
-            **context,
-        )
-
-    def compare(self, fresh: StoredResult) -> Agreement:
-        """Compare row by row; numbers may differ by one part in a million."""
-        if not isinstance(fresh, Table) or set(fresh.index) != set(self.index):
-            return Agreement(0, np.nan, np.nan, ("another table",))
-        pairs = self.frame.merge(fresh.frame, on=list(self.index), how="outer", suffixes=("", "'"))
-        numbers = [n for n in self.frame.select_dtypes("number").columns if n not in self.index]
-        differing: dict[str, None] = {}
-        largest = worst = 0.0
-        for name in numbers:
-            difference = (pairs[name] - pairs[f"{name}'"]).abs()
-            bound = np.maximum(1e-12, 1e-6 * pairs[f"{name}'"].abs())
-            same = (difference <= bound) | (pairs[name].isna() & pairs[f"{name}'"].isna())
-            rows = pairs.loc[~same, list(self.index)].itertuples(index=False, name=None)
-            differing.update(dict.fromkeys(" ".join(map(str, names)) for names in rows))
-            largest = max(largest, float(difference.max()))
-            worst = max(worst, float((difference / bound).max()))
-        if len(self.frame) != len(fresh.frame):
-            differing[f"{len(fresh.frame)} rows, stored {len(self.frame)}"] = None
-        return Agreement(len(pairs) * len(numbers), largest, worst, tuple(differing))

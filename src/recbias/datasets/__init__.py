@@ -45,6 +45,7 @@ __all__ = [
     "options_file",
     "registry",
     "state",
+    "top_rating",
 ]
 
 SYNTHETIC_SEED = 1
@@ -316,3 +317,26 @@ def _own_table(ratings: Ratings) -> DatasetInfo:
         cannot_test=cannot,
         content_hash=ratings.content_hash,
     )
+
+
+def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
+    """Give the strictest relevance of the papers: the top of a dataset's scale.
+
+    A dataset of counts has no top; its entry in the registry says from where on.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, which need not be at hand, or path of a table.
+    data_dir
+        Folder that holds datasets, besides ``RECBIAS_DATA``.
+
+    Returns
+    -------
+    float
+        5 for stars; 1 for implicit feedback; 3 for the plays of Last.fm.
+    """
+    if is_path(dataset):
+        return load_dataset(dataset, data_dir=data_dir).ratings.scale.maximum
+    info = dataset_info(dataset)
+    return info.relevant_from or info.scale.maximum

@@ -1,0 +1,371 @@
+"""Reduction: from the tables of cells to values, in three steps.
+
+*Reduce* the tables of one system on one fold: each artefact is read once, a damaged one is computed
+again, and what comes out is small (columns per user, whose sums give means; units, of which medians
+are taken; values of the system as a whole). *Combine* the folds. *Compare* all pairs of systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.aggregation import contributions, finish, units, user_sums
+from recbias.cells import (
+    Artefact,
+    Cell,
+    artefact_of,
+    cell_dataset,
+    cell_split,
+    load_positions,
+    load_table,
+    reduce_positions,
+    run_cell,
+)
+from recbias.comparison import compare_all
+from recbias.errors import StoreError
+from recbias.grid import Grid
+from recbias.metrics import (
+    ListView,
+    Metric,
+    influence,
+    measure,
+    measure_items,
+    measure_resampled,
+)
+from recbias.protocol import Protocol
+from recbias.ranking import Positions, RankTable
+from recbias.relevance import relevant
+from recbias.resampling import (
+    interval,
+    linear_replicates,
+    normal_interval,
+    weighted_medians,
+    weighted_sums,
+)
+
+__all__ = [
+    "NUMBERS",
+    "FoldPart",
+    "Reader",
+    "Task",
+    "combine_folds",
+    "compare_systems",
+    "reduce_fold",
+    "sum_sets",
+]
+
+NUMBERS = ("value", "low", "high", "se", "fold_sd", "n_users")
+"""What is told of every value, as :class:`recbias.experiment.Results` describes it."""
+
+FloatArray = npt.NDArray[np.float64]
+_Loaded = TypeVar("_Loaded")
+
+
+class Task(NamedTuple):
+    """One system on one fold: what a worker reduces."""
+
+    grid: Grid
+    cells: tuple[Cell, ...]
+
+
+class FoldPart(NamedTuple):
+    """What the tables of one label, system and fold come down to.
+
+    Means are kept as columns per user, ``finish`` turns their sums into values; medians as the
+    units that they are taken of; systems as a whole as values, and how much each user moves them.
+    Metrics are those from ranks, from listed items, and of the system, in this order.
+    """
+
+    columns: tuple[FloatArray, ...]
+    medians: tuple[tuple[FloatArray, FloatArray, npt.NDArray[np.int64]], ...]
+    system: FloatArray
+    influence: FloatArray
+    member: npt.NDArray[np.bool_]
+    runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
+    sets: dict[str, int]
+
+
+class Reader:
+    """Reads each artefact of a cell once, and computes a damaged one again."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.damaged: list[str] = []
+        self._positions: dict[Artefact, Positions] = {}
+        self._reduced: dict[tuple[Artefact, str], Positions] = {}
+
+    def positions(self, grid: Grid, label: str) -> Positions:
+        """Return the counts that a label is about."""
+        artefact, test = artefact_of(grid, label), grid.test(label)
+        if artefact not in self._positions:
+            self._positions[artefact] = self._read(
+                artefact, lambda: load_positions(self.cell, artefact)
+            )
+        name = artefact, str(test)
+        if name not in self._reduced:
+            self._reduced[name] = reduce_positions(self._positions[artefact], self.cell, test)
+        return self._reduced[name]
+
+    def table(self, grid: Grid, label: str) -> RankTable:
+        """Return the table of ranks under a label."""
+        protocol, artefact = grid.parsed[label], artefact_of(grid, label)
+        if artefact.rule:
+            return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
+        positions = self.positions(grid, label)
+        return positions.table(protocol.rule, min_rating=protocol.min_rating)
+
+    def _read(self, artefact: Artefact, load: Callable[[], _Loaded]) -> _Loaded:
+        try:
+            return load()
+        except StoreError:
+            path = self.cell.path(artefact)
+            path.unlink(missing_ok=True)
+            run_cell(self.cell)
+            self.damaged.append(str(path))
+            return load()
+
+
+def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
+    """Measure one system on one fold under every label; say which artefacts were damaged."""
+    grid = task.grid
+    parts: dict[str, FoldPart] = {}
+    readers = [Reader(cell) for cell in task.cells]
+    for label in grid.parsed:
+        artefact = artefact_of(grid, label)
+        own = [reader for reader in readers if artefact in reader.cell.artefacts]
+        parts[label] = _reduce_label(grid, label, artefact, own)
+    return parts, [path for reader in readers for path in reader.damaged]
+
+
+def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Reader]) -> FoldPart:
+    """Measure a label on all training seeds of a fold, and average over them."""
+    protocol, averaging = grid.parsed[label], grid.parsed[label].averaging
+    of_ranks, of_items, of_system = _by_kind(grid.parsed_metrics[label])
+    dataset = cell_dataset(readers[0].cell)
+    split = cell_split(readers[0].cell, artefact)
+    found: list[tuple[FloatArray, ...]] = []
+    table = readers[0].table(grid, label)
+    member = _members(table, protocol) if of_system else np.zeros(table.n_users, dtype=bool)
+    for reader in readers:
+        if reader is not readers[0]:
+            table = reader.table(grid, label)
+        values = (
+            measure(
+                table,
+                of_ranks,
+                min_rating=protocol.min_rating,
+                condensed=protocol.condensed,
+                rating_max=dataset.ratings.scale.maximum,
+            )
+            if of_ranks
+            else np.empty((0, _n_units(table)))
+        )
+        item_values = moved = np.empty((0, table.n_users))
+        system_values = np.empty(0)
+        if of_items or of_system:
+            positions, train_counts = reader.positions(grid, label), split.train.item_counts()
+            depth = max(metric.cutoff or positions.depth for metric in (*of_items, *of_system))
+            lists = positions.lists(protocol.rule.candidates, depth)
+            item_values = measure_items(ListView(lists, len(train_counts), train_counts), of_items)
+            view = ListView(lists[member], len(train_counts), train_counts)
+            everybody = np.ones((1, len(view.items)), dtype=np.uint8)
+            system_values = measure_resampled(view, of_system, everybody)[:, 0]
+            moved = np.zeros((len(of_system), table.n_users))
+            # Resampling draws all users: those of the population count for more.
+            moved[:, member] = influence(view, of_system) * (table.n_users / max(member.sum(), 1))
+        found.append((values, item_values, system_values, moved))
+    values, item_values, system_values, moved = (
+        np.mean(kind, axis=0) for kind in zip(*found, strict=True)
+    )
+    options: dict[str, Any] = {"min_rating": protocol.min_rating}
+    measured = [(values, False), *([(item_values, True)] if of_items else [])]
+    if averaging.statistic == "median":
+        medians = tuple(
+            units(table, each, averaging, **options, skip_undefined=skip) for each, skip in measured
+        )
+        columns: tuple[FloatArray, ...] = ()
+    else:
+        medians = ()
+        columns = tuple(
+            contributions(
+                table, each, averaging, **options, group=table.group,
+                n_groups=protocol.rule.n_groups or 1, skip_undefined=skip,
+            )
+            for each, skip in measured
+        )  # fmt: skip
+    compared = [str(metric) for asked, metric in grid.compare if asked == label]
+    runs = None
+    if compared and averaging.resolved(table.per).population == "runs":
+        rows = [place for place, metric in enumerate(of_ranks) if str(metric) in compared]
+        runs = np.nan_to_num(values[rows]), table.user
+    sets = _describe_sets(table, protocol, of_ranks)
+    return FoldPart(columns, medians, system_values, moved, member, runs, sets)
+
+
+def _by_kind(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric], list[Metric]]:
+    """Sort metrics: from ranks, from listed items, of the system."""
+    of_ranks, of_items, of_system = (
+        [metric for metric in metrics if metric.kind == kind]
+        for kind in ("ranks", "items", "system")
+    )
+    return of_ranks, of_items, of_system
+
+
+def _n_units(table: RankTable) -> int:
+    return len(table.user) if table.per == "run" else table.n_users
+
+
+def _members(table: RankTable, protocol: Protocol) -> npt.NDArray[np.bool_]:
+    """Tell which users are of the protocol's population."""
+    nothing = np.zeros((1, table.n_users))
+    _, member = user_sums(
+        table, nothing, min_rating=protocol.min_rating, population=protocol.averaging.population
+    )
+    return member > 0
+
+
+def _describe_sets(
+    table: RankTable, protocol: Protocol, metrics: Sequence[Metric]
+) -> dict[str, int]:
+    """Count the target sets of one table that are not what a reader would expect."""
+    n_relevant = np.bincount(
+        table.user[relevant(table.value, protocol.min_rating)], minlength=table.n_users
+    )
+    rated = np.bincount(table.user, minlength=table.n_users)
+    sizes = rated if protocol.condensed else table.n_targets.astype(np.int64)
+    asked = protocol.rule.n_sampled or 0
+    own = np.ones(len(sizes), dtype=np.int64) if table.per == "run" else n_relevant
+    # An expectation over samples speaks of other sets than the table's.
+    cutoffs = [metric.cutoff or 0 for metric in metrics if not metric.given]
+    return {
+        "sets": len(sizes),
+        "no_relevant": 0 if table.per == "run" else int((n_relevant == 0).sum()),
+        "short_sample": int((table.n_targets < asked + own).sum()) if asked else 0,
+        "below_cutoff": int((sizes < max(cutoffs, default=0)).sum()),
+        "smallest": int(sizes.min()) if len(sizes) else 0,
+    }
+
+
+def combine_folds(
+    grid: Grid, label: str, folds: Sequence[FoldPart], weights: npt.NDArray[np.uint8]
+) -> tuple[pd.DataFrame, list[FloatArray]]:
+    """Turn what the folds contribute into values with intervals, in the order of the metrics."""
+    metrics = grid.parsed_metrics[label]
+    order = [metric for kind in _by_kind(metrics) for metric in kind]
+    averaging, n_groups = grid.parsed[label].averaging, grid.parsed[label].rule.n_groups or 1
+    sizes = [len(kind) for kind in _by_kind(metrics)[:2]]
+    values, by_fold, drawn, carriers = [], [], [], []
+    for place, n_metrics in enumerate(sizes):
+        if not n_metrics:
+            continue
+        if averaging.statistic == "median":
+            per_fold = [fold.medians[place] for fold in folds]
+            everybody = np.ones((1, weights.shape[1]), dtype=np.uint8)
+            unit_values, unit_weights, owner = (
+                np.concatenate(each, axis=-1) for each in zip(*per_fold, strict=True)
+            )
+            found = weighted_medians(unit_values, unit_weights, owner, everybody)[:, 0]
+            single = np.array(
+                [weighted_medians(*each, user_weights=everybody)[:, 0] for each in per_fold]
+            )
+            resampled = weighted_medians(unit_values, unit_weights, owner, weights)
+            n_users = np.full(n_metrics, len(np.unique(owner)))
+        else:
+            columns = np.sum([fold.columns[place] for fold in folds], axis=0)
+            found = finish(columns.sum(axis=1), averaging, n_metrics, n_groups)
+            single = np.array(
+                [
+                    finish(fold.columns[place].sum(axis=1), averaging, n_metrics, n_groups)
+                    for fold in folds
+                ]
+            )
+            sums = weighted_sums(columns, weights)
+            resampled = np.ascontiguousarray(finish(sums, averaging, n_metrics, n_groups).T)
+            n_users = _carriers(columns, n_metrics, n_groups)
+        values.append(found)
+        by_fold.append(single)
+        drawn.append(resampled)
+        carriers.append(n_users)
+    if len(order) > sum(sizes):
+        whole = np.array([fold.system for fold in folds])
+        moved = np.mean([fold.influence for fold in folds], axis=0)
+        values.append(whole.mean(axis=0))
+        by_fold.append(whole)
+        drawn.append(linear_replicates(values[-1], moved, weights))
+        n_members = np.any([fold.member for fold in folds], axis=0).sum()
+        carriers.append(np.full(len(values[-1]), n_members))
+    value, fold_values = np.concatenate(values), np.concatenate(by_fold, axis=1)
+    replicates, n_users = np.concatenate(drawn), np.concatenate(carriers)
+    rows = []
+    for metric in metrics:
+        place = order.index(metric)
+        low, high, error = _uncertainty(metric, value[place], replicates[place])
+        spread = np.std(fold_values[:, place], ddof=1) if len(folds) > 1 else np.nan
+        rows.append((float(value[place]), low, high, error, float(spread), int(n_users[place])))
+    return pd.DataFrame(rows, columns=list(NUMBERS)), [replicates[order.index(m)] for m in metrics]
+
+
+def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray[np.int64]:
+    """Count the users that carry each value."""
+    by_group = columns.reshape(n_groups, -1, columns.shape[1])
+    sizes = (by_group[:, n_metrics:] > 0).any(axis=0)
+    return np.broadcast_to(sizes.sum(axis=1), n_metrics)
+
+
+def _uncertainty(
+    metric: Metric, value: float, replicates: FloatArray
+) -> tuple[float, float, float]:
+    """Interval and standard error, by the method that the metric declares."""
+    method = metric.declaration.interval
+    if method == "none":
+        return np.nan, np.nan, np.nan
+    low, high = interval(replicates)
+    if method == "normal":
+        low, high = normal_interval(value, replicates)
+    return float(low), float(high), float(np.std(replicates, ddof=1))
+
+
+def sum_sets(folds: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Add up the counts of the folds, but for the size of the smallest set."""
+    total = {name: sum(fold[name] for fold in folds) for name in folds[0]}
+    return {**total, "smallest": min(fold["smallest"] for fold in folds)}
+
+
+def compare_systems(
+    grid: Grid, by_system: Mapping[str, Sequence[Mapping[str, FoldPart]]]
+) -> pd.DataFrame:
+    """Test all pairs of systems on the users of the population, and on runs where those count.
+
+    A user's value is the mean over the folds, or the runs, in which they are of the population.
+    """
+    frames = []
+    for label, text in grid.compare:
+        of_ranks = [str(metric) for metric in _by_kind(grid.parsed_metrics[label])[0]]
+        runs: dict[str, FloatArray] = {}
+        users: dict[str, FloatArray] = {}
+        owner: npt.NDArray[np.int32] | None = None
+        compared = [metric for metric in of_ranks if (label, metric) in grid.compare]
+        for system, folds in by_system.items():
+            parts = [fold[label] for fold in folds]
+            if parts[0].runs is not None:
+                given = [part.runs for part in parts if part.runs is not None]
+                place = compared.index(text)
+                runs[system] = np.concatenate([values[place] for values, _ in given])
+                owner = np.concatenate([user for _, user in given])
+            else:
+                columns = np.sum([part.columns[0] for part in parts], axis=0)
+                total, size = columns[of_ranks.index(text)], columns[-1]
+                users[system] = total[size > 0] / size[size > 0]
+        if users:
+            frames.append(compare_all(users).assign(label=label, metric=text, unit="user"))
+        if runs:
+            frames += [
+                compare_all(runs, user=owner).assign(label=label, metric=text, unit="user"),
+                compare_all(runs).assign(label=label, metric=text, unit="run"),
+            ]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
