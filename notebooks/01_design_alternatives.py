@@ -304,7 +304,7 @@ glue("tbl_rtest", shown, display=False)
 # predictors.
 
 # %% tags=["hide-input", "remove-output"]
-table = pages.tests_table(
+table = pages.paired_tests_table(
     measured,
     {
         "AR, per user": ("AR", precision, "user"),

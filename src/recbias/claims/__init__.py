@@ -6,7 +6,6 @@ was read. A chapter's module holds the criterion of each of its claims: a functi
 follows from the parts by one rule; nobody types it.
 """
 
-from recbias.claims.chapters import chapters
 from recbias.claims.checks import Check, Checks
 from recbias.claims.judging import (
     VERDICTS,
@@ -20,6 +19,7 @@ from recbias.claims.judging import (
 from recbias.claims.ledger import TOPICS, Claim, Erratum, claims, errata
 from recbias.claims.parts import NOT_TESTABLE, Part
 from recbias.claims.showing import scorecard_html, totals, verdict_cards
+from recbias.claims.topics import chapters
 
 __all__ = [
     "NOT_TESTABLE",

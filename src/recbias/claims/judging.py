@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recbias.claims.chapters import Judged, chapters, find_judged
 from recbias.claims.ledger import Claim, claims
 from recbias.claims.needs import missing_need
 from recbias.claims.parts import ChapterResults, NotTestable, Part, Superseded, combine
+from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.datasets import dataset_info
 from recbias.results import StoredResult, load_result, results_dir, stored_results
 

@@ -23,11 +23,11 @@ __all__ = [
     "data_line",
     "interval_text",
     "markdown_table",
+    "paired_tests_table",
     "plain",
     "protocols_table",
     "quantities_table",
     "systems_table",
-    "tests_table",
 ]
 
 _MARKUP = re.compile(r"[\\`*_\[\]|]")
@@ -193,7 +193,7 @@ def quantities_table(
     return markdown_table((*head, "95 % interval"), rows)
 
 
-def tests_table(
+def paired_tests_table(
     results: Results,
     columns: Mapping[str, tuple[str, Metric | str, str]],
     *,

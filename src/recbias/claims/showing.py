@@ -8,10 +8,10 @@ from html import escape
 
 import pandas as pd
 
-from recbias.claims.chapters import chapters
 from recbias.claims.judging import VERDICTS, Verdict
 from recbias.claims.reference import Reference
 from recbias.claims.systems import LINE_UP, TITLES
+from recbias.claims.topics import chapters
 from recbias.claims.validation import (
     MAY_BE_OUTSIDE,
     MEASURES,
