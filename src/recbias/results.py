@@ -691,8 +691,8 @@ class Table(Made):
             difference = (pairs[name] - pairs[f"{name}'"]).abs()
             bound = np.maximum(1e-12, 1e-6 * pairs[f"{name}'"].abs())
             same = (difference <= bound) | (pairs[name].isna() & pairs[f"{name}'"].isna())
-            rows = pairs.loc[~same, list(self.index)].astype(str).agg(" ".join, axis=1)
-            differing.update(dict.fromkeys(rows))
+            rows = pairs.loc[~same, list(self.index)].itertuples(index=False)
+            differing.update(dict.fromkeys(" ".join(map(str, names)) for names in rows))
             largest = max(largest, float(difference.max()))
             worst = max(worst, float((difference / bound).max()))
         if len(self.frame) != len(fresh.frame):
