@@ -13,8 +13,8 @@ from recbias.chapters import BuildError
 from recbias.cli import main
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, DataWarning
-from recbias.experiment import dataset_splits
 from recbias.ratings import Ratings
+from recbias.testset import dataset_splits
 
 
 def call(*arguments: str) -> Result:
