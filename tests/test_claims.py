@@ -31,7 +31,7 @@ from recbias.claims.needs import missing_need
 from recbias.claims.parts import NotTestable, combine
 from recbias.claims.quantities import absolute, largest, order_tau, smallest
 from recbias.claims.topics import find_judged
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, StoreError
 from recbias.experiment import Results
 from recbias.results import Quantity, load_result, maker, recorded_datasets, run_maker
 
@@ -517,6 +517,48 @@ def test_a_chapter_is_added_without_a_line_in_the_package(made_up):
         (found,) = judge_chapter(made_up.topic, load_chapter("02_made_up", "synthetic"))
         assert (found.claim, found.verdict, found.origin) == (made_up, verdict, "live")
     assert [v.verdict for v in scorecard("synthetic") if v.claim is made_up] == ["no"]
+
+
+def test_a_kind_of_results_is_added_from_outside(tmp_path, monkeypatch, known_makers):
+    monkeypatch.setattr(recbias.results, "_KINDS", dict(recbias.results._KINDS))
+    monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
+
+    @recbias.results.register_kind
+    @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+    class Note(recbias.results.Made):
+        kind = "note"
+        text: str
+
+        @classmethod
+        def of(cls, content, **context):
+            return cls(text=content, **context)
+
+        def body(self):
+            return {"text": self.text}
+
+        @classmethod
+        def restore(cls, parameters, body, arrays, **context):
+            made = {"maker_name": parameters["maker"], "given": parameters["given"]}
+            return cls(text=body["text"], **made, **context)
+
+        def compare(self, fresh):
+            differing = () if fresh.text == self.text else ("text",)
+            return recbias.results.Agreement(1, 0.0, 0.0, differing)
+
+    @maker("made up/note", Note)
+    def write(dataset, *, word):
+        return f"{word} {dataset.name}"
+
+    name = "made up/note"
+    run_maker(name, "synthetic", parameters={"word": "of"}, record=name)
+    stored = load_chapter("made up", "synthetic")["note"]
+    assert isinstance(stored, Note)
+    assert stored.text == "of synthetic"
+    assert stored.compare(stored.recompute()).differing == ()
+    assert stored.compare(dataclasses.replace(stored, text="?")).differing == ("text",)
+    recbias.results._KINDS.pop("note")
+    with pytest.raises(StoreError, match="results of kind 'note', known are"):
+        load_chapter("made up", "synthetic")
 
 
 def test_without_its_module_a_chapter_is_not_written(made_up, tmp_path):
