@@ -122,12 +122,12 @@ def protocols_table(results: Results) -> str:
     head = ["label", "protocol", *(["test"] if grid.tests else [])]
     head += ["target sets", "no relevant item", "sample short", f"fewer than {shortest}"]
     counts = ("sets", "no_relevant", "short_sample", "below_cutoff", "smallest")
-    sets = results.target_sets.set_index("label")
+    sets = results.target_sets.set_index("label").to_dict("index")
     rows = []
     for label, protocol in grid.parsed.items():
         side = [f"`{grid.test(label)}`"] if grid.tests else []
         cells = [plain(label), f"`{protocol}`", *side]
-        rows.append([*cells, *(f"{sets.loc[label, name]:,}" for name in counts)])
+        rows.append([*cells, *(f"{sets[label][name]:,}" for name in counts)])
     return markdown_table([*head, "smallest"], rows)
 
 
