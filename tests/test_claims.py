@@ -33,6 +33,7 @@ from recbias.claims.quantities import absolute, largest, order_tau, smallest
 from recbias.claims.topics import find_judged
 from recbias.errors import ConfigError, StoreError
 from recbias.experiment import Results
+from recbias.plotting import plot_bounds, plot_settings
 from recbias.results import Quantity, load_result, maker, recorded_datasets, run_maker
 
 FIGURE_2, CRITERIA = chapter.FIGURE_2, chapter.CRITERIA
@@ -387,6 +388,30 @@ def test_settings_of_a_reading_are_in_the_grid_of_the_page(recorded):
         mf, knn = chapter.reading_settings(reading)
         assert {*mf, *knn} <= names
         assert chapter.grid_holds(recorded["grid"], "AR", reading).shape[:2] == (len(mf), len(knn))
+
+
+def test_figures_show_what_was_measured(recorded):
+    lemma, grid = recorded["lemma"], recorded["grid"]
+    labels = chapter.size_labels(lemma.grid)
+    panels = {"size": (list(labels.values()), list(labels))}
+    figure = plot_bounds(lemma, panels, systems=lemma.systems)
+    assert len(figure.axes) == len(lemma.systems)
+    for axis, system in zip(figure.axes, lemma.systems, strict=True):
+        (line,), (band,) = axis.lines, axis.collections
+        assert list(line.get_xdata()) == list(labels)
+        assert list(line.get_ydata()) == [_value(lemma, system, x, "P@10") for x in labels.values()]
+        heights = {float(y) for _, y in band.get_paths()[0].vertices}
+        for bound in ("lower@10", "upper@10"):
+            assert {_value(lemma, system, x, bound) for x in labels.values()} <= heights
+        assert axis.get_ylabel() == "1RP@10"
+    mf, knn = chapter.reading_settings("ranking")
+    figure = plot_settings(
+        grid, {"MF": mf, "kNN": knn}, label="AR", metric="P@10", references=("Popularity",)
+    )
+    points_mf, points_knn, popular = figure.axes[0].lines
+    for points, names in ((points_mf, mf), (points_knn, knn)):
+        assert list(points.get_xdata()) == [_value(grid, name, "AR", "P@10") for name in names]
+    assert popular.get_xdata()[0] == _value(grid, "Popularity", "AR", "P@10")
 
 
 def test_quantities_of_several_are_taken_on_every_resample():

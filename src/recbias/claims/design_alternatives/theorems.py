@@ -26,7 +26,7 @@ from recbias.ranking import RankTable, rank, top_items
 from recbias.ratings import Ratings
 from recbias.recommenders import System
 from recbias.results import maker
-from recbias.splits import Split, from_fold_labels
+from recbias.splits import Split, SplitRule, from_fold_labels
 from recbias.streams import stream
 from recbias.targets import (
     TargetRule,
@@ -166,7 +166,7 @@ def _violations(claim: str, what: str, outcomes: Sequence[bool]) -> Check:
 
 def _check_records(min_rating: float, size: int, n_folds: int, split: str) -> list[Check]:
     rows = next(claim for claim in claims() if claim.id == "BCC17-T1").values
-    frame = [split.startswith("k-fold"), n_folds == 5, min_rating == 5, size == 100]
+    frame = [SplitRule.parse(split).kind == "k-fold", n_folds == 5, min_rating == 5, size == 100]
     return [
         Check("BCC17-T1", "rows of Table 1 missing on the page", 8, float(8 - len(rows))),
         _violations("BCC17-SETUP", "settings that differ from the paper's", frame),
