@@ -1,6 +1,6 @@
 """How chapter 1 checks definitions and theorems of BCC17 Sections 2-3 on the data itself.
 
-Target sets and lists are rebuilt user by user from sets of items, apart from the package's way.
+Target sets and lists are rebuilt user by user from sets of items, and compared with the package's.
 """
 
 from __future__ import annotations
