@@ -29,14 +29,15 @@
 #   implemented.
 
 # %% tags=["hide-input", "remove-output"]
-import pandas as pd
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
 from recbias import Grid, line_up, run
-from recbias.claims import claims, judge_chapter, run_checks, verdict_cards
+from recbias.claims import claims, judge_chapter, verdict_cards
 from recbias.claims import design_alternatives as chapter
-from recbias.experiment import top_rating
+from recbias.claims import pages
+from recbias.claims.quantities import order_tau
+from recbias.datasets import top_rating
 from recbias.plotting import (
     downloads,
     plot_bounds,
@@ -45,7 +46,8 @@ from recbias.plotting import (
     plot_values,
     use_book_style,
 )
-from recbias.recommenders import bcc17_grid, line_up_sources, merged_star_variants
+from recbias.recommenders import bcc17_grid, merged_star_variants
+from recbias.makers import run_maker
 
 use_book_style()
 
@@ -76,12 +78,9 @@ glue("min_rating", f"{min_rating:g}", display=False)
 # relevance judgements (its Table 1).
 
 # %% tags=["hide-input"]
-claim = {claim.id: claim for claim in claims()}
-rows = claim["BCC17-T1"].values.items()
-Markdown(
-    "| | ad-hoc retrieval | recommendation |\n|---|---|---|\n"
-    + "\n".join(f"| {name} | {cells} |" for name, cells in rows)
-)
+(table_1,) = (claim for claim in claims() if claim.id == "BCC17-T1")
+rows = [(name, *cells.split(" | ")) for name, cells in table_1.values.items()]
+Markdown(pages.markdown_table(("", "ad-hoc retrieval", "recommendation"), rows))
 
 # %% [markdown]
 # Two differences cause all the trouble that this book is about: relevance is known for a sliver of
@@ -89,7 +88,7 @@ Markdown(
 #
 # ### The three options
 #
-# A user $u$ has a **target set** $T_u$, the items that are ranked for him. It joins his relevant
+# A user $u$ has a **target set** $T_u$, the items that are ranked for them. It joins their relevant
 # test items $PR_{test}(u)$, those rated {glue:text}`min_rating` or more, with non-relevant items
 # $N_u$: unrated ones, and test items rated lower. Three choices fix it (Table 3 of the paper; the symbols are on
 # the [notation page](#sec-symbols)).
@@ -127,18 +126,7 @@ glue("fig_target_sets", figure, display=False)
 # old verdict stays on the card beside the new one.
 
 # %% tags=["hide-input"]
-topic = "design alternatives"
-listed = [c for c in claims() if c.topic == topic]
-HTML(
-    f"<details><summary>The {len(listed)} claims of this chapter</summary>"
-    '<div class="scrolls"><table><thead><tr><th>claim</th><th>where</th><th>class</th>'
-    "<th>what it says</th></tr></thead><tbody>"
-    + "".join(
-        f"<tr><td>{c.id}</td><td>{c.where}</td><td>{c.kind}</td><td>{c.text}</td></tr>"
-        for c in listed
-    )
-    + "</tbody></table></div></details>"
-)
+HTML(pages.claims_of("design alternatives"))
 
 # %% [markdown]
 # ## Predict before measuring
@@ -204,34 +192,14 @@ measured = run(
         split=split,
         seed=seed,
         compare=(("AR", precision), ("1R", precision)),
+        replicates=chapter.combined(cutoff, size),
     ),
     workers=workers,
     record="01_design_alternatives/systems",
 )
 
 # %% tags=["hide-input"]
-origin = {
-    "live": "All values on this page were computed live, on the data itself.",
-    "recorded": "The ratings may not be shipped with the book. This page draws **recorded results**: "
-    "aggregates computed earlier by the same code, with their key checked. "
-    "With the data at hand, the same chapter computes them anew. "
-    f"Computed by recbias {measured.provenance['recbias']} with numpy "
-    f"{measured.provenance['numpy']}, key `{measured.key[:12]}`.",
-}
-sets = measured.target_sets.set_index("label")
-protocols = "\n".join(
-    f"| {label} | `{text}` | "
-    + " | ".join(f"{sets.loc[label, name]:,}" for name in sets.columns)
-    + " |"
-    for label, text in measured.grid.protocols.items()
-)
-Markdown(
-    f"**Data: {measured.dataset['title']}**, {measured.dataset['n_ratings']:,} ratings by "
-    f"{measured.dataset['n_users']:,} users on {measured.dataset['n_items']:,} items. "
-    f"{origin[measured.origin]}\n\n"
-    f"| label | protocol | target sets | no relevant item | sample short | fewer than {cutoff} | "
-    f"smallest |\n|---|---|---|---|---|---|---|\n{protocols}"
-)
+Markdown(f"{pages.data_line(measured)}\n\n{pages.protocols_table(measured)}")
 
 # %% [markdown]
 # The last columns count, over all folds, the target sets that a reader should know of: those without
@@ -245,27 +213,20 @@ Markdown(
 # for what people run today.
 
 # %% tags=["hide-input"]
-Markdown(
-    "| system | what it is, and why with these parameters |\n|---|---|\n"
-    + "\n".join(f"| {name} | {source} |" for name, source in line_up_sources(systems).items())
-)
+Markdown(pages.systems_table(systems))
 
 # %% [markdown]
 # ### Does theory predict Random?
 
 # %% tags=["hide-input"]
-lines = []
+rows = []
 for label in ("AR", "AI", "NN", "1R"):
     found, rho = (measured["Random", label, name] for name in (precision, "rho"))
     low, high = found.interval
-    lines.append(
-        f"| {label} | {rho.value:.5f} | {found.value:.5f} | {low:.5f} to {high:.5f} | "
-        f"{(high - low) / 2 / rho.value:.1%} |"
-    )
-Markdown(
-    f"| design | predicted | Random, {precision} | 95 % interval | half-width / prediction |\n"
-    "|---|---|---|---|---|\n" + "\n".join(lines)
-)
+    numbers = f"{rho.value:.5f}", f"{found.value:.5f}", pages.interval_text(found, ".5f")
+    rows.append((label, *numbers, f"{(high - low) / 2 / rho.value:.1%}"))
+head = ("design", "predicted", f"Random, {precision}", "95 % interval", "half-width / prediction")
+Markdown(pages.markdown_table(head, rows))
 
 # %% [markdown]
 # Random is one and the same system in all rows. What changes is the share of relevant items among
@@ -343,23 +304,15 @@ glue("tbl_rtest", shown, display=False)
 # predictors.
 
 # %% tags=["hide-input", "remove-output"]
-tests = measured.tests
-tests = tests[tests["a"].isin(chapter.FIGURE_2) & tests["b"].isin(chapter.FIGURE_2)]
-kinds = {
-    ("AR", "user"): "AR, per user",
-    ("1R", "user"): "1R, per user",
-    ("1R", "run"): "1R, per run",
-}
-columns = {}
-for (label, unit), title in kinds.items():
-    rows = tests[(tests["label"] == label) & (tests["unit"] == unit)].set_index(["a", "b"])
-    columns[f"{title}: difference"] = [
-        f"{difference:.4f} ± {(high - low) / 2:.4f}"
-        for difference, low, high in rows[["difference", "low", "high"]].itertuples(index=False)
-    ]
-    p_values = rows["wilcoxon_p"]
-    columns[f"{title}: p"] = [f"{p:.1g}" if p > 1e-99 else "< 1e-99" for p in p_values]
-table = pd.DataFrame(columns, index=[f"{a} - {b}" for a, b in rows.index])
+table = pages.paired_tests_table(
+    measured,
+    {
+        "AR, per user": ("AR", precision, "user"),
+        "1R, per user": ("1R", precision, "user"),
+        "1R, per run": ("1R", precision, "run"),
+    },
+    systems=chapter.FIGURE_2,
+)
 glue("tbl_tests", table.style.set_uuid("tests"), display=False)
 
 # %% [markdown]
@@ -376,17 +329,14 @@ glue("tbl_tests", table.style.set_uuid("tests"), display=False)
 # ### Do other metrics agree?
 
 # %% tags=["hide-input"]
-lines = []
-for metric in (f"nDCG@{cutoff}", "AP", "RR", f"R@{cutoff}"):
-    tau = chapter.order_agreement(measured, ("AR", precision), ("AR", metric))
-    low, high = tau.interval
-    lines.append(
-        f"| {precision} and {metric}, both AR | {tau.value:.2f} | {low:.2f} to {high:.2f} |"
-    )
-tau = chapter.order_agreement(measured, ("AR", precision), ("1R", precision))
-low, high = tau.interval
-lines.append(f"| {precision} under AR and under 1R | {tau.value:.2f} | {low:.2f} to {high:.2f} |")
-Markdown("| orders compared | Kendall's tau | 95 % interval |\n|---|---|---|\n" + "\n".join(lines))
+taus = {
+    f"{precision} and {metric}, both AR": order_tau(measured, ("AR", precision), ("AR", metric))
+    for metric in (f"nDCG@{cutoff}", "AP", "RR", f"R@{cutoff}")
+}
+designs = order_tau(measured, ("AR", precision), ("1R", precision))
+taus[f"{precision} under AR and under 1R"] = designs
+head = ("orders compared", "Kendall's tau")
+Markdown(pages.quantities_table(taus, head=head, form=".2f"))
 
 # %% [markdown]
 # Tau is 1 for the same order of all systems and -1 for the reverse. Another metric hardly changes who
@@ -404,8 +354,8 @@ Markdown("| orders compared | Kendall's tau | 95 % interval |\n|---|---|---|\n" 
 # %%
 references = ("Random", "Popularity", "pLSA")
 chosen = [system for system in line_up(systems) if system.name in references]
-for part in ("mf-rating", "knn-rating", "mf-ranking", "knn-ranking"):
-    chosen += bcc17_grid(part)
+for parts in chapter.READINGS.values():
+    chosen += [system for part in parts for system in bcc17_grid(part)]
 grid = run(
     Grid(
         dataset,
@@ -421,9 +371,9 @@ grid = run(
 
 # %% tags=["hide-input"]
 families = {
-    f"{family}, {reading}": prefix
-    for reading, prefixes in chapter.READINGS.items()
-    for family, prefix in zip(("MF", "kNN"), prefixes, strict=True)
+    f"{family}, {reading}": names
+    for reading in chapter.READINGS
+    for family, names in zip(("MF", "kNN"), chapter.reading_settings(reading), strict=True)
 }
 figure = plot_settings(
     grid, families, label="AR", metric=precision, references=("pLSA", "Popularity", "Random")
@@ -442,20 +392,14 @@ HTML(downloads(figure, table, f"grid-{grid.dataset['name']}"))
 # ```
 
 # %% tags=["hide-input"]
-lines = []
+rows = []
 for reading in chapter.READINGS:
-    cells = [reading]
-    for label in ("AR", "1R"):
-        share = chapter.grid_share(grid, label, reading)
-        low, high = share.interval
-        cells.append(f"{share.value:.0%} ({low:.0%} to {high:.0%})")
+    shares = [chapter.grid_share(grid, label, reading) for label in ("AR", "1R")]
+    cells = [f"{share.value:.0%} ({pages.interval_text(share, '.0%')})" for share in shares]
     mf, knn, count = chapter.nearest_setting(grid, "AR", reading)
-    cells.append(f"{mf} with {knn}: {count} of 4 steps")
-    lines.append("| " + " | ".join(cells) + " |")
-Markdown(
-    "| reading | settings with the order, AR | 1R | nearest setting (AR) |\n|---|---|---|---|\n"
-    + "\n".join(lines)
-)
+    rows.append((reading, *cells, f"{mf} with {knn}: {count} of 4 steps"))
+head = ("reading", "settings with the order, AR", "1R", "nearest setting (AR)")
+Markdown(pages.markdown_table(head, rows))
 
 # %% [markdown]
 # The shares count combinations of an MF with a kNN setting for which all four steps of the order
@@ -469,15 +413,16 @@ Markdown(
 
 # %%
 by_name = {system.name: system for system in line_up(systems)}
-readers = [system for name, system in by_name.items() if "(r" in name or name == "pLSA"]
+variants = merged_star_variants(by_name.values())
 stars = run(
     Grid(
         dataset,
-        [by_name["Random"], by_name["Popularity"], *merged_star_variants(readers)],
+        [by_name["Random"], by_name["Popularity"], *variants],
         {"AR": asked["AR"]},
         (precision,),
         split=split,
         seed=seed,
+        replicates=(),
     ),
     workers=workers,
     record="01_design_alternatives/stars",
@@ -487,15 +432,10 @@ stars = run(
 # %% tags=["hide-input"]
 table = chapter.star_sensitivity(measured, stars)
 order = table.loc[list(chapter.FIGURE_2)].apply(lambda column: column.is_monotonic_decreasing)
-lines = [
-    f"| {name} | " + " | ".join(f"{value:.4f}" for value in row) + " |"
-    for name, *row in table.itertuples()
-]
-lines.append("| *order of Figure 2* | " + " | ".join(order.map({True: "yes", False: "no"})) + " |")
-Markdown(
-    f"| {precision} if 1 to 3 stars count | " + " | ".join(table.columns) + " |\n"
-    "|---|---|---|---|---|\n" + "\n".join(lines)
-)
+rows = [(name, *(f"{value:.4f}" for value in row)) for name, *row in table.itertuples()]
+rows.append(("*order of Figure 2*", *order.map({True: "yes", False: "no"})))
+head = (f"{precision} if 1 to 3 stars count", *table.columns)
+Markdown(pages.markdown_table(head, rows))
 
 # %% [markdown]
 # The last row says whether pLSA, Popularity, MF, kNN and Random, with MF and kNN as rating predictors
@@ -508,17 +448,18 @@ Markdown(
 # user (left), and it enlarges the target sets (right).
 
 # %%
-thinner = {f"removed {share}%": share for share in chapter.REMOVED}
-larger = {f"t={total}": total for total in chapter.target_sizes(size, n_sampled)}
-shared = chapter.lemma_protocols(min_rating, removed=thinner.values(), sizes=larger.values())
+shared, thinned = chapter.lemma_protocols(min_rating, sizes=chapter.target_sizes(size, n_sampled))
+bounds = (f"lower@{cutoff}", f"upper@{cutoff}")
 lemma = run(
     Grid(
         dataset,
         [by_name[name] for name in by_name if name in chapter.LEMMA_SYSTEMS],
         shared,
-        (precision, f"lower@{cutoff}", f"upper@{cutoff}"),
+        (precision, *bounds),
         split=split,
         seed=seed,
+        tests=thinned,
+        replicates=[(label, bound) for label in shared for bound in bounds],
     ),
     workers=workers,
     record="01_design_alternatives/lemma",
@@ -526,10 +467,13 @@ lemma = run(
 
 # %% tags=["hide-input"]
 panels = {
-    "test ratings removed (%)": (list(thinner), list(thinner.values())),
-    "size of the target set": (list(larger), list(larger.values())),
+    title: (list(labels.values()), list(labels))
+    for title, labels in {
+        "test ratings removed (%)": chapter.thinned_labels(lemma.grid),
+        "size of the target set": chapter.size_labels(lemma.grid),
+    }.items()
 }
-figure = plot_bounds(lemma, panels, systems=lemma.systems, metric=precision)
+figure = plot_bounds(lemma, panels, systems=lemma.systems)
 glue("fig_bounds", figure, display=False)
 HTML(downloads(figure, lemma.values.set_index("system"), f"figure-3-{lemma.dataset['name']}"))
 
@@ -543,24 +487,16 @@ HTML(downloads(figure, lemma.values.set_index("system"), f"figure-3-{lemma.datas
 # ```
 
 # %% tags=["hide-input"]
-lines = []
+rows = []
 for system in lemma.systems:
-    for labels in (thinner, larger):
-        gaps = [chapter.lemma_gap(lemma, system, label) for label in labels]
-        relative = [
-            gap / lemma[system, label, precision] for gap, label in zip(gaps, labels, strict=True)
-        ]
-        lines.append(
-            f"| {system} | {', '.join(labels)} | "
-            + ", ".join(f"{gap.value:.4f}" for gap in gaps)
-            + " | "
-            + ", ".join(f"{ratio.value:.2f}" for ratio in relative)
-            + " |"
-        )
-Markdown(
-    f"| system | varied | upper - lower | the same over 1R{precision} |\n|---|---|---|---|\n"
-    + "\n".join(lines)
-)
+    for labels, _ in panels.values():
+        gaps = [chapter.lemma_gap(lemma, system, label).value for label in labels]
+        values = [lemma[system, label, precision].value for label in labels]
+        absolute = ", ".join(f"{gap:.4f}" for gap in gaps)
+        relative = ", ".join(f"{a / b:.2f}" for a, b in zip(gaps, values, strict=True))
+        rows.append((system, ", ".join(labels), absolute, relative))
+head = ("system", "varied", "upper - lower", f"the same over 1R{precision}")
+Markdown(pages.markdown_table(head, rows))
 
 # %% [markdown]
 # Thinning the test data closes the gap, and for a plain reason: with one relevant item per user the
@@ -574,8 +510,8 @@ Markdown(
 # compared for each user of each run.
 
 # %%
-checks = run_checks(
-    chapter.theorem_checks,
+checks = run_maker(
+    "01_design_alternatives/checks",
     dataset,
     parameters={
         "seed": seed,
@@ -591,7 +527,7 @@ checks = run_checks(
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "grid": grid, "stars": stars, "lemma": lemma, "checks": checks}
-verdicts = judge_chapter(topic, results)
+verdicts = judge_chapter("design alternatives", results)
 HTML(verdict_cards(verdicts))
 
 # %% [markdown]
@@ -670,7 +606,7 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # :label: ex-random
 #
 # A user has 3 relevant test items, 2 test items rated low and 40 training items; the catalogue has
-# 1 000 items, 800 of them with test ratings, all of this user's items among them. What is his
+# 1 000 items, 800 of them with test ratings, all of this user's items among them. What is their
 # expected $P@10$ of a random ranking under TI-AN-AR, AI-AN-AR, and TI-NN-1R with $t=100$?
 # ```
 #
@@ -699,7 +635,7 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # Take one sampled item per set and $n=1$. The bound is computed on a sample below both relevant
 # items, so $h_u(1)=1$; but the runs draw an item above them, and both miss. In expectation over
 # samples it cannot fail, since each run's own sample has the same distribution as the shared one:
-# compare `expected` and the bounds in the verdict of BCC17-L1.
+# compare `P@10|t=100` and the bounds in the verdict of BCC17-L1.
 # ```
 #
 # ```{exercise} Another reading

@@ -28,7 +28,7 @@
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
 
-from recbias.claims import scorecard, scorecard_html, totals
+from recbias.claims import pages, scorecard, scorecard_html, totals
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -36,15 +36,8 @@ dataset: str = "ml-1m"
 # %% tags=["hide-input"]
 verdicts = scorecard(dataset)
 table = totals(verdicts)
-header = (
-    "| class | " + " | ".join(table.columns) + " |\n" + "|---" * (len(table.columns) + 1) + "|\n"
-)
-Markdown(
-    header
-    + "\n".join(
-        f"| {kind} | " + " | ".join(map(str, row)) + " |" for kind, *row in table.itertuples()
-    )
-)
+rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
+Markdown(pages.markdown_table(("class", *table.columns), rows))
 
 # %% [markdown]
 # ## All claims

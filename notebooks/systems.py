@@ -30,10 +30,10 @@ from IPython.display import HTML, Markdown
 from myst_nb import glue
 
 from recbias import line_up
-from recbias.claims import run_checks, sensitivity, showing, systems as page, validation
+from recbias.claims import pages, sensitivity, showing, systems as page, validation
 from recbias.claims.reference import find_reference
 from recbias.plotting import downloads, plot_ranges, plot_values, use_book_style
-from recbias.recommenders.descriptions import catalogue_html, line_up_html, systems_html
+from recbias.recommenders.descriptions import catalogue_html, systems_html
 from recbias.recommenders.line_ups import (
     ablations,
     cited_models,
@@ -41,6 +41,7 @@ from recbias.recommenders.line_ups import (
     one_name_systems,
     sensitivity_systems,
 )
+from recbias.makers import run_maker
 
 use_book_style()
 
@@ -78,14 +79,7 @@ glue("split", {"ready": "the authors' five folds"}.get(split, split), display=Fa
 # ours comes from; a class name leads to its entry [below](#sec-classes).
 
 # %% tags=["hide-input"]
-HTML(
-    "".join(
-        f"<details{' open' if name == page.LINE_UP else ''}><summary><strong>{title}</strong> "
-        f"(<code>line_up({name!r})</code>)</summary>"
-        f"{line_up_html(name, min_rating=min_rating)}</details>"
-        for name, title in page.TITLES.items()
-    )
-)
+HTML("".join(showing.line_up_details(name, min_rating=min_rating) for name in page.TITLES))
 
 # %% [markdown]
 # ## Do they score what was published?
@@ -105,8 +99,8 @@ chosen = line_up(page.LINE_UP, min_rating=min_rating)
 measured = page.measure(page.LINE_UP, chosen, **where)
 data = measured.dataset["name"]
 published = find_reference(page.LINE_UP, data, split, protocol)
-chances = run_checks(
-    validation.chance,
+chances = run_maker(
+    "systems/chance",
     dataset,
     parameters={
         "split": split,
@@ -118,38 +112,14 @@ chances = run_checks(
 )
 
 # %% tags=["hide-input"]
-origin = {
-    "live": "All values on this page were computed live, on the data itself.",
-    "recorded": "The ratings may not be shipped with the book. This page draws **recorded results**: "
-    "aggregates computed earlier by the same code, with their key checked. "
-    f"Computed by recbias {measured.provenance['recbias']} with numpy "
-    f"{measured.provenance['numpy']}, key `{measured.key[:12]}`.",
-}
 cheap = (
-    " To keep the build short, this edition trains on **one split** instead of five folds and moves "
+    "To keep the build short, this edition trains on **one split** instead of five folds and moves "
     "each parameter to **one other value** only."
 )
-Markdown(
-    f"**Data: {measured.dataset['title']}**, {measured.dataset['n_ratings']:,} ratings by "
-    f"{measured.dataset['n_users']:,} users on {measured.dataset['n_items']:,} items. "
-    f"{origin[measured.origin]}{cheap if short else ''}"
-)
+Markdown(pages.data_line(measured, cheap if short else ""))
 
 # %% tags=["hide-input"]
-if published:
-    comparisons = validation.compare(measured, chances, published)
-    text = (
-        f"<p>Published: {published.what}; <code>{published.source}</code> at commit "
-        f"<code>{published.commit[:7]}</code>, <code>{published.files}</code>.</p>"
-        + showing.comparison_sentence(comparisons)
-        + showing.comparison_html(comparisons)
-    )
-else:
-    text = (
-        "<p><strong>No values were published for this dataset and split</strong>, so that the table "
-        "has ours only.</p>"
-    ) + showing.measured_html(measured)
-HTML(text)
+HTML(showing.published_html(measured, chances, published))
 
 # %% [markdown]
 # A system is inside if both means differ from the published ones by at most 4 %, or by at most 0.001

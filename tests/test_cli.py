@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
@@ -13,8 +14,8 @@ from recbias.chapters import BuildError
 from recbias.cli import main
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, DataWarning
-from recbias.experiment import dataset_splits
 from recbias.ratings import Ratings
+from recbias.testset import dataset_splits
 
 
 def call(*arguments: str) -> Result:
@@ -244,3 +245,22 @@ def test_a_split_that_cannot_be_made_names_the_step(
     assert result.exit_code == 2
     assert message in result.stderr
     assert not out.exists()
+
+
+def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = {"recorded": "01_x/systems", "values": 9, "difference": 1e-12, "of bound": 0.001,
+           "agrees": True, "differing": ""}  # fmt: skip
+    checks = {**row, "recorded": "01_x/checks", "agrees": False, "differing": "a bound"}
+    for rows, code in (([row], 0), ([row, checks], 1)):
+        found = pd.DataFrame(rows)
+        monkeypatch.setattr("recbias.experiment.verify", lambda *_, found=found, **__: found)
+        result = call("verify", "--dataset", "synthetic")
+        assert result.exit_code == code
+        lines = result.stdout.splitlines()
+        assert lines[0] == (
+            "synthetic: 01_x/systems: 9 values, largest difference 1e-12 (0.001 of the bound): "
+            "agrees"
+        )
+        assert [line.endswith("DIFFERS a bound") for line in lines[1:]] == [True] * code

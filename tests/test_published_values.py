@@ -6,10 +6,10 @@ import pytest
 
 from recbias import Grid, line_up, load_dataset, run
 from recbias.claims.validation import is_near
-from recbias.experiment import dataset_splits
 from recbias.metrics import measure, parse_metric
 from recbias.ranking import rank
 from recbias.targets import TargetRule, Targets
+from recbias.testset import dataset_splits
 from recbias.theory import expected_hit, lemma_bound, split_statistics
 
 pytestmark = pytest.mark.data

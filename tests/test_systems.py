@@ -14,13 +14,11 @@ import pytest
 
 from recbias import Grid, Results, line_up, load_dataset, run
 from recbias.chapters import list_chapters
-from recbias.claims import sensitivity, showing, systems, validation
-from recbias.claims.checks import Checks, recompute_checks, run_checks
-from recbias.claims.judging import CHECKS, load_chapter
+from recbias.claims import load_chapter, sensitivity, showing, systems, validation
 from recbias.claims.reference import find_reference, references
 from recbias.datasets import Dataset, dataset_info
 from recbias.errors import MissingData
-from recbias.experiment import dataset_splits
+from recbias.makers import Table, run_maker
 from recbias.plotting import plot_ranges
 from recbias.ratings import Ratings, RatingScale
 from recbias.recommenders import System
@@ -31,7 +29,9 @@ from recbias.recommenders.line_ups import (
     sensitivity_systems,
     sensitivity_variations,
 )
+from recbias.results import load_result
 from recbias.splits import Split
+from recbias.testset import dataset_splits
 
 PROTOCOL = "AI-AN-AR rel>=4 users=tested"
 MEASURES = validation.MEASURES
@@ -48,23 +48,27 @@ def results_of(values, chosen, *, protocol=PROTOCOL, dataset="ml-1m", split="rea
         for metric, value in values[name].items()
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
-    replicates = frame["value"].to_numpy()[:, None] + np.linspace(-1e-4, 1e-4, 9)
     return Results(
-        grid, "key", {"name": dataset, "title": dataset}, frame, replicates.astype(np.float32),
-        pd.DataFrame(), pd.DataFrame(), "live",
+        key="key", dataset={"name": dataset, "title": dataset}, grid=grid, values=frame,
+        replicates={}, tests=pd.DataFrame(), target_sets=pd.DataFrame(),
     )  # fmt: skip
 
 
-def chances_of(published, n=200):
-    """Make statistics of chance around the published values."""
+def chances_of(published, n=200, changed=None):
+    """Make statistics of chance around the published values, some of them changed."""
     found = {}
     for metric in MEASURES:
-        found[f"expectation of {metric}, random"] = published.values["Random"][metric]
-        found[f"s.d. of {metric}, random"] = 1e-4
+        found["expectation", metric, 0] = published.values["Random"][metric]
+        found["s.d.", metric, 0] = 1e-4
         middle = published.values["BPoissMF"][metric]
         for number, value in enumerate(np.linspace(0.5 * middle, 1.5 * middle, n), start=1):
-            found[f"{metric}, fixed ranking {number}"] = float(value)
-    return Checks((), found, "key", {}, {}, "live", {})
+            found["fixed ranking", metric, number] = float(value)
+    found |= changed or {}
+    index = ("statistic", "metric", "ranking")
+    frame = pd.DataFrame([(*names, value) for names, value in found.items()],
+                         columns=[*index, "value"])  # fmt: skip
+    return Table(key="key", dataset={}, maker_name="systems/chance", given={}, index=index,
+                 frame=frame)  # fmt: skip
 
 
 @pytest.fixture
@@ -154,14 +158,13 @@ def test_three_named_systems_may_be_outside_and_no_other(as_published, chosen):
 @pytest.mark.parametrize(
     ("statistic", "value", "system"),
     [
-        ("expectation of P@10, random", 0.0056238 + 2.5e-4, None),
-        ("expectation of P@10, random", 0.0056238 + 2.6e-4, "Random"),
-        ("s.d. of antiP@10, random", 0.0, None),  # it is exactly the published value
+        (("expectation", "P@10", 0), 0.0056238 + 2.5e-4, None),
+        (("expectation", "P@10", 0), 0.0056238 + 2.6e-4, "Random"),
+        (("s.d.", "antiP@10", 0), 0.0, None),  # it is exactly the published value
     ],
 )
 def test_random_is_judged_by_its_expectation(as_published, chosen, statistic, value, system):
-    chances = chances_of(PUBLISHED)
-    chances = dataclasses.replace(chances, statistics={**chances.statistics, statistic: value})
+    chances = chances_of(PUBLISHED, changed={statistic: value})
     assert validation.outside(compare(as_published, chosen, chances)) == [system] * bool(system)
 
 
@@ -170,24 +173,31 @@ def test_the_untrained_system_is_judged_by_where_fixed_rankings_lie(
     as_published, chosen, shift, inside
 ):
     chances = chances_of(PUBLISHED)
+    values = {metric: validation.fixed_rankings(chances, metric) for metric in MEASURES}
     moved = {
-        name: value + shift * PUBLISHED.values["BPoissMF"][name.split(",")[0]]
-        if "fixed" in name
-        else value
-        for name, value in chances.statistics.items()
+        ("fixed ranking", metric, number): value + shift * PUBLISHED.values["BPoissMF"][metric]
+        for metric in MEASURES
+        for number, value in enumerate(values[metric], start=1)
     }
-    found = compare(as_published, chosen, dataclasses.replace(chances, statistics=moved))
+    found = compare(as_published, chosen, chances_of(PUBLISHED, changed=moved))
     assert validation.outside(found) == ([] if inside else ["BPoissMF"])
     (part,) = {e.part for e in found if e.system == "BPoissMF" and e.metric == "P@10"}
-    values = np.sort(validation.fixed_rankings(chances, "P@10")) + shift * part.value
+    values = np.sort(values["P@10"]) + shift * part.value
     # 200 values: the central 99 % leave out one at each end
     assert values[0] < part.least < values[1]
     assert values[-2] < part.most < values[-1]
 
 
 def test_the_table_shows_each_number_and_escapes_text(as_published, chosen):
-    html = showing.comparison_html(compare(as_published, chosen))
+    measured = results_of(
+        {name: {m: row[m] for m in MEASURES} for name, row in as_published.items()}, chosen
+    )
+    html = showing.published_html(measured, chances_of(PUBLISHED), PUBLISHED)
     assert html.count("<tr>") == 33
+    assert PUBLISHED.files in html
+    assert "No values were published" in showing.published_html(
+        measured, chances_of(PUBLISHED), None
+    )
     for system, row in as_published.items():
         assert system in html
         assert all(f"<td>{row[metric]:.5f}</td>" in html for metric in MEASURES)
@@ -254,9 +264,9 @@ PARAMETERS = {"split": "k-fold 2", "seed": 3, "min_rating": 4.0, "n_rankings": 2
 def test_fixed_rankings_score_what_a_grid_measures(monkeypatch, tmp_path):
     """The same ranking through the whole experiment; ties apart, which continuous scores lack."""
     dataset = world()
-    checks, found = validation.chance(dataset, **PARAMETERS)
-    assert checks == []
-    assert len(found) == 4 + 2 * 2
+    index, frame = validation.chance(dataset, **PARAMETERS)
+    assert len(frame) == 4 + 2 * 2
+    found = frame.set_index(list(index))["value"]
     system = System("fixed", "UntrainedPoissonFactorisation", {"seed": 2})
     for metric, positive in zip(MEASURES, (True, False), strict=True):
         by_hand = []
@@ -269,24 +279,33 @@ def test_fixed_rankings_score_what_a_grid_measures(monkeypatch, tmp_path):
             shown &= ~np.isnan(scores)
             hits = shown[fold.test.user, fold.test.item] & ((fold.test.value >= 4) == positive)
             by_hand.append(hits.sum() / 10 / len(np.unique(fold.test.user)))
-        assert found[f"{metric}, fixed ranking 2"] == pytest.approx(np.mean(by_hand), rel=1e-12)
-    assert found["P@10, fixed ranking 1"] != found["P@10, fixed ranking 2"]
+        assert found["fixed ranking", metric, 2] == pytest.approx(np.mean(by_hand), rel=1e-12)
+    assert found["fixed ranking", "P@10", 1] != found["fixed ranking", "P@10", 2]
 
 
 def test_chance_is_recorded_and_verified(monkeypatch, tmp_path):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
-    monkeypatch.setattr("recbias.claims.checks.load_dataset", lambda *_, **__: world())
-    assert CHECKS["systems"] is validation.chance
-    run_checks(validation.chance, "synthetic", parameters=PARAMETERS, record="systems/chance")
-    path = tmp_path / "synthetic" / "systems" / "chance"
-    assert recompute_checks(validation.chance, path) == ""
+    monkeypatch.setattr("recbias.results.load_dataset", lambda *_, **__: world())
+    made = run_maker("systems/chance", "synthetic", parameters=PARAMETERS, record="systems/chance")
+    stored = load_result(tmp_path / "synthetic" / "systems" / "chance")
+    np.testing.assert_array_equal(
+        validation.fixed_rankings(stored, "P@10"), validation.fixed_rankings(made, "P@10")
+    )
+    assert len(validation.fixed_rankings(stored, "P@10")) == 2
+    assert stored.compare(stored.recompute()).differing == ()
 
-    def changed(dataset, **parameters):
-        _, found = validation.chance(dataset, **parameters)
-        return [], {**found, "P@10, fixed ranking 1": found["P@10, fixed ranking 1"] + 1e-5}
+    def changed(rows, shift):
+        frame = stored.frame.copy()
+        frame.loc[rows(frame), "value"] += shift
+        return stored.compare(dataclasses.replace(stored, frame=frame)).differing
 
-    assert recompute_checks(changed, path) == "P@10, fixed ranking 1"
-    assert "expectation" in recompute_checks(lambda *_, **__: ([], {}), path)
+    assert changed(lambda frame: frame["ranking"] == 1, 1e-5) == (
+        "fixed ranking P@10 1",
+        "fixed ranking antiP@10 1",
+    )
+    assert changed(lambda frame: frame["statistic"] == "s.d.", 1e-13) == ()
+    fewer = dataclasses.replace(stored, frame=stored.frame.iloc[:-1])
+    assert stored.compare(fewer).differing
 
 
 # -- which protocol ----------------------------------------------------------------------------
@@ -345,6 +364,7 @@ def test_a_measurement_has_both_measures_of_all_systems(monkeypatch, tmp_path):
     )
     same = run(Grid("synthetic", asked, (PROTOCOL,), MEASURES, split="ratio 0.2", seed=1))
     pd.testing.assert_frame_equal(found.values, same.values)
+    assert not found.replicates
     assert set(load_chapter("systems", "synthetic")) == {"x"}
 
 

@@ -114,26 +114,22 @@ def plot_bounds(
     panels: Mapping[str, tuple[Sequence[str], Sequence[float]]],
     *,
     systems: Sequence[str],
-    metric: str,
 ) -> Figure:
     """Plot 1RP between the bounds of the lemma, a column per experiment and a row per system.
 
     Parameters
     ----------
     results
-        Values of ``metric`` and of its ``lower`` and ``upper`` bound.
+        Values of ``P`` and of its ``lower`` and ``upper`` bound.
     panels
         Axis label of each experiment, to its protocol labels and their places on that axis.
     systems
         One row each.
-    metric
-        ``"P@10"`` or with another cutoff.
 
     Returns
     -------
     Figure
     """
-    cutoff = metric.split("@")[1]
     figure, axes = plt.subplots(
         len(systems), len(panels), figsize=(WIDTH, 0.6 + 1.75 * len(systems)),
         sharex="col", sharey="row", squeeze=False,
@@ -143,8 +139,8 @@ def plot_bounds(
         for column, (axis_label, (labels, places)) in enumerate(panels.items()):
             axis = axes[row, column]
             low, value, high = (
-                [results[system, label, name].value for label in labels]
-                for name in (f"lower@{cutoff}", metric, f"upper@{cutoff}")
+                [results[system, label, str(results.metric(label, name))].value for label in labels]
+                for name in ("lower", "P", "upper")
             )
             axis.fill_between(places, low, high, color=colours[row], alpha=0.25, linewidth=0)
             axis.plot(places, value, color=colours[row], marker="o", markersize=4)
@@ -153,14 +149,14 @@ def plot_bounds(
             axis.locator_params(axis="y", nbins=4)
             if row == len(systems) - 1:
                 axis.set_xlabel(axis_label)
-        axes[row, 0].set_ylabel(f"1R{metric}")
+        axes[row, 0].set_ylabel(f"1R{results.metric(labels[0], 'P')}")
         axes[row, 0].set_title(system, loc="left")
     return _detached(figure)
 
 
 def plot_settings(
     results: Results,
-    families: Mapping[str, str],
+    families: Mapping[str, Sequence[str]],
     *,
     label: str,
     metric: str,
@@ -173,7 +169,7 @@ def plot_settings(
     results
         A parameter grid.
     families
-        What a row is called, to how the names of its settings begin.
+        What a row is called, to the names of its settings.
     label, metric
         What is plotted.
     references
@@ -186,8 +182,7 @@ def plot_settings(
     figure, axis = plt.subplots(figsize=(WIDTH, 1.1 + 0.6 * len(families)))
     colours = sns.color_palette("colorblind")
     titles = []
-    for row, (family, prefix) in enumerate(families.items()):
-        names = [name for name in results.systems if name.startswith(prefix)]
+    for row, (family, names) in enumerate(families.items()):
         titles.append(f"{family}\n({len(names)} settings)")
         values = [results[name, label, metric].value for name in names]
         # Spread over the row in the order of the grid, so that no two points hide each other.

@@ -6,7 +6,7 @@ was read. A chapter's module holds the criterion of each of its claims: a functi
 follows from the parts by one rule; nobody types it.
 """
 
-from recbias.claims.checks import Check, Checks, run_checks
+from recbias.claims.checks import Check, Checks
 from recbias.claims.judging import (
     VERDICTS,
     Verdict,
@@ -15,15 +15,15 @@ from recbias.claims.judging import (
     load_chapter,
     load_provenance,
     scorecard,
-    verify_checks,
 )
-from recbias.claims.ledger import CHAPTERS, Claim, Erratum, claims, errata
+from recbias.claims.ledger import TOPICS, Claim, Erratum, claims, errata
 from recbias.claims.parts import NOT_TESTABLE, Part
 from recbias.claims.showing import scorecard_html, totals, verdict_cards
+from recbias.claims.topics import chapters
 
 __all__ = [
-    "CHAPTERS",
     "NOT_TESTABLE",
+    "TOPICS",
     "VERDICTS",
     "Check",
     "Checks",
@@ -31,16 +31,15 @@ __all__ = [
     "Erratum",
     "Part",
     "Verdict",
+    "chapters",
     "claims",
     "errata",
     "judge",
     "judge_chapter",
     "load_chapter",
     "load_provenance",
-    "run_checks",
     "scorecard",
     "scorecard_html",
     "totals",
     "verdict_cards",
-    "verify_checks",
 ]

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.ledger import claims
-from recbias.datasets import Dataset, dataset_info, load_dataset
-from recbias.errors import ConfigError, MissingData, StoreError
-from recbias.experiment import REVISION, check_key, results_dir, split_times
-from recbias.places import clone_root
-from recbias.store import digest, platform_record, read_document, write_document
+from recbias.errors import ConfigError
+from recbias.makers import Made
+from recbias.results import Agreement, StoredResult, register_kind
 
-__all__ = ["Check", "Checks", "load_checks", "recompute_checks", "run_checks"]
-
-Compute = Callable[..., tuple[list["Check"], dict[str, float]]]
-"""Computes checks and statistics of a loaded dataset under named parameters."""
+__all__ = ["Check", "Checks"]
 
 
 @dataclass(frozen=True)
@@ -48,29 +44,47 @@ class Check:
     tolerance: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Checks:
-    """All checks of a chapter on one dataset.
+@register_kind
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Checks(Made):
+    """All checks of a chapter on one dataset, made by a function of the chapter.
 
     Attributes
     ----------
     rows
-        The checks; none if a page wants statistics only.
+        The checks.
     statistics
         Numbers that follow from the data under the chapter's options, without a system's training.
-    key, parameters, dataset, origin, provenance
-        As of :class:`recbias.experiment.Results`.
     """
+
+    kind: ClassVar[str] = "checks"
 
     rows: tuple[Check, ...]
     statistics: Mapping[str, float]
-    key: str
-    parameters: Mapping[str, Any]
-    dataset: Mapping[str, Any]
-    origin: str
-    provenance: Mapping[str, Any]
 
-    def of(self, claim: str) -> list[Check]:
+    @classmethod
+    def of(cls, content: Any, **context: Any) -> Self:
+        """Build the result.
+
+        Parameters
+        ----------
+        content : tuple
+            Checks, and statistics by name.
+        **context
+            As of the class.
+
+        Raises
+        ------
+        ConfigError
+            If a check is of a claim that the ledger lacks.
+        """
+        rows, statistics = content
+        known = {claim.id for claim in claims()}
+        if strangers := {row.claim for row in rows} - known:
+            raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
+        return cls(rows=tuple(rows), statistics=dict(statistics), **context)
+
+    def about(self, claim: str) -> list[Check]:
         """Return the checks of one claim.
 
         Raises
@@ -87,157 +101,71 @@ class Checks:
         """Lay the checks out as a table."""
         return pd.DataFrame([vars(check) for check in self.rows])
 
-    def save(self, path: Path) -> None:
-        """Write the checks as ``path.json``, with a digest."""
-        provenance, times = split_times(self.provenance)
-        write_document(
-            path.with_suffix(".json"),
-            kind="checks",
-            key=self.key,
-            dataset=self.dataset,
-            parameters=self.parameters,
-            provenance=provenance,
-            times=times,
-            body={
-                "checks": [vars(check) for check in self.rows],
-                "statistics": dict(self.statistics),
-            },
+    def body(self) -> dict[str, Any]:
+        """Return checks and statistics."""
+        return {
+            "checks": [vars(check) for check in self.rows],
+            "statistics": dict(self.statistics),
+        }
+
+    @classmethod
+    def restore(
+        cls,
+        parameters: Mapping[str, Any],
+        body: Mapping[str, Any],
+        arrays: Mapping[str, npt.NDArray[Any]],
+        **context: Any,
+    ) -> Self:
+        """Build the checks from their document."""
+        return cls(
+            rows=tuple(Check(**check) for check in body["checks"]),
+            statistics=body["statistics"],
+            maker_name=parameters["maker"],
+            given=parameters["given"],
+            **context,
+        )
+
+    def compare(self, fresh: StoredResult) -> Agreement:
+        """Compare check by check and number by number.
+
+        A violation within its tolerance is rounding, and may differ by as much; a statistic may
+        differ by one part in a million.
+        """
+        if not isinstance(fresh, Checks):
+            return Agreement(0, np.nan, np.nan, ("another kind of result",))
+        found = [*_compared_checks(self.rows, fresh.rows)]
+        found += [
+            _Compared(name, *_distance(self.statistics.get(name), fresh.statistics.get(name)))
+            for name in sorted({*self.statistics, *fresh.statistics})
+        ]
+        return Agreement(
+            len(found),
+            max((each.difference for each in found), default=0.0),
+            max((each.difference / each.bound for each in found), default=0.0),
+            tuple(dict.fromkeys(e.name for e in found if not e.difference <= e.bound)),
         )
 
 
-def load_checks(path: Path, *, origin: str = "recorded") -> Checks:
-    """Read checks that :meth:`Checks.save` wrote.
-
-    Raises
-    ------
-    StoreError
-        If the file is absent, damaged or edited, or belongs to another revision of the code.
-    """
-    record = read_document(path.with_suffix(".json"))
-    expected = _key(record["parameters"], record["dataset"]["content_hash"])
-    check_key(path, record, expected)
-    return Checks(
-        rows=tuple(Check(**check) for check in record["body"]["checks"]),
-        statistics=record["body"]["statistics"],
-        key=record["key"],
-        parameters=record["parameters"],
-        dataset=record["dataset"],
-        origin=origin,
-        provenance={**record["provenance"], **record["times"]},
-    )
+class _Compared(NamedTuple):
+    name: str
+    difference: float
+    bound: float
 
 
-def run_checks(
-    compute: Compute,
-    dataset: str,
-    *,
-    parameters: Mapping[str, Any],
-    data_dir: Path | None = None,
-    record: str,
-) -> Checks:
-    """Run checks where the data is, or return the recorded ones of the same parameters.
-
-    Parameters
-    ----------
-    compute
-        Called as ``compute(dataset, **parameters)`` with the loaded dataset; returns checks and
-        statistics.
-    dataset
-        Name of a dataset or path of a table.
-    parameters
-        JSON-able arguments of ``compute``.
-    data_dir
-        Folder that holds datasets, besides ``RECBIAS_DATA``.
-    record
-        Name under which a chapter keeps the checks.
-
-    Raises
-    ------
-    MissingData, StoreError
-        As :func:`recbias.experiment.run`.
-    """
-    try:
-        loaded: Dataset = load_dataset(dataset, data_dir=data_dir)
-    except MissingData as missing:
-        folder = results_dir(dataset, recorded=True)
-        if not folder.is_dir():
-            raise
-        checks = load_checks(folder / record)
-        if checks.key != _key(parameters, str(dataset_info(dataset).content_hash)):
-            raise StoreError(
-                f"{folder / record}: recorded with other parameters than asked for\n{missing}"
-            ) from missing
-        return checks
-    rows, statistics = compute(loaded, **parameters)
-    known = {claim.id for claim in claims()}
-    if strangers := {row.claim for row in rows} - known:
-        raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
-    ratings = loaded.ratings
-    checks = Checks(
-        rows=tuple(rows),
-        statistics=statistics,
-        key=_key(parameters, ratings.content_hash),
-        parameters=parameters,
-        dataset={
-            "name": loaded.name,
-            "title": loaded.title,
-            "content_hash": ratings.content_hash,
-            "n_users": ratings.n_users,
-            "n_items": ratings.n_items,
-            "n_ratings": len(ratings),
-        },
-        origin="live",
-        provenance=platform_record(),
-    )
-    if clone_root() is not None:
-        checks.save(results_dir(loaded.name, recorded=False) / record)
-    return checks
+def _compared_checks(stored: Iterable[Check], fresh: Iterable[Check]) -> Iterable[_Compared]:
+    """Pair checks by claim and statement; one without a partner differs without bound."""
+    old = {(each.claim, each.what): each for each in stored}
+    new = {(each.claim, each.what): each for each in fresh}
+    for names in dict.fromkeys((*old, *new)):
+        one, other = old.get(names), new.get(names)
+        if one is None or other is None or one.n_checked != other.n_checked:
+            yield _Compared(names[1], math.inf, 1.0)
+        else:
+            bound = max(1e-9, other.tolerance)
+            yield _Compared(names[1], abs(one.worst - other.worst), bound)
 
 
-def _key(parameters: Mapping[str, Any], content_hash: str) -> str:
-    # 5 and 5.0 are one threshold, whether typed or read from a scale.
-    same = {
-        name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in parameters.items()
-    }
-    return digest({"checks": same, "dataset": content_hash, "revision": REVISION})
-
-
-def recompute_checks(compute: Compute, path: Path) -> str:
-    """Compute recorded checks anew and compare.
-
-    Parameters
-    ----------
-    compute
-        The function that computed them.
-    path
-        Recorded checks, without suffix. Their grids must have been run on this machine.
-
-    Returns
-    -------
-    str
-        What differs, empty if nothing does. Violations below the tolerance are rounding and may
-        differ, statistics by one part in a million.
-    """
-    recorded = load_checks(path)
-    rows, statistics = compute(load_dataset(recorded.dataset["name"]), **recorded.parameters)
-    pairs = zip(rows, recorded.rows, strict=False)
-    differing = [
-        fresh.what
-        for fresh, old in pairs
-        if (fresh.claim, fresh.what, fresh.n_checked) != (old.claim, old.what, old.n_checked)
-        or abs(fresh.worst - old.worst) > max(1e-9, fresh.tolerance)
-    ]
-    if len(rows) != len(recorded.rows):
-        differing.append(f"{len(rows)} checks, recorded {len(recorded.rows)}")
-    differing += [
-        name
-        for name in sorted({*statistics, *recorded.statistics})
-        if not math.isclose(
-            statistics.get(name, math.nan),
-            recorded.statistics.get(name, math.nan),
-            rel_tol=1e-6,
-            abs_tol=1e-12,
-        )
-    ]
-    return "; ".join(differing)
+def _distance(stored: float | None, fresh: float | None) -> tuple[float, float]:
+    if stored is None or fresh is None:
+        return math.inf, 1.0
+    return abs(stored - fresh), max(1e-12, 1e-6 * max(abs(stored), abs(fresh)))

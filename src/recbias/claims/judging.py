@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recbias.claims import design_alternatives, validation
-from recbias.claims.checks import Compute, load_checks, recompute_checks
-from recbias.claims.ledger import CHAPTERS, Claim, claims
-from recbias.claims.parts import (
-    ChapterResults,
-    Criterion,
-    NotTestable,
-    Part,
-    Superseded,
-    combine,
-)
+from recbias.claims.ledger import Claim, claims
+from recbias.claims.needs import missing_need
+from recbias.claims.parts import ChapterResults, NotTestable, Part, Superseded, combine
+from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.datasets import dataset_info
-from recbias.errors import unknown_name
-from recbias.experiment import load_results, result_kind, results_dir, stored_results
+from recbias.results import StoredResult, load_result, results_dir, stored_results
 
 __all__ = [
-    "CHECKS",
-    "CRITERIA",
     "VERDICTS",
     "Verdict",
     "judge",
@@ -31,7 +20,6 @@ __all__ = [
     "load_chapter",
     "load_provenance",
     "scorecard",
-    "verify_checks",
 ]
 
 VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
@@ -92,19 +80,6 @@ class Verdict:
         }
 
 
-CRITERIA: Mapping[str, Criterion] = {**design_alternatives.CRITERIA}
-"""Criteria of all chapters by claim."""
-
-SUPERSEDED: Mapping[str, Sequence[Superseded]] = {**design_alternatives.SUPERSEDED}
-"""Criteria that were replaced after their first result, by claim."""
-
-CHECKS: Mapping[str, Compute] = {
-    "01_design_alternatives": design_alternatives.theorem_checks,
-    "systems": validation.chance,
-}
-"""What computes the checks and statistics of each chapter or page."""
-
-
 def judge(claim: Claim, results: ChapterResults) -> Verdict:
     """Apply a claim's criterion to a chapter's results.
 
@@ -120,18 +95,27 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
     Verdict
         ``not yet`` if no experiment computes it so far.
     """
-    criterion = CRITERIA.get(claim.id)
-    if criterion is None:
+    return _judge(claim, results, find_judged(claim.topic))
+
+
+def _judge(claim: Claim, results: ChapterResults, judged: Judged | None) -> Verdict:
+    if judged is None:
         return Verdict(claim, "not yet")
     if not results:
         return Verdict(claim, "not yet", reason="its chapter was not run on this dataset")
-    origin = next(iter(results.values())).origin
+    first = next(iter(results.values()))
+    if reason := missing_need(claim, first.dataset["name"], ()):
+        return Verdict(claim, "not testable here", reason=reason, origin=first.origin)
+    criterion = judged.criteria.get(claim.id)
+    if criterion is None:
+        return Verdict(claim, "not yet")
     try:
         parts = tuple(criterion(results))
-    except NotTestable as reason:
-        return Verdict(claim, "not testable here", reason=str(reason), origin=origin)
-    earlier = tuple((combine(old.criterion(results)), old) for old in SUPERSEDED.get(claim.id, ()))
-    return Verdict(claim, combine(parts), parts, origin=origin, earlier=earlier)
+    except NotTestable as lack:
+        return Verdict(claim, "not testable here", reason=str(lack), origin=first.origin)
+    replaced = judged.superseded.get(claim.id, ())
+    earlier = tuple((combine(old.criterion(results)), old) for old in replaced)
+    return Verdict(claim, combine(parts), parts, origin=first.origin, earlier=earlier)
 
 
 def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:
@@ -140,7 +124,7 @@ def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:
     Parameters
     ----------
     topic
-        Key of :data:`recbias.claims.CHAPTERS`.
+        One of :data:`recbias.claims.TOPICS`.
     results
         The chapter's results by name.
 
@@ -149,27 +133,30 @@ def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:
     ConfigError
         For an unknown topic.
     """
-    if topic not in CHAPTERS:
-        raise unknown_name("chapter topic", topic, CHAPTERS)
-    return [judge(claim, results) for claim in claims() if claim.topic == topic]
+    judged = find_judged(topic)
+    return [_judge(claim, results, judged) for claim in claims() if claim.topic == topic]
 
 
-def load_chapter(chapter: str, dataset: str) -> ChapterResults:
+def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     """Load a chapter's results on one dataset: recorded ones, else those of the last live run.
+
+    Parameters
+    ----------
+    chapter
+        Name of its notebook.
+    dataset
+        Name of the dataset.
 
     Returns
     -------
-    mapping of name to Results or Checks
-        Empty if the chapter was not run on that dataset.
+    dict of str to StoredResult
+        Results of every kind by name; empty if the chapter was not run on that dataset.
     """
     for recorded in (True, False):
         folder = results_dir(dataset, recorded=recorded) / chapter
         origin = "recorded" if recorded else "live"
         found = {
-            name: (load_checks if result_kind(path) == "checks" else load_results)(
-                path, origin=origin
-            )
-            for name, path in stored_results(folder).items()
+            name: load_result(path, origin=origin) for name, path in stored_results(folder).items()
         }
         if found:
             return found
@@ -186,36 +173,21 @@ def scorecard(dataset: str) -> list[Verdict]:
     """
     by_topic = {
         topic: load_chapter(chapter, dataset) if chapter else {}
-        for topic, chapter in CHAPTERS.items()
+        for topic, chapter in chapters().items()
     }
     if not any(by_topic.values()):
         dataset_info(dataset)  # a name that nobody knows is an error, not an empty scorecard
-    return [judge(claim, by_topic[claim.topic]) for claim in claims()]
+    judged = {topic: find_judged(topic) for topic in by_topic}
+    return [_judge(claim, by_topic[claim.topic], judged[claim.topic]) for claim in claims()]
 
 
 def load_provenance(dataset: str) -> dict[str, Any]:
     """Collect by topic how each stored result of a dataset arose: versions, key, time, memory."""
     return {
         topic: {
-            name: {"key": result.key, "origin": result.origin, **result.provenance}
-            for name, result in load_chapter(chapter, dataset).items()
+            name: {"key": each.key, "origin": each.origin, **each.provenance, **each.times}
+            for name, each in load_chapter(chapter, dataset).items()
         }
-        for topic, chapter in CHAPTERS.items()
+        for topic, chapter in chapters().items()
         if chapter
-    }
-
-
-def verify_checks(dataset: str) -> dict[str, str]:
-    """Recompute the recorded checks of a dataset.
-
-    Returns
-    -------
-    dict
-        What differs by record, empty text where nothing does.
-    """
-    stored = stored_results(results_dir(dataset, recorded=True))
-    return {
-        name: recompute_checks(CHECKS[name.split("/")[0]], path)
-        for name, path in stored.items()
-        if result_kind(path) == "checks"
     }

@@ -11,18 +11,18 @@ import yaml
 
 from recbias.places import packaged
 
-__all__ = ["CHAPTERS", "Claim", "Erratum", "claims", "errata"]
+__all__ = ["TOPICS", "Claim", "Erratum", "claims", "errata"]
 
-CHAPTERS = {
-    "design alternatives": "01_design_alternatives",
-    "sparsity bias": None,
-    "popularity bias": None,
-    "overcoming popularity bias": None,
-    "true vs false positive disagreement": None,
-    "concentration metrics": None,
-    "offline option taxonomy": None,
-}
-"""Chapters of the book by the topic that the ledger names; None for those not written yet."""
+TOPICS = (
+    "design alternatives",
+    "sparsity bias",
+    "popularity bias",
+    "overcoming popularity bias",
+    "true vs false positive disagreement",
+    "concentration metrics",
+    "offline option taxonomy",
+)
+"""What the claims are about, a chapter each, in the order of the book."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Claim:
         ``"definition"`` (an option or record that exists), ``"theorem"`` (an identity or bound,
         checked) or ``"empirical"`` (only a measurement can tell).
     topic
-        Key of :data:`CHAPTERS`.
+        One of :data:`TOPICS`.
     text
         The claim, in our words.
     criterion

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recbias.claims.checks import Checks
-from recbias.errors import unknown_name
-from recbias.experiment import Quantity, Results
+from recbias.errors import ConfigError, unknown_name
+from recbias.experiment import Results
+from recbias.results import Quantity, StoredResult
 
 __all__ = [
     "NOT_TESTABLE",
@@ -17,7 +18,9 @@ __all__ = [
     "NotTestable",
     "Part",
     "Superseded",
+    "checked",
     "combine",
+    "grid_results",
 ]
 
 NOT_TESTABLE = (
@@ -30,8 +33,8 @@ NOT_TESTABLE = (
 )
 """The only reasons for which a claim may be declared not testable."""
 
-ChapterResults = Mapping[str, Results | Checks]
-"""A chapter's results by name."""
+ChapterResults = Mapping[str, StoredResult]
+"""A chapter's results by name, of any kind."""
 
 
 @dataclass(frozen=True)
@@ -140,3 +143,41 @@ def combine(parts: Iterable[Part]) -> str:
     """Join the verdicts of a claim's parts: the common one, or ``partly`` where they differ."""
     found = {part.verdict for part in parts}
     return found.pop() if len(found) == 1 else "partly"
+
+
+def grid_results(results: ChapterResults, name: str) -> Results:
+    """Return one of a chapter's results, which has to be of a grid.
+
+    Raises
+    ------
+    ConfigError
+        If the chapter has none of that name, or it is of another kind.
+    """
+    found = results.get(name)
+    if not isinstance(found, Results):
+        kind = "nothing" if found is None else found.kind
+        raise ConfigError(f"{name!r}: {kind} is stored under this name, expected a grid's results")
+    return found
+
+
+def checked(claim: str, *, name: str = "checks") -> Criterion:
+    """Make the criterion of a definition or theorem: every check within its tolerance.
+
+    Parameters
+    ----------
+    claim
+        Id in the ledger.
+    name
+        Name of the checks among the chapter's results.
+    """
+
+    def criterion(results: ChapterResults) -> list[Part]:
+        checks = results[name]
+        if not isinstance(checks, Checks):
+            raise ConfigError(f"{name!r}: {checks.kind} is stored under this name, expected checks")
+        return [
+            Part(f"{check.what} (worst of {check.n_checked:,})", check.worst, most=check.tolerance)
+            for check in checks.about(claim)
+        ]
+
+    return criterion

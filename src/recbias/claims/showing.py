@@ -9,27 +9,33 @@ from html import escape
 import pandas as pd
 
 from recbias.claims.judging import VERDICTS, Verdict
-from recbias.claims.ledger import CHAPTERS
 from recbias.claims.reference import Reference
+from recbias.claims.systems import LINE_UP, TITLES
+from recbias.claims.topics import chapters
 from recbias.claims.validation import (
     MAY_BE_OUTSIDE,
     MEASURES,
     Comparison,
+    compare,
     is_near,
     outside,
     tolerance,
     verdict,
 )
-from recbias.experiment import Quantity, Results
-from recbias.recommenders.descriptions import class_html
+from recbias.experiment import Results
+from recbias.makers import Table
+from recbias.recommenders.descriptions import class_html, line_up_html
 from recbias.recommenders.line_ups import Change
+from recbias.results import Quantity
 
 __all__ = [
     "badge",
     "changes_html",
     "comparison_html",
     "comparison_sentence",
+    "line_up_details",
     "measured_html",
+    "published_html",
     "quantity_text",
     "scorecard_html",
     "spans_html",
@@ -123,7 +129,8 @@ def scorecard_html(verdicts: Sequence[Verdict], *, pages: str) -> str:
     str
         HTML.
     """
-    rows = "".join(_row(verdict, pages) for verdict in verdicts)
+    written = chapters()
+    rows = "".join(_row(verdict, pages, written[verdict.claim.topic]) for verdict in verdicts)
     head = "".join(f"<th>{name}</th>" for name in ("claim", "class", "published", "verdict"))
     return (
         '<div class="scrolls"><table class="scorecard"><thead><tr>'
@@ -131,7 +138,9 @@ def scorecard_html(verdicts: Sequence[Verdict], *, pages: str) -> str:
     )
 
 
-def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table_html(
+    head: Iterable[str], rows: Iterable[Iterable[str]], *, style: str = "numbers"
+) -> str:
     """Write a table that scrolls in its own box where the page is narrow.
 
     Parameters
@@ -140,6 +149,8 @@ def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
         Titles of the columns, as HTML.
     rows
         Cells, as HTML.
+    style
+        Class of the table; empty for one of texts.
 
     Returns
     -------
@@ -150,8 +161,9 @@ def table_html(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>" for cells in rows
     )
+    named = f' class="{escape(style)}"' if style else ""
     return (
-        f'<div class="scrolls"><table class="numbers"><thead><tr>{titles}</tr></thead>'
+        f'<div class="scrolls"><table{named}><thead><tr>{titles}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -170,6 +182,54 @@ def quantity_text(quantity: Quantity) -> str:
 
 def _range_text(low: float, high: float) -> str:
     return f"{low:.4f}{_SPACE}to{_SPACE}{high:.4f}"
+
+
+def line_up_details(name: str, *, min_rating: float) -> str:
+    """Write a line-up behind a click; the one that is measured is open.
+
+    Parameters
+    ----------
+    name, min_rating
+        As for :func:`recbias.recommenders.line_up`.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    return (
+        f"<details{' open' if name == LINE_UP else ''}><summary>"
+        f"<strong>{escape(TITLES[name])}</strong> (<code>line_up({escape(repr(name))})</code>)"
+        f"</summary>{line_up_html(name, min_rating=min_rating)}</details>"
+    )
+
+
+def published_html(measured: Results, chances: Table, published: Reference | None) -> str:
+    """Write what a line-up scores beside the published values, or alone where there are none.
+
+    Parameters
+    ----------
+    measured, chances
+        As for :func:`recbias.claims.validation.compare`.
+    published
+        Published values for this dataset, split and protocol.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    if published is None:
+        return (
+            "<p><strong>No values were published for this dataset and split</strong>, so that the "
+            f"table has ours only.</p>{measured_html(measured)}"
+        )
+    comparisons = compare(measured, chances, published)
+    return (
+        f"<p>Published: {escape(published.what)}; <code>{escape(published.source)}</code> at "
+        f"commit <code>{published.commit[:7]}</code>, <code>{escape(published.files)}</code>.</p>"
+        f"{comparison_sentence(comparisons)}{comparison_html(comparisons)}"
+    )
 
 
 def comparison_html(comparisons: Sequence[Comparison]) -> str:
@@ -379,14 +439,9 @@ def _parts(verdict: Verdict) -> str:
         low, high = part.interval
         shown = "" if low == high else f"{low:.4g} to {high:.4g}"
         cells = (part.name, f"{part.value:.4g}", shown, part.region, part.verdict)
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    head = "".join(
-        f"<th>{name}</th>" for name in ("we measure", "value", "95 % interval", "claimed", "holds")
-    )
-    table = (
-        f'<div class="scrolls"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+        rows.append([escape(cell) for cell in cells])
+    head = ("we measure", "value", "95 % interval", "claimed", "holds")
+    table = table_html(head, rows, style="")
     if len(rows) <= OPEN_PARTS:
         return table
     agreeing = sum(part.verdict == "yes" for part in verdict.parts)
@@ -405,9 +460,8 @@ def _earlier(verdict: Verdict) -> str:
     )
 
 
-def _row(verdict: Verdict, pages: str) -> str:
+def _row(verdict: Verdict, pages: str, chapter: str | None) -> str:
     claim = verdict.claim
-    chapter = CHAPTERS[claim.topic]
     name = f"<strong>{escape(claim.id)}</strong>"
     if chapter:
         name = f'<a href="{pages}{chapter}.html#{claim.id.lower()}">{name}</a>'

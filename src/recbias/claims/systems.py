@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from recbias.claims.validation import MEASURES
-from recbias.datasets import dataset_info, load_dataset, registry
+from recbias.datasets import dataset_info, load_dataset, registry, top_rating
 from recbias.errors import MissingData
-from recbias.experiment import Grid, Results, load_results, results_dir, run, top_rating
+from recbias.experiment import Results, run
+from recbias.grid import Grid
 from recbias.recommenders import System
+from recbias.results import load_result, results_dir
 
 __all__ = [
     "LINE_UP",
@@ -49,7 +51,7 @@ def liked_from(dataset: str) -> float:
     -------
     float
         The top of the scale minus 1. Where that is no rating, or the data are counts, what
-        :func:`recbias.experiment.top_rating` gives.
+        :func:`recbias.datasets.top_rating` gives.
 
     Examples
     --------
@@ -90,7 +92,10 @@ def published_split(dataset: str) -> str:
         path = results_dir(dataset, recorded=True) / "systems" / LINE_UP
         if not path.with_suffix(".json").is_file():
             raise
-        return load_results(path).grid.split
+        stored = load_result(path)
+        if not isinstance(stored, Results):
+            raise
+        return stored.grid.split
 
 
 def measure(
@@ -112,9 +117,11 @@ def measure(
     systems
         What is measured.
     dataset, protocol, split, seed
-        As for :class:`recbias.experiment.Grid`.
+        As for :class:`recbias.grid.Grid`. No replicates are kept: the page compares single values.
     workers
         As for :func:`recbias.experiment.run`.
     """
-    grid = Grid(dataset, tuple(systems), (protocol,), MEASURES, split=split, seed=seed)
+    grid = Grid(
+        dataset, tuple(systems), (protocol,), MEASURES, split=split, seed=seed, replicates=()
+    )
     return run(grid, workers=workers, record=f"systems/{name}")

@@ -13,18 +13,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from recbias.claims.checks import Check, Checks
 from recbias.claims.parts import Part
 from recbias.claims.reference import Reference
 from recbias.datasets import Dataset
-from recbias.experiment import Quantity, Results, dataset_splits
+from recbias.experiment import Results
+from recbias.makers import Table, maker
 from recbias.ranking import top_items
 from recbias.ratings import Ratings
 from recbias.recommenders import System
 from recbias.relevance import relevant
+from recbias.results import Quantity
 from recbias.splits import Split
 from recbias.streams import stream
+from recbias.testset import dataset_splits
 
 __all__ = [
     "FIXED",
@@ -53,6 +56,9 @@ MAY_BE_OUTSIDE = ("SLIM", "ListRankMF", "RankSGD")
 
 N_RANKINGS = 200
 """Fixed rankings that are drawn to see where one lies."""
+
+EXPECTATION, DEVIATION, FIXED_RANKING = "expectation", "s.d.", "fixed ranking"
+"""Statistics of :func:`chance`: of a random ranking, which has the number 0, and of a fixed one."""
 
 _CENTRAL = 0.99
 _NORMAL = 2.5758293035489004  # half-width of the central 99 % of a normal distribution, in s.d.
@@ -112,7 +118,7 @@ def is_near(value: float, published: float) -> bool:
     return abs(value - published) <= tolerance(published)
 
 
-def compare(measured: Results, chances: Checks, reference: Reference) -> list[Comparison]:
+def compare(measured: Results, chances: Table, reference: Reference) -> list[Comparison]:
     """Compare every system of a line-up with its published values.
 
     Parameters
@@ -120,7 +126,7 @@ def compare(measured: Results, chances: Checks, reference: Reference) -> list[Co
     measured
         The line-up, under one protocol.
     chances
-        Statistics of :func:`chance`, with fixed rankings.
+        Table of :func:`chance`, with fixed rankings.
     reference
         Published values.
 
@@ -149,16 +155,19 @@ def compare(measured: Results, chances: Checks, reference: Reference) -> list[Co
     return found
 
 
-def _expected(metric: str, published: float, chances: Checks) -> Part:
+def _expected(metric: str, published: float, chances: Table) -> Part:
     """Ask whether the exact expectation lies in the published value's sampling range."""
-    width = _NORMAL * chances.statistics[f"s.d. of {metric}, random"]
-    value = chances.statistics[f"expectation of {metric}, random"]
+    value, deviation = (
+        chances[{"statistic": statistic, "metric": metric, "ranking": 0}].value
+        for statistic in (EXPECTATION, DEVIATION)
+    )
+    width = _NORMAL * deviation
     return Part(
         f"expected {metric} of a random ranking", value, published - width, published + width
     )
 
 
-def _arbitrary(metric: str, published: float, chances: Checks) -> Part:
+def _arbitrary(metric: str, published: float, chances: Table) -> Part:
     """Ask whether the published value lies where fixed random rankings lie."""
     values = fixed_rankings(chances, metric)
     tail = (1 - _CENTRAL) / 2
@@ -166,10 +175,10 @@ def _arbitrary(metric: str, published: float, chances: Checks) -> Part:
     return Part(f"published {metric} of one fixed ranking", published, float(least), float(most))
 
 
-def fixed_rankings(chances: Checks, metric: str) -> FloatArray:
+def fixed_rankings(chances: Table, metric: str) -> FloatArray:
     """Return a measure of each fixed random ranking, in the order of their seeds."""
-    start = f"{metric}, fixed ranking "
-    return np.array([v for name, v in chances.statistics.items() if name.startswith(start)])
+    rows = chances.select(statistic=FIXED_RANKING, metric=metric).sort_values("ranking")
+    return rows["value"].to_numpy(np.float64)
 
 
 def outside(comparisons: Iterable[Comparison]) -> list[str]:
@@ -200,10 +209,11 @@ def verdict(comparisons: Sequence[Comparison]) -> str:
 # -- chance ------------------------------------------------------------------------------------
 
 
+@maker("systems/chance", Table)
 def chance(
     dataset: Dataset, *, split: str, seed: int, min_rating: float, n_rankings: int
-) -> tuple[list[Check], dict[str, float]]:
-    """Compute what chance alone scores, for :func:`recbias.claims.run_checks`.
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Compute what chance alone scores, for :func:`recbias.makers.run_maker`.
 
     A random ranking of a user's T candidates, k of them relevant, has a hypergeometric number of
     hits among its first 10: mean 10 k/T, variance 10 k/T (1 - k/T) (T - 10)/(T - 1). Users and
@@ -220,20 +230,20 @@ def chance(
 
     Returns
     -------
-    checks : list
-        Empty.
-    statistics : dict
-        Expectation and standard deviation of each measure for a random ranking, and each measure
-        of each fixed ranking: means over users with a test
-        rating, and over folds. Candidates have a training rating.
+    index : tuple of str
+        ``statistic``, ``metric`` and ``ranking``.
+    frame : DataFrame
+        The ``value`` of each: expectation and standard deviation of each measure for a random
+        ranking (number 0), and each measure of each fixed ranking (numbered by its seed). Means
+        over users with a test rating, and over folds. Candidates have a training rating.
     """
     splits = dataset_splits(dataset, split, seed=seed)
-    found: dict[str, float] = {}
+    rows: list[tuple[str, str, int, float]] = []
     for metric, positive in zip(MEASURES, (True, False), strict=True):
         folds = [_random_hits(fold, min_rating, positive) for fold in splits]
         means, variances = np.array(folds).T
-        found[f"expectation of {metric}, random"] = float(means.mean())
-        found[f"s.d. of {metric}, random"] = float(np.sqrt(variances.sum()) / len(folds))
+        rows.append((EXPECTATION, metric, 0, float(means.mean())))
+        rows.append((DEVIATION, metric, 0, float(np.sqrt(variances.sum()) / len(folds))))
     for ranking in range(1, n_rankings + 1):
         values = np.mean(
             [
@@ -242,9 +252,12 @@ def chance(
             ],
             axis=0,
         )
-        for metric, value in zip(MEASURES, values, strict=True):
-            found[f"{metric}, fixed ranking {ranking}"] = float(value)
-    return [], found
+        rows += [
+            (FIXED_RANKING, metric, ranking, float(value))
+            for metric, value in zip(MEASURES, values, strict=True)
+        ]
+    index = ("statistic", "metric", "ranking")
+    return index, pd.DataFrame(rows, columns=[*index, "value"])
 
 
 def _random_hits(fold: Split, min_rating: float, positive: bool) -> tuple[float, float]:

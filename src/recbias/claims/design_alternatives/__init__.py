@@ -1,0 +1,52 @@
+"""Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
+
+What the experiment is (`setup`), what is asserted (`criteria`), and how theorems and definitions
+are checked on data (`theorems`).
+"""
+
+from recbias.claims.design_alternatives.criteria import CRITERIA, SUPERSEDED
+from recbias.claims.design_alternatives.setup import (
+    CHAPTER,
+    FIGURE_2,
+    LEMMA_SYSTEMS,
+    READINGS,
+    REMOVED,
+    combined,
+    grid_holds,
+    grid_share,
+    largest_sample,
+    lemma_gap,
+    lemma_protocols,
+    nearest_setting,
+    protocols,
+    reading_settings,
+    size_labels,
+    star_sensitivity,
+    target_sizes,
+    thinned_labels,
+)
+from recbias.claims.design_alternatives.theorems import theorem_checks
+
+__all__ = [
+    "CHAPTER",
+    "CRITERIA",
+    "FIGURE_2",
+    "LEMMA_SYSTEMS",
+    "READINGS",
+    "REMOVED",
+    "SUPERSEDED",
+    "combined",
+    "grid_holds",
+    "grid_share",
+    "largest_sample",
+    "lemma_gap",
+    "lemma_protocols",
+    "nearest_setting",
+    "protocols",
+    "reading_settings",
+    "size_labels",
+    "star_sensitivity",
+    "target_sizes",
+    "theorem_checks",
+    "thinned_labels",
+]

@@ -1,0 +1,351 @@
+"""What chapter 1 measures: systems, protocols and their labels, and what follows from its grids.
+
+The paper's Sections 2 and 3. The grids themselves stand in the chapter, where a reader sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise, product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.claims.checks import Checks
+from recbias.datasets import load_dataset
+from recbias.errors import MissingData
+from recbias.experiment import Results
+from recbias.grid import Grid
+from recbias.recommenders import bcc17_grid, merged_star_variants
+from recbias.results import Quantity, load_result, results_dir
+from recbias.targets import candidate_items
+from recbias.testset import TestSet, dataset_splits
+
+__all__ = [
+    "CHAPTER",
+    "FIGURE_2",
+    "LEMMA_SYSTEMS",
+    "MOVIELENS_1M",
+    "READINGS",
+    "REMOVED",
+    "combined",
+    "grid_holds",
+    "grid_share",
+    "largest_sample",
+    "lemma_gap",
+    "lemma_protocols",
+    "nearest_setting",
+    "protocols",
+    "reading_settings",
+    "size_labels",
+    "star_sensitivity",
+    "target_sizes",
+    "thinned_labels",
+]
+
+CHAPTER = "01_design_alternatives"
+"""Name of the notebook, and of the folder of its results."""
+
+FIGURE_2 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
+"""The systems of BCC17 Fig. 2 in its order, MF and kNN read as rating predictors (E25)."""
+
+REMOVED = (0, 30, 60, 90)
+"""Percent of the test ratings removed in BCC17 Fig. 3, left."""
+
+READINGS = {
+    "rating prediction": ("mf-rating", "knn-rating"),
+    "ranking": ("mf-ranking", "knn-ranking"),
+}
+"""Parts of the parameter grid that hold the MF and the kNN settings, by reading (E25)."""
+
+LEMMA_SYSTEMS = ("pLSA", "Popularity", "kNN (rating prediction)", "kNN (ranking)")
+"""Systems of the Fig. 3 experiment: the paper's two, kNN in both readings, and Popularity."""
+
+
+MOVIELENS_1M = ("ml-1m", "ml-1m-stars", "ml-1m-folds")
+"""Datasets that hold the ratings of the paper, with merged stars or without."""
+
+
+def protocols(min_rating: float, *, size: int = 100, n_sampled: int = 1000) -> dict[str, str]:
+    """Name the protocols of the chapter.
+
+    Parameters
+    ----------
+    min_rating
+        Smallest rating that is relevant.
+    size
+        Size of a 1R target set.
+    n_sampled
+        Sampled items of the AR-NN target sets.
+
+    Returns
+    -------
+    dict
+        ``AR`` and ``AI`` are AN-AR on TI and AI; ``R_test`` ranks the user's test ratings only;
+        ``NN`` samples once per user; ``1R`` and ``shared`` are the two ways to draw for runs;
+        ``all-1R`` has the full pool in every run, from which the expectation of ``1R`` follows.
+    """
+    relevance = f"rel>={min_rating:g}"
+    return {
+        "AR": f"TI-AN-AR {relevance}",
+        "AI": f"AI-AN-AR {relevance}",
+        "R_test": f"TI-AN-AR {relevance} condensed",
+        "NN": f"TI-NN-AR N={n_sampled} {relevance}",
+        "1R": f"TI-NN-1R t={size} {relevance}",
+        "shared": f"TI-NN-1R-shared t={size} {relevance}",
+        "all-1R": f"TI-AN-1R {relevance}",
+    }
+
+
+def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
+    """List what the chapter's criteria and tables combine: differences, ratios, orders.
+
+    Parameters
+    ----------
+    cutoff
+        Length of the lists.
+    size
+        Size of a 1R target set.
+
+    Returns
+    -------
+    tuple of (label, metric)
+        Replicates of these are kept; of all else the interval is enough.
+    """
+    precision = f"P@{cutoff}"
+    return (
+        *(("AR", metric) for metric in (precision, f"R@{cutoff}", f"nDCG@{cutoff}", "AP", "RR")),
+        *((label, precision) for label in ("AI", "R_test", "NN")),
+        *(("1R", metric) for metric in (precision, "rho")),
+        *(("shared", metric) for metric in (precision, f"lower@{cutoff}", f"upper@{cutoff}")),
+        ("all-1R", f"P@{cutoff}|t={size}"),
+    )
+
+
+def largest_sample(dataset: str, size: int, *, split: str, seed: int) -> int:
+    """Choose the largest sample of the chapter: the paper's 1000, if the data has so many items.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, or path of a table. Where the data is not at hand, its recorded checks
+        tell how many items are tested.
+    size
+        Size of a 1R target set.
+    split, seed
+        Those of the chapter's grids.
+
+    Returns
+    -------
+    int
+        Ten times ``size``, or 0.8 of the tested items of the first fold if that is less: users have
+        training items among them, and should still have a full sample.
+
+    Raises
+    ------
+    MissingData
+        If the dataset is neither at hand nor recorded.
+    """
+    try:
+        first = dataset_splits(load_dataset(dataset), split, seed=seed)[0]
+        n_tested = len(candidate_items(first, "TI"))
+    except MissingData:
+        path = results_dir(dataset, recorded=True) / CHAPTER / "checks"
+        if not path.with_suffix(".json").is_file():
+            raise
+        checks = load_result(path)
+        if not isinstance(checks, Checks):
+            raise
+        n_tested = int(checks.statistics["n_candidates[TI]"])
+    return min(10 * size, int(0.8 * n_tested))
+
+
+def target_sizes(smallest: int, largest: int) -> tuple[int, ...]:
+    """Space four sizes of target sets evenly, as BCC17 Fig. 3 does.
+
+    Examples
+    --------
+    >>> target_sizes(100, 1000)
+    (100, 400, 700, 1000)
+    """
+    return tuple(smallest + step * (largest - smallest) // 3 for step in range(4))
+
+
+def lemma_protocols(
+    min_rating: float,
+    *,
+    removed: Iterable[int] = REMOVED,
+    sizes: Iterable[int] = (100, 400, 700, 1000),
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Name the protocols of Fig. 3: thinned test sets (left) and larger target sets (right).
+
+    Parameters
+    ----------
+    min_rating
+        Smallest rating that is relevant.
+    removed
+        Percent of the test ratings taken out; the target sets have the first of the sizes.
+    sizes
+        Of the target sets, with all test ratings.
+
+    Returns
+    -------
+    protocols : dict
+        Protocol by label.
+    tests : dict
+        Side of the test by label, where test ratings are taken out.
+
+    Examples
+    --------
+    >>> asked, tests = lemma_protocols(5, removed=(0, 30), sizes=(100, 400))
+    >>> asked["removed 30%"], tests
+    ('TI-NN-1R-shared t=100 rel>=5', {'removed 30%': 'observed removed=30%'})
+    """
+    rule = "TI-NN-1R-shared t={} rel>=" + f"{min_rating:g}"
+    sizes, removed = tuple(sizes), tuple(removed)
+    asked = {_thinned_label(share): rule.format(sizes[0]) for share in removed}
+    asked |= {_size_label(size): rule.format(size) for size in sizes}
+    tests = {_thinned_label(share): str(TestSet(removed=share)) for share in removed if share}
+    return asked, tests
+
+
+def _thinned_label(share: int) -> str:
+    return f"removed {share}%"
+
+
+def _size_label(size: int) -> str:
+    return f"t={size}"
+
+
+def thinned_labels(grid: Grid) -> dict[int, str]:
+    """Name the labels of Fig. 3, left, by the percent of test ratings that are taken out."""
+    shares = dict.fromkeys(grid.test(label).removed for label in grid.parsed)
+    return {share: _thinned_label(share) for share in shares}
+
+
+def size_labels(grid: Grid) -> dict[int, str]:
+    """Name the labels of Fig. 3, right, by the size of the target sets."""
+    samples = [protocol.rule.n_sampled for protocol in grid.parsed.values()]
+    sizes = dict.fromkeys(sample + 1 for sample in samples if sample is not None)
+    return {size: _size_label(size) for size in sizes}
+
+
+def lemma_gap(results: Results, system: str, label: str) -> Quantity:
+    """Width of the lemma's interval around 1RP: upper minus lower bound."""
+    lower, upper = (str(results.metric(label, bound)) for bound in ("lower", "upper"))
+    return results[system, label, upper] - results[system, label, lower]
+
+
+def reading_settings(reading: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Name the settings of MF and of kNN in one reading, a key of :data:`READINGS`."""
+    mf, knn = (tuple(system.name for system in bcc17_grid(part)) for part in READINGS[reading])
+    return mf, knn
+
+
+def grid_share(results: Results, label: str, reading: str) -> Quantity:
+    """Share of a parameter grid in which the order of Fig. 2 holds.
+
+    Parameters
+    ----------
+    results
+        Random, Popularity, pLSA, and the MF and kNN settings of the reading.
+    label
+        Protocol label.
+    reading
+        Key of :data:`READINGS`; each MF setting is combined with each kNN setting.
+
+    Returns
+    -------
+    Quantity
+        Replicates are the shares on resampled users.
+    """
+    shares = grid_holds(results, label, reading).mean(axis=(0, 1))
+    return Quantity(float(shares[-1]), shares[:-1])
+
+
+def grid_holds(results: Results, label: str, reading: str) -> npt.NDArray[np.bool_]:
+    """Tell for each combination of settings whether the order of Fig. 2 holds.
+
+    Parameters
+    ----------
+    results, label, reading
+        As in :func:`grid_share`.
+
+    Returns
+    -------
+    ndarray of bool, shape (MF settings, kNN settings, n_replicates + 1)
+        On each resampling of users and, last, on all users.
+    """
+    metric = str(results.metric(label, "P"))
+
+    def values(name: str) -> npt.NDArray[np.float64]:
+        quantity = results[name, label, metric]
+        return np.append(quantity.drawn, quantity.value)
+
+    mf, knn = (np.array([values(name) for name in names]) for names in reading_settings(reading))
+    top, pop, random = values("pLSA"), values("Popularity"), values("Random")
+    outer = (top > pop) & (pop > mf)[:, None] & (knn > random)[None]
+    return outer & (mf[:, None] > knn[None])
+
+
+def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, str, int]:
+    """Find the pair of settings whose order is nearest to the published one.
+
+    Parameters
+    ----------
+    results, label, reading
+        As in :func:`grid_share`.
+
+    Returns
+    -------
+    mf, knn : str
+        Names of the settings.
+    steps : int
+        How many of the four steps pLSA > Popularity > MF > kNN > Random hold: most of all pairs,
+        and among those the smallest step is largest.
+    """
+    measured = results.of_systems(label, results.metric(label, "P"))
+    values = {name: quantity.value for name, quantity in measured.items()}
+
+    def closeness(pair: tuple[str, str]) -> tuple[int, float]:
+        order = ("pLSA", "Popularity", *pair, "Random")
+        steps = [values[a] - values[b] for a, b in pairwise(order)]
+        return sum(step > 0 for step in steps), min(steps)
+
+    mf, knn = max(product(*reading_settings(reading)), key=closeness)
+    return mf, knn, closeness((mf, knn))[0]
+
+
+def star_sensitivity(results: Results, stars: Results) -> pd.DataFrame:
+    """Lay out how AR precision moves with the value that stars below 4 are given.
+
+    Parameters
+    ----------
+    results
+        The systems with the stars as the dataset has them.
+    stars
+        The variants of :func:`recbias.recommenders.merged_star_variants`.
+
+    Returns
+    -------
+    DataFrame
+        A row per system that reads stars, then Popularity and Random, which do not; columns are
+        the values 1, 2 and 3 and the dataset's own.
+    """
+    counted = (1, 2, 3)
+    metric = str(results.metric("AR", "P"))
+    variants = {
+        system.name: [variant.name for variant in merged_star_variants([system], counted)]
+        for system in results.grid.systems
+    }
+    readers = [name for name, own in variants.items() if own and set(own) <= set(stars.systems)]
+    rows = {}
+    for name in (*readers, "Popularity", "Random"):
+        asked = variants[name] if name in readers else [name] * len(counted)
+        rows[name] = [
+            *(stars[variant, "AR", metric].value for variant in asked),
+            results[name, "AR", metric].value,
+        ]
+    columns = [*map(str, counted), "as in this edition"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

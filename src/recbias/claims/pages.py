@@ -1,0 +1,254 @@
+"""What the pages of the book show in the same way: their data, systems, protocols, quantities.
+
+Each function returns Markdown or HTML for one cell of a chapter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+import pandas as pd
+
+from recbias.claims.ledger import claims
+from recbias.claims.showing import table_html
+from recbias.experiment import Results
+from recbias.metrics import Metric
+from recbias.recommenders import line_up_sources
+from recbias.results import Quantity
+
+__all__ = [
+    "claims_of",
+    "data_line",
+    "interval_text",
+    "markdown_table",
+    "paired_tests_table",
+    "plain",
+    "protocols_table",
+    "quantities_table",
+    "systems_table",
+]
+
+_MARKUP = re.compile(r"[\\`*_\[\]|]")
+
+
+def plain(text: str) -> str:
+    r"""Escape what Markdown or HTML would read in a text that is none, such as a name.
+
+    Examples
+    --------
+    >>> print(plain("P@10|t=100 of <kNN [a_b]>"))
+    P@10\|t=100 of &lt;kNN \[a\_b\]&gt;
+    """
+    return _MARKUP.sub(r"\\\g<0>", escape(text, quote=False))
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Write a table.
+
+    Parameters
+    ----------
+    head
+        Titles of the columns, as Markdown.
+    rows
+        Cells, as Markdown; names go through `plain` first.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> print(markdown_table(("system", "P@10"), [("Random", "0.01")]))
+    | system | P@10 |
+    |---|---|
+    | Random | 0.01 |
+    """
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in rows])
+
+
+def data_line(results: Results, note: str = "") -> str:
+    """Say which data a page is about, and whether its values were computed live.
+
+    Parameters
+    ----------
+    results
+        Any of the page's results.
+    note
+        A sentence that belongs there, as Markdown.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    data, versions = results.dataset, results.provenance
+    origin = "All values on this page were computed live, on the data itself."
+    if results.origin == "recorded":
+        origin = (
+            "The ratings may not be shipped with the book. This page draws **recorded results**: "
+            "aggregates computed earlier by the same code, with their key checked. "
+            "With the data at hand, the same page computes them anew. "
+            f"Computed by recbias {versions['recbias']} with numpy {versions['numpy']}, "
+            f"key `{results.key[:12]}`."
+        )
+    return (
+        f"**Data: {plain(data['title'])}**, {data['n_ratings']:,} ratings by {data['n_users']:,} "
+        f"users on {data['n_items']:,} items. {origin}{f' {note}' if note else ''}"
+    )
+
+
+def protocols_table(results: Results) -> str:
+    """List the protocols of a grid, with the target sets that a reader should know of.
+
+    Parameters
+    ----------
+    results
+        Of the grid.
+
+    Returns
+    -------
+    str
+        Markdown: a row per label, and a column for the side of the test if any test ratings are
+        taken out or others than the observed ones count.
+    """
+    grid = results.grid
+    metrics = {metric for every in grid.parsed_metrics.values() for metric in every}
+    cutoffs = {metric.cutoff for metric in metrics} - {None}
+    shortest = f"{cutoffs.pop()}" if len(cutoffs) == 1 else "the cutoff"
+    head = ["label", "protocol", *(["test"] if grid.tests else [])]
+    head += ["target sets", "no relevant item", "sample short", f"fewer than {shortest}"]
+    counts = ("sets", "no_relevant", "short_sample", "below_cutoff", "smallest")
+    sets = results.target_sets.set_index("label").to_dict("index")
+    rows = []
+    for label, protocol in grid.parsed.items():
+        side = [f"`{grid.test(label)}`"] if grid.tests else []
+        cells = [plain(label), f"`{protocol}`", *side]
+        rows.append([*cells, *(f"{sets[label][name]:,}" for name in counts)])
+    return markdown_table([*head, "smallest"], rows)
+
+
+def systems_table(line_up: str) -> str:
+    """List the systems of a line-up with what they are, and why with these parameters.
+
+    Parameters
+    ----------
+    line_up
+        Name of the line-up.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    head = ("system", "what it is, and why with these parameters")
+    rows = [(plain(name), source) for name, source in line_up_sources(line_up).items()]
+    return markdown_table(head, rows)
+
+
+def interval_text(quantity: Quantity, form: str = ".4f") -> str:
+    """Write a 95 % interval.
+
+    Examples
+    --------
+    >>> interval_text(Quantity(0.25, None, limits=(0.2, 0.3)), ".2f")
+    '0.20 to 0.30'
+    """
+    low, high = quantity.interval
+    return f"{low:{form}} to {high:{form}}"
+
+
+def quantities_table(
+    quantities: Mapping[str, Quantity], *, head: tuple[str, str], form: str = ".4f"
+) -> str:
+    """List quantities with their 95 % intervals.
+
+    Parameters
+    ----------
+    quantities
+        By what they are.
+    head
+        Titles of the first two columns.
+    form
+        Format of the numbers.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> found = {"AR and 1R": Quantity(0.25, None, limits=(0.2, 0.3))}
+    >>> print(quantities_table(found, head=("orders", "tau"), form=".2f").splitlines()[-1])
+    | AR and 1R | 0.25 | 0.20 to 0.30 |
+    """
+    rows = [
+        (plain(name), f"{each.value:{form}}", interval_text(each, form))
+        for name, each in quantities.items()
+    ]
+    return markdown_table((*head, "95 % interval"), rows)
+
+
+def paired_tests_table(
+    results: Results,
+    columns: Mapping[str, tuple[str, Metric | str, str]],
+    *,
+    systems: Sequence[str],
+) -> pd.DataFrame:
+    """Lay out the paired tests of some systems: differences with their intervals, and p-values.
+
+    Parameters
+    ----------
+    results
+        Of a grid that compares.
+    columns
+        Title, to label, metric and unit (``"user"`` or ``"run"``).
+    systems
+        All pairs of these are shown.
+
+    Returns
+    -------
+    DataFrame
+        A row per pair; for each title the difference with the half-width of its 95 % interval
+        (paired t), and p of the Wilcoxon signed-rank test, as texts.
+    """
+    tests = results.tests
+    tests = tests[tests["a"].isin(systems) & tests["b"].isin(systems)]
+    found: dict[str, pd.Series] = {}
+    for title, (label, metric, unit) in columns.items():
+        asked = (tests["label"] == label) & (tests["metric"] == str(metric))
+        rows = tests[asked & (tests["unit"] == unit)]
+        rows = rows.set_index(rows["a"] + " - " + rows["b"])
+        half = (rows["high"] - rows["low"]) / 2
+        difference = rows["difference"].map("{:.4f}".format) + half.map(" ± {:.4f}".format)
+        found[f"{title}: difference"] = difference
+        found[f"{title}: p"] = rows["wilcoxon_p"].map(
+            lambda p: f"{p:.1g}" if p > 1e-99 else "< 1e-99"
+        )
+    return pd.DataFrame(found).rename_axis(None)
+
+
+def claims_of(topic: str) -> str:
+    """List the claims of a chapter behind a click.
+
+    Parameters
+    ----------
+    topic
+        One of :data:`recbias.claims.TOPICS`.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    listed = [claim for claim in claims() if claim.topic == topic]
+    rows = [map(escape, (claim.id, claim.where, claim.kind, claim.text)) for claim in listed]
+    return (
+        f"<details><summary>The {len(listed)} claims of this chapter</summary>"
+        + table_html(("claim", "where", "class", "what it says"), rows, style="")
+        + "</details>"
+    )

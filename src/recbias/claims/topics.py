@@ -1,0 +1,83 @@
+"""The chapters that judge claims, found by their names.
+
+The claims of a topic such as "design alternatives" are judged by the module or package
+``recbias.claims.design_alternatives``. It holds
+
+* ``CHAPTER``, the name of the notebook, under which the chapter's results are stored;
+* ``CRITERIA``, a criterion for each of its claims, by id;
+* ``SUPERSEDED``, criteria that were replaced after their first result, by id; empty at first.
+
+Functions that make its results are registered when it is imported (`recbias.makers.maker`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from recbias.claims.ledger import TOPICS
+from recbias.claims.parts import Criterion, Superseded
+from recbias.errors import unknown_name
+
+__all__ = ["Judged", "chapters", "find_judged"]
+
+
+class Judged(NamedTuple):
+    """How the claims of a topic are judged.
+
+    Attributes
+    ----------
+    chapter
+        Name of the chapter's notebook.
+    criteria
+        A criterion by claim.
+    superseded
+        Criteria that were replaced, by claim.
+    """
+
+    chapter: str
+    criteria: Mapping[str, Criterion]
+    superseded: Mapping[str, Sequence[Superseded]]
+
+
+def find_judged(topic: str) -> Judged | None:
+    """Import what judges a topic.
+
+    Parameters
+    ----------
+    topic
+        One of :data:`recbias.claims.TOPICS`.
+
+    Returns
+    -------
+    Judged or None
+        None if its chapter is not written yet.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown topic.
+
+    Examples
+    --------
+    >>> find_judged("design alternatives").chapter
+    '01_design_alternatives'
+    """
+    if topic not in TOPICS:
+        raise unknown_name("chapter topic", topic, TOPICS)
+    name = f"recbias.claims.{topic.replace(' ', '_')}"
+    if find_spec(name) is None:
+        return None
+    module = importlib.import_module(name)
+    return Judged(module.CHAPTER, module.CRITERIA, module.SUPERSEDED)
+
+
+def chapters() -> dict[str, str | None]:
+    """List the topics with the names of their chapters; None for those not written yet.
+
+    All their modules are imported, and so their makers known, which reading results needs.
+    """
+    found = {topic: find_judged(topic) for topic in TOPICS}
+    return {topic: judged and judged.chapter for topic, judged in found.items()}
