@@ -66,9 +66,8 @@ from recbias.results import (
 from recbias.store import (
     frame_from_json,
     frame_to_json,
-    pack_replicates,
     platform_record,
-    unpack_replicates,
+    rounded_replicates,
 )
 from recbias.streams import stream
 
@@ -98,8 +97,7 @@ class Results(StoredResult):
         error ``se`` from resampled users, ``fold_sd`` between folds (NaN for a single one), and
         ``n_users``, the users that carry the value.
     replicates : mapping of int to ndarray of float64, shape (n_replicates,)
-        The values on resampled users, by row, for those that the grid keeps; in steps of 1/32767 of
-        the largest deviation.
+        The values on resampled users, by row, for those that the grid keeps; to 16 binary digits.
     tests : DataFrame
         A row per comparison and pair of systems: t and Wilcoxon tests, per user and, for 1R, per
         run. Users are those of the protocol's population.
@@ -182,13 +180,12 @@ class Results(StoredResult):
         }
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the kept replicates in 16 bits."""
+        """Return the kept replicates and their rows."""
         rows = np.array(sorted(self.replicates), dtype=np.int64)
         if not len(rows):
             return {}
         drawn = np.array([self.replicates[row] for row in rows])
-        packed, scale = pack_replicates(self.values["value"].to_numpy()[rows], drawn)
-        return {"rows": rows, "replicates": packed, "scale": scale}
+        return {"rows": rows, "replicates": rounded_replicates(drawn)}
 
     @classmethod
     def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
@@ -208,10 +205,8 @@ class Results(StoredResult):
         values = pd.concat([_names(grid), frame_from_json(body["values"])], axis=1)
         kept: dict[int, FloatArray] = {}
         if arrays:
-            rows = arrays["rows"]
-            centre = values["value"].to_numpy()[rows]
-            drawn = unpack_replicates(centre, arrays["replicates"], arrays["scale"])
-            kept = dict(zip(rows.tolist(), drawn, strict=True))
+            drawn = arrays["replicates"].astype(np.float64)
+            kept = dict(zip(arrays["rows"].tolist(), drawn, strict=True))
         return cls(
             grid=grid,
             values=values,
@@ -499,6 +494,5 @@ def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[i
     ]
     if not places:
         return {}
-    centre = rows["value"].to_numpy()[places]
-    packed, scale = pack_replicates(centre, np.array([drawn[row] for row in places]))
-    return dict(zip(places, unpack_replicates(centre, packed, scale), strict=True))
+    rounded = rounded_replicates([drawn[row] for row in places]).astype(np.float64)
+    return dict(zip(places, rounded, strict=True))

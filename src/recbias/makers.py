@@ -34,9 +34,8 @@ from recbias.store import (
     digest,
     frame_from_json,
     frame_to_json,
-    pack_replicates,
     platform_record,
-    unpack_replicates,
+    rounded_replicates,
 )
 
 __all__ = ["Made", "Maker", "Table", "maker", "run_maker"]
@@ -283,8 +282,7 @@ class Table(Made):
             raise ConfigError(f"a table with two rows of the name {twice}")
         drawn = more[0] if more else None
         if drawn is not None:
-            packed, scale = pack_replicates(frame["value"].to_numpy(), drawn)
-            drawn = unpack_replicates(frame["value"].to_numpy(), packed, scale)
+            drawn = rounded_replicates(drawn).astype(np.float64)
         return cls(index=tuple(index), frame=frame, replicates=drawn, **context)
 
     def select(self, **names: Any) -> pd.DataFrame:
@@ -311,11 +309,10 @@ class Table(Made):
         return {"index": list(self.index), "frame": frame_to_json(self.frame)}
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the replicates in 16 bits."""
+        """Return the replicates."""
         if self.replicates is None:
             return {}
-        packed, scale = pack_replicates(self.frame["value"].to_numpy(), self.replicates)
-        return {"replicates": packed, "scale": scale}
+        return {"replicates": rounded_replicates(self.replicates)}
 
     @classmethod
     def restore(
@@ -327,11 +324,7 @@ class Table(Made):
     ) -> Self:
         """Build the table from its document."""
         frame = frame_from_json(body["frame"])
-        drawn = None
-        if arrays:
-            drawn = unpack_replicates(
-                frame["value"].to_numpy(), arrays["replicates"], arrays["scale"]
-            )
+        drawn = arrays["replicates"].astype(np.float64) if arrays else None
         return cls(
             index=tuple(body["index"]),
             frame=frame,

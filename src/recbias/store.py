@@ -32,11 +32,10 @@ __all__ = [
     "digest",
     "frame_from_json",
     "frame_to_json",
-    "pack_replicates",
     "platform_record",
     "read_arrays",
     "read_document",
-    "unpack_replicates",
+    "rounded_replicates",
     "write_arrays",
     "write_atomically",
     "write_document",
@@ -541,109 +540,34 @@ def frame_from_json(record: Mapping[str, Any]) -> pd.DataFrame:
         raise StoreError(f"not a table ({error!r}); {_REMEDY}") from error
 
 
-_LARGEST = 32767
-_UNDEFINED = -32768
+_DIGITS = 16
 
 
-def pack_replicates(
-    values: npt.ArrayLike, replicates: npt.ArrayLike
-) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float64]]:
-    """Write replicates in 16 bits each: as deviations from their value, in units of their own.
+def rounded_replicates(replicates: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Keep 16 binary digits of replicates: enough for any interval; half the bytes compress away.
+
+    Each number is rounded by itself, to nearest: equal replicates stay equal, in whatever row and
+    file they are, and none passes another. (Steps of a row's own, finer as they may be, break the
+    ties between rows, and with them criteria that ask for a difference of at least 0.)
 
     Parameters
     ----------
-    values : array_like of float64, shape (n,)
-        Estimates.
-    replicates : array_like of float64, shape (n, n_replicates)
-        The same on resampled users. NaN stays NaN.
+    replicates : array_like of float64
+        Values on resampled users. NaN and infinities stay.
 
     Returns
     -------
-    packed : ndarray of int16, shape (n, n_replicates)
-        Deviations in units of `scale`; -32768 stands for NaN.
-    scale : ndarray of float64, shape (n,)
-        Largest deviation divided by 32767; 1 where no replicate deviates.
-
-    Raises
-    ------
-    ConfigError
-        If shapes do not fit, or a replicate is infinite or further from its value than a float64
-        can tell: it would leave no digits to the others.
-
-    Notes
-    -----
-    :func:`unpack_replicates` gives every replicate back up to ``scale / 2``. Packing that again
-    gives the same bits: results may be read and saved any number of times. For this, units have 24
-    binary digits and are no smaller than 4096 times the distance between floats at the value, so
-    that rounding in sums cannot reach them. Deviations below half of that (as of sums in another
-    order) are none. Replicates of a value that is NaN or infinite deviate from 0.
+    ndarray of float32, same shape
+        Off by at most one part in 65,536 of each number. Rounding again changes nothing.
 
     Examples
     --------
-    >>> packed, scale = pack_replicates([0.5], [[0.5, 0.75, 0.4, np.nan]])
-    >>> packed
-    array([[     0,  32767, -13107, -32768]], dtype=int16)
-    >>> unpack_replicates([0.5], packed, scale).round(4)
-    array([[0.5 , 0.75, 0.4 ,  nan]])
+    >>> rounded_replicates([0.5, 0.1, float("nan")])
+    array([0.5       , 0.10000038,        nan], dtype=float32)
     """
-    centre, drawn = _centre(values), np.asarray(replicates, dtype=np.float64)
-    if drawn.ndim != 2 or len(drawn) != len(centre):
-        raise ConfigError(
-            f"replicates of shape {drawn.shape} for {len(centre)} values; give a row per value"
-        )
-    with np.errstate(over="ignore"):
-        deviation = drawn - centre[:, None]
-    if (rows := np.isinf(deviation).any(axis=1)).any():
-        raise ConfigError(
-            f"infinite replicates in row {int(rows.argmax())}; leave them undefined (NaN) instead"
-        )
-    undefined = np.isnan(deviation)
-    largest = np.max(np.abs(deviation), axis=1, initial=0.0, where=~undefined)
-    fraction, exponent = np.frexp(largest / _LARGEST)
-    units = np.ldexp(np.rint(np.ldexp(fraction, 24)), exponent - 24)
-    smallest = np.maximum(4096 * np.spacing(np.abs(centre)), 2.0**-1000)
-    scale = np.where(largest > smallest / 2, np.maximum(units, smallest), np.maximum(smallest, 1.0))
-    steps = np.rint(np.where(undefined, 0.0, deviation) / scale[:, None])
-    return np.where(undefined, _UNDEFINED, steps).astype(np.int16), scale
-
-
-def unpack_replicates(
-    values: npt.ArrayLike, packed: npt.NDArray[np.int16], scale: npt.ArrayLike
-) -> npt.NDArray[np.float64]:
-    """Give back the replicates that :func:`pack_replicates` wrote.
-
-    Parameters
-    ----------
-    values : array_like of float64, shape (n,)
-        The same as for packing.
-    packed : ndarray of int16, shape (n, n_replicates)
-    scale : array_like of float64, shape (n,)
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n_replicates)
-
-    Raises
-    ------
-    ConfigError
-        If shapes do not fit.
-    """
-    centre, units = _centre(values), np.asarray(scale, dtype=np.float64)
-    if packed.ndim != 2 or not len(packed) == len(centre) == len(units):
-        raise ConfigError(
-            f"packed replicates of shape {packed.shape} for {len(centre)} values and {len(units)} "
-            "scales; give a row per value"
-        )
-    found = centre[:, None] + packed * units[:, None]
-    found[packed == _UNDEFINED] = np.nan
-    return found
-
-
-def _centre(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    centre = np.asarray(values, dtype=np.float64)
-    if centre.ndim != 1:
-        raise ConfigError(f"values of shape {centre.shape}; give a list of numbers")
-    return np.where(np.isfinite(centre), centre, 0.0)
+    drawn = np.asarray(replicates, dtype=np.float64)
+    fraction, exponent = np.frexp(drawn)
+    return np.ldexp(np.rint(np.ldexp(fraction, _DIGITS)), exponent - _DIGITS).astype(np.float32)
 
 
 def platform_record() -> dict[str, object]:
