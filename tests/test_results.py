@@ -57,6 +57,9 @@ def test_a_table_is_made_stored_and_read_back(sweep):
     counts = np.sort(load_dataset(WORLD).ratings.item_counts())[::-1]
     assert quantity.value == counts[:5].sum()
     assert quantity.interval[0] < quantity.value < quantity.interval[1]
+    dataclasses.replace(again, replicates=None).save(path)
+    assert not path.with_suffix(".parquet").exists()
+    assert load_result(path).replicates is None
     assert again.select(part="head")["size"].tolist() == [1, 5]
     assert made.compare(made.recompute()).differing == ()
 

@@ -255,6 +255,8 @@ class StoredResult(ABC):
             body=self.body(),
             sidecar=sidecar,
         )
+        if sidecar is None:
+            path.with_suffix(".parquet").unlink(missing_ok=True)  # of an earlier result
 
 
 _KINDS: dict[str, type[StoredResult]] = {}
