@@ -101,6 +101,8 @@ class Cell:
         Where its splits come from, one for each kind of judgments asked for, by their text.
     system
         The system as JSON.
+    identity
+        What decides its scores, as JSON: :meth:`recbias.recommenders.System.identity`.
     module
         Where its class is defined, for a worker process that has not imported it.
     fold, repeat
@@ -111,6 +113,7 @@ class Cell:
 
     source: tuple[Source, ...]
     system: str
+    identity: str
     module: str
     fold: int
     repeat: int
@@ -129,7 +132,7 @@ class Cell:
             named["test"] = str(test)
         return digest(
             {
-                **System.from_dict(json.loads(self.system)).identity(),
+                **json.loads(self.identity),
                 "data": source.data_hash,
                 "split": source.split,
                 "seed": source.seed,
@@ -172,6 +175,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     for artefact in wanted:
         by_training.setdefault(TestSet.parse(artefact.test).trains_on, []).append(artefact)
     found = []
+    identities = {system.name: canonical_json(system.identity()) for system in grid.systems}
     for artefacts in by_training.values():
         judged = dict.fromkeys(str(TestSet.parse(each.test).judgments) for each in artefacts)
         sources = tuple(_source(grid, dataset, data_dir, text) for text in judged)
@@ -182,6 +186,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
                 Cell(
                     source=sources,
                     system=canonical_json(system.to_dict()),
+                    identity=identities[system.name],
                     module=algorithm(system.algorithm).__module__,
                     fold=fold,
                     repeat=repeat,
@@ -231,6 +236,12 @@ def _groups(source: Source, fold: int, n_groups: int) -> ItemGroups:
     return popularity_groups(_splits(source)[fold].train, n_groups)
 
 
+@lru_cache(maxsize=8)
+def _sizes(source: Source, fold: int, n_groups: int) -> tuple[Any, Any]:
+    split = _splits(source)[fold]
+    return target_counts(split, _groups(source, fold, n_groups)), train_counts(split)
+
+
 def cell_dataset(cell: Cell) -> Dataset:
     """Return the dataset of a cell, whose content was compared."""
     source = cell.source[0]
@@ -251,6 +262,11 @@ def run_cell(cell: Cell) -> None:
         importlib.import_module(cell.module)
     started = time.perf_counter()
     system = System.from_dict(json.loads(cell.system))
+    if canonical_json(system.identity()) != cell.identity:
+        raise StoreError(
+            f"{system.name}: the code of {cell.module} changed while an experiment ran; nothing "
+            "was written, run it again"
+        )
     first = cell.source_of(missing[0])
     train = _splits(first)[cell.fold].train
     # One BLAS thread: the bits of a product depend on their number, and workers share the machine.
@@ -327,7 +343,8 @@ def _table_arrays(table: RankTable) -> dict[str, np.ndarray[Any, Any]]:
     return {name: getattr(table, name) for name in names}
 
 
-_KEPT = ("listed", "above", "train_above", "n_scored", "n_train_scored", "list_items")
+_OFTEN = ("listed", "above", "n_scored")
+_KEPT = (*_OFTEN, "train_above", "n_train_scored", "list_items")
 
 
 def _position_arrays(positions: Positions) -> dict[str, np.ndarray[Any, Any]]:
@@ -339,8 +356,16 @@ def _position_arrays(positions: Positions) -> dict[str, np.ndarray[Any, Any]]:
     return {**arrays, "list_lengths": lengths, "depth": np.array([positions.depth])}
 
 
-def load_positions(cell: Cell, artefact: Artefact) -> Positions:
+def load_positions(cell: Cell, artefact: Artefact, *, whole: bool = True) -> Positions:
     """Read the counts of a cell.
+
+    Parameters
+    ----------
+    cell, artefact
+        What is read.
+    whole
+        Whether lists and counts of training items are wanted too, which most questions never ask
+        for; without them lists are empty, and rules with training items are refused.
 
     Raises
     ------
@@ -349,11 +374,16 @@ def load_positions(cell: Cell, artefact: Artefact) -> Positions:
     """
     split = _splits(cell.source_of(artefact))[cell.fold]
     groups = _groups(cell.source_of(artefact), cell.fold, artefact.groups)
-    arrays, _ = read_arrays(cell.path(artefact), key=cell.key(artefact))
+    n_targets, n_train = _sizes(cell.source_of(artefact), cell.fold, artefact.groups)
+    arrays, _ = read_arrays(
+        cell.path(artefact), key=cell.key(artefact), names=None if whole else _OFTEN
+    )
     _check_length(cell, artefact, len(arrays["listed"]), len(split.test))
-    lengths = arrays.pop("list_lengths").astype(np.int64)
+    nothing = np.zeros(split.test.n_users, dtype=np.int64)
+    lengths = arrays.pop("list_lengths", nothing).astype(np.int64)
+    depth = int(arrays.pop("depth", nothing)[0])
     for name in ("n_scored", "n_train_scored", "list_items"):
-        arrays[name] = arrays[name].astype(np.int32)
+        arrays[name] = arrays.get(name, nothing[:0]).astype(np.int32)
     return Positions(
         n_users=split.test.n_users,
         user=split.test.user,
@@ -361,10 +391,11 @@ def load_positions(cell: Cell, artefact: Artefact) -> Positions:
         value=split.test.value,
         groups=groups,
         test_items=split.test_items,
-        n_targets=target_counts(split, groups),
-        n_train=train_counts(split),
+        n_targets=n_targets,
+        n_train=n_train,
+        train_above=arrays.pop("train_above", None),
         list_starts=np.concatenate([[0], np.cumsum(lengths)]),
-        depth=int(arrays.pop("depth")[0]),
+        depth=depth,
         **arrays,
     )
 

@@ -256,9 +256,13 @@ class Grid:
         """Number of item groups."""
         return read_groups(self.groups)
 
+    @cached_property
+    def _parsed_tests(self) -> dict[str, TestSet]:
+        return {label: TestSet.parse(self.tests.get(label, "")) for label in self.parsed}
+
     def test(self, label: str) -> TestSet:
         """Return the side of the test under a label."""
-        return TestSet.parse(self.tests.get(label, ""))
+        return self._parsed_tests[label]
 
     def with_systems(self, names: Iterable[str]) -> Grid:
         """Return the grid with some of its systems only, and no comparisons."""

@@ -90,6 +90,12 @@ class FoldPart(NamedTuple):
     sets: dict[str, int]
 
 
+def needs_all(grid: Grid, label: str) -> bool:
+    """Tell whether a label asks for lists or for training items, beside counts of targets."""
+    metrics = grid.parsed_metrics[label]
+    return grid.parsed[label].rule.with_train or any(metric.kind != "ranks" for metric in metrics)
+
+
 class Reader:
     """Reads each artefact of a cell once, and computes a damaged one again."""
 
@@ -103,8 +109,9 @@ class Reader:
         """Return the counts that a label is about."""
         artefact, test = artefact_of(grid, label), grid.test(label)
         if artefact not in self._positions:
+            whole = any(needs_all(grid, other) for other in grid.parsed)
             self._positions[artefact] = self._read(
-                artefact, lambda: load_positions(self.cell, artefact)
+                artefact, lambda: load_positions(self.cell, artefact, whole=whole)
             )
         name = artefact, str(test)
         if name not in self._reduced:

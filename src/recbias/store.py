@@ -12,7 +12,7 @@ import math
 import os
 import platform
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -180,7 +180,9 @@ def write_arrays(
     return digest(bytes(content))
 
 
-def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+def read_arrays(
+    path: Path, *, key: str, names: Sequence[str] | None = None
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
     """Read what :func:`write_arrays` wrote.
 
     Parameters
@@ -189,6 +191,8 @@ def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], d
         An artefact.
     key
         The key that it must have.
+    names
+        The arrays that are wanted, which saves unpacking the others; None = all.
 
     Returns
     -------
@@ -207,8 +211,10 @@ def read_arrays(path: Path, *, key: str) -> tuple[dict[str, npt.NDArray[Any]], d
         place = _checksum_place(content)
         if place < 0 or content[place : place + 64] != _checksum(content, place):
             raise ValueError("its checksum is absent or another")
-        table = pq.read_table(pa.BufferReader(content))
-        metadata = table.schema.metadata
+        file = pq.ParquetFile(pa.BufferReader(content))
+        metadata = file.schema_arrow.metadata
+        # In one thread: workers share the processors already.
+        table = file.read(columns=None if names is None else list(names), use_threads=False)
         found = metadata[b"recbias.key"].decode()
         provenance = json.loads(metadata[b"recbias.provenance"])
         shapes = json.loads(metadata[b"recbias.arrays"])

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from recbias.errors import ConfigError
 from recbias.ranking import RankTable
+from recbias.ranking.kernels import order_rows
 from recbias.relevance import relevant
 from recbias.splits import Split
 from recbias.targets import n_all_targets
@@ -139,11 +140,11 @@ def ranks_in_shared_set(table: RankTable) -> npt.NDArray[np.int64]:
     BCC17 Sec. 3.4, corrected proof (E01).
     """
     listed = table.rank > 0
-    order = np.lexsort((table.rank, ~listed, table.user))
-    user = table.user[order]
-    first = np.searchsorted(user, user, side="left")
-    ranks = np.zeros(len(user), dtype=np.int64)
-    ranks[order] = table.rank[order] + np.arange(len(user)) - first
+    indptr = np.searchsorted(table.user, np.arange(table.n_users + 1)).astype(np.int64)
+    order = np.empty(len(table.user), dtype=np.int64)
+    order_rows(indptr, listed, table.rank, order)
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = table.rank[order] + np.arange(len(order)) - indptr[table.user[order]]
     return np.where(listed, ranks, 0)
 
 
