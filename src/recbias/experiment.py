@@ -185,7 +185,8 @@ class Results(StoredResult):
         if not len(rows):
             return {}
         drawn = np.array([self.replicates[row] for row in rows])
-        return {"rows": rows, "replicates": rounded_replicates(drawn)}
+        # Flat: rows of bytes, as arrays with two axes are stored, become a fifth larger.
+        return {"rows": rows, "replicates": rounded_replicates(drawn).ravel()}
 
     @classmethod
     def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
@@ -205,7 +206,7 @@ class Results(StoredResult):
         values = pd.concat([_names(grid), frame_from_json(body["values"])], axis=1)
         kept: dict[int, FloatArray] = {}
         if arrays:
-            drawn = arrays["replicates"].astype(np.float64)
+            drawn = arrays["replicates"].reshape(len(arrays["rows"]), -1).astype(np.float64)
             kept = dict(zip(arrays["rows"].tolist(), drawn, strict=True))
         return cls(
             grid=grid,

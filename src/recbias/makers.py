@@ -312,7 +312,7 @@ class Table(Made):
         """Return the replicates."""
         if self.replicates is None:
             return {}
-        return {"replicates": rounded_replicates(self.replicates)}
+        return {"replicates": rounded_replicates(self.replicates).ravel()}
 
     @classmethod
     def restore(
@@ -324,7 +324,9 @@ class Table(Made):
     ) -> Self:
         """Build the table from its document."""
         frame = frame_from_json(body["frame"])
-        drawn = arrays["replicates"].astype(np.float64) if arrays else None
+        drawn = None
+        if arrays:
+            drawn = arrays["replicates"].reshape(len(frame), -1).astype(np.float64)
         return cls(
             index=tuple(body["index"]),
             frame=frame,

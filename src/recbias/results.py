@@ -242,7 +242,7 @@ class StoredResult(ABC):
         sidecar = None
         if arrays:
             sidecar = write_arrays(
-                path.with_suffix(".parquet"), arrays, key=self.key, provenance={}
+                path.with_suffix(".parquet"), arrays, key=self.key, provenance={}, level=19
             )
         write_document(
             path.with_suffix(".json"),

@@ -92,6 +92,7 @@ def write_arrays(
     *,
     key: str,
     provenance: Mapping[str, object],
+    level: int = 1,
 ) -> str:
     """Write named arrays of any lengths as one Parquet file with a checksum over all of it.
 
@@ -106,6 +107,8 @@ def write_arrays(
         What :func:`read_arrays` will be asked for.
     provenance
         JSON-able record of how the content arose; not part of the key.
+    level
+        How hard zstd tries, from 1 to 22: fast for artefacts, small for what is committed.
 
     Returns
     -------
@@ -165,7 +168,7 @@ def write_arrays(
         sink,
         schema,
         compression="zstd",
-        compression_level=1,
+        compression_level=level,
         use_dictionary=False,
         column_encoding=encodings,
         write_statistics=False,
