@@ -29,7 +29,6 @@ from recbias.protocol import Protocol
 from recbias.ranking import Positions, RankTable, rank_once
 from recbias.ranking.positions import target_counts, train_counts
 from recbias.recommenders import System
-from recbias.recommenders.base import algorithm
 from recbias.relevance import relevant
 from recbias.splits import Split
 from recbias.store import canonical_json, digest, platform_record, read_arrays, write_arrays
@@ -103,8 +102,8 @@ class Cell:
         The system as JSON.
     identity
         What decides its scores, as JSON: :meth:`recbias.recommenders.System.identity`.
-    module
-        Where its class is defined, for a worker process that has not imported it.
+    modules
+        What a worker process imports first: modules outside the package.
     fold, repeat
         Number of the fold, and of the training seed.
     artefacts
@@ -114,7 +113,7 @@ class Cell:
     source: tuple[Source, ...]
     system: str
     identity: str
-    module: str
+    modules: tuple[str, ...]
     fold: int
     repeat: int
     artefacts: tuple[Artefact, ...]
@@ -187,7 +186,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
                     source=sources,
                     system=canonical_json(system.to_dict()),
                     identity=identities[system.name],
-                    module=algorithm(system.algorithm).__module__,
+                    modules=grid.modules,
                     fold=fold,
                     repeat=repeat,
                     artefacts=tuple(artefacts),
@@ -258,13 +257,13 @@ def run_cell(cell: Cell) -> None:
     missing = cell.missing()
     if not missing:
         return
-    if cell.module != "__main__":
-        importlib.import_module(cell.module)
+    for module in cell.modules:
+        importlib.import_module(module)
     started = time.perf_counter()
     system = System.from_dict(json.loads(cell.system))
     if canonical_json(system.identity()) != cell.identity:
         raise StoreError(
-            f"{system.name}: the code of {cell.module} changed while an experiment ran; nothing "
+            f"{system.name}: the code of its class changed while an experiment ran; nothing "
             "was written, run it again"
         )
     first = cell.source_of(missing[0])

@@ -474,7 +474,7 @@ def _tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
     grouped: dict[tuple[int, str], list[Cell]] = {}
     for name, cell in cells:
         grouped.setdefault((cell.fold, name), []).append(cell)
-    return [Task(single[name], tuple(own)) for (_, name), own in sorted(
+    return [Task(grid.modules, single[name], tuple(own)) for (_, name), own in sorted(
         grouped.items(), key=lambda item: item[0][0]
     )]  # fmt: skip
 

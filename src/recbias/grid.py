@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Any
 
 from recbias import aggregation, ranking, splits, testset
-from recbias.datasets import Dataset
+from recbias.datasets import Dataset, outside_module
 from recbias.errors import ConfigError
 from recbias.metrics import Metric, parse_metric
 from recbias.protocol import Protocol
-from recbias.recommenders import System
+from recbias.recommenders import System, algorithm
 from recbias.splits import SplitRule
 from recbias.store import digest
 from recbias.targets import read_groups
@@ -263,6 +263,19 @@ class Grid:
     def test(self, label: str) -> TestSet:
         """Return the side of the test under a label."""
         return self._parsed_tests[label]
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Modules outside the package that define its systems, metrics and dataset.
+
+        A worker process imports them first. What was typed into a session has none to import.
+        """
+        metrics = {metric for metrics in self.parsed_metrics.values() for metric in metrics}
+        found = [algorithm(system.algorithm).__module__ for system in self.systems]
+        found += [metric.declaration.measure.__module__ for metric in metrics]
+        found.append(outside_module(self.dataset) or "")
+        own = ("", "recbias", "__main__")
+        return tuple(sorted({name for name in found if name.partition(".")[0] not in own}))
 
     def with_systems(self, names: Iterable[str]) -> Grid:
         """Return the grid with some of its systems only, and no comparisons."""

@@ -7,6 +7,7 @@ are taken; values of the system as a whole). *Combine* the folds. *Compare* all 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -67,8 +68,9 @@ _Loaded = TypeVar("_Loaded")
 
 
 class Task(NamedTuple):
-    """One system on one fold: what a worker reduces."""
+    """One system on one fold: what a worker reduces, modules imported that it then needs."""
 
+    modules: tuple[str, ...]
     grid: Grid
     cells: tuple[Cell, ...]
 
@@ -139,6 +141,8 @@ class Reader:
 
 def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
     """Measure one system on one fold under every label; say which artefacts were damaged."""
+    for module in task.modules:
+        importlib.import_module(module)
     grid = task.grid
     parts: dict[str, FoldPart] = {}
     readers = [Reader(cell) for cell in task.cells]

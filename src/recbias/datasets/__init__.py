@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens, netflix, yahoo
 from recbias.datasets.content import Content
-from recbias.datasets.registry import DatasetInfo, dataset_info, find_files, registry, state
+from recbias.datasets.registry import (
+    OUTSIDE,
+    DatasetInfo,
+    dataset_info,
+    find_files,
+    registry,
+    state,
+)
 from recbias.datasets.tables import TableOptions, kept_options, options_file, read_table
 from recbias.errors import ConfigError, DataError, unknown_name
 from recbias.ratings import Duplicates, Ratings, RatingScale
@@ -33,6 +40,7 @@ from recbias.simulation import (
 )
 
 __all__ = [
+    "Content",
     "Dataset",
     "DatasetInfo",
     "TableOptions",
@@ -43,6 +51,8 @@ __all__ = [
     "kept_options",
     "load_dataset",
     "options_file",
+    "outside_module",
+    "register_dataset",
     "registry",
     "state",
     "top_rating",
@@ -259,7 +269,7 @@ def _synthetic(_: Sequence[Path]) -> Content:
     return Content(world.ratings, truth=world)
 
 
-_READERS: Mapping[str, Callable[[Sequence[Path]], Content]] = {
+_READERS: dict[str, Callable[[Sequence[Path]], Content]] = {
     "synthetic": _synthetic,
     "ml-1m": movielens.read_1m,
     "ml-1m-stars": lambda files: Content(movielens.read_1m_stars(files[0])),
@@ -274,6 +284,47 @@ _READERS: Mapping[str, Callable[[Sequence[Path]], Content]] = {
     "yahoo-r3": yahoo.read,
     "kuairec": kuairec.read,
 }
+
+
+def register_dataset(info: DatasetInfo, read: Callable[[Sequence[Path]], Content]) -> None:
+    """Make a data set of your own known by a name, wherever one is taken.
+
+    Parameters
+    ----------
+    info : DatasetInfo
+        Its entry: title, licence, size, scale, the files that it needs below a data folder (none if
+        `read` makes it), and what it cannot test. With a `content_hash` what is read is compared.
+    read : callable
+        A function of a module, called with the paths of those files.
+
+    Raises
+    ------
+    ConfigError
+        If another module's data set has the name, or the name would be taken for a path or a world.
+
+    Examples
+    --------
+    >>> register_dataset(dataset_info("coat"), lambda files: Content(...))
+    Traceback (most recent call last):
+    ...
+    recbias.errors.ConfigError: data set 'coat' exists already, in recbias.datasets.coat: ...
+    """
+    known = _READERS.get(info.name)
+    if known is not None and known.__module__ != read.__module__:
+        raise ConfigError(
+            f"data set '{info.name}' exists already, in {known.__module__}: rename yours"
+        )
+    if is_path(info.name) or is_world(info.name):
+        raise ConfigError(f"data set '{info.name}': a name has no slash, suffix or brackets")
+    OUTSIDE[info.name] = info
+    _READERS[info.name] = read
+
+
+def outside_module(name: str) -> str | None:
+    """Name the module of a data set that was registered from outside; None for all others."""
+    if name not in OUTSIDE:
+        return None
+    return str(_READERS[name].__module__)
 
 
 def _load_named(info: DatasetInfo, files: tuple[Path, ...]) -> Dataset:

@@ -88,6 +88,10 @@ class DatasetInfo:
     merged_content_hash: str | None = None
 
 
+OUTSIDE: dict[str, DatasetInfo] = {}
+"""Entries of data sets from outside the package, see `recbias.datasets.register_dataset`."""
+
+
 def registry() -> dict[str, DatasetInfo]:
     """Read the registry.
 
@@ -102,7 +106,7 @@ def registry() -> dict[str, DatasetInfo]:
         scale = RatingScale(*entry.pop("scale"))
         files = tuple(map(tuple, entry.pop("files", [])))
         entries[name] = DatasetInfo(name=name, scale=scale, files=files, **entry)
-    return entries
+    return {**entries, **OUTSIDE}
 
 
 def dataset_info(name: str) -> DatasetInfo:
