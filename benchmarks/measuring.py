@@ -1,9 +1,9 @@
 """How long a grid takes whose cells are all there, beside reading what it reads.
 
-``python benchmarks/measuring.py [DATASET]`` runs the main grid of chapter 1 (ten systems, five folds,
-seven protocols, 20 metrics, paired tests) on ``synthetic``, or on a data set from the folder that
-RECBIAS_DATA names. Cells that are missing are computed first. Both are timed in turn, so that a busy
-machine slows them alike.
+``python benchmarks/measuring.py [DATASET]`` runs the main grid of chapter 1 (ten systems, five
+folds, seven protocols, 20 metrics, paired tests) on ``synthetic``, or on a data set from the folder
+that RECBIAS_DATA names. Cells that are missing are computed first. Both are timed in turn, so that
+a busy machine slows them alike.
 """
 
 from __future__ import annotations

@@ -160,11 +160,12 @@ def main() -> None:
         for name, (users, items) in factors.items():
             product, rounded = Product(users, items), RoundedProduct(users, items)
             tables = rank(product, split, RULES, seed=1)
-            groups = popularity_groups(split.train, 10)
 
             def keep(product: Product = product, depth: int = 100, n: int = 10) -> object:
-                own = groups.merged(n)
-                return rank_once(product, split, groups=own, sampled=RULES[2:], depth=depth, seed=1)
+                groups = popularity_groups(split.train, n)
+                return rank_once(
+                    product, split, groups=groups, sampled=RULES[2:], depth=depth, seed=1
+                )
 
             count = measure_all(tables)
             found = interleaved(
