@@ -76,11 +76,7 @@ def read(files: Sequence[Path]) -> Content:
 
 def _numbered_by_profile(frame: pd.DataFrame) -> pd.Series[int]:
     texts = frame.astype(str)
-    profiles = (
-        texts[["item_id", "rating", "known"]]
-        .agg(" ".join, axis=1)
-        .groupby(texts["user_id"])
-        .agg(lambda rows: sorted(rows))
-    )
+    rows = texts["item_id"] + " " + texts["rating"] + " " + texts["known"]
+    profiles = rows.groupby(texts["user_id"]).agg(lambda own: sorted(own))
     number = {user: place for place, user in enumerate(profiles.sort_values().index, start=1)}
     return texts["user_id"].map(number)
