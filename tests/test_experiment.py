@@ -410,6 +410,7 @@ DERIVED = {
     "thinned": ("TI-AN-AR rel>=5", "removed=40%", ("P@10", "R@10", "nDCG@10", "rho")),
     "thinned runs": ("TI-AN-1R rel>=5", "removed=40%", ("P@10", "P@10|t=30")),
     "headless": ("TI-AN-AR rel>=5", "head=10%", ("P@10", "Gini@10")),
+    "tail only": ("TI-AN-AR rel>=5", "items=6-10/10", ("R@10", "P@10")),
     "any size": ("TI-AN-1R rel>=5", "", ("P@10|t=5", "lower@10|t=50", "upper@10|t=50")),
     "percentiles": ("TI-AN-P1R m=5 rel>=5", "", ("P@3|t=10",)),
     "control": ("TI-AN-1R +train rel>=5", "", ("P@10|t=30",)),
@@ -434,6 +435,10 @@ def test_derived_quantities_need_no_training(grid, fits):
     results = run(Grid.from_dict(wide))
     assert len(fits) == 36
     assert results.values["value"].notna().all()
+    for system, fold, _, table in grid_tables(results.grid, "tail only"):
+        split = dataset_splits(load_dataset(grid.dataset), grid.split, seed=5)[fold]
+        counts = np.argsort(-split.train.item_counts(), kind="stable")
+        assert set(table.item.tolist()) <= set(counts[len(counts) // 2 :].tolist()), system
     assert (results.values["value"] > 0).any()
 
 

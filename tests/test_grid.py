@@ -273,6 +273,7 @@ def test_a_grid_that_cannot_be_measured_is_refused(changes, message):
 @pytest.mark.parametrize(
     ("text", "side", "message"),
     [
+        ("TI-AN-AR rel>=5", "items=1-2/3", "cannot be told from 10 groups"),
         ("TI-AN-P1R m=3 rel>=5", "", "3 percentiles cannot be told from 10 groups"),
         ("AI-NN-1R t=9 rel>=5", "head=10%", "cannot leave out a head"),
         ("TI-AN-1R +train rel>=5", "head=10%", "cannot leave out a head"),

@@ -21,7 +21,9 @@ from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
 def test_sides(draw):
     part = draw(st.sampled_from(["observed", "unbiased", "truth"]))
     sample = draw(st.one_of(st.none(), st.integers(1, 99))) if part == "truth" else None
-    return TestSet(part, draw(st.integers(0, 99)), draw(st.integers(0, 99)), sample)
+    ends = sorted(draw(st.lists(st.integers(1, 12), min_size=3, max_size=3)))
+    items = draw(st.sampled_from(["", "{}-{}/{}".format(*ends)]))
+    return TestSet(part, draw(st.integers(0, 99)), draw(st.integers(0, 99)), sample, items)
 
 
 test_sides.__test__ = False
@@ -48,6 +50,10 @@ def test_the_part_may_be_left_out():
         ("observed sample=5", "of truth only"),
         ("truth sample=0", "from 1"),
         ("observed tail=5%", "cannot read test side"),
+        ("observed items=3", "items=3: expected groups by popularity"),
+        ("observed items=", "expected groups by popularity"),
+        ("observed items=0-3/10", "items=0-3/10: expected"),
+        ("observed items=4-11/10", "items=4-11/10: expected"),
     ],
 )
 def test_a_wrong_test_side_is_refused(text, message):
@@ -163,6 +169,9 @@ def test_removing_leaves_training_and_candidates_but_for_the_head():
     assert thinned.train is fold.train
     assert pairs(thinned.test) < pairs(fold.test)
     assert (thinned.test_items == fold.test_items).all()
+    some = reduced_split(fold, TestSet(items="2-5/5"), groups, seed=1)
+    assert (some.test_items == fold.test_items).all()
+    assert pairs(some.test) == {pair for pair in pairs(fold.test) if groups.labels[pair[1]] >= 2}
     tail = reduced_split(fold, TestSet(head=10), groups, seed=1)
     counts = fold.train.item_counts()
     head = set(np.argsort(-counts, kind="stable")[:6].tolist())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import sys
 import time
 from collections.abc import Iterable
@@ -333,8 +334,8 @@ def _ranked(
 
 
 def _enough_groups(test: TestSet) -> int:
-    """Give a number of groups that a head consists of."""
-    return 100 if test.head else 1
+    """Give a number of groups that the head consists of, and the items that count."""
+    return math.lcm(100 if test.head else 1, test.item_groups[2])
 
 
 def _table_arrays(table: RankTable) -> dict[str, np.ndarray[Any, Any]]:
@@ -405,6 +406,8 @@ def reduce_positions(positions: Positions, cell: Cell, test: TestSet) -> Positio
         seed = cell.source[0].seed
         rows = kept_rows(test, len(positions.user), seed=seed, fold=cell.fold)
         positions = positions.take(rows)
+    if test.items:
+        positions = positions.take(test.counted_items(positions.groups)[positions.item])
     if test.head:
         n_groups = positions.groups.n_groups
         positions = positions.of_groups(test.n_head_groups(n_groups), n_groups)

@@ -197,6 +197,11 @@ class Grid:
                 f"give the grid groups='popularity {rule.n_groups}'"
             )
         test.n_head_groups(n_groups)
+        if n_groups % test.item_groups[2]:
+            raise ConfigError(
+                f"{label!r}: items={test.items} cannot be told from {n_groups} groups; give the "
+                f"grid groups='popularity {test.item_groups[2]}'"
+            )
         if test.head and (rule.with_train or (rule.others == "NN" and rule.candidates == "AI")):
             raise ConfigError(f"{label!r}: {rule} cannot leave out a head of items; use TI")
         for metric in self.parsed_metrics[label]:

@@ -39,6 +39,7 @@ REVISION = 1
 """Raised when code changes which test ratings are taken out at random, or sampled from truth."""
 
 _TOKENS = re.compile(r"(?P<name>removed|head|sample)=(?P<number>\d+)(?P<unit>%?)")
+_ITEMS = re.compile(r"(?P<first>\d+)-(?P<last>\d+)/(?P<groups>\d+)")
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,16 @@ class TestSet:
         percent; their training ratings stay (BCC17 Sec. 6, after Cremonesi et al. 2010).
     sample
         Of ``"truth"``: judgments per user, of items drawn uniformly; None = all items.
+    items
+        Whose judgments count: popularity groups, as ``"6-10/10"`` for the less popular half, the
+        first group being the most popular one. All items stay targets: ratings of the others count
+        as never given.
 
     Raises
     ------
     ConfigError
-        For an unknown part, shares outside 0 to 99, or a sample of anything but truth.
+        For an unknown part, shares outside 0 to 99, a sample of anything but truth, or groups of
+        items that there are not.
 
     Examples
     --------
@@ -78,6 +84,7 @@ class TestSet:
     removed: int = 0
     head: int = 0
     sample: int | None = None
+    items: str = ""
 
     def __post_init__(self) -> None:
         if self.part not in get_args(Part):
@@ -89,6 +96,16 @@ class TestSet:
             raise ConfigError(
                 f"sample={self.sample}: a number of judgments per user, from 1, of truth only"
             )
+
+        if self.items:
+            match = _ITEMS.fullmatch(self.items)
+            if match is None or not 1 <= int(match[1]) <= int(match[2]) <= int(match[3]):
+                raise ConfigError(
+                    f"items={self.items}: expected groups by popularity, as 6-10/10 for the less "
+                    "popular half"
+                )
+            object.__setattr__(self, "items", "-".join(str(int(match[n])) for n in (1, 2)))
+            object.__setattr__(self, "items", f"{self.items}/{int(match[3])}")
 
     @classmethod
     def parse(cls, text: str) -> TestSet:
@@ -103,8 +120,11 @@ class TestSet:
         part = "observed"
         if words and "=" not in words[0]:
             part = words.pop(0)
-        numbers: dict[str, int] = {}
+        numbers: dict[str, int | str] = {}
         for word in words:
+            if word.startswith("items=") and "items" not in numbers:
+                numbers["items"] = word.removeprefix("items=") or "none"
+                continue
             match = _TOKENS.fullmatch(word)
             if (
                 match is None
@@ -113,7 +133,8 @@ class TestSet:
             ):
                 raise ConfigError(
                     f"cannot read test side {text!r}: expected PART [removed=PERCENT%] "
-                    "[head=PERCENT%] [sample=JUDGMENTS], such as 'observed removed=30%'"
+                    "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS], such as "
+                    "'observed removed=30%'"
                 )
             numbers[match["name"]] = int(match["number"])
         return cls(part, **numbers)  # type: ignore[arg-type]
@@ -124,6 +145,7 @@ class TestSet:
             f"removed={self.removed}%" if self.removed else "",
             f"head={self.head}%" if self.head else "",
             f"sample={self.sample}" if self.sample is not None else "",
+            f"items={self.items}" if self.items else "",
         ]
         return " ".join(token for token in tokens if token)
 
@@ -136,6 +158,33 @@ class TestSet:
     def judgments(self) -> TestSet:
         """The same judgments before any are taken out: what a pass over the scores counts."""
         return TestSet(self.part, sample=self.sample)
+
+    @property
+    def item_groups(self) -> tuple[int, int, int]:
+        """First group, the one behind the last, and how many there are; (0, 1, 1) is all."""
+        match = _ITEMS.fullmatch(self.items)
+        return (0, 1, 1) if match is None else (int(match[1]) - 1, int(match[2]), int(match[3]))
+
+    def counted_items(self, groups: ItemGroups) -> npt.NDArray[np.bool_]:
+        """Tell whose judgments count.
+
+        Parameters
+        ----------
+        groups
+            Groups of items, the most popular first.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_items,)
+
+        Raises
+        ------
+        ConfigError
+            If the groups that count are no unions of these.
+        """
+        first, end, n_groups = self.item_groups
+        labels = groups.merged(n_groups).labels
+        return (labels >= first) & (labels < end)
 
     def n_head_groups(self, n_groups: int) -> int:
         """Tell how many of so many equal groups of items the head is.
@@ -288,6 +337,7 @@ def reduced_split(split: Split, test: TestSet, groups: ItemGroups, *, seed: int)
         Fewer test ratings; its ``test_items`` lack the head, and nothing else.
     """
     rows = kept_rows(test, len(split.test), seed=seed, fold=split.fold)
+    rows &= test.counted_items(groups)[split.test.item]
     items = split.test_items
     if test.head:
         outside = groups.labels >= test.n_head_groups(groups.n_groups)
