@@ -521,7 +521,8 @@ def test_a_cell_whose_data_changed_writes_nothing(grid, tmp_path):
     table.write_text("\n".join(lines[:-5]) + "\n")
     import recbias.cells as module
 
-    for cached in (module._dataset, module._splits, module._groups):
+    module._DATASETS.clear()
+    for cached in (module._splits, module._groups):
         cached.cache_clear()
     with pytest.raises(StoreError, match="it changed while an experiment ran; nothing was written"):
         run_cell(cells[0][1])

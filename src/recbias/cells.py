@@ -201,7 +201,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
 
 
 def _source(grid: Grid, dataset: Dataset, data_dir: Path | None, judgments: str) -> Source:
-    return Source(
+    source = Source(
         dataset=grid.dataset,
         data_dir=str(data_dir) if data_dir else None,
         split=grid.split,
@@ -209,24 +209,39 @@ def _source(grid: Grid, dataset: Dataset, data_dir: Path | None, judgments: str)
         judgments=judgments,
         data_hash=judgments_hash(dataset, TestSet.parse(judgments)),
     )
+    _remember(source, dataset)
+    return source
 
 
-@lru_cache(maxsize=2)
-def _dataset(name: str, data_dir: str | None, data_hash: str, judgments: str) -> Dataset:
-    """Load a dataset, and refuse another content than the cells are named by."""
-    dataset = load_dataset(name, data_dir=Path(data_dir) if data_dir else None)
-    found = judgments_hash(dataset, TestSet.parse(judgments))
-    if found != data_hash:
-        raise StoreError(
-            f"{dataset.source}: content {found[:12]}, expected {data_hash[:12]}: it changed while "
-            "an experiment ran; nothing was written, run it again"
-        )
+_DATASETS: dict[Source, Dataset] = {}
+"""The datasets that this process has read last, by what is known of their content."""
+
+
+def _remember(source: Source, dataset: Dataset) -> Dataset:
+    _DATASETS[source] = dataset
+    while len(_DATASETS) > 2:
+        del _DATASETS[next(iter(_DATASETS))]
     return dataset
+
+
+def _dataset(source: Source) -> Dataset:
+    """Load a dataset, and refuse another content than the cells are named by."""
+    if source in _DATASETS:
+        return _DATASETS[source]
+    data_dir = Path(source.data_dir) if source.data_dir else None
+    dataset = load_dataset(source.dataset, data_dir=data_dir)
+    found = judgments_hash(dataset, TestSet.parse(source.judgments))
+    if found != source.data_hash:
+        raise StoreError(
+            f"{dataset.source}: content {found[:12]}, expected {source.data_hash[:12]}: it changed "
+            "while an experiment ran; nothing was written, run it again"
+        )
+    return _remember(source, dataset)
 
 
 @lru_cache(maxsize=4)
 def _splits(source: Source) -> list[Split]:
-    dataset = _dataset(source.dataset, source.data_dir, source.data_hash, source.judgments)
+    dataset = _dataset(source)
     judgments = TestSet.parse(source.judgments)
     return dataset_splits(dataset, source.split, seed=source.seed, judgments=judgments)
 
@@ -244,8 +259,7 @@ def _sizes(source: Source, fold: int, n_groups: int) -> tuple[Any, Any]:
 
 def cell_dataset(cell: Cell) -> Dataset:
     """Return the dataset of a cell, whose content was compared."""
-    source = cell.source[0]
-    return _dataset(source.dataset, source.data_dir, source.data_hash, source.judgments)
+    return _dataset(cell.source[0])
 
 
 def cell_split(cell: Cell, artefact: Artefact) -> Split:
