@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from tqdm import tqdm
 
 from recbias import engine
-from recbias.engine import open_executor, run_all
+from recbias.engine import open_executor, run_all, run_each
 from recbias.errors import ConfigError
 
 
@@ -114,3 +115,34 @@ def test_an_executor_can_be_used_after_a_failure_that_was_handled(tmp_path: Path
 def test_nothing_to_do_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_all(_note, [], None, label="notes") == []
     assert capfd.readouterr().err == ""
+
+
+def test_results_are_handed_out_in_order_and_few_are_held() -> None:
+    begun: list[int] = []
+
+    def work(task: int) -> int:
+        begun.append(task)
+        return -task
+
+    with ThreadPoolExecutor(3) as executor:
+        for place, result in enumerate(
+            run_each(work, list(range(50)), executor, label="each", ahead=4)
+        ):
+            assert result == -place
+            assert max(begun) <= place + 4
+    assert sorted(begun) == list(range(50))
+    assert list(run_each(work, [3, 1], None, label="each")) == [-3, -1]
+    assert list(run_each(work, [], None, label="each")) == []
+
+
+def test_the_first_failure_in_order_is_raised() -> None:
+    def work(task: int) -> int:
+        if task == 2:
+            raise ValueError("two")
+        return task
+
+    with ThreadPoolExecutor(2) as executor:
+        handed = run_each(work, [1, 2, 3], executor, label="each")
+        assert next(handed) == 1
+        with pytest.raises(ValueError, match="two"):
+            next(handed)

@@ -246,12 +246,12 @@ def _splits(source: Source) -> list[Split]:
     return dataset_splits(dataset, source.split, seed=source.seed, judgments=judgments)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _groups(source: Source, fold: int, n_groups: int) -> ItemGroups:
     return popularity_groups(_splits(source)[fold].train, n_groups)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _sizes(source: Source, fold: int, n_groups: int) -> tuple[Any, Any]:
     split = _splits(source)[fold]
     return target_counts(split, _groups(source, fold, n_groups)), train_counts(split)

@@ -5,9 +5,11 @@ The seam is :class:`concurrent.futures.Executor`; whoever has another one can ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from itertools import islice
 from multiprocessing import get_context
 from typing import TypeVar
 
@@ -15,7 +17,7 @@ from tqdm import tqdm
 
 from recbias.errors import ConfigError
 
-__all__ = ["open_executor", "run_all"]
+__all__ = ["open_executor", "run_all", "run_each"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -106,3 +108,53 @@ def run_all(
             future.result()
             progress.update()
         return [future.result() for future in futures]
+
+
+def run_each(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    executor: Executor | None,
+    *,
+    label: str,
+    ahead: int = 8,
+) -> Iterator[Result]:
+    """Do all tasks and hand out what they return one by one, so that not all of it is held at once.
+
+    Parameters
+    ----------
+    work, tasks, executor, label
+        As in :func:`run_all`.
+    ahead
+        How many tasks may be begun before the result that is next in order was taken.
+
+    Yields
+    ------
+    object
+        What ``work`` returned, in the order of the tasks.
+
+    Raises
+    ------
+    Exception
+        What the first task in order that failed raised.
+
+    Examples
+    --------
+    >>> from math import sqrt
+    >>> list(run_each(sqrt, [4, 1, 9], None, label="roots"))
+    [2.0, 1.0, 3.0]
+    """
+    with tqdm(total=len(tasks), desc=label, unit="cell") as progress:
+        if executor is None:
+            for task in tasks:
+                yield work(task)
+                progress.update()
+            return
+        begun: deque[Future[Result]] = deque()
+        waiting = iter(tasks)
+        for task in islice(waiting, ahead):
+            begun.append(executor.submit(work, task))
+        while begun:
+            result = begun.popleft().result()
+            begun.extend(executor.submit(work, task) for task in islice(waiting, 1))
+            progress.update()
+            yield result

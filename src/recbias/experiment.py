@@ -10,9 +10,9 @@ import dataclasses
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -30,7 +30,7 @@ from recbias.cells import (
     run_cell,
 )
 from recbias.datasets import Dataset, dataset_info, load_dataset
-from recbias.engine import open_executor, run_all
+from recbias.engine import open_executor, run_all, run_each
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.grid import Grid
 from recbias.metrics import (
@@ -40,11 +40,12 @@ from recbias.places import clone_root
 from recbias.ranking import RankTable
 from recbias.reduction import (
     NUMBERS,
-    FoldPart,
+    Pairs,
     Reader,
     Task,
     combine_folds,
     compare_systems,
+    paired_values,
     reduce_fold,
     sum_sets,
 )
@@ -412,25 +413,27 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     needed = bool(missing) or n_rows >= WORKERS_FROM
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
+    weights = _resampled(dataset.ratings.n_users, grid.seed)
+    values: list[pd.DataFrame] = []
+    drawn: list[FloatArray] = []
+    pairs: dict[str, list[Pairs]] = {}
+    sets: dict[str, dict[str, int]] = {}
     with open_executor(min(workers, max(len(missing), len(tasks))) if needed else 1) as executor:
         run_all(run_cell, missing, executor, label=title)
-        reduced = _reduce_all(tasks, executor, dataset.name)
-    damaged = [path for _, paths in reduced for path in paths]
-    for path in damaged:
-        warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
-    weights = _resampled(dataset.ratings.n_users, grid.seed)
-    by_system: dict[str, list[dict[str, FoldPart]]] = {}
-    for task, (parts, _) in zip(tasks, reduced, strict=True):
-        by_system.setdefault(task.grid.systems[0].name, []).append(parts)
-    values, drawn = [], []
-    for system in grid.systems:
-        for label in grid.parsed:
-            folds = [parts[label] for parts in by_system[system.name]]
-            numbers, replicates = combine_folds(grid, label, folds, weights)
-            values.append(numbers)
-            drawn += replicates
+        reduced = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: measures")
+        for system in grid.systems:
+            own = sum(task.grid.systems == (system,) for task in tasks)
+            folds, damaged = zip(*islice(reduced, own), strict=True)
+            for path in (path for paths in damaged for path in paths):
+                warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
+            for label in grid.parsed:
+                parts = [fold[label] for fold in folds]
+                numbers, replicates = combine_folds(grid, label, parts, weights)
+                values.append(numbers)
+                drawn += replicates
+                sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
+            pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
-    first = by_system[grid.systems[0].name]  # the target sets of all systems are the same
     hashes = grid.hashes(dataset)
     return Results(
         grid=grid,
@@ -438,10 +441,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
         dataset=dataset_record(dataset, hashes),
         values=rows,
         replicates=_kept(grid, rows, drawn),
-        tests=compare_systems(grid, by_system),
-        target_sets=pd.DataFrame(
-            [{"label": label, **sum_sets([p[label].sets for p in first])} for label in grid.parsed]
-        ),
+        tests=compare_systems(grid, pairs),
+        target_sets=pd.DataFrame([{"label": label, **counts} for label, counts in sets.items()]),
         provenance=platform_record(),
         times={
             "seconds": round(time.perf_counter() - started, 1),
@@ -469,20 +470,14 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
 
 
 def _tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
-    """Group the cells by fold and system; those of one fold together, whose split is shared."""
+    """Group the cells by system, in the order of the grid, and fold."""
     single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
-    grouped: dict[tuple[int, str], list[Cell]] = {}
+    grouped: dict[tuple[str, int], list[Cell]] = {
+        (name, fold): [] for name in single for fold in sorted({cell.fold for _, cell in cells})
+    }
     for name, cell in cells:
-        grouped.setdefault((cell.fold, name), []).append(cell)
-    return [Task(grid.modules, single[name], tuple(own)) for (_, name), own in sorted(
-        grouped.items(), key=lambda item: item[0][0]
-    )]  # fmt: skip
-
-
-def _reduce_all(
-    tasks: list[Task], executor: Executor | None, name: str
-) -> list[tuple[dict[str, FoldPart], list[str]]]:
-    return run_all(reduce_fold, tasks, executor, label=f"{name}: measures")
+        grouped[name, cell.fold].append(cell)
+    return [Task(grid.modules, single[name], tuple(own)) for (name, _), own in grouped.items()]
 
 
 def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[int, FloatArray]:

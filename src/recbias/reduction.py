@@ -52,10 +52,12 @@ from recbias.resampling import (
 __all__ = [
     "NUMBERS",
     "FoldPart",
+    "Pairs",
     "Reader",
     "Task",
     "combine_folds",
     "compare_systems",
+    "paired_values",
     "reduce_fold",
     "sum_sets",
 ]
@@ -347,36 +349,44 @@ def sum_sets(folds: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return {**total, "smallest": min(fold["smallest"] for fold in folds)}
 
 
-def compare_systems(
-    grid: Grid, by_system: Mapping[str, Sequence[Mapping[str, FoldPart]]]
-) -> pd.DataFrame:
-    """Test all pairs of systems on the users of the population, and on runs where those count.
+class Pairs(NamedTuple):
+    """A system's values that are compared with those of others, pair by pair.
 
-    A user's value is the mean over the folds, or the runs, in which they are of the population.
+    Runs and their users where runs are averaged over, else the users of the population: a user's
+    value is the mean over the folds in which they are of it.
     """
-    frames = []
+
+    values: FloatArray
+    user: npt.NDArray[np.int32] | None
+
+
+def paired_values(grid: Grid, folds: Sequence[Mapping[str, FoldPart]]) -> list[Pairs]:
+    """Collect a system's values for each comparison of a grid."""
+    found = []
     for label, text in grid.compare:
         of_ranks = [str(metric) for metric in _by_kind(grid.parsed_metrics[label])[0]]
-        runs: dict[str, FloatArray] = {}
-        users: dict[str, FloatArray] = {}
-        owner: npt.NDArray[np.int32] | None = None
-        compared = [metric for metric in of_ranks if (label, metric) in grid.compare]
-        for system, folds in by_system.items():
-            parts = [fold[label] for fold in folds]
-            if parts[0].runs is not None:
-                given = [part.runs for part in parts if part.runs is not None]
-                place = compared.index(text)
-                runs[system] = np.concatenate([values[place] for values, _ in given])
-                owner = np.concatenate([user for _, user in given])
-            else:
-                columns = np.sum([part.columns[0] for part in parts], axis=0)
-                total, size = columns[of_ranks.index(text)], columns[-1]
-                users[system] = total[size > 0] / size[size > 0]
-        if users:
-            frames.append(compare_all(users).assign(label=label, metric=text, unit="user"))
-        if runs:
-            frames += [
-                compare_all(runs, user=owner).assign(label=label, metric=text, unit="user"),
-                compare_all(runs).assign(label=label, metric=text, unit="run"),
-            ]
+        parts = [fold[label] for fold in folds]
+        given = [part.runs for part in parts if part.runs is not None]
+        if given:
+            compared = [metric for metric in of_ranks if (label, metric) in grid.compare]
+            place = compared.index(text)
+            values = np.concatenate([values[place] for values, _ in given])
+            found.append(Pairs(values, np.concatenate([user for _, user in given])))
+        else:
+            columns = np.sum([part.columns[0] for part in parts], axis=0)
+            total, size = columns[of_ranks.index(text)], columns[-1]
+            found.append(Pairs(total[size > 0] / size[size > 0], None))
+    return found
+
+
+def compare_systems(grid: Grid, by_system: Mapping[str, Sequence[Pairs]]) -> pd.DataFrame:
+    """Test all pairs of systems: on users, and on runs too where those are averaged over."""
+    frames = []
+    for place, (label, text) in enumerate(grid.compare):
+        values = {system: pairs[place].values for system, pairs in by_system.items()}
+        user = next(iter(by_system.values()))[place].user
+        named = {"label": label, "metric": text}
+        frames.append(compare_all(values, user=user).assign(**named, unit="user"))
+        if user is not None:
+            frames.append(compare_all(values).assign(**named, unit="run"))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
