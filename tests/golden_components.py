@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from explicit_lists import FixedScores
-from recbias import aggregation, ranking, splits, testset
+from recbias import aggregation, comparison, ranking, resampling, splits, testset
 from recbias.datasets import Dataset, dataset_info
+from recbias.metrics import measure, parse_metric
 from recbias.ranking import kernels, passes
-from recbias.resampling import bootstrap_weights
 from recbias.simulation import make_world
 from recbias.splits import SplitRule
 from recbias.store import digest
 from recbias.targets import TargetRule, Targets, popularity_groups
-from recbias.testset import TestSet, dataset_splits, kept_rows
+from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
 
 FILE = Path(__file__).with_name("golden_components.json")
 WORLD = make_world(seed=7, n_users=60, n_items=80, n_ratings=480)
@@ -58,11 +58,21 @@ def _splits() -> dict[str, str]:
 
 
 def _thinning() -> dict[str, str]:
-    every = dataset_splits(DATASET, "k-fold 3", seed=2, judgments=TestSet("truth", sample=6))
+    truth = dataset_splits(DATASET, "k-fold 3", seed=2, judgments=TestSet("truth", sample=6))
+    drawn = Dataset(WORLD.ratings, DATASET.info, "made here", unbiased=WORLD.sample(4, rng=_rng(3)))
+    unbiased = dataset_splits(drawn, "whole", seed=2, judgments=TestSet("unbiased"))
+    side = TestSet(removed=20, head=20, items="2-5/5")
+    reduced = reduced_split(_fold(), side, popularity_groups(_fold().train, 5), seed=2)
     return {
         "removed": _bits(kept_rows(TestSet(removed=40), 500, seed=2, fold=1)),
-        "truth": _bits(*(fold.test.value for fold in every), *(fold.test.item for fold in every)),
+        "truth": _bits(*(fold.test.value for fold in truth), *(fold.test.item for fold in truth)),
+        "unbiased": _bits(unbiased[0].train.item, unbiased[0].test.item),
+        "reduced": _bits(reduced.test.item, reduced.test_items),
     }
+
+
+def _rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
 
 
 def _fold() -> splits.Split:
@@ -80,7 +90,9 @@ def _ranking() -> dict[str, str]:
         kept.table(TargetRule.parse(text), min_rating=4)
         for text in ("AI-AN-AR", "TI-AN-1R", "TI-AN-P1R m=5", "TI-AN-1R +train")
     ]
+    part = kept.of_groups(1, 5)
     return {
+        "part": _bits(part.above, part.n_targets, part.list_items, part.test_items),
         "counts": _bits(kept.above, kept.train_above, kept.n_scored, kept.listed),
         "lists": _bits(kept.list_items, kept.list_starts),
         "tables": _bits(
@@ -101,7 +113,32 @@ def _sampling() -> dict[str, str]:
 
 
 def _aggregation() -> dict[str, str]:
-    return {"bootstrap": _bits(bootstrap_weights(50, 20, rng=np.random.default_rng(8)))}
+    fold = _fold()
+    kept, _ = passes.rank_once(FixedScores(_scores()), fold, depth=10, seed=3)
+    metrics = [parse_metric("P@5"), parse_metric("R@5")]
+    found = {"bootstrap": _bits(resampling.bootstrap_weights(50, 20, rng=_rng(8)))}
+    for rule, texts in (
+        ("TI-AN-AR", ("", "users=relevant", "weights=ratings", "statistic=geometric(0.01)")),
+        ("TI-AN-1R", ("", "users=all")),
+    ):
+        table = kept.table(TargetRule.parse(rule), min_rating=4)
+        values = measure(table, metrics, min_rating=4)
+        weights = resampling.bootstrap_weights(table.n_users, 5, rng=_rng(9))
+        for text in texts:
+            averaging = aggregation.Averaging.parse(text).resolved(table.per)
+            columns = aggregation.contributions(table, values, averaging, min_rating=4)
+            sums = np.vstack([columns.sum(axis=1), resampling.weighted_sums(columns, weights)])
+            found[f"{rule} {text}".strip()] = _digits(aggregation.finish(sums, averaging, 2))
+    users = np.arange(40) // 2
+    tests = comparison.compare_all({"a": _rng(1).random(40), "b": _rng(2).random(40)}, user=users)
+    found["tests"] = _digits(tests[["difference", "low", "high", "t_p", "wilcoxon_p"]].to_numpy())
+    found["intervals"] = _digits(resampling.interval(_rng(4).random((2, 50))))
+    return found
+
+
+def _digits(numbers: Any) -> str:
+    """Nine digits of each: fewer than processors differ in, more than any change hides."""
+    return _bits(np.array([f"{number:.8e}" for number in np.ravel(numbers)]))
 
 
 _COMPUTE: dict[str, Callable[[], dict[str, str]]] = {
@@ -163,10 +200,8 @@ def _break_sampling(patch: Any) -> None:
 
 
 def _break_aggregation(patch: Any) -> None:
-    def other(n_users: int, n: int, *, rng: np.random.Generator) -> np.ndarray:
-        return rng.integers(2, size=(n, n_users)).astype(np.uint8)
-
-    patch.setitem(globals(), "bootstrap_weights", other)
+    original = aggregation.finish
+    patch.setattr(aggregation, "finish", lambda sums, *more: 2 * original(sums, *more))
 
 
 BREAKS: dict[str, Callable[[Any], None]] = {

@@ -259,7 +259,7 @@ def test_an_edited_class_from_outside_does_not_read_old_ranks(table, tmp_path, m
         ({"tests": {"other": "removed=5%"}}, "test sides are given for unknown labels"),
         ({"tests": {"AR": "remove=5%"}}, "cannot read test side"),
         ({"tests": {"AR": "head=15%"}}, "no whole number of 10 groups"),
-        ({"groups": "ratings 10"}, "expected a number of groups, as 'popularity 10'"),
+        ({"groups": "ratings 10"}, "expected a number of groups up to 1000"),
         ({"replicates": (("AR", "R@10"),)}, "cannot keep R@10 under 'AR': it is not measured"),
         ({"metrics": {"AR": ("P@10",), "1R": ("Gini@5",), "thin": ("P@10",)}}, "property of lists"),
         ({"compare": (("AR", "Gini@10"),)}, "paired tests compare plain means"),

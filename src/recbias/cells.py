@@ -23,8 +23,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from recbias.datasets import Dataset, load_dataset
-from recbias.errors import ConfigError, StoreError
-from recbias.grid import Grid, component_revisions, judgments_hash, non_defaults
+from recbias.errors import ConfigError, DamagedError, StoreError
+from recbias.grid import Grid, component_revisions, judgments_hash, non_defaults, split_marks
 from recbias.places import cells_dir
 from recbias.protocol import Protocol
 from recbias.ranking import Positions, RankTable, rank_once
@@ -62,6 +62,7 @@ class Source(NamedTuple):
     seed: int
     judgments: str
     data_hash: str
+    marks: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ class Cell:
             {
                 **json.loads(self.identity),
                 "data": source.data_hash,
+                **({"marks": source.marks} if source.marks else {}),
                 "split": source.split,
                 "seed": source.seed,
                 "fold": self.fold,
@@ -141,7 +143,7 @@ class Cell:
                 **named,
                 "revisions": component_revisions(
                     sampled=bool(artefact.rule),
-                    thinned=test.removed > 0 or test.part == "truth",
+                    reduced=test != TestSet(),
                 ),
             }
         )
@@ -208,9 +210,15 @@ def _source(grid: Grid, dataset: Dataset, data_dir: Path | None, judgments: str)
         seed=grid.seed,
         judgments=judgments,
         data_hash=judgments_hash(dataset, TestSet.parse(judgments)),
+        marks=_marks(dataset, grid.split),
     )
     _remember(source, dataset)
     return source
+
+
+def _marks(dataset: Dataset, split: str) -> str:
+    """Write a split's marks as text, empty if there are none."""
+    return canonical_json(marks) if (marks := split_marks(dataset, split)) else ""
 
 
 _DATASETS: dict[Source, Dataset] = {}
@@ -231,10 +239,10 @@ def _dataset(source: Source) -> Dataset:
     data_dir = Path(source.data_dir) if source.data_dir else None
     dataset = load_dataset(source.dataset, data_dir=data_dir)
     found = judgments_hash(dataset, TestSet.parse(source.judgments))
-    if found != source.data_hash:
+    if (found, _marks(dataset, source.split)) != (source.data_hash, source.marks):
         raise StoreError(
-            f"{dataset.source}: content {found[:12]}, expected {source.data_hash[:12]}: it changed "
-            "while an experiment ran; nothing was written, run it again"
+            f"{dataset.source}: content {found[:12]}, expected {source.data_hash[:12]} with its "
+            "times and folds: it changed while an experiment ran; nothing was written, run it again"
         )
     return _remember(source, dataset)
 
@@ -459,7 +467,7 @@ def load_table(cell: Cell, artefact: Artefact, protocol: Protocol) -> RankTable:
 
 def _check_length(cell: Cell, artefact: Artefact, found: int, expected: int) -> None:
     if found != expected:
-        raise StoreError(
+        raise DamagedError(
             f"{cell.path(artefact)}: {found} test ratings, expected {expected}; delete it and rerun"
         )
 

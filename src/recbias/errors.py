@@ -38,6 +38,10 @@ class StoreError(RecbiasError):
     """A stored artefact that is damaged, or was written by another version or for another key."""
 
 
+class DamagedError(StoreError):
+    """A file that is not what was written under its name: it can be computed again."""
+
+
 class DataWarning(UserWarning):
     """Data that can be used, but probably not as its owner thinks."""
 

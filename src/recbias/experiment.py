@@ -45,6 +45,7 @@ from recbias.reduction import (
     Task,
     combine_folds,
     compare_systems,
+    metric_identities,
     paired_values,
     reduce_fold,
     sum_sets,
@@ -380,7 +381,7 @@ def verify(
         raise MissingData(f"{dataset}: no recorded results to verify")
     rows = []
     for name, path in paths.items():
-        stored = load_result(path)
+        stored = load_result(path, dataset=dataset)
         fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
         if fresh is None:
             continue
@@ -477,7 +478,8 @@ def _tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
     }
     for name, cell in cells:
         grouped[name, cell.fold].append(cell)
-    return [Task(grid.modules, single[name], tuple(own)) for (name, _), own in grouped.items()]
+    modules, metrics = grid.modules, metric_identities(grid)
+    return [Task(modules, metrics, single[name], tuple(own)) for (name, _), own in grouped.items()]
 
 
 def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[int, FloatArray]:

@@ -18,13 +18,15 @@ from recbias.datasets import Dataset, outside_module
 from recbias.errors import ConfigError
 from recbias.metrics import Metric, parse_metric
 from recbias.protocol import Protocol
+from recbias.ranking import LISTED
 from recbias.recommenders import System, algorithm
+from recbias.simulation import CountOptions, is_world, parse_world
 from recbias.splits import SplitRule
 from recbias.store import digest
 from recbias.targets import read_groups
 from recbias.testset import TestSet
 
-__all__ = ["Grid", "component_revisions", "judgments_hash", "non_defaults"]
+__all__ = ["Grid", "component_revisions", "judgments_hash", "non_defaults", "split_marks"]
 
 
 def non_defaults(record: Any) -> dict[str, Any]:
@@ -51,15 +53,15 @@ def non_defaults(record: Any) -> dict[str, Any]:
     return found
 
 
-def component_revisions(*, sampled: bool, thinned: bool) -> dict[str, int]:
+def component_revisions(*, sampled: bool, reduced: bool) -> dict[str, int]:
     """Name the revisions of the code between a fitted system and its table of ranks.
 
     Parameters
     ----------
     sampled
         Whether target sets are samples.
-    thinned
-        Whether test ratings were taken out, or sampled from the truth.
+    reduced
+        Whether other judgments than all observed ones count.
 
     Returns
     -------
@@ -69,9 +71,22 @@ def component_revisions(*, sampled: bool, thinned: bool) -> dict[str, int]:
     revisions = {"splits": splits.REVISION, "ranking": ranking.REVISION}
     if sampled:
         revisions["sampling"] = ranking.SAMPLING_REVISION
-    if thinned:
+    if reduced:
         revisions["thinning"] = testset.REVISION
     return revisions
+
+
+def split_marks(dataset: Dataset, split: str) -> dict[str, str]:
+    """Digest what a split rule reads beside the ratings: times, or the folds that came with them.
+
+    Neither is in the content hash of the ratings. Rules that read nothing else have no marks.
+    """
+    kind = SplitRule.parse(split).kind
+    if kind.startswith("temporal") and dataset.ratings.timestamp is not None:
+        return {"timestamps": digest(dataset.ratings.timestamp.astype("<i8").tobytes())}
+    if kind == "ready" and dataset.ready_folds is not None:
+        return {"folds": digest(dataset.ready_folds.astype("<i8").tobytes())}
+    return {}
 
 
 def judgments_hash(dataset: Dataset, test: TestSet) -> str:
@@ -164,6 +179,11 @@ class Grid:
         metrics = {
             label: tuple(str(parse_metric(text)) for text in metrics[label]) for label in protocols
         }
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise ConfigError(f"seed is {self.seed!r}: expected an integer of 0 or more")
+        for label, texts in metrics.items():
+            if len(set(texts)) < len(texts):
+                raise ConfigError(f"metrics under {label!r}: each once, got {', '.join(texts)}")
         names = [system.name for system in self.systems]
         if len(set(names)) < len(names) or not names:
             raise ConfigError(f"a grid needs systems with different names, got {names}")
@@ -204,12 +224,21 @@ class Grid:
             )
         if test.head and (rule.with_train or (rule.others == "NN" and rule.candidates == "AI")):
             raise ConfigError(f"{label!r}: {rule} cannot leave out a head of items; use TI")
+        per = "run" if rule.per_run else "user"
         for metric in self.parsed_metrics[label]:
-            if metric.kind != "ranks" and (condensed or rule.per_run or rule.others == "NN"):
-                raise ConfigError(
-                    f"{metric} under {label!r}: it is a property of lists of all targets; "
-                    "ask it of AN-AR, not condensed"
-                )
+            if metric.kind != "ranks":
+                if condensed or rule.per_run or rule.others == "NN" or rule.with_train or test.head:
+                    raise ConfigError(
+                        f"{metric} under {label!r}: it is a property of lists of all targets; ask "
+                        "it of AN-AR, not condensed, without +train and head="
+                    )
+                if (metric.cutoff or 0) > LISTED:
+                    raise ConfigError(
+                        f"{metric} under {label!r}: {LISTED} items of a list are kept"
+                    )
+            elif per not in metric.declaration.per:
+                told = "runs (1R)" if per == "run" else "one target set per user (AR)"
+                raise ConfigError(f"{metric} under {label!r}: it is not defined for {told}")
         if any(label == asked for asked, _ in self.compare):
             compared = [parse_metric(metric) for asked, metric in self.compare if asked == label]
             averaging = self.parsed[label].averaging
@@ -278,7 +307,10 @@ class Grid:
         metrics = {metric for metrics in self.parsed_metrics.values() for metric in metrics}
         found = [algorithm(system.algorithm).__module__ for system in self.systems]
         found += [metric.declaration.measure.__module__ for metric in metrics]
-        found.append(outside_module(self.dataset) or "")
+        source = self.dataset
+        if is_world(source) and isinstance(options := parse_world(source), CountOptions):
+            source = options.counts
+        found.append(outside_module(source) or "")
         own = ("", "recbias", "__main__")
         return tuple(sorted({name for name in found if name.partition(".")[0] not in own}))
 
@@ -293,9 +325,10 @@ class Grid:
         return self.key_of(self.hashes(dataset))
 
     def hashes(self, dataset: Dataset) -> dict[str, str]:
-        """Return the content hash of each part of the judgments that counts."""
+        """Return the content hash of each part of the judgments that counts, with split marks."""
         tests = [self.test(label) for label in self.parsed]
-        return {str(test.part): judgments_hash(dataset, test) for test in tests}
+        hashes = {str(test.part): judgments_hash(dataset, test) for test in tests}
+        return {**hashes, **split_marks(dataset, self.split)}
 
     def key_of(self, hashes: Mapping[str, str]) -> str:
         """Digest the same, given the content hash of each part of the judgments that counts."""
@@ -308,10 +341,7 @@ class Grid:
         record["metrics"] = self.by_label
         revisions = component_revisions(
             sampled=any(p.rule.others == "NN" for p in self.parsed.values()),
-            thinned=any(
-                self.test(label).removed or self.test(label).part == "truth"
-                for label in self.parsed
-            ),
+            reduced=any(self.test(label) != TestSet() for label in self.parsed),
         )
         revisions["aggregation"] = aggregation.REVISION
         return digest(

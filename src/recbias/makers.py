@@ -20,6 +20,7 @@ import pandas as pd
 
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
+from recbias.grid import split_marks
 from recbias.places import clone_root
 from recbias.results import (
     Agreement,
@@ -31,6 +32,7 @@ from recbias.results import (
     results_dir,
 )
 from recbias.store import (
+    canonical_json,
     digest,
     frame_from_json,
     frame_to_json,
@@ -41,6 +43,7 @@ from recbias.store import (
 __all__ = ["Made", "Maker", "Table", "maker", "run_maker"]
 
 FloatArray = npt.NDArray[np.float64]
+Uses = Callable[[Mapping[str, Any], Mapping[str, str]], Any]
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,22 @@ class Maker:
         The class of its results.
     function
         Called as ``function(dataset, **parameters)``; returns what the class's `of` takes.
+    uses
+        Called with the parameters and the content hashes of the data; returns, as JSON-able values,
+        what else decides the results: keys of grids whose cells are read, revisions.
+    covers
+        Parameters that ``uses`` stands for: they are not part of the key themselves.
+    source
+        Digest of the module that defines the function, for one from outside the package.
     """
 
     name: str
     revision: int
     kind: type[Made]
     function: Callable[..., Any]
+    uses: Uses | None = None
+    covers: tuple[str, ...] = ()
+    source: str | None = None
 
     def asked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters that differ from the function's defaults, for a key."""
@@ -74,15 +87,29 @@ class Maker:
         return {
             name: same_number(value)
             for name, value in parameters.items()
-            if name not in defaults or value != defaults[name]
+            if name not in self.covers
+            and (name not in defaults or not _same(value, defaults[name]))
         }
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Tell whether a parameter is its default, written as it will be read: tuples as lists."""
+    texts = [canonical_json(same_number(each)) for each in (value, default)]
+    return texts[0] == texts[1]
 
 
 _MAKERS: dict[str, Maker] = {}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def maker(name: str, kind: type[Made], *, revision: int = 1) -> Callable[[_Function], _Function]:
+def maker(
+    name: str,
+    kind: type[Made],
+    *,
+    revision: int = 1,
+    uses: Uses | None = None,
+    covers: tuple[str, ...] = (),
+) -> Callable[[_Function], _Function]:
     """Register a function under a name by which its results are found and computed again.
 
     Parameters
@@ -93,6 +120,9 @@ def maker(name: str, kind: type[Made], *, revision: int = 1) -> Callable[[_Funct
         Class of the results.
     revision
         Raised when code changes what the function makes.
+    uses, covers
+        As of `Maker`. A function that reads the cells of grids names their keys, and so their
+        results go stale with an algorithm's revision.
 
     Raises
     ------
@@ -104,7 +134,11 @@ def maker(name: str, kind: type[Made], *, revision: int = 1) -> Callable[[_Funct
         known = _MAKERS.get(name)
         if known is not None and known.function.__module__ != function.__module__:
             raise ConfigError(f"maker {name!r} exists already, in {known.function.__module__}")
-        _MAKERS[name] = Maker(name, revision, kind, function)
+        source = None
+        if function.__module__.partition(".")[0] != "recbias":
+            file = inspect.getsourcefile(function)
+            source = digest(Path(file).read_bytes()) if file and Path(file).is_file() else None
+        _MAKERS[name] = Maker(name, revision, kind, function, uses, covers, source)
         return function
 
     return register
@@ -149,13 +183,15 @@ class Made(StoredResult):
     @classmethod
     def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
         """Digest function, revision, parameters and data."""
-        known = _maker(parameters["maker"])
+        known, given = _maker(parameters["maker"]), parameters["given"]
         return digest(
             {
                 "maker": known.name,
                 "revision": known.revision,
-                "given": known.asked(parameters["given"]),
+                "given": known.asked(given),
                 "data": dict(hashes),
+                **({"uses": known.uses(given, hashes)} if known.uses else {}),
+                **({"source": known.source} if known.source else {}),
             }
         )
 
@@ -170,7 +206,9 @@ class Made(StoredResult):
 
 
 def _make(known: Maker, dataset: Dataset, given: Mapping[str, Any]) -> Made:
-    record = dataset_record(dataset)
+    observed = {"observed": dataset.ratings.content_hash}
+    marks = split_marks(dataset, given["split"]) if "split" in given else {}
+    record = dataset_record(dataset, {**observed, **marks})
     parameters = {"maker": known.name, "given": given}
     return known.kind.of(
         known.function(dataset, **given),
@@ -224,7 +262,8 @@ def run_maker(
         if record is None:
             raise
         found = recorded_result(record, dataset, missing)
-        hashes = {"observed": str(dataset_info(dataset).content_hash)}
+        observed = str(dataset_info(dataset).content_hash)
+        hashes = {**found.dataset["hashes"], "observed": observed}
         if found.key != known.kind.key_of({"maker": name, "given": parameters}, hashes):
             raise StoreError(
                 f"{results_dir(dataset, recorded=True) / record}: recorded with other parameters "
@@ -337,21 +376,38 @@ class Table(Made):
         )
 
     def compare(self, fresh: StoredResult) -> Agreement:
-        """Compare row by row; numbers may differ by one part in a million."""
-        if not isinstance(fresh, Table) or set(fresh.index) != set(self.index):
+        """Compare row by row: numbers up to one part in a million, all else as it is written."""
+        if (
+            not isinstance(fresh, Table)
+            or fresh.index != self.index
+            or list(fresh.frame.columns) != list(self.frame.columns)
+        ):
             return Agreement(0, np.nan, np.nan, ("another table",))
         pairs = self.frame.merge(fresh.frame, on=list(self.index), how="outer", suffixes=("", "'"))
-        numbers = [n for n in self.frame.select_dtypes("number").columns if n not in self.index]
-        differing: dict[str, None] = {}
+        values = [name for name in self.frame.columns if name not in self.index]
+        differs = np.zeros(len(pairs), dtype=bool)
         largest = worst = 0.0
-        for name in numbers:
-            difference = (pairs[name] - pairs[f"{name}'"]).abs()
-            bound = np.maximum(1e-12, 1e-6 * pairs[f"{name}'"].abs())
-            same = (difference <= bound) | (pairs[name].isna() & pairs[f"{name}'"].isna())
-            rows = pairs.loc[~same, list(self.index)].itertuples(index=False, name=None)
-            differing.update(dict.fromkeys(" ".join(map(str, names)) for names in rows))
-            largest = max(largest, float(difference.max()))
-            worst = max(worst, float((difference / bound).max()))
+        for name in values:
+            stored, found = pairs[name], pairs[f"{name}'"]
+            same = (stored == found) | (stored.isna() & found.isna())
+            if self.frame[name].dtype.kind == "f":
+                with np.errstate(invalid="ignore"):
+                    difference = (stored - found).abs().where(~same, 0.0)
+                bound = np.maximum(1e-12, 1e-6 * found.abs())
+                same |= difference <= bound
+                largest = max(largest, float(difference.max()))
+                worst = max(worst, float((difference / bound).max()))
+            differs |= ~same.to_numpy(dtype=bool)
+        rows = pairs.loc[differs, list(self.index)].itertuples(index=False, name=None)
+        differing = [" ".join(map(str, names)) for names in rows]
         if len(self.frame) != len(fresh.frame):
-            differing[f"{len(fresh.frame)} rows, stored {len(self.frame)}"] = None
-        return Agreement(len(pairs) * len(numbers), largest, worst, tuple(differing))
+            differing.append(f"{len(fresh.frame)} rows, stored {len(self.frame)}")
+        drawn = [table.replicates for table in (self, fresh)]
+        if (drawn[0] is None) != (drawn[1] is None) or (
+            drawn[0] is not None
+            and drawn[1] is not None
+            # Twice what rounding to 16 digits may make of numbers that differ in their last bits.
+            and not np.allclose(drawn[0], drawn[1], rtol=2.0**-15, atol=1e-12, equal_nan=True)
+        ):
+            differing.append("replicates")
+        return Agreement(len(pairs) * len(values), largest, worst, tuple(differing))

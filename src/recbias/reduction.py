@@ -28,7 +28,7 @@ from recbias.cells import (
     run_cell,
 )
 from recbias.comparison import compare_all
-from recbias.errors import StoreError
+from recbias.errors import DamagedError, StoreError
 from recbias.grid import Grid
 from recbias.metrics import (
     ListView,
@@ -48,6 +48,7 @@ from recbias.resampling import (
     weighted_medians,
     weighted_sums,
 )
+from recbias.store import canonical_json
 
 __all__ = [
     "NUMBERS",
@@ -57,6 +58,7 @@ __all__ = [
     "Task",
     "combine_folds",
     "compare_systems",
+    "metric_identities",
     "paired_values",
     "reduce_fold",
     "sum_sets",
@@ -73,6 +75,7 @@ class Task(NamedTuple):
     """One system on one fold: what a worker reduces, modules imported that it then needs."""
 
     modules: tuple[str, ...]
+    metrics: str
     grid: Grid
     cells: tuple[Cell, ...]
 
@@ -92,6 +95,12 @@ class FoldPart(NamedTuple):
     member: npt.NDArray[np.bool_]
     runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
     sets: dict[str, int]
+
+
+def metric_identities(grid: Grid) -> str:
+    """Tell in which state of their code the metrics of a grid are."""
+    metrics = {metric for metrics in grid.parsed_metrics.values() for metric in metrics}
+    return canonical_json([metric.identity() for metric in sorted(metrics, key=str)])
 
 
 def needs_all(grid: Grid, label: str) -> bool:
@@ -133,7 +142,7 @@ class Reader:
     def _read(self, artefact: Artefact, load: Callable[[], _Loaded]) -> _Loaded:
         try:
             return load()
-        except StoreError:
+        except DamagedError:
             path = self.cell.path(artefact)
             path.unlink(missing_ok=True)
             run_cell(self.cell)
@@ -146,6 +155,8 @@ def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
     for module in task.modules:
         importlib.import_module(module)
     grid = task.grid
+    if metric_identities(grid) != task.metrics:
+        raise StoreError("the code of a metric changed while an experiment ran; run it again")
     parts: dict[str, FoldPart] = {}
     readers = [Reader(cell) for cell in task.cells]
     for label in grid.parsed:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recbias.datasets import Dataset
+from recbias.datasets import Dataset, is_path, registry
 from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.places import clone_root
 from recbias.resampling import interval, normal_interval
@@ -278,7 +278,9 @@ def register_kind(kind: _Kind) -> _Kind:
     return kind
 
 
-def load_result(path: Path, *, origin: str = "recorded") -> StoredResult:
+def load_result(
+    path: Path, *, origin: str = "recorded", dataset: str | None = None
+) -> StoredResult:
     """Read a stored result of any kind, refusing one that was damaged or edited.
 
     Parameters
@@ -287,6 +289,8 @@ def load_result(path: Path, *, origin: str = "recorded") -> StoredResult:
         Without suffix.
     origin
         What to call it.
+    dataset
+        Name of the data set that it has to be about; any if not given.
 
     Returns
     -------
@@ -296,7 +300,8 @@ def load_result(path: Path, *, origin: str = "recorded") -> StoredResult:
     ------
     StoreError
         If a file is absent, damaged or edited; if its kind is not known; if parameters, dataset and
-        revisions of this code do not give its key.
+        revisions of this code do not give its key; if it is about another data set, or another
+        content of it than the registry has.
     """
     document = path.with_suffix(".json")
     record = read_document(document)
@@ -305,6 +310,8 @@ def load_result(path: Path, *, origin: str = "recorded") -> StoredResult:
             f"{document}: results of kind {record['kind']!r}, known are {', '.join(_KINDS)}\n"
             "import the module that defines the kind, or update the package"
         )
+    if dataset is not None and not is_path(dataset):
+        _check_dataset(document, record["dataset"], dataset)
     kind = _KINDS[record["kind"]]
     expected = kind.key_of(record["parameters"], record["dataset"]["hashes"])
     if record["key"] != expected:
@@ -329,6 +336,17 @@ def load_result(path: Path, *, origin: str = "recorded") -> StoredResult:
     )
 
 
+def _check_dataset(document: Path, found: Mapping[str, Any], name: str) -> None:
+    """Refuse results of another data set."""
+    info = registry().get(name)
+    known = info.content_hash if info is not None else None
+    if found["name"] != name or (known is not None and found["content_hash"] != known):
+        raise StoreError(
+            f"{document}: about {found['name']} with content {found['content_hash'][:12]}, "
+            f"expected {name}{f' with {known[:12]}' if known else ''}\nput back what belongs there"
+        )
+
+
 def recorded_result(record: str, dataset: str, missing: MissingData) -> StoredResult:
     """Read what stands in for a dataset that is not at hand.
 
@@ -340,7 +358,7 @@ def recorded_result(record: str, dataset: str, missing: MissingData) -> StoredRe
     folder = results_dir(dataset, recorded=True)
     if not folder.is_dir():
         raise missing
-    return load_result(folder / record)
+    return load_result(folder / record, dataset=dataset)
 
 
 def results_dir(dataset: str, *, recorded: bool) -> Path:

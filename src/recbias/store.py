@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from threadpoolctl import threadpool_info
 
-from recbias.errors import ConfigError, StoreError
+from recbias.errors import ConfigError, DamagedError, StoreError
 from recbias.places import clone_root
 
 __all__ = [
@@ -205,7 +205,7 @@ def read_arrays(
 
     Raises
     ------
-    StoreError
+    DamagedError
         If the file is not there, differs in any bit from what was written (which is found out
         before any of it is interpreted), is no artefact, or has another key.
     """
@@ -223,9 +223,9 @@ def read_arrays(
         shapes = json.loads(metadata[b"recbias.arrays"])
         arrays = {name: _array(table.column(name), *shapes[name]) for name in table.column_names}
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{path}: damaged artefact ({error!r}); delete it and rerun") from error
+        raise DamagedError(f"{path}: damaged artefact ({error!r}); delete it and rerun") from error
     if found != key:
-        raise StoreError(f"{path}: key {found[:12]}, expected {key[:12]}; delete it and rerun")
+        raise DamagedError(f"{path}: key {found[:12]}, expected {key[:12]}; delete it and rerun")
     return arrays, provenance
 
 

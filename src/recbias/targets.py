@@ -49,6 +49,9 @@ _PATTERN = re.compile(
     r"(?P<candidates>AI|TI)-(?P<others>AN|NN)-(?P<relevant>AR|1R-shared|1R|P1R)"
     r"(?: (?P<size>[tNm])=(?P<number>\d+))?(?P<train> \+train)?"
 )
+MOST_GROUPS = 1000
+"""So many numbers per test rating are kept at most."""
+
 _GROUPS = re.compile(r"popularity (?P<number>[1-9]\d*)")
 
 
@@ -293,8 +296,11 @@ def read_groups(text: str) -> int:
         For any other text.
     """
     match = _GROUPS.fullmatch(text.strip())
-    if match is None:
-        raise ConfigError(f"item groups {text!r}: expected a number of groups, as 'popularity 10'")
+    if match is None or int(match["number"]) > MOST_GROUPS:
+        raise ConfigError(
+            f"item groups {text!r}: expected a number of groups up to {MOST_GROUPS}, as "
+            "'popularity 10'"
+        )
     return int(match["number"])
 
 

@@ -90,9 +90,11 @@ class TestSet:
         if self.part not in get_args(Part):
             raise unknown_name("part of the judgments", str(self.part), get_args(Part))
         for name in ("removed", "head"):
-            if not 0 <= getattr(self, name) <= 99:
+            if type(getattr(self, name)) is not int or not 0 <= getattr(self, name) <= 99:
                 raise ConfigError(f"{name}={getattr(self, name)}%: expected 0 to 99 percent")
-        if self.sample is not None and (self.part != "truth" or self.sample < 1):
+        if self.sample is not None and (
+            self.part != "truth" or type(self.sample) is not int or self.sample < 1
+        ):
             raise ConfigError(
                 f"sample={self.sample}: a number of judgments per user, from 1, of truth only"
             )

@@ -152,11 +152,13 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     dict of str to StoredResult
         Results of every kind by name; empty if the chapter was not run on that dataset.
     """
+    chapters()  # importing them makes known what their results were made by
     for recorded in (True, False):
         folder = results_dir(dataset, recorded=recorded) / chapter
         origin = "recorded" if recorded else "live"
         found = {
-            name: load_result(path, origin=origin) for name, path in stored_results(folder).items()
+            name: load_result(path, origin=origin, dataset=dataset)
+            for name, path in stored_results(folder).items()
         }
         if found:
             return found

@@ -92,7 +92,7 @@ def published_split(dataset: str) -> str:
         path = results_dir(dataset, recorded=True) / "systems" / LINE_UP
         if not path.with_suffix(".json").is_file():
             raise
-        stored = load_result(path)
+        stored = load_result(path, dataset=dataset)
         if not isinstance(stored, Results):
             raise
         return stored.grid.split

@@ -8,8 +8,9 @@ users, and has to lie where such rankings lie.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from recbias.claims.parts import Part
 from recbias.claims.reference import Reference
 from recbias.datasets import Dataset
 from recbias.experiment import Results
+from recbias.grid import component_revisions
 from recbias.makers import Table, maker
 from recbias.ranking import top_items
 from recbias.ratings import Ratings
@@ -209,7 +211,13 @@ def verdict(comparisons: Sequence[Comparison]) -> str:
 # -- chance ------------------------------------------------------------------------------------
 
 
-@maker("systems/chance", Table)
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of what the fixed rankings are made by."""
+    untrained = System("untrained", "UntrainedPoissonFactorisation").identity()
+    return {**component_revisions(sampled=False, reduced=False), "system": untrained}
+
+
+@maker("systems/chance", Table, uses=_revisions)
 def chance(
     dataset: Dataset, *, split: str, seed: int, min_rating: float, n_rankings: int
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

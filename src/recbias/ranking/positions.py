@@ -189,7 +189,7 @@ class Positions:
             n_scored=np.where(segments, self.n_scored, 0),
             list_items=self.list_items[kept_items],
             list_starts=np.concatenate([[0], np.cumsum(lengths)]),
-            depth=depth,
+            depth=max(depth, 0),
         )
 
     @cached_property
@@ -276,7 +276,9 @@ class Positions:
         sides = 2 if rule.candidates == "AI" else 1
         if rule.n_groups is not None:
             n_groups, merged = self.groups.n_groups, rule.n_groups
-            first, end = own.astype(np.int64) * n_groups // merged, (own + 1) * n_groups // merged
+            # In 64 bits: labels have 16, which products of group numbers pass.
+            wide = own.astype(np.int64)
+            first, end = wide * n_groups // merged, (wide + 1) * n_groups // merged
             columns = np.arange(n_groups)
             mine = (columns >= first[:, None]) & (columns < end[:, None])
             mine = np.concatenate([mine] * sides, axis=1)

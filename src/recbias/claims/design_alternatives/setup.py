@@ -154,7 +154,7 @@ def largest_sample(dataset: str, size: int, *, split: str, seed: int) -> int:
         path = results_dir(dataset, recorded=True) / CHAPTER / "checks"
         if not path.with_suffix(".json").is_file():
             raise
-        checks = load_result(path)
+        checks = load_result(path, dataset=dataset)
         if not isinstance(checks, Checks):
             raise
         n_tested = int(checks.statistics["n_candidates[TI]"])

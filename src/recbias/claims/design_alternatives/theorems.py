@@ -62,7 +62,12 @@ class _Oracle:
         return scores
 
 
-@maker(f"{CHAPTER}/checks", Checks)
+def _keys_of_grids(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+    """Name the grids whose cells are checked: they go stale with what ranked those."""
+    return [Grid.from_dict(grid).key_of(hashes) for grid in given["grids"]]
+
+
+@maker(f"{CHAPTER}/checks", Checks, uses=_keys_of_grids, covers=("grids",))
 def theorem_checks(
     dataset: Dataset,
     *,
