@@ -1,21 +1,29 @@
+import dataclasses
 import json
 import shutil
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
+from tqdm import tqdm
 
 import golden
-from recbias import Grid, System, line_up, run
-from recbias.aggregation import aggregate
+from recbias import Grid, System, engine, line_up, run
+from recbias.aggregation import aggregate, contributions, finish, units
 from recbias.comparison import user_means
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.experiment import grid_tables, verify
-from recbias.metrics import measure, parse_metric
-from recbias.recommenders import Algorithm
+from recbias.metrics import ListView, influence, measure, parse_metric
+from recbias.ranking import rank_once, top_items
+from recbias.recommenders import Algorithm, algorithm
+from recbias.resampling import weighted_medians
 from recbias.results import Quantity, load_result, stored_results
 from recbias.store import digest, write_document
-from recbias.testset import dataset_splits
+from recbias.streams import stream
+from recbias.targets import Targets, popularity_groups
+from recbias.testset import TestSet, dataset_splits, reduced_split
 
 FEW = ("Random", "Popularity", "kNN (ranking)")
 
@@ -409,7 +417,8 @@ def fits(monkeypatch):
 DERIVED = {
     "thinned": ("TI-AN-AR rel>=5", "removed=40%", ("P@10", "R@10", "nDCG@10", "rho")),
     "thinned runs": ("TI-AN-1R rel>=5", "removed=40%", ("P@10", "P@10|t=30")),
-    "headless": ("TI-AN-AR rel>=5", "head=10%", ("P@10", "Gini@10")),
+    "headless": ("TI-AN-AR rel>=5", "head=10%", ("P@10", "R@10", "rho")),
+    "all at once": ("AI-AN-1R rel>=5", "removed=30% head=20% items=4-9/10", ("P@10", "P@5|t=9")),
     "tail only": ("TI-AN-AR rel>=5", "items=6-10/10", ("R@10", "P@10")),
     "any size": ("TI-AN-1R rel>=5", "", ("P@10|t=5", "lower@10|t=50", "upper@10|t=50")),
     "percentiles": ("TI-AN-P1R m=5 rel>=5", "", ("P@3|t=10",)),
@@ -435,14 +444,147 @@ def test_derived_quantities_need_no_training(grid, fits):
     results = run(Grid.from_dict(wide))
     assert len(fits) == 36
     assert results.values["value"].notna().all()
-    for system, fold, _, table in grid_tables(results.grid, "tail only"):
-        split = dataset_splits(load_dataset(grid.dataset), grid.split, seed=5)[fold]
-        counts = np.argsort(-split.train.item_counts(), kind="stable")
-        assert set(table.item.tolist()) <= set(counts[len(counts) // 2 :].tolist()), system
     assert (results.values["value"] > 0).any()
 
 
-def test_a_question_that_the_artefact_cannot_answer_says_that_it_trains_again(grid, capsys):
+def test_derived_values_equal_those_of_fresh_rankings(grid):
+    """Fit again, take the test ratings out of the split itself, and rank that."""
+    system = next(each for each in grid.systems if each.name == "kNN (ranking)")
+    of_ranks = {label: asked for label, asked in DERIVED.items() if label != "lists"}
+    asked = Grid(
+        grid.dataset,
+        (system,),
+        {label: text for label, (text, _, _) in of_ranks.items()},
+        {label: texts for label, (_, _, texts) in of_ranks.items()},
+        split=grid.split,
+        seed=grid.seed,
+        tests={label: side for label, (_, side, _) in of_ranks.items() if side},
+    )
+    results = run(asked)
+    dataset = load_dataset(grid.dataset)
+    folds = dataset_splits(dataset, grid.split, seed=grid.seed)
+    models = [
+        system.build().fit(
+            fold.train, rng=stream(grid.seed, "train", system.stream_label(), fold.fold, 0)
+        )
+        for fold in folds
+    ]
+    for label, (_, side, texts) in of_ranks.items():
+        protocol, test = asked.parsed[label], TestSet.parse(side)
+        columns, units_of = [], []
+        for fold, model in zip(folds, models, strict=True):
+            groups = popularity_groups(fold.train, 10)
+            split = reduced_split(fold, test, groups, seed=grid.seed)
+            targets = Targets(protocol.rule, protocol.min_rating)
+            if test.head and protocol.rule.candidates == "AI":
+                # What is not a candidate has no score to rank by.
+                model = Headless(model, groups.labels < 2)
+            seed = int(stream(grid.seed, "rank", fold.fold).integers(2**63))
+            positions, _ = rank_once(model, split, groups=groups, depth=1, seed=seed)
+            table = positions.table(targets.rule, min_rating=targets.min_rating)
+            if test.head and protocol.rule.candidates == "AI":
+                lost = np.bincount(fold.train.user[(groups.labels < 2)[fold.train.item]],
+                                   minlength=table.n_users)  # fmt: skip
+                sizes = table.n_targets - int((groups.labels < 2).sum()) + lost[table.user]
+                table = dataclasses.replace(table, n_targets=sizes.astype(np.int32))
+            metrics = [parse_metric(text) for text in texts]
+            values = measure(
+                table,
+                metrics,
+                min_rating=protocol.min_rating,
+                condensed=protocol.condensed,
+                rating_max=5,
+            )
+            options = {"min_rating": protocol.min_rating}
+            if protocol.averaging.statistic == "median":
+                units_of.append(units(table, values, protocol.averaging, **options))
+            else:
+                n_groups = protocol.rule.n_groups or 1
+                columns.append(
+                    contributions(
+                        table, values, protocol.averaging, **options,
+                        group=table.group, n_groups=n_groups,
+                    )
+                )  # fmt: skip
+        if units_of:
+            joined = [np.concatenate(each, axis=-1) for each in zip(*units_of, strict=True)]
+            everybody = np.ones((1, dataset.ratings.n_users), dtype=np.uint8)
+            expected = weighted_medians(*joined, everybody)[:, 0]
+        else:
+            total = np.sum(columns, axis=0).sum(axis=1)
+            expected = finish(total, protocol.averaging, len(metrics), n_groups)
+        got = [results[system.name, label, str(metric)].value for metric in metrics]
+        np.testing.assert_allclose(got, expected, rtol=1e-12, err_msg=label)
+
+
+class Headless:
+    """A model that has no score for some items."""
+
+    def __init__(self, model, hidden):
+        self.model, self.hidden = model, hidden
+
+    def fit(self, train, *, rng=None):
+        return self
+
+    def score(self, users):
+        scores = self.model.score(users)
+        scores[:, self.hidden] = np.nan
+        return scores
+
+
+def test_metrics_of_lists_are_means_over_folds_and_seeds_of_the_population(grid):
+    asked = Grid(
+        grid.dataset,
+        (System("Random", "Random", n_seeds=2), System("Popularity", "Popularity")),
+        {"AR": "AI-AN-AR rel>=5 users=relevant"},
+        ("Gini@10", "Coverage@10", "ARP@10"),
+        split="k-fold 2",
+        seed=3,
+    )
+    results = run(asked)
+    dataset = load_dataset(grid.dataset)
+    folds = dataset_splits(dataset, "k-fold 2", seed=3)
+    n_items = dataset.ratings.n_items
+    for system in asked.systems:
+        ginis, coverages, moved, arp = [], [], [], []
+        for fold in folds:
+            member = np.unique(fold.test.user[fold.test.value >= 5])
+            counts = fold.train.item_counts()
+            for repeat in range(system.n_seeds):
+                label = system.stream_label()
+                rng = stream(3, "train", label, fold.fold, repeat)
+                model = system.build().fit(fold.train, rng=rng)
+                seed = int(stream(3, "rank", fold.fold).integers(2**63))
+                lists = top_items(model, fold, cutoff=10, candidates="AI", seed=seed)[member]
+                shown = np.sort(np.bincount(lists.ravel(), minlength=n_items))
+                places = np.arange(1, n_items + 1)
+                ginis.append(((2 * places - n_items - 1) * shown).sum() / (n_items * shown.sum()))
+                coverages.append((shown > 0).mean())
+                view = ListView(lists, n_items, counts)
+                own = influence(view, [parse_metric("Gini@10")])[0]
+                everyone = np.zeros(dataset.ratings.n_users)
+                everyone[member] = own / len(member)
+                moved.append(everyone)
+                arp.append(counts[lists].mean(axis=1))
+        found = {m: results[system.name, "AR", m].value for m in ("Gini@10", "Coverage@10")}
+        assert found["Gini@10"] == pytest.approx(np.mean(ginis), abs=1e-12)
+        assert found["Coverage@10"] == pytest.approx(np.mean(coverages), abs=1e-12)
+        # Of replicates only the spread is known by hand: that of sums of (w - 1) I / n.
+        spread = np.sqrt((np.mean(moved, axis=0) ** 2).sum())
+        row = results.table("AR", "Gini@10").loc[system.name]
+        assert row["se"] == pytest.approx(spread, rel=0.15)  # 500 replicates: 3 % and 5 of those
+        assert (row["low"] + row["high"]) / 2 == pytest.approx(row["value"], abs=1e-12)
+        assert np.isnan(results.table("AR", "Coverage@10").loc[system.name, "low"])
+        if system.n_seeds == 1:
+            assert results[system.name, "AR", "ARP@10"].value == pytest.approx(
+                np.concatenate(arp).mean(), rel=1e-12
+            )
+
+
+def test_a_question_that_the_artefact_cannot_answer_says_that_it_trains_again(
+    grid, capsys, monkeypatch
+):
+    monkeypatch.setattr(engine, "tqdm", partial(tqdm, disable=False))
     run(grid)
     other = Grid.from_dict(
         {**grid.to_dict(), "protocols": {"AR": "TI-AN-AR rel>=5", "1R": "TI-NN-1R t=9 rel>=5"}}
@@ -527,6 +669,68 @@ def test_a_cell_whose_data_changed_writes_nothing(grid, tmp_path):
     with pytest.raises(StoreError, match="it changed while an experiment ran; nothing was written"):
         run_cell(cells[0][1])
     assert not list((tmp_path / "cells").rglob("*.parquet"))
+
+
+def test_a_cell_whose_class_changed_writes_nothing(grid, tmp_path, monkeypatch):
+    from recbias.cells import grid_cells, run_cell
+
+    (_, cell), *_ = grid_cells(grid, load_dataset(grid.dataset), None)
+    name = json.loads(cell.identity)["algorithm"]
+    monkeypatch.setattr(algorithm(name), "revision", 7)
+    with pytest.raises(StoreError, match="its class changed while an experiment ran; nothing"):
+        run_cell(cell)
+    assert not list((tmp_path / "cells").rglob("*.parquet"))
+
+
+def test_measures_of_a_metric_that_changed_are_refused(grid, monkeypatch):
+    from recbias.metrics import base
+    from recbias.reduction import Task, metric_identities, reduce_fold
+
+    run(grid)
+    changed = dataclasses.replace(base._DECLARATIONS["P", ()], revision=2)
+    stale = metric_identities(grid)
+    monkeypatch.setitem(base._DECLARATIONS, ("P", ()), changed)
+    with pytest.raises(StoreError, match="the code of a metric changed"):
+        reduce_fold(Task((), stale, grid, ()))
+
+
+@pytest.mark.parametrize("split", ["temporal 0.3", "temporal-user 0.3"])
+def test_other_times_are_another_split(tmp_path, split):
+    frame = pd.read_csv(golden.small_table(tmp_path))
+    keys, values = [], []
+    for seed in (1, 2):
+        frame["timestamp"] = np.random.default_rng(seed).integers(0, 10**6, len(frame))
+        frame.to_csv(tmp_path / "timed.csv", index=False)
+        timed = Grid(
+            str(tmp_path / "timed.csv"),
+            (System("Popularity", "Popularity"),),
+            ("TI-AN-1R rel>=4",),
+            ("P@5",),
+            split=split,
+        )
+        results = run(timed)
+        keys.append(results.key)
+        values.append(results["Popularity", "TI-AN-1R rel>=4", "P@5"].value)
+        assert results.times["computed"] == 1
+    assert keys[0] != keys[1]
+    assert values[0] != values[1]
+
+
+def test_a_healthy_cell_is_no_damage(grid, tmp_path):
+    import recbias.cells as module
+
+    run(grid)
+    before = sorted((tmp_path / "cells").rglob("*.parquet"))
+    table = tmp_path / "small.csv"
+    tables = grid_tables(grid, "AR")
+    next(tables)
+    table.write_text("\n".join(table.read_text().splitlines()[:-5]) + "\n")
+    module._DATASETS.clear()
+    for cached in (module._splits, module._groups, module._sizes):
+        cached.cache_clear()
+    with pytest.raises(StoreError, match="it changed while an experiment ran"):
+        list(tables)
+    assert sorted((tmp_path / "cells").rglob("*.parquet")) == before
 
 
 def test_runs_of_a_user_are_one_unit(grid):

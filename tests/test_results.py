@@ -81,9 +81,65 @@ def test_keys_of_makers_leave_defaults_out_and_know_the_revision(sweep):
 
     assert key() == key(seed=1) == key(scale=1) == key(scale=1.0)
     assert key() != key(seed=2)
+    other = run_maker("test/sweep", WORLD.replace("seed=2", "seed=3"), parameters={"sizes": [1]})
+    assert key() != other.key
     before = key()
     _MAKERS["test/sweep"] = dataclasses.replace(_MAKERS["test/sweep"], revision=2)
     assert key() != before
+
+
+def test_defaults_are_compared_as_they_are_written():
+    @maker("test/defaults", Table)
+    def compute(dataset, *, pair=(1, 2), flag=1):
+        return ("a",), pd.DataFrame({"a": [1], "value": [0.5]})
+
+    try:
+        made = run_maker("test/defaults", WORLD, parameters={"pair": (1, 2)}, record="x/y")
+        load_result(results_dir(made.dataset["name"], recorded=False) / "x" / "y")
+        assert made.key == run_maker("test/defaults", WORLD, parameters={"pair": [1, 2]}).key
+        assert made.key != run_maker("test/defaults", WORLD, parameters={"flag": True}).key
+    finally:
+        del _MAKERS["test/defaults"]
+
+
+def test_what_a_maker_uses_is_in_its_key_instead_of_what_that_stands_for():
+    state = {"revision": 1}
+
+    @maker("test/uses", Table, uses=lambda given, hashes: dict(state), covers=("grids",))
+    def compute(dataset, *, grids):
+        return ("a",), pd.DataFrame({"a": [1], "value": [0.5]})
+
+    try:
+        first = run_maker("test/uses", WORLD, parameters={"grids": [{"x": 1}]}).key
+        assert run_maker("test/uses", WORLD, parameters={"grids": [{"x": 1, "y": 2}]}).key == first
+        state["revision"] = 2
+        assert run_maker("test/uses", WORLD, parameters={"grids": [{"x": 1}]}).key != first
+    finally:
+        del _MAKERS["test/uses"]
+
+
+def test_tables_differ_in_texts_flags_infinities_and_columns_too(sweep):
+    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]})
+    wide = dataclasses.replace(
+        made, frame=made.frame.assign(word="a", flag=True, top=np.inf), replicates=made.replicates
+    )
+    assert wide.compare(wide).differing == ()
+    for name, value in (("word", "b"), ("flag", False), ("top", 1.0)):
+        changed = wide.frame.copy()
+        changed.loc[1, name] = value
+        edited = dataclasses.replace(wide, frame=changed)
+        assert wide.compare(edited).differing == ("5 head",), name
+    moved = dataclasses.replace(made, replicates=made.replicates + 0.1)
+    assert made.compare(moved).differing == ("replicates",)
+    assert made.compare(wide).differing == ("another table",)
+
+
+def test_results_of_another_data_set_are_refused(sweep):
+    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1]}, record="chapter/sweep")
+    path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep"
+    assert load_result(path, dataset=made.dataset["name"]).key == made.key
+    with pytest.raises(StoreError, match=r"about world.* expected synthetic"):
+        load_result(path, dataset="synthetic")
 
 
 def test_rows_have_names_of_their_own(sweep):
