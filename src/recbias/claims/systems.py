@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from recbias.claims.validation import MEASURES
-from recbias.datasets import dataset_info, load_dataset, registry, top_rating
+from recbias.datasets import dataset_info, is_path, load_dataset, top_rating
 from recbias.errors import MissingData
 from recbias.experiment import Results, run
 from recbias.grid import Grid
@@ -36,7 +36,7 @@ TITLES: Mapping[str, str] = {
 
 def is_made_here(dataset: str) -> bool:
     """Tell a simulated dataset, whose pages are always computed live, from all others."""
-    return dataset in registry() and not dataset_info(dataset).files
+    return not is_path(dataset) and not dataset_info(dataset).files
 
 
 def liked_from(dataset: str) -> float:
@@ -59,7 +59,7 @@ def liked_from(dataset: str) -> float:
     (4.0, 4.0, 3.0)
     """
     top = top_rating(dataset)
-    if dataset in registry():
+    if not is_path(dataset):
         info = dataset_info(dataset)
         counts, minimum = info.relevant_from is not None, info.scale.minimum
     else:
