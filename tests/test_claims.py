@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import recbias.claims
+import recbias.makers
 import recbias.results
 from recbias import Grid
 from recbias.chapters import list_chapters
@@ -453,7 +454,7 @@ def test_tau_of_one_order_is_1_and_of_the_reverse_is_minus_1(recorded):
 @pytest.fixture
 def known_makers(monkeypatch):
     """Makers that a test registers are forgotten after it."""
-    monkeypatch.setattr(recbias.results, "_MAKERS", dict(recbias.results._MAKERS))
+    monkeypatch.setattr(recbias.makers, "_MAKERS", dict(recbias.makers._MAKERS))
 
 
 def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, known_makers):
@@ -551,7 +552,7 @@ def test_a_kind_of_results_is_added_from_outside(tmp_path, monkeypatch, known_ma
 
     @recbias.results.register_kind
     @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-    class Note(recbias.results.Made):
+    class Note(recbias.makers.Made):
         kind = "note"
         text: str
 

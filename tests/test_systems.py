@@ -285,7 +285,7 @@ def test_fixed_rankings_score_what_a_grid_measures(monkeypatch, tmp_path):
 
 def test_chance_is_recorded_and_verified(monkeypatch, tmp_path):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
-    monkeypatch.setattr("recbias.results.load_dataset", lambda *_, **__: world())
+    monkeypatch.setattr("recbias.makers.load_dataset", lambda *_, **__: world())
     made = run_maker("systems/chance", "synthetic", parameters=PARAMETERS, record="systems/chance")
     stored = load_result(tmp_path / "synthetic" / "systems" / "chance")
     np.testing.assert_array_equal(

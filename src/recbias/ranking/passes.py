@@ -15,6 +15,7 @@ rank 0, and a target without one is above nothing.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -336,7 +337,10 @@ def top_items(
     n_candidates = len(candidate_items(split, candidates))
     if not 1 <= cutoff <= n_candidates:
         raise ConfigError(f"cutoff {cutoff}: expected 1 to {n_candidates}, the candidate items")
-    positions, _ = rank_once(recommender, split, depth=cutoff, seed=seed)
+    # Lists know no test rating but those that make TI.
+    unjudged = split.test.take(np.zeros(len(split.test), dtype=bool))
+    alone = dataclasses.replace(split, test=unjudged)
+    positions, _ = rank_once(recommender, alone, depth=cutoff, seed=seed)
     return positions.lists(candidates, cutoff)
 
 
