@@ -122,7 +122,7 @@ class Cell:
 
     def source_of(self, artefact: Artefact) -> Source:
         """Return the source of the split that an artefact is about."""
-        judgments = str(TestSet.parse(artefact.test).judgments)
+        judgments = _judgments(artefact.test)
         return next(source for source in self.source if source.judgments == judgments)
 
     def key(self, artefact: Artefact) -> str:
@@ -150,12 +150,21 @@ class Cell:
 
     def path(self, artefact: Artefact) -> Path:
         """Tell where an artefact is kept."""
-        key = self.key(artefact)
-        return cells_dir() / key[:2] / f"{key[2:34]}.parquet"
+        return path_of(self.key(artefact))
 
     def missing(self) -> list[Artefact]:
         """List the artefacts that are not there."""
         return [artefact for artefact in self.artefacts if not self.path(artefact).is_file()]
+
+
+def path_of(key: str) -> Path:
+    """Tell where the artefact of a key is kept."""
+    return cells_dir() / key[:2] / f"{key[2:34]}.parquet"
+
+
+@lru_cache(maxsize=256)
+def _judgments(test: str) -> str:
+    return str(TestSet.parse(test).judgments)
 
 
 def artefact_of(grid: Grid, label: str) -> Artefact:
@@ -260,6 +269,13 @@ def _groups(source: Source, fold: int, n_groups: int) -> ItemGroups:
 
 
 @lru_cache(maxsize=32)
+def _reduced(source: Source, fold: int, text: str) -> Split:
+    test = TestSet.parse(text)
+    groups = _groups(source, fold, _enough_groups(test))
+    return reduced_split(_splits(source)[fold], test, groups, seed=source.seed)
+
+
+@lru_cache(maxsize=32)
 def _sizes(source: Source, fold: int, n_groups: int) -> tuple[Any, Any]:
     split = _splits(source)[fold]
     return target_counts(split, _groups(source, fold, n_groups)), train_counts(split)
@@ -336,10 +352,7 @@ def _ranked(
         if each.rule:
             passes.setdefault(each.test, []).append(each)
     for test, sampled in passes.items():
-        reduced = split
-        if test != source.judgments:
-            groups = _groups(source, cell.fold, _enough_groups(TestSet.parse(test)))
-            reduced = reduced_split(split, TestSet.parse(test), groups, seed=source.seed)
+        reduced = split if test == source.judgments else _reduced(source, cell.fold, test)
         targets = [Targets(TargetRule.parse(each.rule), each.min_rating) for each in sampled]
         kept = counted if test == source.judgments else []
         n_groups = kept[0].groups if kept else 1
@@ -397,9 +410,8 @@ def load_positions(cell: Cell, artefact: Artefact, *, whole: bool = True) -> Pos
     split = _splits(cell.source_of(artefact))[cell.fold]
     groups = _groups(cell.source_of(artefact), cell.fold, artefact.groups)
     n_targets, n_train = _sizes(cell.source_of(artefact), cell.fold, artefact.groups)
-    arrays, _ = read_arrays(
-        cell.path(artefact), key=cell.key(artefact), names=None if whole else _OFTEN
-    )
+    key = cell.key(artefact)
+    arrays, _ = read_arrays(path_of(key), key=key, names=None if whole else _OFTEN)
     _check_length(cell, artefact, len(arrays["listed"]), len(split.test))
     nothing = np.zeros(split.test.n_users, dtype=np.int64)
     lengths = arrays.pop("list_lengths", nothing).astype(np.int64)
@@ -446,10 +458,9 @@ def load_table(cell: Cell, artefact: Artefact, protocol: Protocol) -> RankTable:
     """
     if not artefact.rule:
         raise ConfigError(f"{artefact}: no sample; derive tables from its positions")
-    source, test = cell.source_of(artefact), TestSet.parse(artefact.test)
-    groups = _groups(source, cell.fold, _enough_groups(test))
-    split = reduced_split(_splits(source)[cell.fold], test, groups, seed=source.seed)
-    arrays, _ = read_arrays(cell.path(artefact), key=cell.key(artefact))
+    split = _reduced(cell.source_of(artefact), cell.fold, artefact.test)
+    key = cell.key(artefact)
+    arrays, _ = read_arrays(path_of(key), key=key)
     judged = split.test
     rows = np.ones(len(judged), dtype=bool)
     if protocol.rule.per_run:

@@ -117,6 +117,7 @@ class Reader:
         self.damaged: list[str] = []
         self._positions: dict[Artefact, Positions] = {}
         self._reduced: dict[tuple[Artefact, str], Positions] = {}
+        self._tables: dict[tuple[Artefact, str, str, float | None], RankTable] = {}
 
     def positions(self, grid: Grid, label: str) -> Positions:
         """Return the counts that a label is about."""
@@ -136,8 +137,13 @@ class Reader:
         protocol, artefact = grid.parsed[label], artefact_of(grid, label)
         if artefact.rule:
             return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
-        positions = self.positions(grid, label)
-        return positions.table(protocol.rule, min_rating=protocol.min_rating)
+        # Full and condensed lists, and for AR all thresholds, have one table.
+        least = protocol.targets.min_rating
+        name = artefact, str(grid.test(label)), str(protocol.rule), least
+        if name not in self._tables:
+            positions = self.positions(grid, label)
+            self._tables[name] = positions.table(protocol.rule, min_rating=least)
+        return self._tables[name]
 
     def _read(self, artefact: Artefact, load: Callable[[], _Loaded]) -> _Loaded:
         try:
