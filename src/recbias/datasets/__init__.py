@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -257,13 +258,18 @@ def _make_named(info: DatasetInfo, data_dir: Path | None) -> Dataset:
         case PowerLawOptions():
             world = power_law_world(options)
         case _:
-            world = preference_world(options)
+            world = _preference_world(options)
     info = dataclasses.replace(
         info, n_ratings=len(world.ratings), content_hash=world.ratings.content_hash
     )
     return Dataset(world.ratings, info, f"made here as {world.identity}", truth=world)
 
 
+# A page runs several grids on one world, which nobody can write to, and each asks for it by name.
+_preference_world = lru_cache(maxsize=2)(preference_world)
+
+
+@lru_cache(maxsize=1)
 def _synthetic(_: Sequence[Path]) -> Content:
     world = make_world(seed=SYNTHETIC_SEED)
     return Content(world.ratings, truth=world)
