@@ -13,6 +13,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -579,6 +580,10 @@ def rounded_replicates(replicates: npt.ArrayLike) -> npt.NDArray[np.float32]:
     return np.ldexp(np.rint(np.ldexp(fraction, _DIGITS)), exponent - _DIGITS).astype(np.float32)
 
 
+# Packages stay what they are while a process runs, and every cell asks for five of them.
+_version = lru_cache(version)
+
+
 def platform_record() -> dict[str, object]:
     """Describe what the bits of a result can depend on: versions, lock, processor, BLAS."""
     names = ("internal_api", "version", "architecture")
@@ -587,13 +592,13 @@ def platform_record() -> dict[str, object]:
     root = clone_root()
     lock = root / "requirements.lock" if root else None
     return {
-        "recbias": version("recbias"),
+        "recbias": _version("recbias"),
         "lock": digest(lock.read_bytes()) if lock and lock.is_file() else None,
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "numpy": version("numpy"),
-        "scipy": version("scipy"),
-        "numba": version("numba"),
-        "implicit": version("implicit"),
+        "numpy": _version("numpy"),
+        "scipy": _version("scipy"),
+        "numba": _version("numba"),
+        "implicit": _version("implicit"),
         "blas": blas,
     }
