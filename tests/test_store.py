@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from recbias import store
 from recbias.errors import ConfigError, StoreError
+from recbias.resampling import rounded_replicates
 from recbias.store import (
     canonical_json,
     digest,
@@ -29,7 +30,6 @@ from recbias.store import (
     platform_record,
     read_arrays,
     read_document,
-    rounded_replicates,
     write_arrays,
     write_atomically,
     write_document,

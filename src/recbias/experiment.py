@@ -51,9 +51,7 @@ from recbias.reduction import (
     sum_sets,
 )
 from recbias.relevance import relevant
-from recbias.resampling import (
-    bootstrap_weights,
-)
+from recbias.resampling import bootstrap_weights, rounded_replicates
 from recbias.results import (
     Agreement,
     Quantity,
@@ -69,7 +67,6 @@ from recbias.store import (
     frame_from_json,
     frame_to_json,
     platform_record,
-    rounded_replicates,
 )
 from recbias.streams import stream
 

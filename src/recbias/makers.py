@@ -22,6 +22,7 @@ from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
 from recbias.grid import split_marks
 from recbias.places import clone_root
+from recbias.resampling import rounded_replicates
 from recbias.results import (
     Agreement,
     Quantity,
@@ -37,7 +38,6 @@ from recbias.store import (
     frame_from_json,
     frame_to_json,
     platform_record,
-    rounded_replicates,
 )
 
 __all__ = ["Made", "Maker", "Table", "maker", "run_maker"]

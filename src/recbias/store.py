@@ -36,7 +36,6 @@ __all__ = [
     "platform_record",
     "read_arrays",
     "read_document",
-    "rounded_replicates",
     "write_arrays",
     "write_atomically",
     "write_document",
@@ -548,36 +547,6 @@ def frame_from_json(record: Mapping[str, Any]) -> pd.DataFrame:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreError(f"not a table ({error!r}); {_REMEDY}") from error
-
-
-_DIGITS = 16
-
-
-def rounded_replicates(replicates: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """Keep 16 binary digits of replicates: enough for any interval; half the bytes compress away.
-
-    Each number is rounded by itself, to nearest: equal replicates stay equal, in whatever row and
-    file they are, and none passes another. (Steps of a row's own, finer as they may be, break the
-    ties between rows, and with them criteria that ask for a difference of at least 0.)
-
-    Parameters
-    ----------
-    replicates : array_like of float64
-        Values on resampled users. NaN and infinities stay.
-
-    Returns
-    -------
-    ndarray of float32, same shape
-        Off by at most one part in 65,536 of each number. Rounding again changes nothing.
-
-    Examples
-    --------
-    >>> rounded_replicates([0.5, 0.1, float("nan")])
-    array([0.5       , 0.10000038,        nan], dtype=float32)
-    """
-    drawn = np.asarray(replicates, dtype=np.float64)
-    fraction, exponent = np.frexp(drawn)
-    return np.ldexp(np.rint(np.ldexp(fraction, _DIGITS)), exponent - _DIGITS).astype(np.float32)
 
 
 # Packages stay what they are while a process runs, and every cell asks for five of them.
