@@ -18,7 +18,7 @@ from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
 
 
 @st.composite
-def test_sides(draw):
+def sides(draw):
     part = draw(st.sampled_from(["observed", "unbiased", "truth"]))
     sample = draw(st.one_of(st.none(), st.integers(1, 99))) if part == "truth" else None
     ends = sorted(draw(st.lists(st.integers(1, 12), min_size=3, max_size=3)))
@@ -26,10 +26,7 @@ def test_sides(draw):
     return TestSet(part, draw(st.integers(0, 99)), draw(st.integers(0, 99)), sample, items)
 
 
-test_sides.__test__ = False
-
-
-@given(test_sides())
+@given(sides())
 def test_a_test_side_prints_and_parses_back(side):
     assert TestSet.parse(str(side)) == side
 
