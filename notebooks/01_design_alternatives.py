@@ -469,8 +469,8 @@ lemma = run(
 panels = {
     title: (list(labels.values()), list(labels))
     for title, labels in {
-        "test ratings removed (%)": chapter.thinned_labels(lemma.grid),
-        "size of the target set": chapter.size_labels(lemma.grid),
+        "test ratings removed (%)": axis_labels(lemma.grid, "removed"),
+        "size of the target set": axis_labels(lemma.grid, "size"),
     }.items()
 }
 figure = plot_bounds(lemma, panels, systems=lemma.systems)

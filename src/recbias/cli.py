@@ -398,10 +398,19 @@ def book(datasets: tuple[str, ...]) -> None:
 @main.command()
 @click.option("--dataset", default="synthetic", show_default=True, help="Name of a data set.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
-def claims(dataset: str, as_json: bool) -> None:
+@click.option("--explain", metavar="ID", help="Print all that leads to the verdict on one claim.")
+@click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
+def claims(dataset: str, as_json: bool, explain: str | None, renew: bool) -> None:
     """Print what became of every claim of the papers on a data set."""
-    from recbias.claims import load_provenance, scorecard
+    from recbias.claims import explain_claim, load_provenance, scorecard
+    from recbias.claims.lock import write_locks
 
+    if renew:
+        click.echo(write_locks())
+        return
+    if explain:
+        click.echo(explain_claim(explain, dataset))
+        return
     verdicts = scorecard(dataset)
     if as_json:
         provenance = load_provenance(dataset)
@@ -417,8 +426,8 @@ def claims(dataset: str, as_json: bool) -> None:
         click.echo(f"{claim.id:18} {claim.kind:11} {verdict.verdict}{reason}  [{claim.topic}]")
         for part in verdict.parts:
             low, high = part.interval
-            span = "" if low == high else f" [{low:.4g}, {high:.4g}]"
-            click.echo(f"    {part.verdict:10} {part.name}: {part.value:.4g}{span}, {part.region}")
+            span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"
+            click.echo(f"    {part.verdict:12} {part.sentence}{span}")
 
 
 @main.command()

@@ -1,10 +1,10 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), what is asserted (`criteria`), and how theorems and definitions
+What the experiment is (`setup`), what its criteria compute (`criteria`), and how theorems and definitions
 are checked on data (`theorems`).
 """
 
-from recbias.claims.design_alternatives.criteria import CRITERIA, SUPERSEDED
+from recbias.claims.design_alternatives.criteria import FUNCTIONS
 from recbias.claims.design_alternatives.setup import (
     CHAPTER,
     FIGURE_2,
@@ -12,7 +12,6 @@ from recbias.claims.design_alternatives.setup import (
     READINGS,
     REMOVED,
     combined,
-    grid_holds,
     grid_share,
     largest_sample,
     lemma_gap,
@@ -20,23 +19,19 @@ from recbias.claims.design_alternatives.setup import (
     nearest_setting,
     protocols,
     reading_settings,
-    size_labels,
     star_sensitivity,
     target_sizes,
-    thinned_labels,
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
 
 __all__ = [
     "CHAPTER",
-    "CRITERIA",
     "FIGURE_2",
+    "FUNCTIONS",
     "LEMMA_SYSTEMS",
     "READINGS",
     "REMOVED",
-    "SUPERSEDED",
     "combined",
-    "grid_holds",
     "grid_share",
     "largest_sample",
     "lemma_gap",
@@ -44,9 +39,7 @@ __all__ = [
     "nearest_setting",
     "protocols",
     "reading_settings",
-    "size_labels",
     "star_sensitivity",
     "target_sizes",
     "theorem_checks",
-    "thinned_labels",
 ]

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise, product
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.checks import Checks
+from recbias.claims.quantities import share_of_orders
 from recbias.datasets import load_dataset
 from recbias.errors import MissingData
 from recbias.experiment import Results
@@ -30,7 +29,6 @@ __all__ = [
     "READINGS",
     "REMOVED",
     "combined",
-    "grid_holds",
     "grid_share",
     "largest_sample",
     "lemma_gap",
@@ -38,10 +36,8 @@ __all__ = [
     "nearest_setting",
     "protocols",
     "reading_settings",
-    "size_labels",
     "star_sensitivity",
     "target_sizes",
-    "thinned_labels",
 ]
 
 CHAPTER = "01_design_alternatives"
@@ -218,19 +214,6 @@ def _size_label(size: int) -> str:
     return f"t={size}"
 
 
-def thinned_labels(grid: Grid) -> dict[int, str]:
-    """Name the labels of Fig. 3, left, by the percent of test ratings that are taken out."""
-    shares = dict.fromkeys(grid.test(label).removed for label in grid.parsed)
-    return {share: _thinned_label(share) for share in shares}
-
-
-def size_labels(grid: Grid) -> dict[int, str]:
-    """Name the labels of Fig. 3, right, by the size of the target sets."""
-    samples = [protocol.rule.n_sampled for protocol in grid.parsed.values()]
-    sizes = dict.fromkeys(sample + 1 for sample in samples if sample is not None)
-    return {size: _size_label(size) for size in sizes}
-
-
 def lemma_gap(results: Results, system: str, label: str) -> Quantity:
     """Width of the lemma's interval around 1RP: upper minus lower bound."""
     lower, upper = (str(results.metric(label, bound)) for bound in ("lower", "upper"))
@@ -258,35 +241,11 @@ def grid_share(results: Results, label: str, reading: str) -> Quantity:
     Returns
     -------
     Quantity
-        Replicates are the shares on resampled users.
+        As of :func:`recbias.claims.quantities.share_of_orders`.
     """
-    shares = grid_holds(results, label, reading).mean(axis=(0, 1))
-    return Quantity(float(shares[-1]), shares[:-1])
-
-
-def grid_holds(results: Results, label: str, reading: str) -> npt.NDArray[np.bool_]:
-    """Tell for each combination of settings whether the order of Fig. 2 holds.
-
-    Parameters
-    ----------
-    results, label, reading
-        As in :func:`grid_share`.
-
-    Returns
-    -------
-    ndarray of bool, shape (MF settings, kNN settings, n_replicates + 1)
-        On each resampling of users and, last, on all users.
-    """
-    metric = str(results.metric(label, "P"))
-
-    def values(name: str) -> npt.NDArray[np.float64]:
-        quantity = results[name, label, metric]
-        return np.append(quantity.drawn, quantity.value)
-
-    mf, knn = (np.array([values(name) for name in names]) for names in reading_settings(reading))
-    top, pop, random = values("pLSA"), values("Popularity"), values("Random")
-    outer = (top > pop) & (pop > mf)[:, None] & (knn > random)[None]
-    return outer & (mf[:, None] > knn[None])
+    chain = [("pLSA",), ("Popularity",), *reading_settings(reading), ("Random",)]
+    names = [name for place in chain for name in place]
+    return share_of_orders(results.of_systems(label, results.metric(label, "P"), names), chain)
 
 
 def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, str, int]:
