@@ -121,9 +121,10 @@ glue("fig_target_sets", figure, display=False)
 #
 # ### The claims
 #
-# The ledger of this book lists everything that these sections state, with the criterion under which
-# we call it reproduced. Criteria were fixed before the first result; where one had to change, the
-# old verdict stays on the card beside the new one.
+# The ledger of this book lists everything that these sections state, and what the paper asserts
+# behind each entry. Every assertion that can be measured has a criterion, which is locked; where one
+# had to change, the card keeps both verdicts, and where values had been seen before it was written,
+# the card says *pilot seen*.
 
 # %% tags=["hide-input"]
 HTML(pages.claims_of("design alternatives"))
@@ -330,11 +331,10 @@ glue("tbl_tests", table.style.set_uuid("tests"), display=False)
 
 # %% tags=["hide-input"]
 taus = {
-    f"{precision} and {metric}, both AR": order_tau(measured, ("AR", precision), ("AR", metric))
+    f"{precision} and {metric}, both AR": page_tau(("AR", precision), ("AR", metric))
     for metric in (f"nDCG@{cutoff}", "AP", "RR", f"R@{cutoff}")
 }
-designs = order_tau(measured, ("AR", precision), ("1R", precision))
-taus[f"{precision} under AR and under 1R"] = designs
+taus[f"{precision} under AR and under 1R"] = page_tau(("AR", precision), ("1R", precision))
 head = ("orders compared", "Kendall's tau")
 Markdown(pages.quantities_table(taus, head=head, form=".2f"))
 
@@ -531,9 +531,10 @@ verdicts = judge_chapter("design alternatives", results)
 HTML(verdict_cards(verdicts))
 
 # %% [markdown]
-# **Yes** and **no** mean that the whole 95 % interval lies on one side of the criterion,
-# **undecided** that it lies on both, **partly** that the parts of a claim differ. An exact check has
-# no interval.
+# A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
+# **is open** if it lies on both, or if its verdict hangs on the seed of resampling or training. **Yes**:
+# all parts hold. **No**: some are refuted and none holds. **Partly**: some hold and some are refuted.
+# **Undecided**: none is refuted, some are open. An exact check has no interval.
 #
 # ## Why
 #
