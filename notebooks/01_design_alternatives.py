@@ -36,7 +36,7 @@ from recbias import Grid, line_up, run
 from recbias.claims import claims, judge_chapter, verdict_cards
 from recbias.claims import design_alternatives as chapter
 from recbias.claims import pages
-from recbias.claims.quantities import order_tau
+from recbias.claims.evidence import axis_labels
 from recbias.claims.seeds import training_seeds
 from recbias.datasets import top_rating
 from recbias.plotting import (
@@ -192,7 +192,7 @@ measured = run(
             "AI": (precision, "rho"),
             "R_test": (precision,),
             "NN": (precision, "rho"),
-            "1R": (precision, "RR", "rho"),
+            "1R": (precision, f"nDCG@{cutoff}", "RR", "rho"),
             "shared": (precision, f"lower@{cutoff}", f"upper@{cutoff}"),
             "all-1R": [f"{name}@{cutoff}|t={size}" for name in ("P", "lower", "upper")],
         },
@@ -337,10 +337,10 @@ glue("tbl_tests", table.style.set_uuid("tests"), display=False)
 
 # %% tags=["hide-input"]
 taus = {
-    f"{precision} and {metric}, both AR": page_tau(("AR", precision), ("AR", metric))
+    f"{precision} and {metric}, both AR": chapter.tau_between(measured, ("AR", precision), ("AR", metric))
     for metric in (f"nDCG@{cutoff}", "AP", "RR", f"R@{cutoff}")
 }
-taus[f"{precision} under AR and under 1R"] = page_tau(("AR", precision), ("1R", precision))
+taus[f"{precision} under AR and under 1R"] = chapter.tau_between(measured, ("AR", precision), ("1R", precision))
 head = ("orders compared", "Kendall's tau")
 Markdown(pages.quantities_table(taus, head=head, form=".2f"))
 
@@ -466,7 +466,7 @@ lemma = run(
         split=split,
         seed=seed,
         tests=thinned,
-        replicates=[(label, bound) for label in shared for bound in bounds],
+        replicates=[(label, metric) for label in shared for metric in (precision, *bounds)],
     ),
     workers=workers,
     record="01_design_alternatives/lemma",

@@ -152,7 +152,9 @@ def _parts(verdict: Verdict) -> str:
     if not verdict.parts:
         return ""
     rows = []
-    ordered = sorted(verdict.parts, key=lambda part: (not part.record.decides, _ORDER[part.verdict]))
+    ordered = sorted(
+        verdict.parts, key=lambda part: (not part.record.decides, _ORDER[part.verdict])
+    )
     for part in ordered:
         low, high = part.interval
         shown = "" if low == high or part.estimate is None else f"{low:.4g} to {high:.4g}"

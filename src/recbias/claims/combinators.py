@@ -57,8 +57,12 @@ def evaluate(
     found = list(_estimates(record, evidence, claim, functions))
     if record.exact:
         return [
-            Part(record, estimate.value if isinstance(estimate, Quantity) else estimate, which,
-                 read=evidence.read)
+            Part(
+                record,
+                estimate.value if isinstance(estimate, Quantity) else estimate,
+                which,
+                read=evidence.read,
+            )
             for which, estimate in found
         ]
     halves = [
@@ -188,9 +192,7 @@ def _by_term(record: Record, evidence: Evidence) -> list[list[Quantity]]:
 def _share(record: Record, evidence: Evidence) -> Quantity:
     (term,) = record.of
     chain = [evidence.expand((name,), term) for name in record.systems]
-    values = {
-        name: evidence.quantity(term, system=name) for names in chain for name in names
-    }
+    values = {name: evidence.quantity(term, system=name) for names in chain for name in names}
     return share_of_orders(values, chain)
 
 

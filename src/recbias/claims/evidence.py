@@ -10,6 +10,7 @@ import numpy as np
 from recbias.claims.checks import Check, Checks
 from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record, Term
+from recbias.claims.seeds import few_seeds
 from recbias.errors import ConfigError
 from recbias.experiment import Results
 from recbias.grid import Grid

@@ -93,7 +93,12 @@ class Verdict:
             "reason": self.reason,
             "origin": self.origin,
             "earlier": [
-                {"criterion": old.words, "until": old.until, "why": old.why, "verdicts": old.verdicts}
+                {
+                    "criterion": old.words,
+                    "until": old.until,
+                    "why": old.why,
+                    "verdicts": old.verdicts,
+                }
                 for old in (self.criterion.replaced if self.criterion else ())
             ],
         }
@@ -156,7 +161,9 @@ def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _
     found = combine(parts)
     if not found:
         reason = parts[0].lacks
-        return Verdict(claim, "not testable here", tuple(parts), reason, origin, criterion=criterion)
+        return Verdict(
+            claim, "not testable here", tuple(parts), reason, origin, criterion=criterion
+        )
     mended = any(part.record.corrects for part in parts)
     corrected = combine(parts, corrected=True) if mended else ""
     return Verdict(claim, found, tuple(parts), "", origin, corrected, criterion)

@@ -88,7 +88,9 @@ def check_locks(criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequ
             )
         for old in criterion.replaced:
             if not old.why.strip() or not old.verdicts:
-                raise ConfigError(f"{claim}: what was replaced {old.until} lacks reason or verdicts")
+                raise ConfigError(
+                    f"{claim}: what was replaced {old.until} lacks reason or verdicts"
+                )
 
 
 @cache

@@ -135,7 +135,8 @@ def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
     found = {
         part.verdict
         for part in parts
-        if part.record.decides and not (part.record.corrected if corrected else part.record.corrects)
+        if part.record.decides
+        and not (part.record.corrected if corrected else part.record.corrects)
     } - {"not testable"}
     if not found:
         return ""

@@ -9,13 +9,13 @@ differences that are resolved simultaneously: everything that the unresolved one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.agreement import kendall_tau, tau_interval
-from recbias.comparison import opposed, resolved_signs, share_interval
+from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
 from recbias.errors import ConfigError
 from recbias.results import Quantity
 
@@ -82,9 +82,18 @@ def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, 
 
 
 def median(quantities: Iterable[Quantity]) -> Quantity:
-    """Take the median of several quantities, on every resample."""
-    values, drawn = _arrays(list(quantities))
-    return Quantity(float(np.median(values)), np.median(drawn, axis=0))
+    """Take the median of several quantities; its interval has the medians of their ends.
+
+    Examples
+    --------
+    >>> several = [Quantity(v, None, limits=(v - 0.1, v + 0.2)) for v in (0.3, 0.5, 0.9)]
+    >>> found = median(several)
+    >>> found.value, found.interval
+    (0.5, (0.4, 0.7))
+    """
+    found = list(quantities)
+    low, high = (float(np.median(end)) for end in zip(*(e.interval for e in found), strict=True))
+    return Quantity(float(np.median([each.value for each in found])), None, limits=(low, high))
 
 
 def deviation(a: Quantity, b: Quantity) -> Quantity:
@@ -154,7 +163,7 @@ def order_tau(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
     recbias.agreement.tau_interval
     """
     (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
-    low, high = tau_interval(x, x_drawn, y, y_drawn)
+    low, high = tau_interval(x, y, x_drawn, y_drawn)
     return Quantity(float(kendall_tau(x, y)), None, limits=(low, high))
 
 
@@ -167,9 +176,10 @@ def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
         Pairs with both differences resolved among all differences of both; the interval ends at
         the number that those not resolved allow.
     """
-    (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
-    surely, possibly = opposed(x, x_drawn, y, y_drawn)
-    return Quantity(float(surely), None, limits=(float(surely), float(possibly)))
+    tau, n_pairs = order_tau(a, b), len(a) * (len(a) - 1) / 2
+    # Of n pairs (1 - tau) / 2 are opposed; at the ends of the interval none is tied.
+    surely, possibly = (float(round(n_pairs * (1 - end) / 2)) for end in reversed(tau.interval))
+    return Quantity(surely, None, limits=(surely, possibly))
 
 
 def distinct_pairs(a: Sequence[Quantity]) -> Quantity:
@@ -189,9 +199,7 @@ def distinct_pairs(a: Sequence[Quantity]) -> Quantity:
     return Quantity(float(surely), None, limits=(float(surely), float(possibly)))
 
 
-def share_of_orders(
-    quantities: Mapping[str, Quantity], chain: Sequence[Sequence[str]]
-) -> Quantity:
+def share_of_orders(quantities: Mapping[str, Quantity], chain: Sequence[Sequence[str]]) -> Quantity:
     """Compute in what share of combinations of settings an order holds.
 
     Parameters
@@ -207,11 +215,11 @@ def share_of_orders(
         Share of the combinations, one setting for each place, in which every step is above 0. The
         interval holds every share that the differences allow which are not resolved.
     """
-    names = list(quantities)
+    names = {name: number for number, name in enumerate(quantities)}
     values, drawn = _arrays(list(quantities.values()))
-    places = [[names.index(name) for name in each] for each in chain]
-    share, low, high = share_interval(values, drawn, places)
-    return Quantity(share, None, limits=(low, high))
+    orders = np.array([[names[name] for name in each] for each in product(*chain)])
+    share = float((np.diff(values[orders], axis=1) < 0).all(axis=1).mean())
+    return Quantity(share, None, limits=share_interval(values, drawn, orders))
 
 
 def largest_p(

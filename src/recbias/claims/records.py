@@ -325,9 +325,11 @@ class Record:
         for name in ("of", "systems", "but", "along", "needs", "only", "asserts"):
             if name in values:
                 given = values[name]
-                values[name] = tuple(given) if isinstance(given, Sequence | set) and not isinstance(
-                    given, str
-                ) else (given,)
+                values[name] = (
+                    tuple(given)
+                    if isinstance(given, Sequence | set) and not isinstance(given, str)
+                    else (given,)
+                )
         values["of"] = tuple(map(Term.parse, values.get("of", ())))
         if "per" in values:
             values["per"] = Term.parse(values["per"])

@@ -48,6 +48,7 @@ _RULES = {
 
 _COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
+
 def table_html(
     head: Iterable[str], rows: Iterable[Iterable[str]], *, style: str = "numbers"
 ) -> str:

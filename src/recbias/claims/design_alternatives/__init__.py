@@ -21,6 +21,7 @@ from recbias.claims.design_alternatives.setup import (
     reading_settings,
     star_sensitivity,
     target_sizes,
+    tau_between,
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
 
@@ -41,5 +42,6 @@ __all__ = [
     "reading_settings",
     "star_sensitivity",
     "target_sizes",
+    "tau_between",
     "theorem_checks",
 ]

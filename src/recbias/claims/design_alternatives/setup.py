@@ -11,11 +11,10 @@ from itertools import pairwise, product
 import pandas as pd
 
 from recbias.claims.checks import Checks
-from recbias.claims.quantities import share_of_orders
+from recbias.claims.quantities import order_tau, share_of_orders
 from recbias.datasets import load_dataset
 from recbias.errors import MissingData
 from recbias.experiment import Results
-from recbias.grid import Grid
 from recbias.recommenders import bcc17_grid, merged_star_variants
 from recbias.results import Quantity, load_result, results_dir
 from recbias.targets import candidate_items
@@ -38,6 +37,7 @@ __all__ = [
     "reading_settings",
     "star_sensitivity",
     "target_sizes",
+    "tau_between",
 ]
 
 CHAPTER = "01_design_alternatives"
@@ -113,7 +113,7 @@ def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
     return (
         *(("AR", metric) for metric in (precision, f"R@{cutoff}", f"nDCG@{cutoff}", "AP", "RR")),
         *((label, precision) for label in ("AI", "R_test", "NN")),
-        *(("1R", metric) for metric in (precision, "rho")),
+        *(("1R", metric) for metric in (precision, f"nDCG@{cutoff}", "RR", "rho")),
         *(("shared", metric) for metric in (precision, f"lower@{cutoff}", f"upper@{cutoff}")),
         ("all-1R", f"P@{cutoff}|t={size}"),
     )
@@ -246,6 +246,12 @@ def grid_share(results: Results, label: str, reading: str) -> Quantity:
     chain = [("pLSA",), ("Popularity",), *reading_settings(reading), ("Random",)]
     names = [name for place in chain for name in place]
     return share_of_orders(results.of_systems(label, results.metric(label, "P"), names), chain)
+
+
+def tau_between(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Quantity:
+    """Compute Kendall's tau between two orders of all systems, each by label and metric."""
+    a, b = (list(results.of_systems(*names).values()) for names in (first, second))
+    return order_tau(a, b)
 
 
 def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, str, int]:
