@@ -54,17 +54,8 @@ def evaluate(
     NotComputed
         If the results lack anything that it reads.
     """
+    evidence = evidence.exact() if record.exact else evidence.afresh()
     found = list(_estimates(record, evidence, claim, functions))
-    if record.exact:
-        return [
-            Part(
-                record,
-                estimate.value if isinstance(estimate, Quantity) else estimate,
-                which,
-                read=evidence.read,
-            )
-            for which, estimate in found
-        ]
     halves = [
         [estimate for _, estimate in _estimates(record, evidence.half(number), claim, functions)]
         for number in (0, 1)
@@ -151,7 +142,7 @@ def _along(record: Record, evidence: Evidence, system: str) -> Quantity:
         return extreme(steps, largest=False)[1]
     if record.measure == "slope":
         return slope(followed[0])
-    changes = [list(course.values())[-1] / list(course.values())[0] for course in followed]
+    changes = [course[max(course)] / course[min(course)] for course in followed]
     return changes[0] if len(changes) == 1 else changes[0] - changes[1]
 
 

@@ -60,14 +60,15 @@ class Evidence:
     editions
         Gives the results of the same chapter on another data set.
     rows
-        Which replicates are looked at; all by default.
+        Which replicates are looked at; all by default. None = none: each value stands for itself,
+        without an interval.
     """
 
     def __init__(
         self,
         results: ChapterResults,
         editions: Callable[[str], ChapterResults] | None = None,
-        rows: slice = slice(None),
+        rows: slice | None = slice(None),
     ) -> None:
         self._results, self._editions, self._rows = results, editions, rows
         self._read: dict[Reading, None] = {}
@@ -79,7 +80,12 @@ class Evidence:
 
     def half(self, number: int) -> Evidence:
         """Return the same with the first (0) or second (1) half of the replicates."""
-        return Evidence(self._results, self._editions, slice(number, None, 2))
+        rows = None if self._rows is None else slice(number, None, 2)
+        return Evidence(self._results, self._editions, rows)
+
+    def exact(self) -> Evidence:
+        """Return the same with values that stand for themselves: for identities between them."""
+        return Evidence(self._results, self._editions, None)
 
     @property
     def read(self) -> tuple[Reading, ...]:
@@ -157,6 +163,8 @@ class Evidence:
             raise NotComputed(f"{term.metric} of {system} under {label} in {term.table}") from error
         self.note(term.table, f"{metric} of {system} under {label}", found.value, edition)
         self._systems[table, system] = None
+        if self._rows is None:
+            return Quantity(found.value, np.full(2, found.value))
         if found.replicates is None:
             return found
         drawn = found.replicates

@@ -152,7 +152,7 @@ def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _
             parts.append(Part(record, None, lacks=lack))
             continue
         try:
-            parts += evaluate(record, evidence.afresh(), claim.id, judged.functions)
+            parts += evaluate(record, evidence, claim.id, judged.functions)
         except NotComputed as absent:
             missing.append(str(absent))
     if missing:
