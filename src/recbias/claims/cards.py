@@ -36,7 +36,7 @@ OPEN_PARTS = 8
 
 
 def verdict_cards(verdicts: Sequence[Verdict]) -> str:
-    """Write one card per claim: what the paper says, what was found for each assertion, the verdict.
+    """Write one card per claim: what the paper says, what was found, the verdict.
 
     Parameters
     ----------
@@ -152,10 +152,7 @@ def _parts(verdict: Verdict) -> str:
     if not verdict.parts:
         return ""
     rows = []
-    ordered = sorted(
-        verdict.parts, key=lambda part: (not part.record.decides, _ORDER[part.verdict])
-    )
-    for part in ordered:
+    for part in sorted(verdict.parts, key=_place):
         low, high = part.interval
         shown = "" if low == high or part.estimate is None else f"{low:.4g} to {high:.4g}"
         sentence = escape(part.sentence) if part.estimate is not None else _asked(part)
@@ -172,6 +169,11 @@ def _parts(verdict: Verdict) -> str:
     counts = Counter(part.verdict for part in verdict.parts if part.record.decides)
     told = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
     return f"<details><summary>{told}: show the parts</summary>{table}</details>"
+
+
+def _place(part: Part) -> tuple[bool, int]:
+    """Order parts: what decides comes first, and of that what is refuted."""
+    return not part.record.decides, _ORDER[part.verdict]
 
 
 def _asked(part: Part) -> str:

@@ -83,8 +83,8 @@ def check_locks(criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequ
             )
         if quoted != known[:-1]:
             raise ConfigError(
-                f"{claim}: {len(known) - 1} earlier criteria are locked, and what `replaced` quotes "
-                "are others\nquote each word for word, the oldest first"
+                f"{claim}: `replaced` quotes others than the {len(known) - 1} earlier criteria that "
+                "are locked\nquote each word for word, the oldest first"
             )
         for old in criterion.replaced:
             if not old.why.strip() or not old.verdicts:
@@ -100,7 +100,7 @@ def _locks() -> Mapping[str, Sequence[str]]:
 
 @cache
 def locked_criteria(topic: str) -> Mapping[str, ClaimCriterion]:
-    """Read the criteria of a topic, and hold them against their lock; errors as of `check_locks`."""
+    """Read the criteria of a topic and compare them with the lock; errors as of `check_locks`."""
     criteria = criteria_of(topic)
     check_locks(criteria, _locks() if criteria else {})
     return criteria

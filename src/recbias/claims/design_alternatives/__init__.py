@@ -1,7 +1,7 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), what its criteria compute (`criteria`), and how theorems and definitions
-are checked on data (`theorems`).
+What the experiment is (`setup`), what its criteria compute (`criteria`), and how theorems and
+definitions are checked on data (`theorems`).
 """
 
 from recbias.claims.design_alternatives.criteria import FUNCTIONS
