@@ -83,8 +83,8 @@ def check_locks(criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequ
             )
         if quoted != known[:-1]:
             raise ConfigError(
-                f"{claim}: `replaced` quotes others than the {len(known) - 1} earlier criteria that "
-                "are locked\nquote each word for word, the oldest first"
+                f"{claim}: `replaced` quotes others than the earlier criteria that are locked "
+                f"({len(known) - 1})\nquote each word for word, the oldest first"
             )
         for old in criterion.replaced:
             if not old.why.strip() or not old.verdicts:

@@ -97,8 +97,42 @@ class Part:
             return "not testable"
         if self.unsure:
             return "open"
-        of_other_form = "corrected" if corrected else "corrects"
+        found = {
+            self.record.region.verdict(*_interval(each)) for each in (self.estimate, *self.halves)
+        }
+        return found.pop() if len(found) == 1 else "open"
 
+    @property
+    def sentence(self) -> str:
+        """What was found, and what was claimed."""
+        return self.record.sentence(self.value, self.which)
+
+
+def _interval(estimate: Quantity | float | None) -> tuple[float, float]:
+    if isinstance(estimate, Quantity):
+        return estimate.interval
+    value = float("nan") if estimate is None else float(estimate)
+    return value, value
+
+
+def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
+    """Join the parts of a claim.
+
+    Parameters
+    ----------
+    parts
+        All of them.
+    corrected
+        Whether to judge the corrected form of the claim instead of the printed one.
+
+    Returns
+    -------
+    str
+        ``yes`` if all parts hold; ``no`` if some are refuted and none holds; ``partly`` if some
+        hold and some are refuted; ``undecided`` if none is refuted and some are open; empty if no
+        part can be tested here. Parts that decide nothing are left out.
+    """
+    of_other_form = "corrected" if corrected else "corrects"
     found = {
         part.verdict
         for part in parts
