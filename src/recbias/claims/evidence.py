@@ -131,7 +131,7 @@ class Evidence:
     def check(self, claim: str, name: str) -> Check:
         """Return a check; NotComputed if it was not made."""
         try:
-            found = self.checks.find(claim, name)
+            found = self.checks[claim, name]
         except ConfigError as error:
             raise NotComputed(f"the check {name} of {claim}") from error
         self.note("checks", found.what, found.worst)
