@@ -219,10 +219,11 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
 
     rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
     for topic, chapter in chapters().items():
+        own = [claim for claim in claims() if claim.topic == topic]
         reasons = {
             claim.id: missing_need(claim, info.name, info.cannot_test)
-            for claim in claims()
-            if claim.topic == topic
+            for claim in own
+            if not claim.simulation
         }
         against: dict[str, list[str]] = {}
         for claim_id, reason in reasons.items():
@@ -234,6 +235,8 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
         )
         for reason, ids in against.items():
             text += f"; {reason}: {', '.join(ids)}"
+        if simulated := [claim.id for claim in own if claim.simulation]:
+            text += f"; in simulated worlds, without data: {', '.join(simulated)}"
         rows.append(("can test", text))
     return rows
 
