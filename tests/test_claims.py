@@ -1,4 +1,5 @@
 import dataclasses
+import html
 import importlib
 import json
 import math
@@ -31,8 +32,7 @@ from recbias.claims import design_alternatives as chapter
 from recbias.claims.assertions import assertion_standing
 from recbias.claims.checks import Check, Checks
 from recbias.claims.evidence import axis_labels
-from recbias.claims.lock import criterion_digest, locked_criteria
-from recbias.claims.needs import missing_need
+from recbias.claims.lock import criterion_digest, lock_file, locked_criteria
 from recbias.claims.records import criteria_of
 from recbias.claims.topics import find_judged
 from recbias.cli import main
@@ -204,7 +204,7 @@ def test_what_is_combined_was_measured_and_nothing_else_is_kept(recorded):
     assert not stars.replicates
     assert {metric for _, metric in lemma.grid.replicates} == {"P@10", "lower@10", "upper@10"}
     with pytest.raises(ConfigError, match="were not kept"):
-        systems["Random", "AR", "rho"] - systems["Random", "AI", "rho"]
+        systems["Random", "all-1R", "lower@10|t=100"] - systems["Random", "AR", "rho"]
 
 
 def test_results_of_another_kind_are_refused_by_name(recorded):
@@ -322,7 +322,6 @@ def test_checks_of_unknown_claims_are_refused(known_makers):
 
 MADE_UP = """
 from recbias.claims.checks import Check, Checks
-from recbias.claims.parts import checked
 from recbias.makers import maker
 
 CHAPTER = "02_made_up"
@@ -330,18 +329,46 @@ CHAPTER = "02_made_up"
 
 @maker("02_made_up/checks", Checks)
 def compute(dataset, *, limit):
-    return [Check("BCC17-T2", "users", 1, dataset.ratings.n_users - limit)], {}
+    return [Check("BCC17-T2", "users", "users", 1, dataset.ratings.n_users - limit)], {}
 
 
-CRITERIA = {"MADE-UP": checked("BCC17-T2")}
-SUPERSEDED = {}
+def few(evidence, record):
+    return evidence.check("BCC17-T2", "users").worst
+
+
+FUNCTIONS = {"few": few}
 """
+
+MADE_UP_CRITERIA = {
+    "MADE-UP": {
+        "parts": [
+            {"finds": "{value} users", "measure": "function", "name": "few", "most": 0,
+             "of": "P[AR]", "asserts": 1},
+        ]
+    }
+}  # fmt: skip
 
 
 @pytest.fixture
 def made_up(tmp_path, monkeypatch, known_makers):
     """A claim on a topic that no chapter of the package has, and a module that judges it."""
     (tmp_path / "a_made_up_topic.py").write_text(MADE_UP)
+    folder = tmp_path / "published" / "criteria"
+    folder.mkdir(parents=True)
+    (folder / "a_made_up_topic.yaml").write_text(yaml.dump(MADE_UP_CRITERIA))
+    locks = {"MADE-UP": [criterion_digest(MADE_UP_CRITERIA["MADE-UP"]["parts"])]}
+    known = json.loads(lock_file().read_text())
+    (folder / "lock.json").write_text(json.dumps({**known, **locks}))
+    packaged = recbias.claims.records.packaged
+
+    def found(name):
+        here = tmp_path / name
+        return here if here.is_file() else packaged(name)
+
+    for module in ("records", "lock"):
+        monkeypatch.setattr(f"recbias.claims.{module}.packaged", found)
+    for cached in (criteria_of, locked_criteria, recbias.claims.lock._locks):
+        cached.cache_clear()
     claim = dataclasses.replace(claims()[0], id="MADE-UP", topic="a made up topic")
     monkeypatch.setattr(recbias.claims, "__path__", [*recbias.claims.__path__, str(tmp_path)])
     monkeypatch.setattr("recbias.claims.topics.TOPICS", (*TOPICS, claim.topic))
@@ -349,6 +376,8 @@ def made_up(tmp_path, monkeypatch, known_makers):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path / "results"))
     importlib.invalidate_caches()
     yield claim
+    for cached in (criteria_of, locked_criteria, recbias.claims.lock._locks):
+        cached.cache_clear()
     sys.modules.pop("recbias.claims.a_made_up_topic", None)
     monkeypatch.delattr(recbias.claims, "a_made_up_topic", raising=False)
 
@@ -361,6 +390,27 @@ def test_a_chapter_is_added_without_a_line_in_the_package(made_up):
         (found,) = judge_chapter(made_up.topic, load_chapter("02_made_up", "synthetic"))
         assert (found.claim, found.verdict, found.origin) == (made_up, verdict, "live")
     assert [v.verdict for v in scorecard("synthetic") if v.claim is made_up] == ["no"]
+
+
+def test_a_simulated_claim_reads_what_belongs_to_no_edition(made_up, tmp_path, monkeypatch):
+    name = "02_made_up/checks"
+    run_maker(name, "synthetic", parameters={"limit": 943}, record=name)
+    simulated = dataclasses.replace(made_up, simulation=True)
+    monkeypatch.setattr("recbias.claims.judging.claims", lambda: (*claims(), simulated))
+    (nowhere,) = judge_chapter(made_up.topic, {})
+    assert nowhere.verdict == "not yet"
+    (tmp_path / "results" / "synthetic").rename(tmp_path / "results" / "simulations")
+    for results in ({}, {"checks": "of any edition"}):
+        (found,) = judge_chapter(made_up.topic, results)
+        assert found.verdict == "yes"
+
+
+def test_a_changed_criterion_stops_judging(made_up, tmp_path):
+    file = tmp_path / "published" / "criteria" / "a_made_up_topic.yaml"
+    file.write_text(file.read_text().replace("most: 0", "most: 1"))
+    criteria_of.cache_clear()
+    with pytest.raises(ConfigError, match="MADE-UP: its criterion was changed after it was locked"):
+        judge_chapter(made_up.topic, {})
 
 
 def test_a_kind_of_results_is_added_from_outside(tmp_path, monkeypatch, known_makers):
@@ -418,7 +468,9 @@ def test_without_its_module_a_chapter_is_not_written(made_up, tmp_path):
 def test_the_scorecard_lists_all_claims_and_totals_classes_apart():
     verdicts = scorecard("ml-1m")
     table = totals(verdicts)
-    assert table["all"].to_dict() == {"empirical": 124, "theorem": 45, "definition": 36}
+    assert table["all"].sum() == len(claims())
+    of_others = sum(not claim.paper_at_hand for claim in claims())
+    assert table.loc["paper not at hand", "all"] == of_others > 0
     measured = {topic for topic in WRITTEN if load_chapter(chapters()[topic], "ml-1m")}
     assert TOPIC in measured
     open_ones = {v.claim.id for v in verdicts if v.verdict == "not yet"}
@@ -430,10 +482,38 @@ def test_a_scorecard_of_an_unknown_dataset_is_refused():
         scorecard("ml1m")
 
 
-def test_cards_show_every_part_and_escape_text(recorded):
-    verdicts = judge_chapter(TOPIC, recorded)
-    cards = verdict_cards(verdicts)
+def test_cards_show_every_part_and_escape_text(verdicts):
+    cards = verdict_cards(list(verdicts.values()))
     assert cards.count('class="claim"') == len(verdicts)
     assert "<script" not in cards
-    for verdict in verdicts:
+    for verdict in verdicts.values():
         assert f'id="{verdict.claim.id.lower()}"' in cards
+        for part in verdict.parts:
+            if part.estimate is not None:
+                assert html.escape(part.sentence) in cards
+
+
+def test_what_is_refuted_comes_first(verdicts):
+    for verdict in verdicts.values():
+        if verdict.verdict == "partly":
+            card = verdict_cards([verdict])
+            assert card.index("verdict refuted") < card.index("verdict holds")
+
+
+def test_an_explanation_has_record_parts_readings_and_files():
+    text = explain_claim("BCC17-F2A", "ml-1m")
+    for expected in (
+        "verdict     ",
+        "pilot seen",
+        "data/recorded/ml-1m/01_design_alternatives/systems.json",
+        "difference; P[AR] of pLSA; P[AR]",
+        "systems: P@10 of pLSA under AR = ",
+        "more than 0",
+        "because   about practice",
+        "until 2026-11-21",
+    ):
+        assert expected in text, expected
+    told = CliRunner().invoke(main, ["claims", "--explain", "BCC17-F2A", "--dataset", "ml-1m"])
+    assert told.output.strip() == text.strip()
+    with pytest.raises(ConfigError, match="unknown claim 'BCC17-F2'"):
+        explain_claim("BCC17-F2", "ml-1m")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -13,7 +13,7 @@ from recbias.claims.ledger import Claim, claims
 from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
 from recbias.claims.parts import ChapterResults, Part, combine
-from recbias.claims.records import NEEDS, ClaimCriterion, Record
+from recbias.claims.records import ClaimCriterion
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.datasets import dataset_info, is_path
 from recbias.errors import ConfigError
@@ -148,7 +148,7 @@ def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _
     parts: list[Part] = []
     missing: list[str] = []
     for record in criterion.records:
-        if lack := _record_lacks(record, dataset, lacks):
+        if lack := missing_need(record, dataset, lacks):
             parts.append(Part(record, None, lacks=lack))
             continue
         try:
@@ -181,13 +181,6 @@ def _registered(name: str) -> set[str]:
         return set(dataset_info(name).cannot_test)
     except ConfigError:  # results of a table that is called by its file
         return set()
-
-
-def _record_lacks(record: Record, dataset: str, lacks: Iterable[str]) -> str:
-    """Tell why a record cannot be decided on a dataset; empty if it can."""
-    if record.only and dataset not in record.only:
-        return "dataset not here"
-    return next((NEEDS[need] for need in record.needs if NEEDS[need] in lacks), "")
 
 
 def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:

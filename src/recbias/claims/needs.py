@@ -1,7 +1,6 @@
 """Which claims a data set can test, told before anything is computed.
 
-The ledger says what a claim needs. A criterion may find out more; it raises `NotTestable` then,
-with a reason of the same list.
+The ledger says what a claim needs; a record of its criterion may need more.
 """
 
 from __future__ import annotations
@@ -9,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from recbias.claims.ledger import NEEDS, Claim
+from recbias.claims.records import Record
 
 __all__ = ["missing_need"]
 
 
-def missing_need(claim: Claim, dataset: str, lacks: Iterable[str]) -> str | None:
-    """Tell why a data set cannot test a claim.
+def missing_need(claim: Claim | Record, dataset: str, lacks: Iterable[str]) -> str | None:
+    """Tell why a data set cannot test a claim, or a record of its criterion.
 
     Parameters
     ----------
     claim
-        A claim of the ledger.
+        A claim of the ledger, or a record.
     dataset
         Name of the data set.
     lacks

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from recbias.claims.records import NEEDS, Record
+from recbias.claims.ledger import NEEDS
+from recbias.claims.records import Record
 from recbias.results import Quantity, StoredResult
 
 __all__ = ["NOT_TESTABLE", "ChapterResults", "Part", "Reading", "combine"]
 
-NOT_TESTABLE = (*NEEDS.values(), "pool too small", "dataset not here", "value lost")
+_OTHER_REASONS = ("pool too small", "dataset not here", "value lost")
+
+NOT_TESTABLE = tuple(dict.fromkeys((*NEEDS.values(), *_OTHER_REASONS)))
 """The only reasons for which a claim or a part may be declared not testable."""
 
 ChapterResults = Mapping[str, StoredResult]

@@ -17,12 +17,12 @@ from typing import Any
 
 import yaml
 
+from recbias.claims.ledger import NEEDS
 from recbias.errors import ConfigError, unknown_name
 from recbias.places import packaged
 
 __all__ = [
     "MEASURES",
-    "NEEDS",
     "UNITS",
     "ClaimCriterion",
     "Record",
@@ -52,14 +52,6 @@ MEASURES: Mapping[str, str] = {
     "function": "what a function of the chapter's module computes",
 }
 """The combinators, with what each measures."""
-
-NEEDS: Mapping[str, str] = {
-    "timestamps": "no timestamps",
-    "stars": "merged stars",
-    "negatives": "no negatives",
-    "unbiased": "no unbiased part",
-}
-"""What a record may need of the data, with the reason for "not testable here" where it lacks."""
 
 UNITS = ("number", "percent", "factor", "count", "p", "violation")
 """How a value is written."""
@@ -258,7 +250,7 @@ class Record:
     region
         Where the value has to lie.
     needs
-        What the data must have, keys of :data:`NEEDS`.
+        What the data must have, names of :data:`recbias.claims.ledger.NEEDS`.
     only
         Data sets that can decide it; any if empty.
     asserts

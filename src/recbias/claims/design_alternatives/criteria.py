@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,6 +12,7 @@ from recbias.claims.evidence import Evidence
 from recbias.claims.records import Record
 from recbias.errors import ConfigError
 from recbias.metrics import parse_metric
+from recbias.results import Quantity
 
 __all__ = ["FUNCTIONS"]
 
@@ -34,8 +36,20 @@ def _errors_of_sharing(evidence: Evidence, record: Record) -> float:
     return max(ratios)
 
 
+def _range_beyond_rho(evidence: Evidence, record: Record) -> Quantity:
+    """Compare the range of P over rho with that of P: below 1 if rho explains part of it."""
+    plain = [evidence.quantity(term) for term in record.of]
+    rho = [evidence.quantity(dataclasses.replace(term, metric="rho")) for term in record.of]
+    ranges = []
+    for values in (plain, [a / b for a, b in zip(plain, rho, strict=True)]):
+        ascending = sorted(values, key=lambda each: each.value)
+        ranges.append(ascending[-1] / ascending[0])
+    return ranges[1] / ranges[0]
+
+
 FUNCTIONS: Mapping[str, Function] = {
     "of_ceiling": _of_ceiling,
     "errors_of_sharing": _errors_of_sharing,
+    "range_beyond_rho": _range_beyond_rho,
 }
 """By the name that a record gives them."""

@@ -113,6 +113,7 @@ def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
     return (
         *(("AR", metric) for metric in (precision, f"R@{cutoff}", f"nDCG@{cutoff}", "AP", "RR")),
         *((label, precision) for label in ("AI", "R_test", "NN")),
+        *((label, "rho") for label in ("AR", "AI", "NN")),
         *(("1R", metric) for metric in (precision, f"nDCG@{cutoff}", "RR", "rho")),
         *(("shared", metric) for metric in (precision, f"lower@{cutoff}", f"upper@{cutoff}")),
         ("all-1R", f"P@{cutoff}|t={size}"),
