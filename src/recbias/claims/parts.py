@@ -33,6 +33,8 @@ NOT_TESTABLE = (
 )
 """The only reasons for which a claim may be declared not testable."""
 
+_ROUNDING = 1e-12
+
 ChapterResults = Mapping[str, StoredResult]
 """A chapter's results by name, of any kind."""
 
@@ -161,7 +163,7 @@ def grid_results(results: ChapterResults, name: str) -> Results:
 
 
 def checked(claim: str, *, name: str = "checks") -> Criterion:
-    """Make the criterion of a definition or theorem: every check within its tolerance.
+    """Make the criterion of a definition or theorem: no check is violated beyond rounding.
 
     Parameters
     ----------
@@ -176,7 +178,7 @@ def checked(claim: str, *, name: str = "checks") -> Criterion:
         if not isinstance(checks, Checks):
             raise ConfigError(f"{name!r}: {checks.kind} is stored under this name, expected checks")
         return [
-            Part(f"{check.what} (worst of {check.n_checked:,})", check.worst, most=check.tolerance)
+            Part(f"{check.what} (worst of {check.n_checked:,})", check.worst, most=_ROUNDING)
             for check in checks.about(claim)
         ]
 
