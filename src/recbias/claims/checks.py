@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,7 @@ from recbias.errors import ConfigError, unknown_name
 from recbias.makers import Made
 from recbias.results import Agreement, StoredResult, register_kind
 
-__all__ = ["Check", "Checks"]
+__all__ = ["Check", "Checks", "joined_checks"]
 
 _ROUNDING = 1e-9
 """By so much a check may differ when it is made again."""
@@ -66,6 +67,36 @@ class Check:
                 f"check {self.name!r} of {self.claim}: expected lower-case words joined by "
                 "hyphens, such as 'lower-bound'"
             )
+
+
+def joined_checks(checks: Iterable[Check]) -> list[Check]:
+    """Join checks of one claim and name, such as those of several systems.
+
+    Parameters
+    ----------
+    checks
+        In the order in which the first of each name comes they are returned.
+
+    Returns
+    -------
+    list of Check
+        Instances are added up; the largest value is the worst.
+
+    Examples
+    --------
+    >>> halves = [Check("BCC17-L1", "upper", "upper bound", 2, worst) for worst in (0.0, 0.5)]
+    >>> [(check.n_checked, check.worst) for check in joined_checks(halves)]
+    [(4, 0.5)]
+    """
+    found: dict[tuple[str, str], Check] = {}
+    for check in checks:
+        known = found.get((check.claim, check.name))
+        if known is not None:
+            n_checked = known.n_checked + check.n_checked
+            worst = max(known.worst, check.worst)
+            check = dataclasses.replace(known, n_checked=n_checked, worst=worst)
+        found[check.claim, check.name] = check
+    return list(found.values())
 
 
 @register_kind

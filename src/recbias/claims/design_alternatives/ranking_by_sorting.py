@@ -1,4 +1,4 @@
-"""A second way to rank, for checks: every target set is built as a set of items and sorted by itself.
+"""A second way to rank, for checks: every target set is built as a set, and sorted by itself.
 
 The experiment counts the targets above a test rating, in compiled loops over 64-bit keys. Nothing
 of that is used here. What both share is what the ranks are a function of: the scores, and random
@@ -208,9 +208,7 @@ class _Context(NamedTuple):
     sample_seed: int
 
     @classmethod
-    def of(
-        cls, split: Split, min_rating: float, size: int, n_sampled: int, seed: int
-    ) -> _Context:
+    def of(cls, split: Split, min_rating: float, size: int, n_sampled: int, seed: int) -> _Context:
         ranking = int(stream(seed, "rank", split.fold).integers(2**63))
         seeds = (
             int(stream(ranking, name).integers(2**64, dtype=np.uint64))
@@ -268,9 +266,7 @@ class _Columns(NamedTuple):
         lists = np.full((n_users, cutoff), -1, dtype=np.int64)
         return cls(dict(zip(LABELS, ranks, strict=True)), joint, above, pool, lists)
 
-    def fill(
-        self, own: slice, place: int, sets: _Sets, scores: npt.NDArray[np.float32]
-    ) -> None:
+    def fill(self, own: slice, place: int, sets: _Sets, scores: npt.NDArray[np.float32]) -> None:
         """Rank the test ratings of one user, whose rows are `own`."""
 
         def sort(*items: npt.ArrayLike) -> IntArray:
@@ -304,9 +300,7 @@ class _Columns(NamedTuple):
             self.pool[row] = len(sets.pool)
 
 
-def sorted_items(
-    items: IntArray, scores: npt.NDArray[np.float32], ties: IntArray
-) -> IntArray:
+def sorted_items(items: IntArray, scores: npt.NDArray[np.float32], ties: IntArray) -> IntArray:
     """Sort a set of items by score, then by tie key, largest first; without a score they are out.
 
     Parameters
@@ -405,9 +399,9 @@ def _below(state: int, bounds: IntArray) -> IntArray:
 
 def _mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Scramble 64-bit words: the finaliser of splitmix64."""
-    words = (words ^ (words >> 30)) * 0xBF58476D1CE4E5B9
-    words = (words ^ (words >> 27)) * 0x94D049BB133111EB
-    return words ^ (words >> 31)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    return words ^ (words >> np.uint64(31))
 
 
 def _mix(word: int) -> int:
@@ -416,4 +410,3 @@ def _mix(word: int) -> int:
 
 def _user_secret(seed: int, user: int) -> int:
     return _mix(seed ^ _mix(user + _STEP))
-
