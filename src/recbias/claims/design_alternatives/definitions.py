@@ -5,6 +5,7 @@ Target sets are rebuilt here from the ratings. Every check takes what it judges 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -35,6 +36,7 @@ __all__ = [
     "check_notation",
     "check_places",
     "check_relevance",
+    "check_runs",
     "check_sampling",
     "check_set_sizes",
     "equal_sizes",
@@ -229,7 +231,7 @@ def check_candidates(
         return Check(claim, name, what, n_sets, float(wrong[name]))
 
     differing = {
-        code: int((mask(sets.candidates(code)) ^ candidates[code]).sum()) for code in CODES
+        code: float((mask(sets.candidates(code)) ^ candidates[code]).sum()) for code in CODES
     }
     return [
         Check(
@@ -255,16 +257,84 @@ def check_candidates(
     ]
 
 
+class _Sizes(NamedTuple):
+    """By user: relevant test items, what may be sampled for a run (TI), targets under AN."""
+
+    relevant: npt.NDArray[np.int64]
+    pool: npt.NDArray[np.int64]
+    targets: dict[Code, npt.NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, split: Split, users: npt.NDArray[np.int64], min_rating: float) -> _Sizes:
+        candidates = _candidates(split)
+        rows = [
+            (
+                own.relevant.sum(),
+                (candidates["TI"] & ~own.trained & ~own.relevant).sum(),
+                *((candidates[code] & ~own.trained).sum() for code in CODES),
+            )
+            for own in _user_items(split, users, min_rating)
+        ]
+        relevant, pool, *targets = np.array(rows, dtype=np.int64).T
+        return cls(relevant, pool, dict(zip(CODES, targets, strict=True)))
+
+
 def check_set_sizes(
     tables: Mapping[str, RankTable],
     split: Split,
     users: npt.NDArray[np.int64],
     *,
     min_rating: float,
-    size: int,
     n_sampled: int,
 ) -> list[Check]:
-    """Compare the stored target sets with Table 3: which there are, and how large they are.
+    """Compare the sizes of stored AR target sets with Table 3 and Sec. 3.
+
+    Parameters
+    ----------
+    tables
+        One system's stored tables by label.
+    split
+        The split they are of.
+    users : ndarray of int64
+        Whose target sets are looked at.
+    min_rating
+        Smallest rating that is relevant.
+    n_sampled
+        Sampled items of an AR-NN target set.
+    """
+    sizes = _Sizes.of(split, users, min_rating)
+    full = {code: tables[label].n_targets[users] for code, label in (("AI", "AI"), ("TI", "AR"))}
+    off = [full[code] - sizes.targets[code] for code in CODES]
+    one_kind = [(sizes.relevant == 0) | (full[code] <= sizes.relevant) for code in CODES]
+    sampled = tables["NN"].n_targets[users] - sizes.relevant
+    wrong = largest(sampled - np.minimum(n_sampled, sizes.pool))
+    short = float((sampled != n_sampled).sum())
+    n_sets = len(users)
+    return [
+        Check(
+            "BCC17-T3", "set-size", "||T_u| - |C - R_train(u)|| under AN", 2 * n_sets, largest(off)
+        ),
+        Check("BCC17-T3", "sample-size", "||N_u| - min(N, pool)| under AR-NN", n_sets, wrong),
+        Check("BCC17-T3", "fixed-size", "AR-NN samples of another size than asked", n_sets, short),
+        Check(
+            "BCC17-D-RELV",
+            "mixed",
+            "AR target sets without a relevant or without a non-relevant item",
+            2 * n_sets,
+            float(np.sum(one_kind)),
+        ),
+    ]
+
+
+def check_runs(
+    tables: Mapping[str, RankTable],
+    split: Split,
+    users: npt.NDArray[np.int64],
+    *,
+    min_rating: float,
+    size: int,
+) -> list[Check]:
+    """Compare stored runs with Table 3 and Eq. 1: one for each test positive, of one size.
 
     Parameters
     ----------
@@ -273,70 +343,49 @@ def check_set_sizes(
     split
         The split they are of.
     users : ndarray of int64
-        Whose test ratings the tables hold.
+        Whose runs the tables hold.
     min_rating
         Smallest rating that is relevant.
     size
         Items of a 1R target set.
-    n_sampled
-        Sampled items of an AR-NN target set.
     """
-    candidates = _candidates(split)
-    n_runs = {label: dict.fromkeys(users.tolist(), 0) for label in ("1R", "shared")}
-    stored: dict[str, dict[tuple[int, int], list[int]]] = {label: {} for label in n_runs}
-    for label, rows in stored.items():
+    test, sizes = split.test, _Sizes.of(split, users, min_rating)
+    relevant = np.isin(test.user, users) & (test.value >= min_rating)
+    positives = set(zip(test.user[relevant].tolist(), test.item[relevant].tolist(), strict=True))
+    pool = np.zeros(test.n_users, dtype=np.int64)
+    pool[users] = sizes.pool
+    checks = []
+    for label in ("1R", "shared"):
         table = tables[label]
-        for user, item, n in zip(table.user, table.item, table.n_targets, strict=True):
-            rows.setdefault((int(user), int(item)), []).append(int(n))
-            n_runs[label][int(user)] += 1
-    full, sample, wrong_number, odd_runs, short, mixed, runs_mixed = 0, 0, 0, 0, 0, 0, 0
-    for own in _user_items(split, users, min_rating):
-        user, n_relevant = own.user, int(own.relevant.sum())
-        pool = int((candidates["TI"] & ~own.trained & ~own.relevant).sum())
-        for label, code in (("AI", CODES[0]), ("AR", CODES[1])):
-            expected = int((candidates[code] & ~own.trained).sum())
-            found = int(tables[label].n_targets[user])
-            full = max(full, abs(found - expected))
-            mixed += not 0 < n_relevant < found
-        n_found = int(tables["NN"].n_targets[user]) - n_relevant
-        sample = max(sample, abs(n_found - min(n_sampled, pool)))
-        short += n_found != n_sampled
-        for label, rows in stored.items():
-            wrong_number = max(wrong_number, abs(n_runs[label][user] - n_relevant))
-            for item in np.flatnonzero(own.relevant).tolist():
-                sizes = rows.pop((user, item), [])
-                odd_runs += len(sizes) != 1
-                for n in sizes:
-                    sample = max(sample, abs(n - 1 - min(size - 1, pool)))
-                    short += n != size
-                    runs_mixed += n < 2
-    odd_runs += sum(map(len, stored.values()))
-    n_sets, n_all = len(users), sum(len(tables[label].item) for label in stored)
-    return [
-        Check("BCC17-T3", "set-size", "||T_u| - |C - R_train(u)|| under AN", 2 * n_sets, full),
-        Check(
-            "BCC17-T3", "one-per-run", "test positives without a run of their own", n_all, odd_runs
-        ),
-        Check("BCC17-T3", "sample-size", "||N_u| - min(N, pool)| under NN", n_sets + n_all, sample),
-        Check("BCC17-T3", "fixed-size", "samples smaller than asked for", n_sets + n_all, short),
-        Check(
-            "BCC17-EQ1", "runs-per-user", "|runs - |PR_test(u)|| of a user", n_sets, wrong_number
-        ),
-        Check(
-            "BCC17-D-RELV",
-            "mixed",
-            "AR target sets without a relevant or without a non-relevant item",
-            2 * n_sets,
-            mixed,
-        ),
-        Check(
-            "BCC17-D-RELV",
-            "mixed-runs",
-            "1R target sets without a non-relevant item",
-            n_all,
-            runs_mixed,
-        ),
-    ]
+        stored = Counter(zip(table.user.tolist(), table.item.tolist(), strict=True))
+        odd = sum(stored[pair] != 1 for pair in positives) + len(stored.keys() - positives)
+        per_user = np.bincount(table.user, minlength=test.n_users)[users]
+        n_runs, sampled = len(table.item), table.n_targets - 1
+        wrong = largest(sampled - np.minimum(size - 1, pool[table.user]))
+        rows = [
+            ("BCC17-T3", "one-per-run", "test positives without a run of their own", odd),
+            ("BCC17-T3", "run-size", "||N_u^r| - min(t - 1, pool)| under 1R-NN", wrong),
+            (
+                "BCC17-T3",
+                "fixed-run-size",
+                "1R samples of another size than asked",
+                (sampled != size - 1).sum(),
+            ),
+            (
+                "BCC17-EQ1",
+                "runs-per-user",
+                "|runs - |PR_test(u)|| of a user",
+                largest(per_user - sizes.relevant),
+            ),
+            (
+                "BCC17-D-RELV",
+                "mixed-runs",
+                "1R target sets without a non-relevant item",
+                (sampled < 1).sum(),
+            ),
+        ]
+        checks += [Check(claim, name, what, n_runs, float(x)) for claim, name, what, x in rows]
+    return joined_checks(checks)
 
 
 def check_sampling(ranked: Sequence[RankedTwice], *, size: int, seed: int) -> list[Check]:

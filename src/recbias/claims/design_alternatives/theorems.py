@@ -25,6 +25,7 @@ from recbias.claims.design_alternatives.definitions import (
     check_notation,
     check_places,
     check_relevance,
+    check_runs,
     check_sampling,
     check_set_sizes,
     equal_sizes,
@@ -72,11 +73,12 @@ __all__ = [
     "MOST_USERS",
     "RANKED_SYSTEMS",
     "check_1r_precision",
+    "check_ar_grades",
     "check_ar_precision",
     "check_ceiling",
-    "check_grades",
     "check_lemma",
     "check_one_relevant",
+    "check_run_grades",
     "oracle_runs",
     "rank_twice",
     "theorem_checks",
@@ -165,16 +167,15 @@ def theorem_checks(
     )  # fmt: skip
     ledger = {claim.id: claim for claim in claims()}
     sets = PackageSets.of(first, min_rating)
-    sizes = [
+    stored = [
         check
         for each in ranked
-        for check in check_set_sizes(
-            each.stored, first, users, min_rating=min_rating, size=size, n_sampled=n_sampled
+        for check in (
+            *check_set_sizes(each.stored, first, users, min_rating=min_rating, n_sampled=n_sampled),
+            *check_runs(each.stored, first, users, min_rating=min_rating, size=size),
         )
     ]
     threshold = _several_grades(first, min_rating)
-    graded = _graded_runs(first, threshold, size, seed)
-    scale_top = dataset.ratings.scale.maximum
     proofs = [*random_instances(seed), *(i for each in ranked for i in instances_of(each.found))]
     checks = [
         *check_task_table(task_table(), ledger["BCC17-T1"].values),
@@ -182,7 +183,7 @@ def theorem_checks(
         *check_equal_sizes(*equal_sizes()),
         *check_places(ranked),
         *check_candidates(sets, first, users, min_rating),
-        *joined_checks(sizes),
+        *joined_checks(stored),
         *check_sampling(ranked, size=size, seed=seed),
         *check_toy(toy_sets()),
         *check_relevance(ranked, min_rating=min_rating, cutoff=cutoff),
@@ -199,8 +200,9 @@ def theorem_checks(
         *check_coverage(splits),
         *check_lemma(ranked, min_rating=min_rating, cutoff=cutoff),
         *check_proof(proofs, cutoff),
-        *check_one_relevant(ranked, min_rating=min_rating),
-        *check_grades(ranked, graded, threshold, cutoff=cutoff, rating_max=scale_top),
+        *_check_metrics_of_runs(ranked, min_rating),
+        *_check_graded_runs(first, threshold, size, cutoff, dataset.ratings.scale.maximum, seed),
+        *check_ar_grades(ranked, threshold=threshold, cutoff=cutoff),
     ]
     statistics = {
         f"{name}[{code}]": float(value)
@@ -418,44 +420,41 @@ def _most(values: npt.ArrayLike) -> float:
     return float(np.max(np.asarray(values, dtype=float)))
 
 
-def check_one_relevant(ranked: Sequence[RankedTwice], *, min_rating: float) -> list[Check]:
-    """Compare AP and RR of runs with their definitions on the sorted lists, and with each other.
+def check_one_relevant(
+    ap: npt.NDArray[np.float64], rr: npt.NDArray[np.float64], places: npt.NDArray[np.int64]
+) -> list[Check]:
+    """Compare AP and RR of runs with their definitions on sorted lists, and with each other.
 
     Parameters
     ----------
-    ranked
-        Ranks of 1R, stored and by sorting.
-    min_rating
-        Smallest rating that is relevant.
+    ap, rr : ndarray of float64, shape (n_runs,)
+        As measured.
+    places : ndarray of int64, shape (n_runs,)
+        Where the relevant item stands in each sorted run; 0 if it is not in the list.
 
     References
     ----------
     BCC17 Sec. 6.3.
     """
+    lists = [[place] if place else [] for place in places.tolist()]
+    precisions = [_average_precision(ranks, 1) for ranks in lists]
+    reciprocals = [1 / min(ranks) if ranks else 0.0 for ranks in lists]
+    rows = [
+        ("ap-is-rr", "|AP - RR| of a run", ap - rr),
+        ("ap", "|AP measured - by its definition on the sorted run|", ap - precisions),
+        ("rr", "|RR measured - 1/k, k the place in the sorted run|", rr - reciprocals),
+    ]
+    return [
+        Check("BCC17-C-1RRED", name, what, len(ap), largest(apart)) for name, what, apart in rows
+    ]
+
+
+def _check_metrics_of_runs(ranked: Sequence[RankedTwice], min_rating: float) -> list[Check]:
+    metrics = [parse_metric(text) for text in ("AP", "RR")]
     checks = []
     for each in ranked:
-        metrics = [parse_metric(text) for text in ("AP", "RR")]
         ap, rr = measure(each.stored["1R"], metrics, min_rating=min_rating)
-        lists = [[rank] if rank else [] for rank in each.found.ranks["1R"][each.found.positive]]
-        precisions = [_average_precision(ranks, 1) for ranks in lists]
-        reciprocals = [1 / min(ranks) if ranks else 0.0 for ranks in lists]
-        checks += [
-            Check("BCC17-C-1RRED", "ap-is-rr", "|AP - RR| of a run", len(ap), largest(ap - rr)),
-            Check(
-                "BCC17-C-1RRED",
-                "ap",
-                "|AP measured - by its definition on the sorted run|",
-                len(ap),
-                largest(ap - precisions),
-            ),
-            Check(
-                "BCC17-C-1RRED",
-                "rr",
-                "|RR measured - 1/k, k the place in the sorted run|",
-                len(rr),
-                largest(rr - reciprocals),
-            ),
-        ]
+        checks += check_one_relevant(ap, rr, places(each, "1R")[0])
     return joined_checks(checks)
 
 
@@ -470,89 +469,99 @@ def _several_grades(split: Split, min_rating: float) -> float:
     return min(min_rating, float(grades[-2:][0]))
 
 
-def _graded_runs(split: Split, threshold: float, size: int, seed: int) -> RankTable:
+def _check_graded_runs(
+    split: Split, threshold: float, size: int, cutoff: int, rating_max: float, seed: int
+) -> list[Check]:
     popular = train_as_experiment(System("Popularity", "Popularity"), split, seed=seed)
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), threshold)
     (runs,) = rank(popular, split, [rule], seed=seed)
-    return runs
+    # On a scale that ends at 1 there is no exponential gain.
+    gains = ["", "(linear)", *(["(exp)"] if rating_max > 1 else [])]
+    binary, *graded = _ndcg(runs, threshold, cutoff, *gains, rating_max=rating_max)
+    return check_run_grades(binary, graded, runs, cutoff=cutoff)
 
 
-def check_grades(
-    ranked: Sequence[RankedTwice],
+def check_run_grades(
+    binary: npt.NDArray[np.float64],
+    graded: Sequence[npt.NDArray[np.float64]],
     runs: RankTable,
-    threshold: float,
     *,
     cutoff: int,
-    rating_max: float,
 ) -> list[Check]:
-    """Check that grades move nDCG under AR, and cannot under 1R.
+    """Check that the grade of the only relevant item cannot move nDCG.
+
+    Parameters
+    ----------
+    binary : ndarray of float64, shape (n_runs,)
+        nDCG of each run as measured, with binary gains.
+    graded : sequence of ndarray of float64, shape (n_runs,)
+        The same with other gains.
+    runs
+        Runs of items with several grades.
+    cutoff
+        n of nDCG@n.
+
+    References
+    ----------
+    BCC17 Sec. 6.3.
+    """
+    by_hand = [1 / math.log2(1 + n) if 1 <= n <= cutoff else 0.0 for n in runs.rank.tolist()]
+    n_grades = float(len(np.unique(runs.value)))
+    moved = largest([values - binary for values in graded])
+    rows = [
+        ("grades", "grades of relevant items", n_grades),
+        ("ndcg-of-runs", "|nDCG with linear or exponential gains - binary| of a run", moved),
+        ("ndcg", "|nDCG of a run - 1/log2(1 + k) within n|", largest(binary - by_hand)),
+    ]
+    return [Check("BCC17-C-1RRED", name, what, len(binary), worst) for name, what, worst in rows]
+
+
+def check_ar_grades(ranked: Sequence[RankedTwice], *, threshold: float, cutoff: int) -> list[Check]:
+    """Measure how far grades move nDCG under AR, and check its definition there.
 
     Parameters
     ----------
     ranked
         Ranks of AR, stored and by sorting.
-    runs
-        Runs of items with several grades.
     threshold
-        Smallest rating that is relevant to both, below the largest.
+        Smallest rating that is relevant.
     cutoff
         n of nDCG@n.
-    rating_max
-        Top of the scale, which the exponential gain divides by.
 
     References
     ----------
-    BCC17 Sec. 6.3, Fig. 8.
+    BCC17 Sec. 6.3, Fig. 8: gains are the ratings from the threshold on.
     """
-
-    def ndcg(table: RankTable, *gains: str) -> npt.NDArray[np.float64]:
-        metrics = [parse_metric(f"nDCG{gain}@{cutoff}") for gain in gains]
-        return measure(table, metrics, min_rating=threshold, rating_max=rating_max)
-
-    # On a scale that ends at 1 there is no exponential gain.
-    exponential = ["(exp)"] if rating_max > 1 else []
-    binary, *graded = ndcg(runs, "", "(linear)", *exponential)
-    by_hand = [1 / math.log2(1 + n) if 1 <= n <= cutoff else 0.0 for n in runs.rank.tolist()]
-    n_runs, claim = len(binary), "BCC17-C-1RRED"
-    checks = [
-        Check(claim, "grades", "grades of relevant items", n_runs, len(np.unique(runs.value))),
-        Check(
-            claim,
-            "ndcg-of-runs",
-            "|nDCG with linear or exponential gains - binary| of a run",
-            n_runs,
-            largest([values - binary for values in graded]),
-        ),
-        Check(
-            claim,
-            "ndcg",
-            "|nDCG of a run - 1/log2(1 + k) within n|",
-            n_runs,
-            largest(binary - by_hand),
-        ),
-    ]
+    checks = []
     for each in ranked:
-        binary, linear = ndcg(each.stored["AR"], "", "(linear)")
+        binary, linear = _ndcg(each.stored["AR"], threshold, cutoff, "", "(linear)")
         own = each.found
         users = own.users[np.isin(own.users, own.user[own.value >= threshold])]
         expected = [_linear_ndcg(own, user, threshold, cutoff) for user in users.tolist()]
-        checks += [
-            Check(
-                claim,
+        rows = [
+            (
                 "grades-under-ar",
                 "largest |nDCG with linear - with binary gains| of a user under AR",
-                len(users),
-                largest((linear - binary)[users]),
+                linear[users] - binary[users],
             ),
-            Check(
-                claim,
+            (
                 "ndcg-under-ar",
                 "|nDCG with linear gains - by its definition on the sorted list| under AR",
-                len(users),
-                largest(linear[users] - expected),
+                linear[users] - expected,
             ),
         ]
+        checks += [
+            Check("BCC17-C-1RRED", name, what, len(users), largest(apart))
+            for name, what, apart in rows
+        ]
     return joined_checks(checks)
+
+
+def _ndcg(
+    table: RankTable, threshold: float, cutoff: int, *gains: str, rating_max: float | None = None
+) -> npt.NDArray[np.float64]:
+    metrics = [parse_metric(f"nDCG{gain}@{cutoff}") for gain in gains]
+    return measure(table, metrics, min_rating=threshold, rating_max=rating_max)
 
 
 def _linear_ndcg(found: SortedRanks, user: int, threshold: float, cutoff: int) -> float:
