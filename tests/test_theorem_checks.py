@@ -760,7 +760,7 @@ def made(grid):
         size=SIZE,
         cutoff=CUTOFF,
         n_sampled=N_SAMPLED,
-        grid=grid.to_dict(),
+        grids=[grid.to_dict()],
     )
     assert len({(row.claim, row.name) for row in rows}) == len(rows)
     return {(row.claim, row.name): row for row in rows}

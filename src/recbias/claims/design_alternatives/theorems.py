@@ -108,12 +108,12 @@ class _Oracle:
         return scores
 
 
-def _key_of_grid(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-    """Name the grid whose cells are checked: they go stale with what ranked those."""
-    return Grid.from_dict(given["grid"]).key_of(hashes)
+def _keys_of_grids(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+    """Name the grids whose cells are checked: they go stale with what ranked those."""
+    return [Grid.from_dict(grid).key_of(hashes) for grid in given["grids"]]
 
 
-@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_key_of_grid, covers=("grid",))
+@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_keys_of_grids, covers=("grids",))
 def theorem_checks(
     dataset: Dataset,
     *,
@@ -123,7 +123,7 @@ def theorem_checks(
     size: int,
     cutoff: int,
     n_sampled: int,
-    grid: Mapping[str, Any],
+    grids: Sequence[Mapping[str, Any]],
 ) -> tuple[list[Check], dict[str, float]]:
     """Check the definitions and theorems of the chapter on a dataset.
 
@@ -141,8 +141,8 @@ def theorem_checks(
         Length of the lists.
     n_sampled
         Sampled items of the AR-NN target sets.
-    grid
-        The chapter's grid of systems, which was run here, as a dict.
+    grids
+        Grids that were run here, as dicts; the first is the chapter's grid of systems.
 
     Returns
     -------
@@ -154,10 +154,10 @@ def theorem_checks(
     Raises
     ------
     ConfigError
-        If the grid lacks one of `RANKED_SYSTEMS`, or a label of
+        If that grid lacks one of `RANKED_SYSTEMS`, or a label of
         :data:`~recbias.claims.design_alternatives.ranking_by_sorting.LABELS`.
     """
-    asked = Grid.from_dict(grid)
+    asked = Grid.from_dict(grids[0])
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
     users = _chosen_users(first.test.n_users, seed)
