@@ -85,9 +85,7 @@ def test_every_assertion_is_a_part_or_says_why_not(topic):
         silent = [
             number
             for number, assertion in enumerate(asserts, 1)
-            if number not in named
-            and number not in criterion.elsewhere
-            and not assertion.unchecked
+            if number not in named and number not in criterion.elsewhere and not assertion.unchecked
         ]
         assert not silent, f"{claim_id}: assertions {silent} are no part and say nothing"
 
