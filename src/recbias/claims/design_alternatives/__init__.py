@@ -2,8 +2,9 @@
 
 What the experiment is (`setup`), what its criteria compute (`criteria`), and how definitions and
 theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
-lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's
-task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the checks rest on.
+lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
+the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
+checks rest on.
 """
 
 from recbias.claims.design_alternatives.criteria import FUNCTIONS
