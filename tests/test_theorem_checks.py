@@ -790,6 +790,11 @@ def test_a_grid_without_a_system_or_label_is_refused(grid, sound):
         theorems.rank_twice(other, sound.first, **options)
 
 
+def test_a_ledger_without_the_sizes_of_the_data_is_refused(sound):
+    with pytest.raises(ConfigError, match="no number of items in '6040 users' of the ledger"):
+        _setup(sound, published="6040 users")
+
+
 def test_ranks_of_other_ratings_are_not_compared(sound):
     with pytest.raises(ConfigError, match="stored ranks are of other ratings"):
         _ar(sound, AR=_rows(lambda rows: rows[::-1]))
