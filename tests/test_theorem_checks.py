@@ -808,9 +808,51 @@ def test_a_grid_without_a_system_or_label_is_refused(grid, sound):
         theorems.rank_twice(other, sound.first, **options)
 
 
+def test_a_ledger_without_the_sizes_of_the_data_is_refused(sound):
+    with pytest.raises(ConfigError, match="no number of items in '6040 users' of the ledger"):
+        _setup(sound, published="6040 users")
+
+
 def test_ranks_of_other_ratings_are_not_compared(sound):
     with pytest.raises(ConfigError, match="stored ranks are of other ratings"):
         _ar(sound, AR=_rows(lambda rows: rows[::-1]))
+
+
+# -- p-values ----------------------------------------------------------------------------------
+
+
+def _false_alarms(p_values):
+    """Compare how often p is small with how often it may be, in standard errors."""
+    shares = np.array([0.02, 0.1, 0.3, 0.7])
+    found = (np.array(p_values)[:, None] <= shares).mean(axis=0)
+    return np.abs(found - shares) / np.sqrt(shares * (1 - shares) / len(p_values))
+
+
+@pytest.mark.parametrize("n_folds", [1, 3, 5])
+@pytest.mark.parametrize("n_columns", [1, 400])
+def test_fair_coins_are_called_unfair_as_often_as_stated(n_folds, n_columns):
+    rng = np.random.default_rng(4)
+    p_values = []
+    for _ in range(1000):
+        totals = rng.integers(2, 200, n_columns) if n_columns > 1 else np.array([10_000])
+        shares = [0.2] * n_folds + [1 - 0.2 * n_folds]
+        counts = rng.multinomial(totals, np.maximum(shares, 0)).T[:n_folds]
+        p_values.append(frame._coins(counts, totals))
+    assert _false_alarms(p_values).max() < 4
+
+
+def test_uniform_samples_are_called_biased_as_often_as_stated():
+    rng = np.random.default_rng(4)
+    p_values = []
+    for seed in range(600):
+        pool = rng.integers(150, 400, 300)
+        above = (pool * rng.random(300) ** 3).astype(int)
+        own = SimpleNamespace(pool=pool, above=above, positive=np.ones(300, dtype=bool))
+        table = SimpleNamespace(rank=1 + rng.hypergeometric(above, pool - above, SIZE - 1))
+        ranked = [definitions.RankedTwice("x", own, {"1R": table})]
+        (check,) = definitions.check_sampling(ranked, size=SIZE, seed=seed)
+        p_values.append(check.worst)
+    assert _false_alarms(p_values).max() < 4
 
 
 # -- the second way to rank --------------------------------------------------------------------

@@ -125,7 +125,7 @@ def check_setup(
         ),
         (
             "fold-coins",
-            "p-value of: so are those of users, each rating by a coin of its own (two-sided)",
+            "p-value of: each rating comes into test by a coin of its own, by users (two-sided)",
             sizes["users"],
             _coins(counts, own),
         ),
