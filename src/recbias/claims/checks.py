@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.ledger import claims
+from recbias.differences import agreement, compare_frames, relative_bound
 from recbias.errors import ConfigError
 from recbias.makers import Made
 from recbias.results import Agreement, StoredResult, register_kind
@@ -99,7 +99,8 @@ class Checks(Made):
 
     def frame(self) -> pd.DataFrame:
         """Lay the checks out as a table."""
-        return pd.DataFrame([vars(check) for check in self.rows])
+        names = [each.name for each in fields(Check)]
+        return pd.DataFrame([vars(check) for check in self.rows], columns=names)
 
     def body(self) -> dict[str, Any]:
         """Return checks and statistics."""
@@ -128,44 +129,28 @@ class Checks(Made):
     def compare(self, fresh: StoredResult) -> Agreement:
         """Compare check by check and number by number.
 
-        A violation within its tolerance is rounding, and may differ by as much; a statistic may
-        differ by one part in a million.
+        A violation may differ by 1e-9 or one part in a million, a statistic by one part in a
+        million; how many instances were checked, and all else, has to be the same.
         """
         if not isinstance(fresh, Checks):
             return Agreement(0, np.nan, np.nan, ("another kind of result",))
-        found = [*_compared_checks(self.rows, fresh.rows)]
-        found += [
-            _Compared(name, *_distance(self.statistics.get(name), fresh.statistics.get(name)))
-            for name in sorted({*self.statistics, *fresh.statistics})
+        lines = [
+            compare_frames(self.frame(), fresh.frame(), _bound),
+            compare_frames(
+                _numbers(self.statistics),
+                _numbers(fresh.statistics),
+                relative_bound(1e-6, 1e-12),
+                name="statistics",
+            ),
         ]
-        return Agreement(
-            len(found),
-            max((each.difference for each in found), default=0.0),
-            max((each.difference / each.bound for each in found), default=0.0),
-            tuple(dict.fromkeys(e.name for e in found if not e.difference <= e.bound)),
-        )
+        return agreement(pd.concat(lines, ignore_index=True))
 
 
-class _Compared(NamedTuple):
-    name: str
-    difference: float
-    bound: float
+def _numbers(statistics: Mapping[str, float]) -> pd.DataFrame:
+    names, values = list(statistics), list(statistics.values())
+    return pd.DataFrame({"name": pd.Series(names, dtype=str), "value": np.array(values, float)})
 
 
-def _compared_checks(stored: Iterable[Check], fresh: Iterable[Check]) -> Iterable[_Compared]:
-    """Pair checks by claim and statement; one without a partner differs without bound."""
-    old = {(each.claim, each.what): each for each in stored}
-    new = {(each.claim, each.what): each for each in fresh}
-    for names in dict.fromkeys((*old, *new)):
-        one, other = old.get(names), new.get(names)
-        if one is None or other is None or one.n_checked != other.n_checked:
-            yield _Compared(names[1], math.inf, 1.0)
-        else:
-            bound = max(1e-9, other.tolerance)
-            yield _Compared(names[1], abs(one.worst - other.worst), bound)
-
-
-def _distance(stored: float | None, fresh: float | None) -> tuple[float, float]:
-    if stored is None or fresh is None:
-        return math.inf, 1.0
-    return abs(stored - fresh), max(1e-12, 1e-6 * max(abs(stored), abs(fresh)))
+def _bound(column: str, rows: pd.DataFrame) -> npt.ArrayLike:
+    """Leave room for rounding to violations, and to nothing else."""
+    return relative_bound(1e-6, 1e-9)(column, rows) if column == "worst" else 0.0
