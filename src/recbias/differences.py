@@ -6,7 +6,9 @@ number. Bounds follow from the fresh result alone; a stored one could claim any 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +29,6 @@ __all__ = [
 Bound = Callable[[str, pd.DataFrame], npt.ArrayLike]
 """Called with the name of a column and fresh rows; gives the bound of each number, or of all."""
 
-_TURN, _SIDE = "which of the rows of one name", "which frame has the row"
 _COLUMNS = ["row", "column", "difference", "of_bound"]
 
 
@@ -62,7 +63,7 @@ def deviations(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     [ 0.    1.96 37.07]
     """
     p = np.asarray(p_values, dtype=np.float64)
-    return np.where(np.isnan(p), np.nan, -ndtri(np.clip(p, 1e-300, 1.0) / 2))
+    return np.abs(ndtri(np.clip(p, 1e-300, 1.0) / 2))
 
 
 def compare_frames(
@@ -100,9 +101,11 @@ def compare_frames(
     >>> stored = pd.DataFrame({"system": ["Popularity"], "value": [0.5 + 1e-6]})
     >>> compare_frames(stored, fresh, relative_bound(1e-6, 1e-12)).round(9)
                  row column  difference  of_bound
-    0  (Popularity,)  value    0.000001       2.0
-    1      (Random,)  value         inf       inf
+    0      (Random,)  value         inf       inf
+    1  (Popularity,)  value    0.000001       2.0
     """
+    if not len(stored) and not len(fresh):
+        return pd.DataFrame(columns=_COLUMNS)
     lead = (name,) if name else ()
     found_kinds, kinds = (
         {each: _is_number(frame[each]) for each in frame.columns} for frame in (stored, fresh)
@@ -113,29 +116,20 @@ def compare_frames(
     if changed:
         named = ", ".join(sorted(changed))
         return pd.DataFrame([((*lead, "columns"), named, np.inf, np.inf)], columns=_COLUMNS)
-    pairs = _numbered(stored, index).merge(
-        _numbered(fresh, index),
-        on=[*index, _TURN],
-        how="outer",
-        suffixes=("", "'"),
-        indicator=_SIDE,
-    )
-    both = (pairs[_SIDE] == "both").to_numpy()
-    names = [(*lead, *map(str, row)) for row in pairs[list(index)].itertuples(False, None)]
-    others = [each for each in fresh.columns if each not in index]
-    rows = pairs[[f"{each}'" for each in others]].set_axis(others, axis=1)
+    old, new = _places(stored, index), _places(fresh, index)
+    names = list(dict.fromkeys([*new, *old]))
+    both = np.array([name in old and name in new for name in names])
+    paired = [name for name, is_paired in zip(names, both, strict=True) if is_paired]
+    left = stored.iloc[[old[name] for name in paired]]
+    right = fresh.iloc[[new[name] for name in paired]]
+    rows = [(*lead, *map(str, row)) for row, _ in names]
     found = []
-    for column in others:
-        old, new = pairs[column], rows[column]
-        same = both & ((old == new) | (old.isna() & new.isna())).to_numpy(dtype=bool)
-        difference = np.full(len(pairs), np.inf)
-        limits = np.zeros(len(pairs))
+    for column in (each for each in fresh.columns if each not in index):
+        difference, limits = np.full(len(names), np.inf), np.zeros(len(names))
+        difference[both] = _distance(left[column].to_numpy(), right[column].to_numpy())
         if fresh[column].dtype.kind == "f":
-            with np.errstate(invalid="ignore"):
-                distance = (old.astype(float) - new).abs().to_numpy()
-            difference = np.where(both & ~np.isnan(distance), distance, np.inf)
-            limits = np.broadcast_to(np.asarray(bound(column, rows), dtype=float), len(pairs))
-        found.append(_lines(names, column, np.where(same, 0.0, difference), limits))
+            limits[both] = bound(column, right)
+        found.append(_lines(rows, column, difference, limits))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_COLUMNS)
 
 
@@ -165,10 +159,7 @@ def compare_arrays(
     if stored is None or fresh is None or stored.shape != fresh.shape:
         missing = stored is fresh  # nothing on both sides
         return _lines([row], column, np.array([0.0 if missing else np.inf]), np.zeros(1))
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(stored - fresh)
-    same = (stored == fresh) | (np.isnan(stored) & np.isnan(fresh))
-    difference = np.where(same, 0.0, np.where(np.isnan(difference), np.inf, difference))
+    difference = _distance(stored, fresh)
     lines = _lines([row] * difference.size, column, difference.ravel(), np.ravel(bound))
     largest = lines[["difference", "of_bound"]].max().fillna(0.0)
     return pd.DataFrame([(row, column, *largest)], columns=_COLUMNS)
@@ -210,10 +201,25 @@ def _is_number(column: pd.Series) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column))
 
 
-def _numbered(frame: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
-    """Add to each row its number among those of its name."""
-    turns = frame.groupby(list(index), dropna=False).cumcount() if len(index) else range(len(frame))
-    return frame.assign(**{_TURN: turns})
+def _places(frame: pd.DataFrame, index: Sequence[str]) -> dict[tuple[tuple[Any, ...], int], int]:
+    """Tell where a row is by its name, and its number among those of that name."""
+    rows = zip(*(frame[each] for each in index), strict=True) if index else [()] * len(frame)
+    places: dict[tuple[tuple[Any, ...], int], int] = {}
+    turns: Counter[tuple[Any, ...]] = Counter()
+    for place, row in enumerate(rows):
+        places[row, turns[row]] = place
+        turns[row] += 1
+    return places
+
+
+def _distance(stored: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Subtract numbers; what is not equal is far apart if it is text, a flag, an integer or NaN."""
+    same = (stored == fresh) | (pd.isna(stored) & pd.isna(fresh))
+    difference = np.full(fresh.shape, np.inf)
+    if fresh.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(stored.astype(np.float64) - fresh)
+    return np.where(same, 0.0, np.where(np.isnan(difference), np.inf, difference))
 
 
 def _lines(

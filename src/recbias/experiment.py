@@ -319,12 +319,13 @@ def _hundredth(column: str, rows: pd.DataFrame, *, wide: set[str]) -> FloatArray
 def _corrections(tests: pd.DataFrame) -> pd.DataFrame:
     """Compare corrections for the number of pairs with those of the p values beside them."""
     corrected = tests.copy()
-    names = [name for name in tests.columns if name.endswith("_p_holm")]
+    names = [name for name in tests.columns if f"{name}_holm" in tests.columns]
     family = tests.columns.intersection(["label", "metric", "unit"]).tolist()
     for name in names:
-        p_values = tests.groupby(family, sort=False)[name.removesuffix("_holm")]
-        corrected[name] = p_values.transform(lambda each: holm(each.to_numpy()))
-    shown = [*family, *tests.columns.intersection(_NAMES_OF_SYSTEMS), *names]
+        p_values = tests.groupby(family, sort=False)[name]
+        corrected[f"{name}_holm"] = p_values.transform(lambda each: holm(each.to_numpy()))
+    corrections = [f"{name}_holm" for name in names]
+    shown = [*family, *tests.columns.intersection(_NAMES_OF_SYSTEMS), *corrections]
     bound = relative_bound(1e-9, 1e-300)
     return compare_frames(tests[shown], corrected[shown], bound, name="tests")
 

@@ -2,14 +2,16 @@
 
 What must exist is listed in a *manifest* beside the recorded results, so that one that was deleted
 is missed. Keys and digests, which reading checks, notice accidents; what was edited and digested
-again is noticed here, where the data is. These pass unnoticed everywhere:
+again is noticed here, where the data is. What cannot be detected:
 
 * times, and versions and processor of the provenance, which differ from machine to machine;
-* edits within the bound: a hundredth of the standard error of a value computed anew, a tenth for a
-  system that depends on the processor, one part in a million of a table or statistic;
+* edits within the bound: a hundredth of the standard error of a fresh value, a tenth for a system
+  that depends on the processor, one part in a million of a table or statistic;
+* a result that is no longer listed either, and results that are listed under other names: the
+  history of the repository tells, and so does a page or criterion that asks for them;
 * without the data, any forgery that is consistent: file, digest and manifest;
-* in a part of the systems, what was edited of the others;
-* what code and data get wrong alike, today and when results were recorded.
+* when a part of the systems is compared, what was edited of the others;
+* what code and data get wrong alike, now and when the results were recorded.
 """
 
 from __future__ import annotations
