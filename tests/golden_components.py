@@ -16,6 +16,7 @@ import numpy as np
 from explicit_lists import FixedScores
 from recbias import aggregation, comparison, ranking, resampling, splits, testset
 from recbias.datasets import Dataset, dataset_info
+from recbias.experiment import N_REPLICATES
 from recbias.metrics import measure, parse_metric
 from recbias.ranking import kernels, passes
 from recbias.simulation import make_world
@@ -132,6 +133,7 @@ def _aggregation() -> dict[str, str]:
     users = np.arange(40) // 2
     tests = comparison.compare_all({"a": _rng(1).random(40), "b": _rng(2).random(40)}, user=users)
     found["tests"] = _digits(tests[["difference", "low", "high", "t_p", "wilcoxon_p"]].to_numpy())
+    found["resamplings"] = str(N_REPLICATES)
     found["intervals"] = _digits(resampling.interval(_rng(4).random((2, 50))))
     return found
 

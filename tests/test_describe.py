@@ -11,9 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recbias.claims import NOT_TESTABLE, claims
-from recbias.claims.design_alternatives import CRITERIA
-from recbias.claims.needs import NEEDS, missing_need
 from recbias.datasets.describe import describe, gini, popularity_relevance, top_share
 from recbias.ratings import Ratings
 
@@ -53,20 +50,3 @@ def test_popularity_agrees_opposes_or_says_nothing() -> None:
     assert "relevance agree" in describe(agree, 5)["agreement"]
     assert "relevance oppose" in describe(oppose, 5)["agreement"]
     assert "not defined" in describe(alike, 5)["agreement"]
-
-
-def test_needs_name_claims_and_reasons_that_exist() -> None:
-    known = {claim.id for claim in claims()}
-    assert set(NEEDS) <= set(NOT_TESTABLE)
-    for ids in NEEDS.values():
-        assert set(ids) <= known
-        assert len(set(ids)) == len(ids)
-
-
-def test_a_claim_of_another_data_set_and_one_that_lacks_something() -> None:
-    by_id = {claim.id: claim for claim in claims()}
-    assert set(CRITERIA) <= set(by_id)
-    assert missing_need(by_id["BCC17-F2B"], "ml-1m", []) == "dataset not here"
-    assert missing_need(by_id["BCC17-F2B"], "lastfm-1k", []) is None
-    assert missing_need(by_id["TOIS21-TIME"], "mine", ["no timestamps"]) == "no timestamps"
-    assert missing_need(by_id["TOIS21-TIME"], "mine", ["no unbiased part"]) is None

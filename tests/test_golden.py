@@ -68,5 +68,6 @@ def test_a_changed_component_is_noticed_and_no_other(component, monkeypatch):
 
 @pytest.mark.parametrize("component", golden_components.BREAKS)
 def test_a_raised_revision_asks_for_new_digests(component, monkeypatch):
+    recorded = getattr(*golden_components.REVISIONS[component])
     monkeypatch.setattr(*golden_components.REVISIONS[component], 99)
-    assert complaints() == {component: "revision 99, recorded is 1: renew the digests"}
+    assert complaints() == {component: f"revision 99, recorded is {recorded}: renew the digests"}

@@ -7,7 +7,15 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from recbias.errors import ContractError, DataError
-from recbias.recommenders import Popularity, Random, algorithms, bcc17_grid, line_up
+from recbias.recommenders import (
+    BiasedMF,
+    Popularity,
+    Random,
+    System,
+    algorithms,
+    bcc17_grid,
+    line_up,
+)
 from recbias.recommenders import algorithm as algorithm_named
 from recbias.recommenders.base import Algorithm
 from recbias.simulation import make_world
@@ -39,6 +47,55 @@ def test_threads_change_no_bit(name, wide_enough_for_threads):
             model = algorithm_named(name)(**short).fit(train, rng=np.random.default_rng(1))
             scores.append(model.score(users))
     np.testing.assert_array_equal(*scores)
+
+
+def scores_under_seeds(make, train):
+    """Fit under two seeds and return the bits of the scores."""
+    users = np.arange(train.n_users)
+    fitted = (make().fit(train, rng=np.random.default_rng(seed)) for seed in (1, 2))
+    return [model.score(users).tobytes() for model in fitted]
+
+
+def assert_marked_rightly(make, train):
+    """Compare what a class says of its randomness with what two seeds give."""
+    first, second = scores_under_seeds(make, train)
+    assert (first == second) == getattr(make(), "deterministic", False)
+
+
+@pytest.fixture(scope="module")
+def with_ties():
+    """A small table of whole stars, in which similarities tie."""
+    return make_world(seed=9, n_users=120, n_items=80, n_ratings=900).ratings
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_a_class_says_whether_its_training_is_random(name, with_ties):
+    assert_marked_rightly(algorithm_named(name), with_ties)
+
+
+def test_wrong_marks_are_noticed(with_ties):
+    class SaysDeterministic(BiasedMF):
+        deterministic = True
+
+    class SaysRandom(Popularity):
+        deterministic = False
+
+    class SaysNothing(BiasedMF):
+        pass
+
+    for wrong in (SaysDeterministic, SaysRandom):
+        with pytest.raises(AssertionError):
+            assert_marked_rightly(wrong, with_ties)
+    assert_marked_rightly(SaysNothing, with_ties)
+
+
+def test_a_mark_may_hang_on_a_parameter(with_ties):
+    whole, part = (
+        System("SLIM", "SLIMPenaltyByPopularity", {"profile_share": share}) for share in (1, 0.5)
+    )
+    assert (whole.random_training, part.random_training) == (False, True)
+    for system in (whole, part):
+        assert_marked_rightly(system.build, with_ties)
 
 
 @pytest.mark.parametrize("part", ["knn-rating", "mf-rating", "knn-ranking", "mf-ranking"])
@@ -157,6 +214,17 @@ class IgnoresItsSeed(Broken):
         return scores + self.noise
 
 
+class SaysItIsDeterministic(Broken):
+    deterministic = True
+
+    def _fit(self, train, rng):
+        super()._fit(train, rng)
+        self.noise = rng.random(train.n_items).astype(np.float32)
+
+    def change(self, scores, users):
+        return scores + self.noise
+
+
 class DrawsWhenScoring(Broken):
     def change(self, scores, users):
         return scores + np.float32(self.rng.random())
@@ -230,6 +298,7 @@ class SilentOnPlainRatings(Broken):
         (DependsOnTheBlock, "scores depend on the block"),
         (IgnoresTheOrderOfUsers, "rows do not follow the order of users"),
         (IgnoresItsSeed, "equal seeds gave different scores"),
+        (SaysItIsDeterministic, "deterministic, but two seeds gave different scores"),
         (DrawsWhenScoring, "writing into a block changed later scores"),
         (RemembersTheLastFit, "state was left over"),
         (PrefersLowNumbers, "scores depend on how users are numbered"),

@@ -2,6 +2,7 @@ import importlib
 import json
 import pkgutil
 
+import numpy as np
 import pytest
 
 from recbias.errors import ConfigError, ContractError
@@ -21,7 +22,10 @@ from recbias.recommenders import (
     one_name_systems,
     sensitivity_systems,
     sensitivity_variations,
+    with_seeds,
 )
+from recbias.recommenders.line_ups import ablations, cited_models
+from recbias.simulation import make_world
 from recbias.testing import check_recommender
 
 PARTS = {"knn-rating": 72, "mf-rating": 6, "knn-ranking": 12, "mf-ranking": 12}
@@ -210,6 +214,66 @@ def test_each_variation_changes_one_parameter():
         different = dict(system.parameters.items() - base.parameters.items())
         assert different == {way.parameter: way.value}
     assert {way.base for way in ways.values()} == set(bases) - {"Random", "Popularity"}
+
+
+EVERY_SYSTEM = {
+    (system.algorithm, system.parameters): system
+    for systems in (
+        *(line_up(name) for name in line_up_names()),
+        *(bcc17_grid(part) for part in PARTS),
+        merged_star_variants(line_up("bcc17")),
+        one_name_systems(),
+        sensitivity_systems(),
+        [change.system for change in (*ablations(), *cited_models())],
+    )
+    for system in systems
+}
+
+
+@pytest.fixture(scope="module")
+def train():
+    return make_world(seed=9, n_users=120, n_items=80, n_ratings=900).ratings
+
+
+@pytest.mark.parametrize(
+    "system",
+    [system for system in EVERY_SYSTEM.values() if not system.random_training],
+    ids=lambda system: system.name,
+)
+def test_one_seed_is_enough_where_training_is_not_random(system, train):
+    fitted = (system.build().fit(train, rng=np.random.default_rng(seed)) for seed in (3, 4))
+    first, second = (model.score(np.arange(train.n_users)).tobytes() for model in fitted)
+    assert first == second
+
+
+def test_random_training_gets_more_seeds_and_nothing_else_changes():
+    systems = line_up("bcc17")
+    more = with_seeds(systems, 5)
+    assert {system.name: system.n_seeds for system in more} == {
+        "Random": 10,
+        "Popularity": 1,
+        "pLSA": 5,
+        "MF (rating prediction)": 5,
+        "MF (ranking)": 5,
+        "kNN (rating prediction)": 1,
+        "kNN (ranking)": 1,
+        "ALS (implicit)": 5,
+        "BPR (implicit)": 5,
+        "Item cosine (implicit)": 1,
+    }
+    for before, after in zip(systems, more, strict=True):
+        assert (before.name, before.parameters) == (after.name, after.parameters)
+        assert before.identity() == after.identity()
+        assert before.stream_label() == after.stream_label()
+    assert with_seeds(more, 1) == more
+    assert with_seeds(systems, 1) == systems
+    assert {variant.n_seeds for variant in merged_star_variants(more[2:5])} == {5}
+
+
+@pytest.mark.parametrize("n_seeds", [0, True, 2.0])
+def test_a_number_of_seeds_that_is_none_is_refused(n_seeds):
+    with pytest.raises(ConfigError, match=f"n_seeds is {n_seeds}, expected an integer"):
+        with_seeds(line_up("bcc17"), n_seeds)
 
 
 def test_one_name_is_read_in_many_ways():

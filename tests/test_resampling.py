@@ -10,6 +10,7 @@ from scipy import stats
 
 from recbias.aggregation import replicates
 from recbias.errors import ConfigError
+from recbias.experiment import N_REPLICATES
 from recbias.resampling import (
     bootstrap_weights,
     interval,
@@ -38,6 +39,33 @@ def test_weights_follow_the_generator():
     )
     np.testing.assert_array_equal(first, same)
     assert (first != other).any()
+
+
+def test_more_replicates_begin_with_those_of_fewer():
+    few, more = (bootstrap_weights(30, n, rng=np.random.default_rng(3)) for n in (500, 1000))
+    np.testing.assert_array_equal(more[:500], few)
+
+
+def jitter_of_ends(n_replicates, n_seeds=25):
+    """S.d. of an interval's end over resampling seeds, in standard errors, pooled over 40 ends."""
+    columns = np.random.default_rng(40).random((20, 100))
+    ends = []
+    for seed in range(n_seeds):
+        weights = bootstrap_weights(100, n_replicates, rng=np.random.default_rng(seed))
+        ends.append(interval(weighted_sums(columns, weights).T / 100))
+    errors = columns.std(axis=1) / np.sqrt(100)
+    return np.sqrt((np.var(ends, axis=0, ddof=1) / errors[:, None] ** 2).mean())
+
+
+def test_ends_of_intervals_hardly_move_with_the_resampling_seed():
+    """At most .1 s.e.; expected is sqrt(.025 * .975 / 1000) / phi(1.96) = .0845 s.e.
+
+    Forty ends and 25 seeds give 960 degrees of freedom, of which .1 leaves a false alarm with
+    probability chi2.sf(960 * (.1 / .0845) ** 2, 960) < 1e-14; five hundred replicates expect .1194
+    and pass with probability chi2.cdf(960 * (.1 / .1194) ** 2, 960) < 1e-12.
+    """
+    assert jitter_of_ends(N_REPLICATES) <= 0.1
+    assert jitter_of_ends(500) > 0.1
 
 
 def test_replicates_are_the_value_of_the_repeated_users():

@@ -52,7 +52,7 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
-REVISION = 1
+REVISION = 2
 """Raised when code changes what averages, resampling or paired tests give for the same tables."""
 
 POPULATIONS = ("all", "tested", "relevant", "runs", "groups")

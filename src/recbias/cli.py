@@ -222,10 +222,11 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
 
     rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
     for topic, chapter in chapters().items():
+        own = [claim for claim in claims() if claim.topic == topic]
         reasons = {
             claim.id: missing_need(claim, info.name, info.cannot_test)
-            for claim in claims()
-            if claim.topic == topic
+            for claim in own
+            if not claim.simulation
         }
         against: dict[str, list[str]] = {}
         for claim_id, reason in reasons.items():
@@ -237,6 +238,8 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
         )
         for reason, ids in against.items():
             text += f"; {reason}: {', '.join(ids)}"
+        if simulated := [claim.id for claim in own if claim.simulation]:
+            text += f"; in simulated worlds, without data: {', '.join(simulated)}"
         rows.append(("can test", text))
     return rows
 
@@ -401,10 +404,19 @@ def book(datasets: tuple[str, ...]) -> None:
 @main.command()
 @click.option("--dataset", default="synthetic", show_default=True, help="Name of a data set.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
-def claims(dataset: str, as_json: bool) -> None:
+@click.option("--explain", metavar="ID", help="Print all that leads to the verdict on one claim.")
+@click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
+def claims(dataset: str, as_json: bool, explain: str | None, renew: bool) -> None:
     """Print what became of every claim of the papers on a data set."""
-    from recbias.claims import load_provenance, scorecard
+    from recbias.claims import explain_claim, load_provenance, scorecard
+    from recbias.claims.lock import write_locks
 
+    if renew:
+        click.echo(write_locks())
+        return
+    if explain:
+        click.echo(explain_claim(explain, dataset))
+        return
     verdicts = scorecard(dataset)
     if as_json:
         provenance = load_provenance(dataset)
@@ -420,8 +432,8 @@ def claims(dataset: str, as_json: bool) -> None:
         click.echo(f"{claim.id:18} {claim.kind:11} {verdict.verdict}{reason}  [{claim.topic}]")
         for part in verdict.parts:
             low, high = part.interval
-            span = "" if low == high else f" [{low:.4g}, {high:.4g}]"
-            click.echo(f"    {part.verdict:10} {part.name}: {part.value:.4g}{span}, {part.region}")
+            span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"
+            click.echo(f"    {part.verdict:12} {part.sentence}{span}")
 
 
 @main.command()

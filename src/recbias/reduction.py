@@ -62,6 +62,7 @@ __all__ = [
     "paired_values",
     "reduce_fold",
     "sum_sets",
+    "uncertainty",
 ]
 
 NUMBERS = ("value", "low", "high", "se", "fold_sd", "n_users")
@@ -334,7 +335,9 @@ def combine_folds(
     rows = []
     for metric in metrics:
         place = order.index(metric)
-        low, high, error = _uncertainty(metric, value[place], replicates[place])
+        low, high, error = uncertainty(
+            float(value[place]), replicates[place], metric.declaration.interval
+        )
         spread = np.std(fold_values[:, place], ddof=1) if len(folds) > 1 else np.nan
         rows.append((float(value[place]), low, high, error, float(spread), int(n_users[place])))
     return pd.DataFrame(rows, columns=list(NUMBERS)), [replicates[order.index(m)] for m in metrics]
@@ -347,11 +350,8 @@ def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray
     return np.broadcast_to(sizes.sum(axis=1), n_metrics)
 
 
-def _uncertainty(
-    metric: Metric, value: float, replicates: FloatArray
-) -> tuple[float, float, float]:
-    """Interval and standard error, by the method that the metric declares."""
-    method = metric.declaration.interval
+def uncertainty(value: float, replicates: FloatArray, method: str) -> tuple[float, float, float]:
+    """Interval and standard error, by the method that a metric declares."""
     if method == "none":
         return np.nan, np.nan, np.nan
     low, high = interval(replicates)

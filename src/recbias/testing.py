@@ -33,12 +33,13 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     one row per user and one column per item, also for one user, for none and for users in any
     order; no score is infinite; a score is missing (NaN) just where the class's `coverage` says
     so (where an `Algorithm` has an encoding, a training rating is one that it keeps); scores do not
-    depend on the block in which they are asked for; where two seeds agree in every score,
-    renumbering the users or the items changes nothing but the rows or the columns (not asked of a
-    class whose `breaks_ties_by_number` is True); where the class's `objective_trend` says that the
-    objective falls or rises in every iteration, it does; and on tables at the edge of what ratings
-    can be (a single rating, a single user or item, all values alike, nothing liked, nothing
-    unrated) it either scores as promised or raises a `RecbiasError` or ValueError.
+    depend on the block in which they are asked for; two seeds agree in every score where the class
+    says that it is `deterministic`; where they agree, renumbering the users or the items changes
+    nothing but the rows or the columns (not asked of a class whose `breaks_ties_by_number` is
+    True); where the class's `objective_trend` says that the objective falls or rises in every
+    iteration, it does; and on tables at the edge of what ratings can be (a single rating, a single
+    user or item, all values alike, nothing liked, nothing unrated) it either scores as promised or
+    raises a `RecbiasError` or ValueError.
 
     Parameters
     ----------
@@ -107,8 +108,13 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     promise(_same(fitted(train, 1).score(users), kept, 0), "equal seeds gave different scores")
     again = model.fit(train, rng=np.random.default_rng(1)).score(users)
     promise(_same(again, kept, 0), "fitting again gave different scores: state was left over")
+    same_for_all_seeds = _same(fitted(train, 2).score(users), kept, 0)
+    promise(
+        same_for_all_seeds or not getattr(model, "deterministic", False),
+        "it says that it is deterministic, but two seeds gave different scores",
+    )
     any_numbering = not getattr(model, "breaks_ties_by_number", False)
-    if any_numbering and _same(fitted(train, 2).score(users), kept, 0):
+    if any_numbering and same_for_all_seeds:
         rng = np.random.default_rng(seed)
         number = rng.permutation(train.n_users)
         renumbered = fitted(_renumber(train, number, np.arange(train.n_items)), 1).score(number)

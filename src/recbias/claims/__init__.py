@@ -1,12 +1,19 @@
 """Claims of the papers and the verdicts that measurements give them.
 
-The ledger (``data/published/claims.yaml``) states each claim with what was published and where it
-was read. A chapter's module holds the criterion of each of its claims: a function from results to
-*parts*, each an estimate with its interval and the region that the claim allows. The verdict
-follows from the parts by one rule; nobody types it.
+The ledger (``data/published``) states each claim with what was published and where it was read,
+what the paper asserts behind it, and the criterion of each assertion as a record: what is measured,
+how it is combined, and the region that is claimed. From records and results follow *parts*, and
+from these the verdict, by one rule; nobody types it.
 """
 
+from recbias.claims.cards import (
+    assertion_counts,
+    scorecard_html,
+    totals,
+    verdict_cards,
+)
 from recbias.claims.checks import Check, Checks
+from recbias.claims.explaining import explain_claim
 from recbias.claims.judging import (
     VERDICTS,
     Verdict,
@@ -18,7 +25,6 @@ from recbias.claims.judging import (
 )
 from recbias.claims.ledger import TOPICS, Claim, Erratum, claims, errata
 from recbias.claims.parts import NOT_TESTABLE, Part
-from recbias.claims.showing import scorecard_html, totals, verdict_cards
 from recbias.claims.topics import chapters
 
 __all__ = [
@@ -31,9 +37,11 @@ __all__ = [
     "Erratum",
     "Part",
     "Verdict",
+    "assertion_counts",
     "chapters",
     "claims",
     "errata",
+    "explain_claim",
     "judge",
     "judge_chapter",
     "load_chapter",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,36 +14,86 @@ import pandas as pd
 
 from recbias.claims.ledger import claims
 from recbias.differences import agreement, compare_frames, relative_bound
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, unknown_name
 from recbias.makers import Made
 from recbias.results import Agreement, StoredResult, register_kind
 
-__all__ = ["Check", "Checks"]
+__all__ = ["Check", "Checks", "joined_checks"]
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
 class Check:
-    """One identity or bound, tried on many instances.
+    """One identity, bound or count, tried on many instances; what it may be is the criterion's.
 
-    Attributes
+    Parameters
     ----------
     claim
         Id in the ledger.
+    name
+        What a criterion calls it: lower-case words joined by hyphens, one of a kind in its claim.
     what
-        The statement.
+        The quantity, as a reader sees it.
     n_checked
         Number of instances.
     worst
-        Largest violation found: 0 or below means none.
-    tolerance
-        Largest violation that counts as rounding.
+        The quantity where it is worst: a violation (0 or below means none), a number of violations,
+        or what else `what` says, such as a p-value.
+
+    Raises
+    ------
+    ConfigError
+        If the name has another form.
+
+    Examples
+    --------
+    >>> Check("BCC17-C-1RRED", "ap-is-rr", "|AP - RR| of a run", 1000, 0.0).name
+    'ap-is-rr'
     """
 
     claim: str
+    name: str
     what: str
     n_checked: int
     worst: float
-    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ConfigError(
+                f"check {self.name!r} of {self.claim}: expected lower-case words joined by "
+                "hyphens, such as 'lower-bound'"
+            )
+
+
+def joined_checks(checks: Iterable[Check]) -> list[Check]:
+    """Join checks of one claim and name, such as those of several systems.
+
+    Parameters
+    ----------
+    checks
+        In the order in which the first of each name comes they are returned.
+
+    Returns
+    -------
+    list of Check
+        Instances are added up; the largest value is the worst.
+
+    Examples
+    --------
+    >>> halves = [Check("BCC17-L1", "upper", "upper bound", 2, worst) for worst in (0.0, 0.5)]
+    >>> [(check.n_checked, check.worst) for check in joined_checks(halves)]
+    [(4, 0.5)]
+    """
+    found: dict[tuple[str, str], Check] = {}
+    for check in checks:
+        known = found.get((check.claim, check.name))
+        if known is not None:
+            n_checked = known.n_checked + check.n_checked
+            worst = max(known.worst, check.worst)
+            check = dataclasses.replace(known, n_checked=n_checked, worst=worst)
+        found[check.claim, check.name] = check
+    return list(found.values())
 
 
 @register_kind
@@ -76,9 +128,12 @@ class Checks(Made):
         Raises
         ------
         ConfigError
-            If a check is of a claim that the ledger lacks.
+            If a check is of a claim that the ledger lacks, or two of one claim have one name.
         """
         rows, statistics = content
+        names = [(row.claim, row.name) for row in rows]
+        if twice := sorted({" ".join(name) for name in names if names.count(name) > 1}):
+            raise ConfigError(f"two checks of one name: {', '.join(twice)}")
         known = {claim.id for claim in claims()}
         if strangers := {row.claim for row in rows} - known:
             raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
@@ -97,9 +152,23 @@ class Checks(Made):
             raise ConfigError(f"no check of {claim} was run")
         return found
 
+    def __getitem__(self, names: tuple[str, str]) -> Check:
+        """Return one check by claim and name.
+
+        Raises
+        ------
+        ConfigError
+            If the claim has none of that name.
+        """
+        claim, name = names
+        found = {check.name: check for check in self.about(claim)}
+        if name not in found:
+            raise unknown_name(f"check of {claim}", name, found)
+        return found[name]
+
     def frame(self) -> pd.DataFrame:
         """Lay the checks out as a table."""
-        names = [each.name for each in fields(Check)]
+        names = [each.name for each in dataclasses.fields(Check)]
         return pd.DataFrame([vars(check) for check in self.rows], columns=names)
 
     def body(self) -> dict[str, Any]:
@@ -129,13 +198,15 @@ class Checks(Made):
     def compare(self, fresh: StoredResult) -> Agreement:
         """Compare check by check and number by number.
 
-        A violation may differ by 1e-9 or one part in a million, a statistic by one part in a
+        What is worst may differ by 1e-9 or one part in a million, a statistic by one part in a
         million; how many instances were checked, and all else, has to be the same.
         """
         if not isinstance(fresh, Checks):
             return Agreement(0, np.nan, np.nan, ("another kind of result",))
         lines = [
-            compare_frames(self.frame(), fresh.frame(), _bound),
+            compare_frames(
+                self.frame(), fresh.frame(), relative_bound(1e-6, 1e-9), index=("claim", "name")
+            ),
             compare_frames(
                 _numbers(self.statistics),
                 _numbers(fresh.statistics),
@@ -149,8 +220,3 @@ class Checks(Made):
 def _numbers(statistics: Mapping[str, float]) -> pd.DataFrame:
     names, values = list(statistics), list(statistics.values())
     return pd.DataFrame({"name": pd.Series(names, dtype=str), "value": np.array(values, float)})
-
-
-def _bound(column: str, rows: pd.DataFrame) -> npt.ArrayLike:
-    """Leave room for rounding to violations, and to nothing else."""
-    return relative_bound(1e-6, 1e-9)(column, rows) if column == "worst" else 0.0

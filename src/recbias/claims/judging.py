@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
+from recbias.claims.combinators import evaluate
+from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.ledger import Claim, claims
+from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
-from recbias.claims.parts import ChapterResults, NotTestable, Part, Superseded, combine
+from recbias.claims.parts import ChapterResults, Part, combine
+from recbias.claims.records import ClaimCriterion
 from recbias.claims.topics import Judged, chapters, find_judged
-from recbias.datasets import dataset_info
-from recbias.errors import StoreError
+from recbias.datasets import dataset_info, is_path
+from recbias.errors import ConfigError, StoreError
 from recbias.results import StoredResult, load_result, results_dir, stored_results
 from recbias.verification import missing_results
 
 __all__ = [
+    "SIMULATIONS",
     "VERDICTS",
     "Verdict",
     "judge",
@@ -26,6 +33,9 @@ __all__ = [
 
 VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
 
+SIMULATIONS = "simulations"
+"""Where results of claims about simulated data are recorded: they belong to no edition."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -36,15 +46,17 @@ class Verdict:
     claim
         The claim.
     verdict
-        One of :data:`VERDICTS`.
+        One of :data:`VERDICTS`: of the claim as it is printed.
     parts
-        What was compared; empty where nothing was.
+        What was found for each assertion; empty where nothing was.
     reason
         Why there is no decision.
     origin
         ``"live"`` or ``"recorded"``.
-    earlier
-        Verdicts under criteria that were replaced after their first result.
+    corrected
+        The verdict of the corrected form, where an erratum has one; else empty.
+    criterion
+        How it is judged; None where nothing judges it so far.
     """
 
     claim: Claim
@@ -52,7 +64,8 @@ class Verdict:
     parts: tuple[Part, ...] = ()
     reason: str = ""
     origin: str = ""
-    earlier: tuple[tuple[str, Superseded], ...] = ()
+    corrected: str = ""
+    criterion: ClaimCriterion | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verdict as JSON-able values."""
@@ -61,23 +74,33 @@ class Verdict:
             "chapter": self.claim.topic,
             "class": self.claim.kind,
             "published": self.claim.published,
-            "criterion": self.claim.criterion,
-            "measured": [
+            "parts": [
                 {
-                    "part": part.name,
+                    "finding": part.sentence,
+                    "asserts": list(part.record.asserts),
+                    "which": part.which,
                     "value": part.value,
                     "interval": list(part.interval),
-                    "claimed": part.region,
+                    "claimed": part.record.region.words(part.record.unit),
                     "verdict": part.verdict,
+                    "reason": part.lacks or part.unsure,
+                    "decides": part.record.decides,
                 }
                 for part in self.parts
             ],
             "verdict": self.verdict,
+            "corrected": self.corrected,
+            "pilot seen": self.claim.pilot_seen,
             "reason": self.reason,
             "origin": self.origin,
             "earlier": [
-                {"verdict": verdict, "criterion": old.words, "until": old.until, "why": old.reason}
-                for verdict, old in self.earlier
+                {
+                    "criterion": old.words,
+                    "until": old.until,
+                    "why": old.why,
+                    "verdicts": old.verdicts,
+                }
+                for old in (self.criterion.replaced if self.criterion else ())
             ],
         }
 
@@ -95,29 +118,70 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
     Returns
     -------
     Verdict
-        ``not yet`` if no experiment computes it so far.
+        ``not yet`` if no experiment computes it so far, or what it reads is missing.
+
+    Raises
+    ------
+    ConfigError
+        If its criterion is another than the locked one.
     """
-    return _judge(claim, results, find_judged(claim.topic))
+    return _judge(claim, results, find_judged(claim.topic), cache(load_chapter))
 
 
-def _judge(claim: Claim, results: ChapterResults, judged: Judged | None) -> Verdict:
+_Load = Callable[[str, str], ChapterResults]
+
+
+def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _Load) -> Verdict:
     if judged is None:
         return Verdict(claim, "not yet")
+    if claim.simulation:
+        results = load(judged.chapter, SIMULATIONS)
     if not results:
         return Verdict(claim, "not yet", reason="its chapter was not run on this dataset")
     first = next(iter(results.values()))
-    if reason := missing_need(claim, first.dataset["name"], ()):
-        return Verdict(claim, "not testable here", reason=reason, origin=first.origin)
-    criterion = judged.criteria.get(claim.id)
+    dataset, origin, lacks = first.dataset["name"], first.origin, _lacks(first.dataset)
+    if reason := missing_need(claim, dataset, lacks):
+        return Verdict(claim, "not testable here", reason=reason, origin=origin)
+    criterion = locked_criteria(claim.topic).get(claim.id)
     if criterion is None:
         return Verdict(claim, "not yet")
+    evidence = Evidence(results, partial(load, judged.chapter))
+    parts: list[Part] = []
+    missing: list[str] = []
+    for record in criterion.records:
+        if lack := missing_need(record, dataset, lacks):
+            parts.append(Part(record, None, lacks=lack))
+            continue
+        try:
+            parts += evaluate(record, evidence, claim.id, judged.functions)
+        except NotComputed as absent:
+            missing.append(str(absent))
+    if missing:
+        reason = f"its results are missing: {', '.join(dict.fromkeys(missing))}"
+        return Verdict(claim, "not yet", tuple(parts), reason, origin, criterion=criterion)
+    found = combine(parts)
+    if not found:
+        reason = parts[0].lacks
+        return Verdict(
+            claim, "not testable here", tuple(parts), reason, origin, criterion=criterion
+        )
+    mended = any(part.record.corrects for part in parts)
+    corrected = combine(parts, corrected=True) if mended else ""
+    return Verdict(claim, found, tuple(parts), "", origin, corrected, criterion)
+
+
+def _lacks(dataset: Mapping[str, Any]) -> set[str]:
+    """Tell what a dataset lacks, by the registry or, for a table of one's own, by its record."""
+    name = dataset["name"]
+    known = set() if is_path(name) or name == SIMULATIONS else _registered(name)
+    return known | ({"no negatives"} if dataset.get("feedback") == "implicit" else set())
+
+
+def _registered(name: str) -> set[str]:
     try:
-        parts = tuple(criterion(results))
-    except NotTestable as lack:
-        return Verdict(claim, "not testable here", reason=str(lack), origin=first.origin)
-    replaced = judged.superseded.get(claim.id, ())
-    earlier = tuple((combine(old.criterion(results)), old) for old in replaced)
-    return Verdict(claim, combine(parts), parts, origin=first.origin, earlier=earlier)
+        return set(dataset_info(name).cannot_test)
+    except ConfigError:  # results of a table that is called by its file
+        return set()
 
 
 def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:
@@ -133,10 +197,10 @@ def judge_chapter(topic: str, results: ChapterResults) -> list[Verdict]:
     Raises
     ------
     ConfigError
-        For an unknown topic.
+        For an unknown topic; if a criterion is another than the locked one.
     """
-    judged = find_judged(topic)
-    return [_judge(claim, results, judged) for claim in claims() if claim.topic == topic]
+    judged, load = find_judged(topic), cache(load_chapter)
+    return [_judge(claim, results, judged, load) for claim in claims() if claim.topic == topic]
 
 
 def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
@@ -193,8 +257,8 @@ def scorecard(dataset: str) -> list[Verdict]:
     }
     if not any(by_topic.values()):
         dataset_info(dataset)  # a name that nobody knows is an error, not an empty scorecard
-    judged = {topic: find_judged(topic) for topic in by_topic}
-    return [_judge(claim, by_topic[claim.topic], judged[claim.topic]) for claim in claims()]
+    judged, load = {topic: find_judged(topic) for topic in by_topic}, cache(load_chapter)
+    return [_judge(claim, by_topic[claim.topic], judged[claim.topic], load) for claim in claims()]
 
 
 def load_provenance(dataset: str) -> dict[str, Any]:

@@ -1,17 +1,30 @@
-"""The ledger of claims and errata, as it was read from the papers."""
+"""The ledger of claims, of what the papers assert there, and of errata, as read from the papers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
 import yaml
 
+from recbias.datasets import registry
+from recbias.errors import ConfigError, unknown_name
 from recbias.places import packaged
 
-__all__ = ["TOPICS", "Claim", "Erratum", "claims", "errata"]
+__all__ = [
+    "NEEDS",
+    "NOBODY",
+    "TOPICS",
+    "UNCHECKED",
+    "Assertion",
+    "Claim",
+    "Erratum",
+    "claims",
+    "errata",
+    "read_claims",
+]
 
 TOPICS = (
     "design alternatives",
@@ -23,6 +36,53 @@ TOPICS = (
     "offline option taxonomy",
 )
 """What the claims are about, a chapter each, in the order of the book."""
+
+NEEDS: Mapping[str, str] = {
+    "timestamps": "no timestamps",
+    "stars": "merged stars",
+    "negatives": "no negatives",
+    "unbiased": "no unbiased part",
+    "all positive": "dataset not here",
+}
+"""What a claim may need of data, and why data that lack it cannot test the claim."""
+
+NOBODY = ("trec",)
+"""Data that claims are about and that no data set of the registry can stand for."""
+
+UNCHECKED = (
+    "about practice",
+    "a cause without a test",
+    "value lost",
+    "other data",
+    "presentation",
+)
+"""The only reasons why an assertion is no part of a verdict; ``asserts.yaml`` explains them."""
+
+CLASSES = ("definition", "theorem", "empirical")
+
+ASSERTION_KINDS = ("measurable", "definition", "identity", "cause")
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """One sentence that a paper prints, in our words and with its errors.
+
+    Attributes
+    ----------
+    number
+        From 1 within its entry; with the entry's id it names the assertion, ``BCC17-F2A #5``.
+    text
+        What is asserted.
+    kind
+        ``"measurable"``, ``"definition"``, ``"identity"`` or ``"cause"``.
+    unchecked
+        Why nothing here can decide it, one of :data:`UNCHECKED`; empty where something can.
+    """
+
+    number: int
+    text: str
+    kind: Literal["measurable", "definition", "identity", "cause"]
+    unchecked: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +108,22 @@ class Claim:
         Published values by name; empty if none was printed or could be read.
     trap
         Where a plausible implementation goes wrong.
+    asserts
+        What the paper says there, of which the claim is a summary; empty where the paper is not at
+        hand or says nothing.
+    note
+        What a reader should know of the text: qualifiers, what is not stated or cannot be read.
+    needs
+        What the data must have: names of :data:`NEEDS`.
+    only
+        The data sets that the claim is about, by their names in the registry or of :data:`NOBODY`;
+        empty where any may test it.
+    simulation
+        Whether the criterion is about simulated worlds, so that it belongs to no data set.
+    pilot_seen
+        Whether results of ours had been seen before the criterion was written.
+    paper_at_hand
+        Whether we could read the paper.
     """
 
     id: str
@@ -59,6 +135,13 @@ class Claim:
     criterion: str
     values: Mapping[str, str] = field(hash=False)
     trap: str
+    asserts: tuple[Assertion, ...] = ()
+    note: str = ""
+    needs: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    simulation: bool = False
+    pilot_seen: bool = False
+    paper_at_hand: bool = True
 
     @property
     def published(self) -> str:
@@ -83,34 +166,115 @@ class Erratum:
 
 
 @cache
-def _document() -> dict[str, Any]:
-    with packaged("published/claims.yaml").open(encoding="utf-8") as file:
-        return yaml.safe_load(file)
+def _document(name: str) -> dict[str, Any]:
+    # The safe parser in C is ten times faster; where it was not built there is the other one.
+    parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return parser(packaged(f"published/{name}").read_text(encoding="utf-8")).get_single_data()
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
     """Read all claims of the ledger, in its order."""
-    return tuple(
-        Claim(
-            id=entry["id"],
+    return read_claims(_document("claims.yaml")["claims"], _document("asserts.yaml"))
+
+
+def read_claims(
+    entries: Iterable[Mapping[str, Any]], asserted: Mapping[str, Mapping[str, Any]]
+) -> tuple[Claim, ...]:
+    """Make claims of the ledger's entries, and hold them to its closed lists.
+
+    Parameters
+    ----------
+    entries
+        The entries of ``claims.yaml``.
+    asserted
+        The content of ``asserts.yaml``: assertions and note, by the id of the entry.
+
+    Returns
+    -------
+    tuple of Claim
+        In the order of the entries.
+
+    Raises
+    ------
+    ConfigError
+        If a class, topic, need, data set, kind of assertion or reason is not of its closed list,
+        or a flag is neither true nor false; if assertions are not numbered from 1; if an id is
+        there twice, or in one of the two files only.
+    """
+    found: dict[str, Claim] = {}
+    known_data = (*registry(), *NOBODY)
+    for entry in entries:
+        where = entry["id"]
+        if where in found:
+            raise ConfigError(f"claims.yaml: {where} is there twice\ngive one of them another id")
+        if where not in asserted:
+            raise ConfigError(
+                f"asserts.yaml: {where} of claims.yaml is missing\n"
+                "add it, with 'asserts: {}' if its paper says nothing there"
+            )
+        found[where] = Claim(
+            id=where,
             paper=entry["paper"],
             where=str(entry["where"]),
-            kind=entry["class"],
-            topic=entry["chapter"],
+            kind=_of("class", entry["class"], CLASSES, where),
+            topic=_of("chapter topic", entry["chapter"], TOPICS, where),
             text=entry["claim"],
             criterion=entry.get("criterion", entry["check"]["expr"]),
             values=_values(entry["published"].get("values")),
             trap=entry.get("trap", ""),
+            asserts=_assertions(asserted[where]["asserts"], where),
+            note=asserted[where].get("note", ""),
+            needs=tuple(_of("need", need, NEEDS, where) for need in entry.get("needs", ())),
+            only=tuple(_of("dataset", name, known_data, where) for name in entry.get("only", ())),
+            simulation=_flag("simulation", entry, default=False),
+            pilot_seen=_flag("pilot_seen", entry, default=False),
+            paper_at_hand=_flag("paper_at_hand", entry, default=True),
         )
-        for entry in _document()["claims"]
-    )
+    if unclaimed := sorted(set(asserted) - set(found)):
+        raise ConfigError(
+            f"asserts.yaml: no entry of claims.yaml is named {', '.join(unclaimed)}\n"
+            "name the entry as there, or add it there"
+        )
+    return tuple(found.values())
+
+
+def _assertions(rows: Mapping[int, Mapping[str, str]], where: str) -> tuple[Assertion, ...]:
+    if list(rows) != list(range(1, len(rows) + 1)):
+        raise ConfigError(
+            f"asserts.yaml: {where}: assertions are numbered {', '.join(map(str, rows))}\n"
+            f"number them 1 to {len(rows)}, in this order"
+        )
+    made = []
+    for number, row in rows.items():
+        named = f"{where} #{number}"
+        unchecked = row.get("unchecked", "")
+        if unchecked:
+            _of("reason", unchecked, UNCHECKED, named)
+        kind = _of("kind of assertion", row["kind"], ASSERTION_KINDS, named)
+        made.append(Assertion(number, row["text"], kind, unchecked))
+    return tuple(made)
+
+
+def _of(what: str, name: str, known: Iterable[str], where: str) -> Any:
+    """Return a name of a closed list; any other is an error that says where it stands."""
+    names = tuple(known)
+    if name not in names:
+        raise ConfigError(f"{where}: {unknown_name(what, str(name), names)}")
+    return name
+
+
+def _flag(name: str, entry: Mapping[str, Any], *, default: bool) -> bool:
+    value = entry.get(name, default)
+    if not isinstance(value, bool):
+        raise ConfigError(f"{entry['id']}: {name} is {value!r}\nwrite true or false")
+    return value
 
 
 @cache
 def errata() -> tuple[Erratum, ...]:
     """Read all errata of the ledger, in its order."""
-    return tuple(Erratum(**entry) for entry in _document()["errata"])
+    return tuple(Erratum(**entry) for entry in _document("claims.yaml")["errata"])
 
 
 def _values(values: object) -> dict[str, str]:

@@ -1,60 +1,25 @@
 """Which claims a data set can test, told before anything is computed.
 
-Each claim below needs something that a data set may lack. A criterion may find out more; it raises
-`NotTestable` then, with a reason of the same list.
+The ledger says what a claim needs; a record of its criterion may need more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from recbias.claims.ledger import Claim
+from recbias.claims.ledger import NEEDS, Claim
+from recbias.claims.records import Record
 
-__all__ = ["NEEDS", "missing_need"]
-
-_DISLIKED = (
-    *("BCC17-C-RTEST", "BCC17-F7", "BCC17-F9-BP", "BCC17-C-SATUR", "BCC17-F8-RES"),
-    *("MCCRS20-F1-TL", "MCCRS20-F1-TR", "MCCRS20-F1-BL", "MCCRS20-F1-BR", "MCCRS20-C-MAR"),
-    *("MCCRS20-C2", "MCCRS20-T1", "MCCRS20-C3", "MCCRS20-F3", "MCCRS20-F4", "MCCRS20-F5A-ML"),
-    *("MCCRS20-F5A-YA", "MCCRS20-F5A-CM", "MCCRS20-F5B-YA", "MCCRS20-F5B-CM", "MCCRS20-C4"),
-    *("MCCRS20-C5", "MCCRS20-C-WHICH", "MCCRS20-C-BOUND", "MCCRS20-C-FLIP", "MCCRS20-C-WRMF"),
-    *("MCCRS20-F6-P", "MCCRS20-F6-antiP", "MCCRS20-F6-RF", "MCCRS20-C-CONDLOSS"),
-    *("TOIS21-F9", "TOIS21-C-OPT", "TOIS21-SYN", "TOIS21-F17", "TOIS21-TIME"),
-    *("CCM20-T3", "CCM20-T3-NS", "CCM20-C-TAURBO", "CCM20-F7-AVG", "CCM20-F4"),
-)
-
-NEEDS: Mapping[str, tuple[str, ...]] = {
-    "no timestamps": ("TOIS21-TIME",),
-    "merged stars": ("BCC17-C-THR", "CCM20-T3", "CCM20-T3-NS", "CCM20-C-TAURBO", "CCM20-F7-AVG"),
-    "no negatives": _DISLIKED,
-    "no unbiased part": (
-        *("MCCRS20-F5B-YA", "MCCRS20-F5B-CM", "MCCRS20-C5", "MCCRS20-C-WHICH", "MCCRS20-F6-P"),
-        *("MCCRS20-F6-antiP", "MCCRS20-F6-RF", "TOIS21-F9", "TOIS21-C-OPT"),
-    ),
-}
-"""Claims that cannot be tested, by what a data set lacks."""
-
-_OF_DATASETS: Mapping[str, str] = {
-    "BCC17-F2B": "lastfm-1k",
-    "BCC17-F8-LFM": "lastfm-1k",
-    "MCCRS20-F5A-YA": "yahoo-r3",
-    "MCCRS20-F5B-YA": "yahoo-r3",
-    "MCCRS20-C-WRMF": "yahoo-r3",
-    "MCCRS20-F5A-CM": "cm100k",
-    "MCCRS20-F5B-CM": "cm100k",
-    "CCM20-F6C": "netflix",
-    "CCM20-F6R": "netflix",
-}
-"""Claims about one data set, which no other can test."""
+__all__ = ["missing_need"]
 
 
-def missing_need(claim: Claim, dataset: str, lacks: Iterable[str]) -> str | None:
-    """Tell why a data set cannot test a claim.
+def missing_need(claim: Claim | Record, dataset: str, lacks: Iterable[str]) -> str | None:
+    """Tell why a data set cannot test a claim, or a record of its criterion.
 
     Parameters
     ----------
     claim
-        A claim of the ledger.
+        A claim of the ledger, or a record.
     dataset
         Name of the data set.
     lacks
@@ -63,8 +28,28 @@ def missing_need(claim: Claim, dataset: str, lacks: Iterable[str]) -> str | None
     Returns
     -------
     str or None
-        A reason of that list; None if nothing is known against it.
+        A reason of that list, the first in the order of `recbias.claims.ledger.NEEDS`; None if
+        nothing is known against it. A simulation asks nothing of any data.
+
+    Examples
+    --------
+    >>> from recbias.claims import claims
+    >>> by_id = {claim.id: claim for claim in claims()}
+    >>> missing_need(by_id["BCC17-F2B"], "ml-1m", [])
+    'dataset not here'
+    >>> missing_need(by_id["TOIS21-TIME"], "filmtrust", ["no timestamps"])
+    'no timestamps'
+    >>> missing_need(by_id["BCC17-F9-BPLFM"], "lastfm-1k", ["no negatives"]) is None
+    True
     """
-    if _OF_DATASETS.get(claim.id, dataset) != dataset:
+    if claim.only and dataset not in claim.only:
         return "dataset not here"
-    return next((reason for reason in lacks if claim.id in NEEDS.get(reason, ())), None)
+    lacking = set(lacks)
+    missing = (need for need in NEEDS if need in claim.needs and _is_missing(need, lacking))
+    return next((NEEDS[need] for need in missing), None)
+
+
+def _is_missing(need: str, lacks: set[str]) -> bool:
+    if need == "all positive":  # met by what other claims miss
+        return NEEDS["negatives"] not in lacks
+    return NEEDS[need] in lacks

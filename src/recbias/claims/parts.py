@@ -1,183 +1,148 @@
-"""The parts of a verdict: an estimate with its interval, and the region that a claim allows."""
+"""The parts of a verdict: what was found for each assertion, and how they join."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from recbias.claims.checks import Checks
-from recbias.errors import ConfigError, unknown_name
-from recbias.experiment import Results
+from recbias.claims.ledger import NEEDS
+from recbias.claims.records import Record
 from recbias.results import Quantity, StoredResult
 
-__all__ = [
-    "NOT_TESTABLE",
-    "ChapterResults",
-    "Criterion",
-    "NotTestable",
-    "Part",
-    "Superseded",
-    "checked",
-    "combine",
-    "grid_results",
-]
+__all__ = ["NOT_TESTABLE", "ChapterResults", "Part", "Reading", "combine"]
 
-NOT_TESTABLE = (
-    "no timestamps",
-    "merged stars",
-    "no negatives",
-    "no unbiased part",
-    "dataset not here",
-    "value lost",
-)
-"""The only reasons for which a claim may be declared not testable."""
+_OTHER_REASONS = ("pool too small", "dataset not here", "value lost")
+
+NOT_TESTABLE = tuple(dict.fromkeys((*NEEDS.values(), *_OTHER_REASONS)))
+"""The only reasons for which a claim or a part may be declared not testable."""
 
 ChapterResults = Mapping[str, StoredResult]
 """A chapter's results by name, of any kind."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """One comparison that a claim makes.
+class Reading:
+    """A number that a part was made of, by its place.
 
-    Parameters
+    Attributes
     ----------
-    name
-        What is compared.
+    edition
+        Data set of the results; empty for the edition that is judged.
+    table
+        Name of the results.
+    what
+        Metric, label and system; or the name of a check or statistic.
+    value
+        What stands there.
+    """
+
+    edition: str
+    table: str
+    what: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """One assertion, as it was found.
+
+    Attributes
+    ----------
+    record
+        The criterion.
     estimate
-        The measured quantity, with replicates if it is uncertain, or a number that is exact.
-    least, most
-        The region that the claim allows, ends included unless ``strict``.
-    strict
-        Whether the ends are left out.
+        The measured quantity, or a number that is exact; None where nothing could be measured.
+    which
+        The system that it is about, where one of several was chosen or each has a part.
+    halves
+        The same by either half of the replicates: a verdict that they do not share hangs on the
+        seed of the resampling.
+    lacks
+        Why it cannot be tested here, one of :data:`NOT_TESTABLE`.
+    unsure
+        Why it stays open whatever the interval says.
+    read
+        What it was made of.
 
     Examples
     --------
-    >>> Part("worst deviation", 0.0, most=1e-12).verdict
-    'yes'
+    >>> record = Record.from_dict({"finds": "off by {value}", "measure": "check", "name": "sum",
+    ...                            "unit": "violation", "most": 0})
+    >>> part = Part(record, 0.0)
+    >>> part.verdict, part.sentence
+    ('holds', 'off by none; claimed: at most none')
     """
 
-    name: str
-    estimate: Quantity | float
-    least: float = -math.inf
-    most: float = math.inf
-    strict: bool = False
+    record: Record
+    estimate: Quantity | float | None
+    which: str = ""
+    halves: tuple[Quantity | float, ...] = ()
+    lacks: str = ""
+    unsure: str = ""
+    read: tuple[Reading, ...] = ()
 
     @property
     def value(self) -> float:
-        """The point estimate."""
-        return self.estimate.value if isinstance(self.estimate, Quantity) else float(self.estimate)
+        """The point estimate; NaN where nothing could be measured."""
+        if isinstance(self.estimate, Quantity):
+            return self.estimate.value
+        return float("nan") if self.estimate is None else float(self.estimate)
 
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval; of no width for an exact number."""
-        if isinstance(self.estimate, Quantity):
-            return self.estimate.interval
-        return self.value, self.value
+        return _interval(self.estimate)
 
     @property
     def verdict(self) -> str:
-        """``yes`` or ``no`` if the whole interval is inside or outside the region."""
-        low, high = self.interval
-        if math.isnan(low) or math.isnan(high):
-            return "undecided"
-        if self.strict:
-            inside, outside = (
-                self.least < low and high < self.most,
-                (high <= self.least or low >= self.most),
-            )
-        else:
-            inside, outside = (
-                self.least <= low and high <= self.most,
-                (high < self.least or low > self.most),
-            )
-        return "yes" if inside else "no" if outside else "undecided"
+        """``holds``, ``refuted``, ``open``, or ``not testable`` where the data lack something."""
+        if self.lacks:
+            return "not testable"
+        if self.unsure:
+            return "open"
+        found = {
+            self.record.region.verdict(*_interval(each)) for each in (self.estimate, *self.halves)
+        }
+        return found.pop() if len(found) == 1 else "open"
 
     @property
-    def region(self) -> str:
-        """The allowed region as a reader writes it."""
-        less, more = ("<", ">") if self.strict else ("≤", "≥")
-        if math.isinf(self.least):
-            return f"{less} {self.most:.4g}"
-        if math.isinf(self.most):
-            return f"{more} {self.least:.4g}"
-        return f"{self.least:.4g} to {self.most:.4g}"
+    def sentence(self) -> str:
+        """What was found, and what was claimed."""
+        return self.record.sentence(self.value, self.which)
 
 
-class NotTestable(Exception):  # noqa: N818 - an outcome, not an error
-    """Raised by a criterion that this dataset cannot decide; carries one of the closed reasons."""
-
-    def __init__(self, reason: str) -> None:
-        if reason not in NOT_TESTABLE:
-            raise unknown_name("reason", reason, NOT_TESTABLE)
-        super().__init__(reason)
+def _interval(estimate: Quantity | float | None) -> tuple[float, float]:
+    if isinstance(estimate, Quantity):
+        return estimate.interval
+    value = float("nan") if estimate is None else float(estimate)
+    return value, value
 
 
-Criterion = Callable[[ChapterResults], Sequence[Part]]
-
-
-@dataclass(frozen=True)
-class Superseded:
-    """A criterion that was replaced after its first result; its verdict stays on the page.
-
-    Attributes
-    ----------
-    criterion
-        The old one.
-    words
-        What it asked.
-    until
-        Date of the change.
-    reason
-        Why it was replaced.
-    """
-
-    criterion: Criterion
-    words: str
-    until: str
-    reason: str
-
-
-def combine(parts: Iterable[Part]) -> str:
-    """Join the verdicts of a claim's parts: the common one, or ``partly`` where they differ."""
-    found = {part.verdict for part in parts}
-    return found.pop() if len(found) == 1 else "partly"
-
-
-def grid_results(results: ChapterResults, name: str) -> Results:
-    """Return one of a chapter's results, which has to be of a grid.
-
-    Raises
-    ------
-    ConfigError
-        If the chapter has none of that name, or it is of another kind.
-    """
-    found = results.get(name)
-    if not isinstance(found, Results):
-        kind = "nothing" if found is None else found.kind
-        raise ConfigError(f"{name!r}: {kind} is stored under this name, expected a grid's results")
-    return found
-
-
-def checked(claim: str, *, name: str = "checks") -> Criterion:
-    """Make the criterion of a definition or theorem: every check within its tolerance.
+def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
+    """Join the parts of a claim.
 
     Parameters
     ----------
-    claim
-        Id in the ledger.
-    name
-        Name of the checks among the chapter's results.
+    parts
+        All of them.
+    corrected
+        Whether to judge the corrected form of the claim instead of the printed one.
+
+    Returns
+    -------
+    str
+        ``yes`` if all parts hold; ``no`` if some are refuted and none holds; ``partly`` if some
+        hold and some are refuted; ``undecided`` if none is refuted and some are open; empty if no
+        part can be tested here. Parts that decide nothing are left out.
     """
-
-    def criterion(results: ChapterResults) -> list[Part]:
-        checks = results[name]
-        if not isinstance(checks, Checks):
-            raise ConfigError(f"{name!r}: {checks.kind} is stored under this name, expected checks")
-        return [
-            Part(f"{check.what} (worst of {check.n_checked:,})", check.worst, most=check.tolerance)
-            for check in checks.about(claim)
-        ]
-
-    return criterion
+    of_other_form = "corrected" if corrected else "corrects"
+    found = {
+        part.verdict
+        for part in parts
+        if part.record.decides and not getattr(part.record, of_other_form)
+    } - {"not testable"}
+    if not found:
+        return ""
+    if "refuted" in found:
+        return "partly" if "holds" in found else "no"
+    return "undecided" if "open" in found else "yes"

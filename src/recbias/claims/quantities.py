@@ -1,24 +1,35 @@
-"""Quantities made of several: the largest, the smallest, orders of systems.
+"""Quantities made of several: the largest, deviations, orders of systems, shares of a grid.
 
-Each is taken on every resample, so that its interval holds what choosing adds.
+What is smooth in the values is taken on every resample, so that its interval is that of its
+replicates. An order is not: resampling breaks near ties more often than they are broken among the
+users at hand, and percentiles of tau or of a share do not cover. Their intervals follow from the
+differences that are resolved simultaneously: everything that the unresolved ones allow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import reduce
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from recbias.agreement import kendall_tau
-from recbias.claims.parts import Part
+from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
 from recbias.errors import ConfigError
-from recbias.experiment import Results
-from recbias.metrics import Metric
 from recbias.results import Quantity
 
-__all__ = ["absolute", "largest", "order", "order_tau", "smallest"]
+__all__ = [
+    "deviation",
+    "distinct_pairs",
+    "extreme",
+    "largest_p",
+    "median",
+    "opposed_pairs",
+    "order_tau",
+    "share_of_orders",
+    "slope",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -26,98 +37,206 @@ FloatArray = npt.NDArray[np.float64]
 def _drawn(quantity: Quantity) -> FloatArray:
     if quantity.method != "percentile":
         raise ConfigError(
-            "resampling shifts this quantity, so that the largest, smallest or order of several on "
-            "the resamples says nothing; compare values without interval"
+            "resampling shifts this quantity, so that an order of several on the resamples says "
+            "nothing; compare values without interval"
         )
     return quantity.drawn
 
 
-def largest(quantities: Iterable[Quantity]) -> Quantity:
-    """Take the largest of several quantities.
+def _arrays(quantities: Sequence[Quantity]) -> tuple[FloatArray, FloatArray]:
+    """Return values (n,) and replicates (n, n_replicates)."""
+    values = np.array([each.value for each in quantities])
+    return values, np.array([_drawn(each) for each in quantities])
+
+
+def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, Quantity]:
+    """Take the largest or smallest of several quantities.
+
+    Parameters
+    ----------
+    quantities
+        By name.
+    largest
+        Which of the two.
+
+    Returns
+    -------
+    name : str
+        The one that it is.
+    quantity : Quantity
+        Its interval has, for the largest, the largest lower end and the largest upper end of all:
+        it lies below a number only if all of them do.
+
+    Examples
+    --------
+    >>> a, b = (Quantity(v, None, limits=l) for v, l in ((0.3, (0.1, 0.5)), (0.2, (0.15, 0.6))))
+    >>> name, found = extreme({"a": a, "b": b}, largest=True)
+    >>> name, found.value, found.interval
+    ('a', 0.3, (0.15, 0.6))
+    """
+    choose = max if largest else min
+    name = choose(quantities, key=lambda each: quantities[each].value)
+    ends = zip(*(each.interval for each in quantities.values()), strict=True)
+    low, high = (choose(end) if not np.isnan(end).any() else np.nan for end in ends)
+    return name, Quantity(quantities[name].value, None, limits=(low, high))
+
+
+def median(quantities: Iterable[Quantity]) -> Quantity:
+    """Take the median of several quantities; its interval has the medians of their ends.
+
+    Examples
+    --------
+    >>> several = [Quantity(v, None, limits=(v - 0.1, v + 0.2)) for v in (0.3, 0.5, 0.9)]
+    >>> found = median(several)
+    >>> found.value, found.interval
+    (0.5, (0.4, 0.7))
+    """
+    found = list(quantities)
+    low, high = (float(np.median(end)) for end in zip(*(e.interval for e in found), strict=True))
+    return Quantity(float(np.median([each.value for each in found])), None, limits=(low, high))
+
+
+def deviation(a: Quantity, b: Quantity) -> Quantity:
+    """Tell how far `a` is from `b`, relative to `b`.
+
+    Returns
+    -------
+    Quantity
+        Without a sign. Its interval is that of the deviation with its sign, folded: from 0 where
+        that has 0 inside.
+
+    Examples
+    --------
+    >>> a, b = Quantity(0.9, np.array([0.8, 1.1])), Quantity(1.0, np.array([1.0, 1.0]))
+    >>> found = deviation(a, b)
+    >>> round(found.value, 6), [round(end, 6) for end in found.interval]
+    (0.1, [0.0, 0.1925])
+    """
+    ratio = a / b
+    low, high = (end - 1 for end in ratio.interval)
+    inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    return Quantity(abs(ratio.value - 1), None, limits=(inner, max(abs(low), abs(high))))
+
+
+def slope(course: Mapping[int, Quantity]) -> Quantity:
+    """Fit the slope of a quantity along an axis by least squares, both in logarithms.
+
+    Parameters
+    ----------
+    course
+        The quantity by place on the axis, above 0.
+
+    Examples
+    --------
+    >>> found = slope({x: Quantity(2 / x, np.array([2 / x, 4 / x])) for x in (1, 2, 4)})
+    >>> round(found.value, 6), found.replicates.round(6).tolist()
+    (-1.0, [-1.0, -1.0])
+    """
+    values, drawn = _arrays(list(course.values()))
+    x = np.log(list(course))
+    x = (x - x.mean()) / np.square(x - x.mean()).sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Quantity(float(x @ np.log(values)), x @ np.log(drawn))
+
+
+def order_tau(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
+    """Compute Kendall's tau between two orders of the same systems.
+
+    Parameters
+    ----------
+    a, b
+        What gives each order, by system.
+
+    Returns
+    -------
+    Quantity
+        tau-b: 1 for the same order, -1 for the reverse. The interval holds every tau that the
+        differences allow which are not resolved.
 
     Raises
     ------
     ConfigError
         If replicates were not kept, or resampling shifts a quantity, as it does concentration.
 
-    Examples
+    See Also
     --------
-    >>> a, b = Quantity(0.3, np.array([0.2, 0.4])), Quantity(0.1, np.array([0.3, 0.0]))
-    >>> largest([a, b]).value, largest([a, b]).replicates.tolist()
-    (0.3, [0.3, 0.4])
+    recbias.agreement.tau_interval
     """
-    return reduce(
-        lambda a, b: Quantity(max(a.value, b.value), np.maximum(_drawn(a), _drawn(b))), quantities
-    )
+    (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
+    low, high = tau_interval(x, y, x_drawn, y_drawn)
+    return Quantity(float(kendall_tau(x, y)), None, limits=(low, high))
 
 
-def smallest(quantities: Iterable[Quantity]) -> Quantity:
-    """Take the smallest of several quantities; errors as of `largest`."""
-    return reduce(
-        lambda a, b: Quantity(min(a.value, b.value), np.minimum(_drawn(a), _drawn(b))), quantities
-    )
-
-
-def absolute(quantity: Quantity) -> Quantity:
-    """Take the absolute value; errors as of `largest`."""
-    return Quantity(abs(quantity.value), np.abs(_drawn(quantity)))
-
-
-def order(
-    results: Results, label: str, metric: Metric | str, pairs: Iterable[tuple[str, str]]
-) -> list[Part]:
-    """Claim that of each pair the first system scores more.
-
-    Parameters
-    ----------
-    results
-        Measured values.
-    label, metric
-        What is compared.
-    pairs
-        Names of systems.
-
-    Returns
-    -------
-    list of Part
-        A difference that has to be above 0 for each pair.
-    """
-    return [
-        Part(
-            f"{a} - {b}",
-            results[a, label, str(metric)] - results[b, label, str(metric)],
-            least=0.0,
-            strict=True,
-        )
-        for a, b in pairs
-    ]
-
-
-def order_tau(
-    results: Results, first: tuple[str, Metric | str], second: tuple[str, Metric | str]
-) -> Quantity:
-    """Compute Kendall's tau between two orders of all systems.
-
-    Parameters
-    ----------
-    results
-        Measured values.
-    first, second
-        Protocol label and metric that give each order.
+def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
+    """Count the pairs of systems that two quantities order in opposite ways.
 
     Returns
     -------
     Quantity
-        tau-b: 1 for the same order, -1 for the reverse.
+        Pairs with both differences resolved among all differences of both; the interval ends at
+        the number that those not resolved allow.
+    """
+    tau, n_pairs = order_tau(a, b), len(a) * (len(a) - 1) / 2
+    # Of n pairs (1 - tau) / 2 are opposed; at the ends of the interval none is tied.
+    surely, possibly = (float(round(n_pairs * (1 - end) / 2)) for end in reversed(tau.interval))
+    return Quantity(surely, None, limits=(surely, possibly))
+
+
+def distinct_pairs(a: Sequence[Quantity]) -> Quantity:
+    """Count the pairs of systems between which a quantity differs.
+
+    Returns
+    -------
+    Quantity
+        Pairs whose difference is resolved among all; the interval ends at the number of pairs whose
+        values are not equal on all users and all resamples.
+    """
+    values, drawn = _arrays(a)
+    first, second = np.triu_indices(len(values), k=1)
+    difference, replicates = values[first] - values[second], drawn[first] - drawn[second]
+    surely = int(np.count_nonzero(resolved_signs(difference, replicates)))
+    possibly = int(np.count_nonzero((difference != 0) | (replicates != 0).any(axis=1)))
+    return Quantity(float(surely), None, limits=(float(surely), float(possibly)))
+
+
+def share_of_orders(quantities: Mapping[str, Quantity], chain: Sequence[Sequence[str]]) -> Quantity:
+    """Compute in what share of combinations of settings an order holds.
+
+    Parameters
+    ----------
+    quantities
+        By name of the setting.
+    chain
+        The order, from the best: for each place the names of the settings that may stand there.
+
+    Returns
+    -------
+    Quantity
+        Share of the combinations, one setting for each place, in which every step is above 0. The
+        interval holds every share that the differences allow which are not resolved.
+    """
+    names = {name: number for number, name in enumerate(quantities)}
+    values, drawn = _arrays(list(quantities.values()))
+    orders = np.array([[names[name] for name in each] for each in product(*chain)])
+    share = float((np.diff(values[orders], axis=1) < 0).all(axis=1).mean())
+    return Quantity(share, None, limits=share_interval(values, drawn, orders))
+
+
+def largest_p(
+    tests: pd.DataFrame, label: str, metric: str, unit: str, *, systems: Sequence[str]
+) -> float:
+    """Find the largest Wilcoxon p among all pairs of some systems.
 
     Raises
     ------
     ConfigError
-        As of `largest`.
+        If a pair was not tested.
     """
-    rows = [
-        np.array([np.append(_drawn(q), q.value) for q in results.of_systems(*names).values()]).T
-        for names in (first, second)
-    ]
-    tau = kendall_tau(*rows)
-    return Quantity(float(tau[-1]), tau[:-1])
+    rows = tests[(tests["label"] == label) & (tests["metric"] == metric) & (tests["unit"] == unit)]
+    rows = rows[rows["a"].isin(systems) & rows["b"].isin(systems)]
+    n_pairs = len(systems) * (len(systems) - 1) // 2
+    if len(rows) != n_pairs:
+        raise ConfigError(
+            f"{len(rows)} of {n_pairs} pairs were tested in {metric} under {label!r} per {unit}"
+        )
+    return float(rows["wilcoxon_p"].max())

@@ -4,8 +4,9 @@ The claims of a topic such as "design alternatives" are judged by the module or 
 ``recbias.claims.design_alternatives``. It holds
 
 * ``CHAPTER``, the name of the notebook, under which the chapter's results are stored;
-* ``CRITERIA``, a criterion for each of its claims, by id;
-* ``SUPERSEDED``, criteria that were replaced after their first result, by id; empty at first.
+* ``FUNCTIONS``, what its criteria compute that has no combinator, by name; mostly empty.
+
+The criteria themselves are data (`recbias.claims.records`).
 
 Functions that make its results are registered when it is imported (`recbias.makers.maker`).
 """
@@ -13,12 +14,12 @@ Functions that make its results are registered when it is imported (`recbias.mak
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from recbias.claims.combinators import Function
 from recbias.claims.ledger import TOPICS
-from recbias.claims.parts import Criterion, Superseded
 from recbias.errors import unknown_name
 
 __all__ = ["Judged", "chapters", "find_judged"]
@@ -31,15 +32,12 @@ class Judged(NamedTuple):
     ----------
     chapter
         Name of the chapter's notebook.
-    criteria
-        A criterion by claim.
-    superseded
-        Criteria that were replaced, by claim.
+    functions
+        What criteria compute that has no combinator, by name.
     """
 
     chapter: str
-    criteria: Mapping[str, Criterion]
-    superseded: Mapping[str, Sequence[Superseded]]
+    functions: Mapping[str, Function]
 
 
 def find_judged(topic: str) -> Judged | None:
@@ -71,7 +69,7 @@ def find_judged(topic: str) -> Judged | None:
     if find_spec(name) is None:
         return None
     module = importlib.import_module(name)
-    return Judged(module.CHAPTER, module.CRITERIA, module.SUPERSEDED)
+    return Judged(module.CHAPTER, module.FUNCTIONS)
 
 
 def chapters() -> dict[str, str | None]:

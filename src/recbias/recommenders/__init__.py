@@ -24,6 +24,7 @@ from recbias.recommenders.line_ups import (
     one_name_systems,
     sensitivity_systems,
     sensitivity_variations,
+    with_seeds,
 )
 from recbias.recommenders.linear import EASE, SLIM, AssociationRules
 from recbias.recommenders.listwise import ListRankMF
@@ -103,4 +104,5 @@ __all__ = [
     "register",
     "sensitivity_systems",
     "sensitivity_variations",
+    "with_seeds",
 ]

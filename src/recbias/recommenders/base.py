@@ -54,6 +54,10 @@ class Recommender(Protocol):
     ``"evidence"`` (what is assumed without the attribute), a part of the known pairs that the
     model decides.
 
+    With an attribute `deterministic` that is True it may say that its scores do not depend on `rng`
+    for the parameters it was built with. Without it they are taken to, so that comparisons train it
+    under several seeds (see `with_seeds`).
+
     See Also
     --------
     recbias.testing.check_recommender : Checks a class of your own.
@@ -165,6 +169,19 @@ class System:
     def build(self) -> Recommender:
         """Return a new, unfitted recommender."""
         return algorithm(self.algorithm)(**self.parameters)
+
+    @property
+    def random_training(self) -> bool:
+        """Whether another training seed may give other scores.
+
+        So it is unless the class says that it is `deterministic`, see `Recommender`.
+
+        Examples
+        --------
+        >>> System("pLSA", "PLSA").random_training, System("kNN", "UserKNN").random_training
+        (True, False)
+        """
+        return not getattr(self.build(), "deterministic", False)
 
     def replace(self, name: str, **parameters: Parameter) -> System:
         """Return the system under another name, with some parameters changed.
@@ -504,7 +521,8 @@ class Algorithm(ABC):
     A model that learns in iterations runs its loop over `_iterations` and fills in `_objective`;
     `objective_trend` says whether theory has the objective fall or rise in every iteration.
     `breaks_ties_by_number` admits that scores depend on how users or items are numbered where
-    similarities tie, as in a library's model.
+    similarities tie, as in a library's model. `deterministic` says that scores do not depend on
+    `rng`: of such a model one training seed is enough.
 
     `revision` is raised when code changes what the class computes, or the default of a parameter
     changes: stored scores are known by it. A new parameter whose default changes nothing is no
@@ -518,6 +536,7 @@ class Algorithm(ABC):
     minimum_value: ClassVar[float] = -math.inf
     objective_trend: ClassVar[Trend] = "noisy"
     breaks_ties_by_number: ClassVar[bool] = False
+    deterministic: ClassVar[bool] = False
     revision: ClassVar[int] = 1
     depends_on_processor: ClassVar[str] = ""
 

@@ -90,6 +90,7 @@ class _DenseWeights(Algorithm):
     """A model with a full matrix of weights; not a dataclass, subclasses order the parameters."""
 
     coverage: ClassVar[Coverage] = "evidence"
+    deterministic: ClassVar[bool] = True
     weights: npt.NDArray[np.float64]
 
     def _remember(self, train: Ratings) -> None:
@@ -587,6 +588,7 @@ class SLIM(Algorithm):
     tolerance: float = parameter(1e-5, above=0)
     encoding: str = parameter("binary-all")
     coverage: ClassVar[Coverage] = "evidence"
+    deterministic: ClassVar[bool] = True
     objective_trend: ClassVar[Trend] = "falls"
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:

@@ -332,6 +332,7 @@ class _ImplicitItemItem(Algorithm):
     """Summed similarities of `implicit`; not a dataclass, so that subclasses order parameters."""
 
     coverage: ClassVar[Coverage] = "evidence"
+    deterministic: ClassVar[bool] = True
     minimum_value: ClassVar[float] = 0.0
     breaks_ties_by_number: ClassVar[bool] = True
     n_neighbours: int

@@ -340,6 +340,7 @@ class UserKNN(Algorithm):
     regularisation: float = parameter(0.0, minimum=0)
     encoding: str = parameter("stars")
     coverage: ClassVar[Coverage] = "evidence"
+    deterministic: ClassVar[bool] = True
     minimum_value: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
@@ -789,6 +790,7 @@ class CoRatedUserKNN(Algorithm):
     choose_among: str = parameter("raters", choices=("raters", "all users"))
     encoding: str = parameter("stars")
     coverage: ClassVar[Coverage] = "evidence"
+    deterministic: ClassVar[bool] = True
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         self._near: _Near | None = None
@@ -892,6 +894,7 @@ class CoRatedItemKNN(Algorithm):
     choose_among: str = parameter("profile", choices=("profile", "all items"))
     encoding: str = parameter("stars")
     coverage: ClassVar[Coverage] = "evidence"
+    deterministic: ClassVar[bool] = True
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         users = _Table.read(train.indptr, train.item, train.value, train.n_items)

@@ -80,6 +80,7 @@ class _ItemScores(Algorithm):
     """One number per item, the same for every user."""
 
     coverage: ClassVar[Coverage] = "known items"
+    deterministic: ClassVar[bool] = True
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         self._scores = self._item_scores(train).astype(np.float32)

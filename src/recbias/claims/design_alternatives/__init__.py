@@ -1,10 +1,12 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), what is asserted (`criteria`), and how theorems and definitions
-are checked on data (`theorems`).
+What the experiment is (`setup`), what its criteria compute (`criteria`), and how definitions and theorems
+are checked on data. `theorems` makes all checks; its own code has the equations and the lemma. The
+lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's
+task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the checks rest on.
 """
 
-from recbias.claims.design_alternatives.criteria import CRITERIA, SUPERSEDED
+from recbias.claims.design_alternatives.criteria import FUNCTIONS
 from recbias.claims.design_alternatives.setup import (
     CHAPTER,
     FIGURE_2,
@@ -12,7 +14,6 @@ from recbias.claims.design_alternatives.setup import (
     READINGS,
     REMOVED,
     combined,
-    grid_holds,
     grid_share,
     largest_sample,
     lemma_gap,
@@ -20,23 +21,20 @@ from recbias.claims.design_alternatives.setup import (
     nearest_setting,
     protocols,
     reading_settings,
-    size_labels,
     star_sensitivity,
     target_sizes,
-    thinned_labels,
+    tau_between,
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
 
 __all__ = [
     "CHAPTER",
-    "CRITERIA",
     "FIGURE_2",
+    "FUNCTIONS",
     "LEMMA_SYSTEMS",
     "READINGS",
     "REMOVED",
-    "SUPERSEDED",
     "combined",
-    "grid_holds",
     "grid_share",
     "largest_sample",
     "lemma_gap",
@@ -44,9 +42,8 @@ __all__ = [
     "nearest_setting",
     "protocols",
     "reading_settings",
-    "size_labels",
     "star_sensitivity",
     "target_sizes",
+    "tau_between",
     "theorem_checks",
-    "thinned_labels",
 ]

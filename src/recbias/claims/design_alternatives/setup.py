@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise, product
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.checks import Checks
+from recbias.claims.quantities import order_tau, share_of_orders
 from recbias.datasets import load_dataset
 from recbias.errors import MissingData
 from recbias.experiment import Results
-from recbias.grid import Grid
 from recbias.recommenders import bcc17_grid, merged_star_variants
 from recbias.results import Quantity, load_result, results_dir
 from recbias.targets import candidate_items
@@ -30,7 +28,6 @@ __all__ = [
     "READINGS",
     "REMOVED",
     "combined",
-    "grid_holds",
     "grid_share",
     "largest_sample",
     "lemma_gap",
@@ -38,10 +35,9 @@ __all__ = [
     "nearest_setting",
     "protocols",
     "reading_settings",
-    "size_labels",
     "star_sensitivity",
     "target_sizes",
-    "thinned_labels",
+    "tau_between",
 ]
 
 CHAPTER = "01_design_alternatives"
@@ -117,7 +113,8 @@ def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
     return (
         *(("AR", metric) for metric in (precision, f"R@{cutoff}", f"nDCG@{cutoff}", "AP", "RR")),
         *((label, precision) for label in ("AI", "R_test", "NN")),
-        *(("1R", metric) for metric in (precision, "rho")),
+        *((label, "rho") for label in ("AR", "AI", "NN")),
+        *(("1R", metric) for metric in (precision, f"nDCG@{cutoff}", "RR", "rho")),
         *(("shared", metric) for metric in (precision, f"lower@{cutoff}", f"upper@{cutoff}")),
         ("all-1R", f"P@{cutoff}|t={size}"),
     )
@@ -218,19 +215,6 @@ def _size_label(size: int) -> str:
     return f"t={size}"
 
 
-def thinned_labels(grid: Grid) -> dict[int, str]:
-    """Name the labels of Fig. 3, left, by the percent of test ratings that are taken out."""
-    shares = dict.fromkeys(grid.test(label).removed for label in grid.parsed)
-    return {share: _thinned_label(share) for share in shares}
-
-
-def size_labels(grid: Grid) -> dict[int, str]:
-    """Name the labels of Fig. 3, right, by the size of the target sets."""
-    samples = [protocol.rule.n_sampled for protocol in grid.parsed.values()]
-    sizes = dict.fromkeys(sample + 1 for sample in samples if sample is not None)
-    return {size: _size_label(size) for size in sizes}
-
-
 def lemma_gap(results: Results, system: str, label: str) -> Quantity:
     """Width of the lemma's interval around 1RP: upper minus lower bound."""
     lower, upper = (str(results.metric(label, bound)) for bound in ("lower", "upper"))
@@ -258,35 +242,17 @@ def grid_share(results: Results, label: str, reading: str) -> Quantity:
     Returns
     -------
     Quantity
-        Replicates are the shares on resampled users.
+        As of :func:`recbias.claims.quantities.share_of_orders`.
     """
-    shares = grid_holds(results, label, reading).mean(axis=(0, 1))
-    return Quantity(float(shares[-1]), shares[:-1])
+    chain = [("pLSA",), ("Popularity",), *reading_settings(reading), ("Random",)]
+    names = [name for place in chain for name in place]
+    return share_of_orders(results.of_systems(label, results.metric(label, "P"), names), chain)
 
 
-def grid_holds(results: Results, label: str, reading: str) -> npt.NDArray[np.bool_]:
-    """Tell for each combination of settings whether the order of Fig. 2 holds.
-
-    Parameters
-    ----------
-    results, label, reading
-        As in :func:`grid_share`.
-
-    Returns
-    -------
-    ndarray of bool, shape (MF settings, kNN settings, n_replicates + 1)
-        On each resampling of users and, last, on all users.
-    """
-    metric = str(results.metric(label, "P"))
-
-    def values(name: str) -> npt.NDArray[np.float64]:
-        quantity = results[name, label, metric]
-        return np.append(quantity.drawn, quantity.value)
-
-    mf, knn = (np.array([values(name) for name in names]) for names in reading_settings(reading))
-    top, pop, random = values("pLSA"), values("Popularity"), values("Random")
-    outer = (top > pop) & (pop > mf)[:, None] & (knn > random)[None]
-    return outer & (mf[:, None] > knn[None])
+def tau_between(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Quantity:
+    """Compute Kendall's tau between two orders of all systems, each by label and metric."""
+    a, b = (list(results.of_systems(*names).values()) for names in (first, second))
+    return order_tau(a, b)
 
 
 def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, str, int]:

@@ -59,6 +59,8 @@ class UntrainedPoissonFactorisation(Algorithm):
     seed: int = parameter(1, minimum=0)
     coverage: ClassVar[Coverage] = "known pairs"
     breaks_ties_by_number: ClassVar[bool] = True
+    # Random values they are, but drawn from the parameter `seed` alone.
+    deterministic: ClassVar[bool] = True
 
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         self.user_factors, self.item_factors = initial_means(

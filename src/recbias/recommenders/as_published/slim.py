@@ -102,6 +102,11 @@ class SLIMPenaltyByPopularity(Algorithm):
                 "expected a number from 0 to 1"
             )
 
+    @property
+    def deterministic(self) -> bool:  # type: ignore[override]  # here it hangs on a parameter
+        """Whether profiles are whole, so that nothing is drawn."""
+        return self.profile_share == 1
+
     def _fit(self, train: Ratings, rng: np.random.Generator) -> None:
         penalties = self._penalties(train)
         pointers, rows = by_item(train)

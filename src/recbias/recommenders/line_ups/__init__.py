@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from recbias.errors import unknown_name
+from recbias.errors import ConfigError, unknown_name
 from recbias.recommenders.base import System
 from recbias.recommenders.line_ups.ablations import Change, ablations, cited_models
 from recbias.recommenders.line_ups.atm15 import atm15
@@ -36,6 +37,7 @@ __all__ = [
     "one_name_systems",
     "sensitivity_systems",
     "sensitivity_variations",
+    "with_seeds",
 ]
 
 _LINE_UPS: Mapping[str, Callable[[float], tuple[Entry, ...]]] = {
@@ -130,3 +132,42 @@ def _entries(name: str, min_rating: float) -> tuple[Entry, ...]:
     if name not in _LINE_UPS:
         raise unknown_name("line-up", str(name), _LINE_UPS)
     return _LINE_UPS[name](min_rating)
+
+
+def with_seeds(systems: Iterable[System], n_seeds: int) -> tuple[System, ...]:
+    """Train systems with random training under several seeds, and leave all others as they are.
+
+    Parameters
+    ----------
+    systems : iterable of System
+        Such as a line-up.
+    n_seeds : int
+        The least number of training seeds in each fold. A system that has more keeps them.
+
+    Returns
+    -------
+    tuple of System
+        In the order of `systems`, with their names and parameters.
+
+    Raises
+    ------
+    ConfigError
+        If `n_seeds` is no integer from 1.
+
+    See Also
+    --------
+    System.random_training : Which systems these are.
+
+    Examples
+    --------
+    >>> {system.name: system.n_seeds for system in with_seeds(line_up("bcc17")[:3], 5)}
+    {'Random': 10, 'Popularity': 1, 'pLSA': 5}
+    """
+    if isinstance(n_seeds, bool) or not isinstance(n_seeds, int) or n_seeds < 1:
+        raise ConfigError(f"n_seeds is {n_seeds!r}, expected an integer >= 1")
+    return tuple(
+        dataclasses.replace(system, n_seeds=max(n_seeds, system.n_seeds))
+        if system.random_training
+        else system
+        for system in systems
+    )

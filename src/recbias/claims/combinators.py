@@ -1,0 +1,207 @@
+"""From a record and results to parts: the combinators that criteria are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+
+from recbias.claims.evidence import Evidence, axis_labels
+from recbias.claims.parts import Part
+from recbias.claims.quantities import (
+    deviation,
+    distinct_pairs,
+    extreme,
+    largest_p,
+    median,
+    opposed_pairs,
+    order_tau,
+    share_of_orders,
+    slope,
+)
+from recbias.claims.records import Record, Term
+from recbias.results import Quantity
+
+__all__ = ["Function", "evaluate"]
+
+Estimate = Quantity | float
+Function = Callable[[Evidence, Record], Estimate]
+_Found = tuple[str, Estimate]
+
+
+def evaluate(
+    record: Record, evidence: Evidence, claim: str, functions: Mapping[str, Function]
+) -> list[Part]:
+    """Find what a record asks for.
+
+    Parameters
+    ----------
+    record
+        The criterion.
+    evidence
+        Results.
+    claim
+        Id of the claim, for its checks.
+    functions
+        Of the chapter's module, by name.
+
+    Returns
+    -------
+    list of Part
+        One; with ``take: each`` one per system.
+
+    Raises
+    ------
+    NotComputed
+        If the results lack anything that it reads.
+    """
+    evidence = evidence.exact() if record.exact else evidence.afresh()
+    found = list(_estimates(record, evidence, claim, functions))
+    halves = [
+        [estimate for _, estimate in _estimates(record, evidence.half(number), claim, functions)]
+        for number in (0, 1)
+    ]
+    few = evidence.few_seeds() if record.decides and _reads_an_order(record) else []
+    return [
+        Part(
+            record,
+            estimate,
+            which,
+            halves=(halves[0][place], halves[1][place]),
+            unsure=f"trained with one seed only: {', '.join(few)}" if few else "",
+            read=evidence.read,
+        )
+        for place, (which, estimate) in enumerate(found)
+    ]
+
+
+def _reads_an_order(record: Record) -> bool:
+    """Tell whether a record compares systems with each other, and not each with itself."""
+    if record.measure in ("tau", "share", "opposed", "distinct", "significance"):
+        return True
+    return record.measure in _PAIRED and len({term.system for term in record.of}) > 1
+
+
+def _estimates(
+    record: Record, evidence: Evidence, claim: str, functions: Mapping[str, Function]
+) -> Iterator[_Found]:
+    if record.measure == "check":
+        yield "", evidence.check(claim, record.name).worst
+    elif record.measure == "statistic":
+        yield "", evidence.statistic(record.name)
+    elif record.measure == "function":
+        yield "", functions[record.name](evidence, record)
+    elif record.measure in _OF_ORDERS:
+        yield "", _OF_ORDERS[record.measure](record, evidence)
+    else:
+        yield from _taken(record, evidence)
+
+
+def _taken(record: Record, evidence: Evidence) -> Iterator[_Found]:
+    """Measure each system by itself, and take them together as the record says."""
+    if not record.systems:
+        yield "", _of_system(record, evidence, "")
+        return
+    found = {name: _of_system(record, evidence, name) for name in evidence.systems(record)}
+    if record.take == "each":
+        yield from found.items()
+    elif record.take == "median":
+        yield "", median(found.values())
+    else:
+        which, estimate = extreme(found, largest=record.take == "largest")
+        yield which, estimate
+
+
+def _of_system(record: Record, evidence: Evidence, system: str) -> Quantity:
+    if record.along:
+        return _along(record, evidence, system)
+    found = [evidence.quantity(term, system=system) for term in record.of]
+    if record.measure == "range":
+        ascending = sorted(found, key=lambda each: each.value)
+        return ascending[-1] / ascending[0]
+    if len(found) == 1:
+        return found[0]
+    return _PAIRED[record.measure](*found)
+
+
+_PAIRED: Mapping[str, Callable[[Quantity, Quantity], Quantity]] = {
+    "difference": lambda a, b: a - b,
+    "ratio": lambda a, b: a / b,
+    "deviation": deviation,
+}
+
+
+def _along(record: Record, evidence: Evidence, system: str) -> Quantity:
+    """Follow a quantity, or the gap between two, along the axes of a record."""
+    followed = [_course(record, evidence, system, axis) for axis in record.along]
+    if record.measure == "steps":
+        (course,) = followed
+        steps = {
+            f"{place}": (b - a if record.rises else a - b)
+            for place, (a, b) in enumerate(pairwise(course.values()))
+        }
+        return extreme(steps, largest=False)[1]
+    if record.measure == "slope":
+        return slope(followed[0])
+    changes = [course[max(course)] / course[min(course)] for course in followed]
+    return changes[0] if len(changes) == 1 else changes[0] - changes[1]
+
+
+def _course(record: Record, evidence: Evidence, system: str, axis: str) -> dict[int, Quantity]:
+    def value(term: Term, label: str) -> Quantity:
+        return evidence.quantity(term, system=system, label=label)
+
+    first = record.of[0]
+    grid = evidence.table(first.table, first.edition or "").grid
+    found = {}
+    for place, label in axis_labels(grid, axis).items():
+        values = [value(term, label) for term in record.of]
+        quantity = values[0] if len(values) == 1 else values[0] - values[1]
+        found[place] = quantity / value(record.per, label) if record.per else quantity
+    return found
+
+
+def _tau(record: Record, evidence: Evidence) -> Quantity:
+    return order_tau(*_by_term(record, evidence))
+
+
+def _opposed(record: Record, evidence: Evidence) -> Quantity:
+    return opposed_pairs(*_by_term(record, evidence))
+
+
+def _distinct(record: Record, evidence: Evidence) -> Quantity:
+    found = _by_term(record, evidence)
+    if len(found) == 1:
+        return distinct_pairs(found[0])
+    return distinct_pairs([a / b for a, b in zip(*found, strict=True)])
+
+
+def _by_term(record: Record, evidence: Evidence) -> list[list[Quantity]]:
+    systems = evidence.systems(record)
+    return [[evidence.quantity(term, system=name) for name in systems] for term in record.of]
+
+
+def _share(record: Record, evidence: Evidence) -> Quantity:
+    (term,) = record.of
+    chain = [evidence.expand((name,), term) for name in record.systems]
+    values = {name: evidence.quantity(term, system=name) for names in chain for name in names}
+    return share_of_orders(values, chain)
+
+
+def _significance(record: Record, evidence: Evidence) -> float:
+    (term,) = record.of
+    tests = evidence.table(term.table, term.edition or "").tests
+    metric = evidence.metric(term)
+    found = largest_p(
+        tests, term.label, metric, record.unit_of_test, systems=evidence.systems(record)
+    )
+    evidence.note(term.table, f"largest p of {metric} under {term.label}", found)
+    return found
+
+
+_OF_ORDERS: Mapping[str, Callable[[Record, Evidence], Estimate]] = {
+    "tau": _tau,
+    "opposed": _opposed,
+    "distinct": _distinct,
+    "share": _share,
+    "significance": _significance,
+}

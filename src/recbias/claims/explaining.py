@@ -1,0 +1,102 @@
+"""All that leads to a verdict, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recbias.claims.judging import Verdict, judge, load_chapter
+from recbias.claims.ledger import claims
+from recbias.claims.parts import Part
+from recbias.claims.topics import chapters
+from recbias.errors import unknown_name
+from recbias.results import results_dir
+
+__all__ = ["explain_claim"]
+
+
+def explain_claim(claim_id: str, dataset: str) -> str:
+    """Write all that leads to a verdict: records, parts, what was read, and from which files.
+
+    Parameters
+    ----------
+    claim_id
+        Id in the ledger.
+    dataset
+        Data set whose results are judged, recorded or live.
+
+    Returns
+    -------
+    str
+        Lines of text.
+
+    Raises
+    ------
+    ConfigError
+        If the ledger has no such claim.
+    """
+    by_id = {claim.id: claim for claim in claims()}
+    if claim_id not in by_id:
+        raise unknown_name("claim", claim_id, by_id)
+    claim = by_id[claim_id]
+    chapter = chapters()[claim.topic]
+    verdict = judge(claim, load_chapter(chapter, dataset) if chapter else {})
+    return "\n".join(_lines(verdict, _files(verdict, chapter, dataset)))
+
+
+def _files(verdict: Verdict, chapter: str | None, dataset: str) -> list[str]:
+    """Name the documents that a verdict was read from."""
+    if verdict.criterion is None or not verdict.origin or chapter is None:
+        return []
+    found = []
+    for edition, table in verdict.criterion.reads:
+        recorded = bool(edition) or verdict.origin == "recorded"
+        folder = results_dir(edition or dataset, recorded=recorded) / chapter
+        found.append(str(folder / f"{table}.json"))
+    return found
+
+
+def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
+    claim, criterion = verdict.claim, verdict.criterion
+    lines = [f"{claim.id}  {claim.where}  {claim.kind}", claim.text, ""]
+    told = f" ({verdict.reason})" if verdict.reason else ""
+    lines.append(f"verdict     {verdict.verdict}{told}")
+    if verdict.corrected:
+        lines.append(f"corrected   {verdict.corrected}")
+    if claim.pilot_seen:
+        lines.append("pilot seen  values were known when the criterion was written")
+    lines += [f"file        {name}" for name in files]
+    for part in verdict.parts:
+        low, high = part.interval
+        numbers = ", ".join(map(str, part.record.asserts))
+        lines += ["", f"{part.verdict:11} {part.sentence}"]
+        if low != high:
+            lines.append(f"  interval  {low:.4g} to {high:.4g}")
+        lines.append(f"  record    {_record_line(part)}")
+        if numbers:
+            lines.append(f"  asserts   {numbers}")
+        if part.lacks or part.unsure:
+            lines.append(f"  because   {part.lacks or part.unsure}")
+        for reading in part.read:
+            where = f"{reading.edition}/{reading.table}" if reading.edition else reading.table
+            lines.append(f"  read      {where}: {reading.what} = {reading.value:.6g}")
+    for number, assertion in enumerate(claim.asserts, 1):
+        place = (criterion.elsewhere if criterion else {}).get(number)
+        if assertion.unchecked or place:
+            why = f"judged under {place}" if place else assertion.unchecked
+            lines += ["", f"not a part  {number}. {assertion.text}", f"  because   {why}"]
+    for old in criterion.replaced if criterion else ():
+        lines += ["", f"until {old.until}  {old.words}", f"  replaced  {old.why}"]
+        lines += [f"  {name}: {was}, now {now}" for name, (was, now) in old.verdicts.items()]
+    return lines
+
+
+def _record_line(part: Part) -> str:
+    record = part.record
+    words = [record.measure, *map(str, record.of)]
+    if record.name:
+        words.append(record.name)
+    if record.systems:
+        words.append(f"over {', '.join(record.systems)} ({record.take})")
+    if record.along:
+        words.append(f"along {', '.join(record.along)}")
+    return "; ".join([*words, record.region.words(record.unit)])

@@ -1,0 +1,148 @@
+"""The lock on criteria: a changed criterion fails the build until the old one is quoted.
+
+``data/published/criteria/lock.json`` holds, for each claim with a criterion, the digest of every
+criterion that it has had, the oldest first. The last belongs to the one in force; each earlier one
+to an entry under ``replaced`` that quotes it word for word, with date, reason and both verdicts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recbias.claims.ledger import TOPICS
+from recbias.claims.records import ClaimCriterion, criteria_of
+from recbias.errors import ConfigError
+from recbias.places import packaged
+from recbias.store import digest, write_atomically
+
+__all__ = ["check_locks", "criterion_digest", "lock_file", "renewed_locks", "write_locks"]
+
+_WORDING = ("finds", "unit")
+
+
+def lock_file() -> Path:
+    """Name the file of the lock."""
+    return packaged("published/criteria/lock.json")
+
+
+def criterion_digest(records: str | Sequence[Mapping[str, Any]]) -> str:
+    """Digest a criterion: all that decides a verdict, and not how its sentence is worded.
+
+    Parameters
+    ----------
+    records
+        As the ledger has them; or the words of a criterion that was no record yet.
+
+    Examples
+    --------
+    >>> record = {"finds": "{value} in all", "measure": "statistic", "name": "n", "least": 1}
+    >>> one = criterion_digest([record])
+    >>> one == criterion_digest([{**record, "finds": "there are {value}"}])
+    True
+    >>> one == criterion_digest([{**record, "least": 2}])
+    False
+    """
+    if isinstance(records, str):
+        return digest({"words": records})
+    return digest([{k: v for k, v in each.items() if k not in _WORDING} for each in records])
+
+
+def check_locks(criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequence[str]]) -> None:
+    """Compare criteria with their lock.
+
+    Parameters
+    ----------
+    criteria
+        By claim.
+    locks
+        Digests by claim, the oldest first.
+
+    Raises
+    ------
+    ConfigError
+        If a criterion is not locked, or is another than the locked one; if an earlier one is not
+        quoted; if what is quoted was never locked, or lacks a verdict.
+    """
+    for claim, criterion in criteria.items():
+        known = list(locks.get(claim, ()))
+        quoted = [criterion_digest(old.was) for old in criterion.replaced]
+        if not known:
+            raise ConfigError(
+                f"{claim}: its criterion is not locked\n"
+                "commit it before its first result: recbias claims --lock"
+            )
+        if criterion_digest(criterion.raw) != known[-1]:
+            raise ConfigError(
+                f"{claim}: its criterion was changed after it was locked\n"
+                "put it back, or quote the old one under `replaced` in data/published/criteria, "
+                "with date, reason and both verdicts, and run recbias claims --lock"
+            )
+        if quoted != known[:-1]:
+            raise ConfigError(
+                f"{claim}: `replaced` quotes others than the earlier criteria that are locked "
+                f"({len(known) - 1})\nquote each word for word, the oldest first"
+            )
+        for old in criterion.replaced:
+            if not old.why.strip() or not old.verdicts:
+                raise ConfigError(
+                    f"{claim}: what was replaced {old.until} lacks reason or verdicts"
+                )
+
+
+@cache
+def _locks() -> Mapping[str, Sequence[str]]:
+    return json.loads(lock_file().read_text(encoding="utf-8"))
+
+
+@cache
+def locked_criteria(topic: str) -> Mapping[str, ClaimCriterion]:
+    """Read the criteria of a topic and compare them with the lock; errors as of `check_locks`."""
+    criteria = criteria_of(topic)
+    check_locks(criteria, _locks() if criteria else {})
+    return criteria
+
+
+def renewed_locks(
+    criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Lock what is new, and what was changed and quotes the old one.
+
+    Parameters
+    ----------
+    criteria, locks
+        As of `check_locks`.
+
+    Returns
+    -------
+    dict of str to list of str
+        The new lock.
+
+    Raises
+    ------
+    ConfigError
+        If a changed criterion does not quote the old one: as of `check_locks`.
+    """
+    renewed = {claim: list(known) for claim, known in locks.items()}
+    for claim, criterion in criteria.items():
+        known = renewed.setdefault(claim, [])
+        now = criterion_digest(criterion.raw)
+        if not known or known[-1] != now:
+            known.append(now)
+    check_locks(criteria, renewed)
+    return dict(sorted(renewed.items()))
+
+
+def write_locks() -> Path:
+    """Renew the lock of all topics; errors as of `renewed_locks`."""
+    criteria = {
+        claim: criterion for topic in TOPICS for claim, criterion in criteria_of(topic).items()
+    }
+    path = lock_file()
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    text = json.dumps(renewed_locks(criteria, known), indent=1) + "\n"
+    write_atomically(path, text.encode())
+    return path

@@ -1,0 +1,509 @@
+"""Criteria as records: what is measured, how it is combined, and the region that a claim allows.
+
+A criterion is data, in ``data/published/criteria``: one file per topic, and in it a list of records
+for each claim, one for each assertion that is judged. From a record follow the sentence that a
+reader sees, the region, what it reads, and what the data must have.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import yaml
+
+from recbias.claims.ledger import NEEDS
+from recbias.errors import ConfigError, unknown_name
+from recbias.places import packaged
+
+__all__ = [
+    "MEASURES",
+    "UNITS",
+    "ClaimCriterion",
+    "Record",
+    "Region",
+    "Replaced",
+    "Term",
+    "criteria_of",
+    "read_criteria",
+]
+
+MEASURES: Mapping[str, str] = {
+    "value": "a quantity",
+    "difference": "one quantity minus another",
+    "ratio": "one quantity over another",
+    "deviation": "how far one quantity is from another, relative to the latter",
+    "range": "the largest of some quantities over the smallest",
+    "tau": "Kendall's tau between the orders of the systems by two quantities",
+    "share": "the share of the combinations of settings in which an order holds",
+    "opposed": "the number of pairs of systems that two quantities order in opposite ways",
+    "distinct": "the number of pairs of systems between which a quantity differs",
+    "significance": "the largest p of the paired Wilcoxon tests",
+    "steps": "the smallest fall (or rise) of a quantity from step to step along an axis",
+    "change": "a quantity at the end of an axis over that at its start",
+    "slope": "the slope of a quantity along an axis, both in logarithms",
+    "check": "the worst violation of an identity or bound that was checked on the data",
+    "statistic": "a number that follows from the data",
+    "function": "what a function of the chapter's module computes",
+}
+"""The combinators, with what each measures."""
+
+UNITS = ("number", "percent", "factor", "count", "p", "violation")
+"""How a value is written."""
+
+TAKES = ("each", "largest", "smallest", "median")
+"""What is made of the values of several systems."""
+
+AXES = ("removed", "size")
+"""What a quantity is followed along: percent of removed test ratings, size of the target sets."""
+
+_TERM = re.compile(
+    r"(?P<metric>[^\[\]]+)\[(?P<label>[^\]]+)\]"
+    r"(?: of (?P<system>.+?))?(?: in (?P<table>\w+))?(?: on (?P<edition>[\w.-]+))?"
+)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A measured quantity, by its place in the results of a chapter.
+
+    Attributes
+    ----------
+    metric
+        Name such as ``"P"``, whatever its cutoff, or a whole text such as ``"P@10"``.
+    label
+        Of the protocol; ``"*"`` where a record goes along an axis.
+    system
+        None where a record goes over systems.
+    table
+        Name of the results.
+    edition
+        Data set of the results; None for the edition that is judged.
+
+    Examples
+    --------
+    >>> term = Term.parse("P[AR] of MF (ranking) in grid on ml-100k")
+    >>> term.system, term.table, term.edition
+    ('MF (ranking)', 'grid', 'ml-100k')
+    >>> str(term)
+    'P[AR] of MF (ranking) in grid on ml-100k'
+    >>> Term.parse("P under AR")
+    Traceback (most recent call last):
+    recbias.errors.ConfigError: 'P under AR' names no quantity; write metric[label], then ...
+    """
+
+    metric: str
+    label: str
+    system: str | None = None
+    table: str = "systems"
+    edition: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Term:
+        """Read a term; ConfigError if it is none."""
+        found = _TERM.fullmatch(text)
+        if found is None:
+            raise ConfigError(
+                f"{text!r} names no quantity; write metric[label], then as needed 'of SYSTEM', "
+                "'in TABLE' and 'on DATASET'"
+            )
+        return cls(**{name: value for name, value in found.groupdict().items() if value})
+
+    def __str__(self) -> str:
+        text = f"{self.metric}[{self.label}]"
+        if self.system:
+            text += f" of {self.system}"
+        if self.table != "systems":
+            text += f" in {self.table}"
+        return text + (f" on {self.edition}" if self.edition else "")
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a value has to lie.
+
+    Attributes
+    ----------
+    least, most
+        Ends that belong to it.
+    above, below
+        Ends that do not.
+
+    Examples
+    --------
+    >>> Region(least=0.9).words("percent"), Region(above=0.0).words("number")
+    ('at least 90 %', 'more than 0')
+    >>> Region(least=0.075, most=0.085).words("number")
+    '0.075 to 0.085'
+    """
+
+    least: float = -math.inf
+    most: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+
+    def verdict(self, low: float, high: float, *, rounding: float = 1e-12) -> str:
+        """Tell whether an interval lies in the region, outside, or on both sides of an end.
+
+        Parameters
+        ----------
+        low, high
+            Ends of the interval; NaN = unknown.
+        rounding
+            What an end that belongs to the region may be missed by: sums of floats are no exact
+            numbers. An end that does not belong is kept to the bit.
+
+        Returns
+        -------
+        str
+            ``"holds"``, ``"refuted"`` or ``"open"``.
+        """
+        if math.isnan(low) or math.isnan(high):
+            return "open"
+        least, most = self.least - rounding, self.most + rounding
+        if least <= low and high <= most and self.above < low and high < self.below:
+            return "holds"
+        if high < least or low > most or high <= self.above or low >= self.below:
+            return "refuted"
+        return "open"
+
+    def words(self, unit: str) -> str:
+        """Write the region as a reader does."""
+        low = max(self.least, self.above)
+        high = min(self.most, self.below)
+        if math.isfinite(low) and math.isfinite(high):
+            return f"{written(low, unit)} to {written(high, unit)}"
+        if math.isfinite(self.least):
+            return f"at least {written(low, unit)}"
+        if math.isfinite(self.above):
+            return f"more than {written(low, unit)}"
+        if math.isfinite(self.most):
+            return f"at most {written(high, unit)}"
+        if math.isfinite(self.below):
+            return f"less than {written(high, unit)}"
+        return "any value"
+
+
+def written(value: float, unit: str) -> str:
+    """Write a value in its unit.
+
+    Examples
+    --------
+    >>> [written(0.9345, unit) for unit in ("number", "percent", "factor", "p")]
+    ['0.9345', '93.5 %', '0.93 times', '0.9']
+    """
+    if math.isnan(value):
+        return "undefined"
+    if unit == "percent":
+        return f"{100 * value:.3g} %"
+    if unit == "factor":
+        return f"{value:.3g} times" if value >= 10 else f"{value:.2f} times"
+    if unit == "p":
+        return f"{value:.1g}"
+    if unit == "count":
+        return f"{value:,.0f}"
+    if unit == "violation":
+        return "none" if value <= 1e-12 else f"{value:.2g}"
+    return f"{value:.4g}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One assertion of a claim as a criterion.
+
+    Attributes
+    ----------
+    finds
+        The sentence that a reader sees, with ``{value}`` and, where one of several systems is
+        chosen, ``{which}``.
+    measure
+        One of :data:`MEASURES`.
+    of
+        What is combined, in order. A term without a system goes over `systems`.
+    systems
+        Names, ``*`` patterns, or ``all``; for ``share`` the order that is claimed, from the best.
+    but
+        Systems that are left out.
+    take
+        What is made of the values of several systems: a part for ``each``, or the ``largest``,
+        ``smallest`` or ``median`` of them.
+    along
+        Axis of ``steps``, ``change`` and ``slope``: ``removed`` (percent of the test ratings) or
+        ``size`` (of the target sets). Of two, ``change`` takes the difference.
+    exact
+        Whether an identity of the values themselves is asked for, so that no interval counts.
+    rises
+        Whether ``steps`` are to rise instead of to fall.
+    per
+        Divides the quantity of an axis.
+    name
+        Of a check, a statistic or a function.
+    unit_of_test
+        ``user`` or ``run``, for ``significance``.
+    unit
+        One of :data:`UNITS`.
+    region
+        Where the value has to lie.
+    needs
+        What the data must have, names of :data:`recbias.claims.ledger.NEEDS`.
+    only
+        Data sets that can decide it; any if empty.
+    asserts
+        Numbers of the claim's assertions that it judges, from 1.
+    corrects
+        Erratum that it mends: it belongs to the corrected form of the claim only.
+    corrected
+        Erratum that replaces it in the corrected form: it belongs to the printed form only.
+    decides
+        Whether it takes part in the verdict, or stands beside it.
+    """
+
+    finds: str
+    measure: str
+    of: tuple[Term, ...] = ()
+    systems: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+    take: str = "each"
+    along: tuple[str, ...] = ()
+    exact: bool = False
+    rises: bool = False
+    per: Term | None = None
+    name: str = ""
+    unit_of_test: str = ""
+    unit: str = "number"
+    region: Region = field(default_factory=Region)
+    needs: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    asserts: tuple[int, ...] = ()
+    corrects: str = ""
+    corrected: str = ""
+    decides: bool = True
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> Record:
+        """Read a record as the ledger writes it.
+
+        Raises
+        ------
+        ConfigError
+            For a field or name that is not known, a region that is empty or missing, or what the
+            measure lacks.
+
+        Examples
+        --------
+        >>> record = Record.from_dict(
+        ...     {
+        ...         "finds": "TI covers {value} of the catalogue",
+        ...         "measure": "statistic",
+        ...         "name": "covered",
+        ...         "unit": "percent",
+        ...         "least": 0.9,
+        ...     }
+        ... )
+        >>> record.sentence(0.935)
+        'TI covers 93.5 % of the catalogue; claimed: at least 90 %'
+        """
+        values = dict(raw)
+        ends = {name: float(values.pop(name)) for name in _ENDS if name in values}
+        known = {each.name for each in dataclasses.fields(cls)} - {"region"}
+        for name in values:
+            if name not in known:
+                raise unknown_name("field of a record", str(name), sorted({*known, *_ENDS}))
+        for name in ("of", "systems", "but", "along", "needs", "only", "asserts"):
+            if name in values:
+                given = values[name]
+                values[name] = (
+                    tuple(given)
+                    if isinstance(given, Sequence | set) and not isinstance(given, str)
+                    else (given,)
+                )
+        values["of"] = tuple(map(Term.parse, values.get("of", ())))
+        if "per" in values:
+            values["per"] = Term.parse(values["per"])
+        record = cls(region=Region(**ends), **values)
+        record._check(bool(ends))
+        return record
+
+    def _check(self, bounded: bool) -> None:
+        for kind, name, valid in (
+            ("measure", self.measure, MEASURES),
+            ("unit", self.unit, UNITS),
+            ("way to take systems together", self.take, TAKES),
+            *(("axis", name, AXES) for name in self.along),
+            *(("need", name, NEEDS) for name in self.needs),
+        ):
+            if name not in valid:
+                raise unknown_name(kind, name, valid)
+        if not bounded and self.decides:
+            raise ConfigError(f"{self.finds!r}: a record that decides needs a region: {_ENDS}")
+        if "{value}" not in self.finds:
+            raise ConfigError(f"{self.finds!r}: a sentence shows its {{value}}")
+        least, most = _LENGTHS[self.measure]
+        if not least <= len(self.of) <= most:
+            raise ConfigError(f"{self.finds!r}: {self.measure} is of {least} to {most} quantities")
+        if self.measure in ("steps", "change", "slope") and not self.along:
+            raise ConfigError(f"{self.finds!r}: {self.measure} goes along an axis: {AXES}")
+        if self.measure in ("check", "statistic", "function") and not self.name:
+            raise ConfigError(f"{self.finds!r}: {self.measure} has a name")
+        if self.corrects and self.corrected:
+            raise ConfigError(f"{self.finds!r}: a record is of the printed form or the corrected")
+
+    def sentence(self, value: float, which: str = "") -> str:
+        """Write what was found, and what was claimed."""
+        found = self.finds.format(value=written(value, self.unit), which=which)
+        if not self.decides:
+            return found
+        return f"{found}; claimed: {self.region.words(self.unit)}"
+
+    @property
+    def reads(self) -> tuple[tuple[str, str], ...]:
+        """Edition (empty for the one that is judged) and name of each table that it reads."""
+        found = [(term.edition or "", term.table) for term in self.of]
+        if self.per:
+            found.append((self.per.edition or "", self.per.table))
+        if self.measure in ("check", "statistic"):
+            found.append(("", "checks"))
+        return tuple(dict.fromkeys(found))
+
+
+_ENDS = ("least", "most", "above", "below")
+_LENGTHS: Mapping[str, tuple[int, int]] = {
+    "value": (1, 1),
+    "difference": (2, 2),
+    "ratio": (2, 2),
+    "deviation": (2, 2),
+    "range": (2, 20),
+    "tau": (2, 2),
+    "share": (1, 1),
+    "opposed": (2, 2),
+    "distinct": (1, 2),
+    "significance": (1, 1),
+    "steps": (1, 2),
+    "change": (1, 2),
+    "slope": (1, 2),
+    "check": (0, 0),
+    "statistic": (0, 0),
+    "function": (1, 20),
+}
+"""Of how many quantities each measure is made."""
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A criterion that was replaced after its first result, word for word.
+
+    Attributes
+    ----------
+    until
+        Date of the change.
+    why
+        The reason.
+    was
+        The old records, or the old words where a criterion was no record yet.
+    verdicts
+        By data set the verdict by the old criterion, and by the one that followed it.
+    """
+
+    until: str
+    why: str
+    was: Any
+    verdicts: Mapping[str, tuple[str, str]] = field(hash=False)
+
+    @property
+    def words(self) -> str:
+        """What it asked, in a sentence or more."""
+        if isinstance(self.was, str):
+            return self.was
+        records = [Record.from_dict(each) for each in self.was]
+        return "; ".join(
+            f"{each.finds.format(value='...', which='...')}: {each.region.words(each.unit)}"
+            for each in records
+        )
+
+
+@dataclass(frozen=True)
+class ClaimCriterion:
+    """How a claim is judged.
+
+    Attributes
+    ----------
+    claim
+        Id in the ledger.
+    records
+        In the order of the card.
+    elsewhere
+        Assertions of the entry that another claim judges, with its id.
+    replaced
+        Earlier criteria, the oldest first.
+    raw
+        The records as the file has them, for the lock.
+    """
+
+    claim: str
+    records: tuple[Record, ...]
+    elsewhere: Mapping[int, str] = field(default_factory=dict, hash=False)
+    replaced: tuple[Replaced, ...] = ()
+    raw: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    @property
+    def reads(self) -> tuple[tuple[str, str], ...]:
+        """What all its records read."""
+        return tuple(dict.fromkeys(each for record in self.records for each in record.reads))
+
+
+def read_criteria(text: str, source: str) -> dict[str, ClaimCriterion]:
+    """Read a file of criteria.
+
+    Parameters
+    ----------
+    text
+        YAML: by claim ``parts``, and optionally ``elsewhere`` and ``replaced``.
+    source
+        What to call it in errors.
+
+    Returns
+    -------
+    dict of str to ClaimCriterion
+
+    Raises
+    ------
+    ConfigError
+        Naming file, claim and what is wrong with it.
+    """
+    found = {}
+    for claim, entry in (yaml.safe_load(text) or {}).items():
+        try:
+            if strangers := set(entry) - {"parts", "elsewhere", "replaced"}:
+                raise ConfigError(f"unknown entries {sorted(strangers)}")
+            found[claim] = ClaimCriterion(
+                claim,
+                tuple(map(Record.from_dict, entry["parts"])),
+                {int(number): str(other) for number, other in entry.get("elsewhere", {}).items()},
+                tuple(
+                    Replaced(
+                        str(old["until"]),
+                        old["why"],
+                        old["was"],
+                        {name: (str(a), str(b)) for name, (a, b) in old["verdicts"].items()},
+                    )
+                    for old in entry.get("replaced", ())
+                ),
+                tuple(entry["parts"]),
+            )
+        except (ConfigError, KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"{source}: {claim}: {error}") from error
+    return found
+
+
+@cache
+def criteria_of(topic: str) -> Mapping[str, ClaimCriterion]:
+    """Read the criteria of a topic; empty if none is written yet."""
+    file = packaged(f"published/criteria/{topic.replace(' ', '_')}.yaml")
+    if not file.is_file():
+        return {}
+    return read_criteria(file.read_text(encoding="utf-8"), file.name)

@@ -1,0 +1,248 @@
+import math
+
+import numpy as np
+import pytest
+
+from recbias.claims.evidence import axis_labels
+from recbias.claims.parts import Part, combine
+from recbias.claims.quantities import (
+    deviation,
+    distinct_pairs,
+    extreme,
+    largest_p,
+    median,
+    opposed_pairs,
+    order_tau,
+    share_of_orders,
+    slope,
+)
+from recbias.claims.records import Record, Region, Term, read_criteria
+from recbias.errors import ConfigError
+from recbias.results import Quantity
+
+GOOD = {"finds": "it is {value}", "measure": "value", "of": "P[AR] of Random", "least": 0.1}
+
+
+def uncertain(low, high):
+    return Quantity((low + high) / 2, np.linspace(low, high, 501))
+
+
+# -- regions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("region", "interval", "verdict"),
+    [
+        (Region(least=0.0), (0.1, 0.2), "holds"),
+        (Region(least=0.0), (-0.2, -0.1), "refuted"),
+        (Region(least=0.0), (-0.1, 0.1), "open"),
+        (Region(least=-0.5, most=0.5), (-0.1, 0.1), "holds"),
+        (Region(least=-0.5, most=0.5), (-1.0, 1.0), "open"),
+        (Region(least=-0.5, most=0.5), (0.6, 1.0), "refuted"),
+        (Region(most=0.0), (0.0, 0.0), "holds"),
+        (Region(most=0.0), (1e-13, 1e-13), "holds"),
+        (Region(most=0.0), (1e-11, 1e-11), "refuted"),
+        (Region(below=0.0), (0.0, 0.0), "refuted"),
+        (Region(below=0.0), (-1e-300, -1e-300), "holds"),
+        (Region(above=0.0), (0.0, 0.0), "refuted"),
+        (Region(above=0.0), (0.0, 1.0), "open"),
+        (Region(above=0.0), (5e-324, 1.0), "holds"),
+        (Region(least=0.0), (math.nan, 1.0), "open"),
+    ],
+)
+def test_an_interval_is_inside_a_region_outside_or_both(region, interval, verdict):
+    assert region.verdict(*interval) == verdict
+
+
+# -- records -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"measures": "value"}, "unknown field of a record 'measures': did you mean 'measure'"),
+        ({"measure": "values"}, "unknown measure 'values'"),
+        ({"unit": "percents"}, "unknown unit 'percents'"),
+        ({"take": "biggest"}, "unknown way to take systems together 'biggest'"),
+        ({"needs": "stars above 3"}, "unknown need"),
+        ({"along": "time"}, "unknown axis 'time'"),
+        ({"of": "P under AR"}, "names no quantity"),
+        ({"finds": "it is so"}, "a sentence shows its {value}"),
+        ({"of": ["P[AR]", "P[1R]"]}, "value is of 1 to 1 quantities"),
+        ({"measure": "check", "of": []}, "check has a name"),
+        ({"measure": "steps"}, "steps goes along an axis"),
+        ({"corrects": "E01", "corrected": "E01"}, "of the printed form or the corrected"),
+        ({"least": None}, "float"),
+    ],
+)
+def test_a_record_that_says_nothing_clear_is_refused(change, message):
+    with pytest.raises((ConfigError, TypeError), match=message):
+        Record.from_dict({**GOOD, **change})
+
+
+def test_a_record_that_decides_has_a_region():
+    unbounded = {name: value for name, value in GOOD.items() if name != "least"}
+    with pytest.raises(ConfigError, match="needs a region"):
+        Record.from_dict(unbounded)
+    assert Record.from_dict({**unbounded, "decides": False}).sentence(0.5) == "it is 0.5"
+
+
+def test_a_file_of_criteria_names_itself_and_the_claim():
+    with pytest.raises(ConfigError, match="x.yaml: A-1: unknown measure 'valu'"):
+        read_criteria("A-1: {parts: [{finds: '{value}', measure: valu, least: 1}]}", "x.yaml")
+    with pytest.raises(ConfigError, match=r"x.yaml: A-1: unknown entries \['part'\]"):
+        read_criteria("A-1: {parts: [], part: []}", "x.yaml")
+
+
+def test_terms_print_what_they_parse():
+    for text in ("P[AR]", "P@10|t=100[all-1R] of Random in lemma on ml-1m", "upper[*] in lemma"):
+        assert str(Term.parse(text)) == text
+
+
+def test_a_record_tells_which_tables_it_reads():
+    many = {"measure": "range", "of": ["P[AR] of Random", "P[AR] of Random in grid on ml-100k"]}
+    assert Record.from_dict({**GOOD, **many}).reads == (("", "systems"), ("ml-100k", "grid"))
+    check = {"finds": "{value}", "measure": "check", "name": "n", "most": 0}
+    assert Record.from_dict(check).reads == (("", "checks"),)
+
+
+# -- parts -------------------------------------------------------------------------------------
+
+
+def part(low, high, *, halves=(), **change):
+    record = Record.from_dict({**GOOD, "least": 0, **change})
+    return Part(record, uncertain(low, high), halves=tuple(uncertain(*each) for each in halves))
+
+
+YES, NO, OPEN = part(0.1, 0.2), part(-0.2, -0.1), part(-0.1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ([YES, YES], "yes"),
+        ([NO, NO], "no"),
+        ([NO, OPEN], "no"),
+        ([YES, NO], "partly"),
+        ([YES, NO, OPEN], "partly"),
+        ([YES, OPEN], "undecided"),
+        ([OPEN], "undecided"),
+        ([YES, Part(NO.record, None, lacks="no timestamps")], "yes"),
+        ([Part(NO.record, None, lacks="no timestamps")], ""),
+        ([YES, part(-0.2, -0.1, decides=False)], "yes"),
+        ([YES, part(-0.2, -0.1, corrects="E01")], "yes"),
+        ([YES, part(-0.2, -0.1, corrected="E01")], "partly"),
+    ],
+)
+def test_parts_join_by_three_values(parts, verdict):
+    assert combine(parts) == verdict
+
+
+def test_the_corrected_form_has_a_verdict_of_its_own():
+    printed, mended = part(-0.2, -0.1, corrected="E01"), part(0.1, 0.2, corrects="E01")
+    assert combine([printed, mended]) == "no"
+    assert combine([printed, mended], corrected=True) == "yes"
+
+
+def test_a_part_whose_halves_differ_hangs_on_the_resampling_seed():
+    assert part(0.01, 0.2, halves=[(0.02, 0.2), (0.01, 0.2)]).verdict == "holds"
+    assert part(0.01, 0.2, halves=[(0.02, 0.2), (-0.01, 0.2)]).verdict == "open"
+
+
+def test_what_is_unsure_is_open_and_what_lacks_data_is_not_testable():
+    assert Part(YES.record, YES.estimate, unsure="trained with one seed only").verdict == "open"
+    assert Part(YES.record, None, lacks="merged stars").verdict == "not testable"
+
+
+# -- quantities --------------------------------------------------------------------------------
+
+
+def around(value, spread=0.0, seed=0, n=1000):
+    return Quantity(value, value + spread * np.random.default_rng(seed).normal(size=n))
+
+
+def test_the_extreme_is_below_a_number_only_if_all_are():
+    parts = {"a": uncertain(0.1, 0.2), "b": uncertain(0.0, 0.4), "c": uncertain(-1, 0)}
+    name, found = extreme(parts, largest=True)
+    assert (name, found.value) == ("b", 0.2)
+    low, high = (parts[which].interval[end] for which, end in (("a", 0), ("b", 1)))
+    assert found.interval == (low, high)
+    name, found = extreme(parts, largest=False)
+    assert (name, found.interval) == ("c", parts["c"].interval)
+    undefined = {**parts, "d": Quantity(0.5, np.full(9, np.nan))}
+    assert np.isnan(extreme(undefined, largest=True)[1].interval).all()
+
+
+def test_a_deviation_is_folded_where_it_has_zero_inside():
+    found = deviation(around(1.02, 0.05, seed=1), around(1.0))
+    low, high = found.interval
+    assert low == 0 < found.value < high
+    low, high = deviation(around(0.5, 0.01, seed=1), around(1.0)).interval
+    assert 0.45 < low < 0.5 < high < 0.55
+
+
+def test_a_median_and_a_slope_are_those_of_the_values():
+    assert median([around(0.1), around(0.5), around(0.9)]).value == 0.5
+    course = {100: around(0.5), 1000: around(0.05)}
+    assert slope(course).value == pytest.approx(-1)
+
+
+def test_tau_of_one_order_is_1_and_of_the_reverse_is_minus_1():
+    a = [around(value, 1e-6, seed) for seed, value in enumerate((0.1, 0.2, 0.3, 0.4))]
+    assert (order_tau(a, a).value, order_tau(a, a).interval) == (1, (1, 1))
+    b = a[::-1]
+    assert (order_tau(a, b).value, order_tau(a, b).interval) == (-1, (-1, -1))
+    assert opposed_pairs(a, b).interval == (6, 6)
+    assert opposed_pairs(a, a).interval == (0, 0)
+
+
+def test_opposed_pairs_of_noise_are_possible_and_not_found():
+    a = [around(0.1, 0.05, seed) for seed in range(5)]
+    b = [around(0.1, 0.05, seed) for seed in range(5, 10)]
+    assert opposed_pairs(a, b).interval == (0, 10)
+    assert distinct_pairs(a).interval == (0, 10)
+    assert distinct_pairs([around(0.1)] * 3).interval == (0, 0)
+
+
+def test_a_share_counts_combinations_and_leaves_open_what_is_not_resolved():
+    quantities = {"top": around(0.9), "a": around(0.5), "b": around(0.95), "low": around(0.1)}
+    chain = [["top"], ["a", "b"], ["low"]]
+    found = share_of_orders(quantities, chain)
+    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    close = {**quantities, "b": around(0.9, 0.01, seed=3)}
+    assert share_of_orders(close, chain).interval == (0.5, 1)
+
+
+@pytest.mark.parametrize("method", ["normal", "none"])
+def test_quantities_that_resampling_shifts_are_not_ordered(method):
+    shifted = Quantity(0.5, np.array([0.6, 0.7]), method)
+    with pytest.raises(ConfigError, match="resampling shifts"):
+        order_tau([shifted, shifted], [shifted, shifted])
+    with pytest.raises(ConfigError, match="were not kept"):
+        distinct_pairs([Quantity(0.5, None, limits=(0.4, 0.6))] * 2)
+
+
+def test_a_p_of_pairs_that_were_not_tested_is_refused():
+    import pandas as pd
+
+    rows = [("AR", "P@10", "user", "a", "b", 0.02), ("AR", "P@10", "run", "a", "b", 0.5)]
+    columns = ["label", "metric", "unit", "a", "b", "wilcoxon_p"]
+    tests = pd.DataFrame(rows, columns=columns)
+    assert largest_p(tests, "AR", "P@10", "user", systems=["a", "b"]) == 0.02
+    with pytest.raises(ConfigError, match="1 of 3 pairs were tested"):
+        largest_p(tests, "AR", "P@10", "user", systems=["a", "b", "c"])
+
+
+# -- axes --------------------------------------------------------------------------------------
+
+
+def test_labels_along_an_axis_are_told_by_what_they_measure():
+    import recbias
+    from recbias import Grid
+    from recbias.claims import design_alternatives as chapter
+
+    asked, tests = chapter.lemma_protocols(4, removed=(0, 90), sizes=(500, 300))
+    grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, ("P@10",), tests=tests)
+    assert axis_labels(grid, "removed") == {0: "removed 0%", 90: "removed 90%"}
+    assert axis_labels(grid, "size") == {300: "t=300", 500: "removed 0%"}
+    assert grid.protocols["removed 0%"] == grid.protocols["t=500"]
