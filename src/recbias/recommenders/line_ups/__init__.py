@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from recbias.errors import unknown_name
 from recbias.recommenders.base import System
-from recbias.recommenders.line_ups.ablations import Change, ablations, cited_models
+from recbias.recommenders.line_ups.ablations import Change, ablations, cited_models, tie_rules
 from recbias.recommenders.line_ups.atm15 import atm15
 from recbias.recommenders.line_ups.bcc17 import bcc17, bcc17_grid, merged_star_variants
 from recbias.recommenders.line_ups.ccm20 import ccm20
@@ -36,6 +36,7 @@ __all__ = [
     "one_name_systems",
     "sensitivity_systems",
     "sensitivity_variations",
+    "tie_rules",
 ]
 
 _LINE_UPS: Mapping[str, Callable[[float], tuple[Entry, ...]]] = {
