@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from recbias.errors import unknown_name
+from recbias.recommenders.as_published.file_order import file_order
 from recbias.recommenders.base import System
 from recbias.recommenders.line_ups.ablations import Change, ablations, cited_models, tie_rules
 from recbias.recommenders.line_ups.atm15 import atm15
@@ -28,6 +29,7 @@ __all__ = [
     "ablations",
     "bcc17_grid",
     "cited_models",
+    "file_order",
     "line_up",
     "line_up_names",
     "line_up_sources",
