@@ -48,10 +48,12 @@ from recbias.metrics import (
 from recbias.places import clone_root
 from recbias.ranking import RankTable
 from recbias.reduction import (
+    CROSSED,
     NUMBERS,
     Pairs,
     Reader,
     Task,
+    combine_crossed,
     combine_folds,
     compare_systems,
     metric_identities,
@@ -112,6 +114,9 @@ class Results(StoredResult):
         A row per label, over all folds: number of ``sets`` and the size of the ``smallest``; how
         many hold ``no_relevant`` item, have a ``short_sample`` (the pool was smaller than asked) or
         fewer targets than the largest cutoff (``below_cutoff``: P@n still divides by n).
+    crossed : DataFrame
+        A row per system and pair of label and metric that the grid asks for: 95 % interval ``low``
+        to ``high`` and standard error ``se`` from resampled users *and items*, ranks fixed.
     """
 
     kind: ClassVar[str] = "grid"
@@ -121,6 +126,7 @@ class Results(StoredResult):
     replicates: Mapping[int, FloatArray] = field(repr=False)
     tests: pd.DataFrame
     target_sets: pd.DataFrame
+    crossed: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CROSSED))
 
     def __getitem__(self, names: tuple[str, str, str]) -> Quantity:
         """Return one quantity by system, protocol label and metric."""
@@ -202,11 +208,12 @@ class Results(StoredResult):
         return self.grid.to_dict()
 
     def body(self) -> dict[str, Any]:
-        """Return values (in the order of systems, labels, metrics), tests and target sets."""
+        """Return values (in the order of systems, labels, metrics) and the other tables."""
         return {
             "values": frame_to_json(self.values[list(NUMBERS)]),
             "tests": frame_to_json(self.tests),
             "target_sets": frame_to_json(self.target_sets),
+            "crossed": frame_to_json(self.crossed),
         }
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -244,6 +251,7 @@ class Results(StoredResult):
             replicates=kept,
             tests=frame_from_json(body["tests"]),
             target_sets=frame_from_json(body["target_sets"]),
+            crossed=frame_from_json(body["crossed"]),
             **context,
         )
 
@@ -461,6 +469,16 @@ def _resampled(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
     return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
 
 
+@lru_cache(maxsize=1)
+def _resampled_both(
+    n_users: int, n_items: int, seed: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Weights of users, the same as without items, and of items; a column per resampling."""
+    items = bootstrap_weights(n_items, N_REPLICATES, rng=stream(seed, "bootstrap", "items"))
+    both = _resampled(n_users, seed), items
+    return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
+
+
 def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
     started = time.perf_counter()
     _check_data(grid, dataset)
@@ -471,9 +489,12 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     needed = bool(missing) or n_rows >= WORKERS_FROM
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
-    weights = _resampled(dataset.ratings.n_users, grid.seed)
+    sizes = dataset.ratings.n_users, dataset.ratings.n_items
+    weights = _resampled(sizes[0], grid.seed)
+    both = _resampled_both(*sizes, grid.seed) if grid.crossed else None
     values: list[pd.DataFrame] = []
     drawn: list[FloatArray] = []
+    crossed: list[tuple[str | float, ...]] = []
     pairs: dict[str, list[Pairs]] = {}
     sets: dict[str, dict[str, int]] = {}
     with open_executor(min(workers, max(len(missing), len(tasks))) if needed else 1) as executor:
@@ -489,6 +510,9 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 numbers, replicates = combine_folds(grid, label, parts, weights)
                 values.append(numbers)
                 drawn += replicates
+                if both is not None:
+                    of_label = combine_crossed(grid, label, parts, *both)
+                    crossed += [(system.name, *row) for row in of_label]
                 sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
@@ -501,6 +525,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
         replicates=_kept(grid, rows, drawn),
         tests=compare_systems(grid, pairs),
         target_sets=pd.DataFrame([{"label": label, **counts} for label, counts in sets.items()]),
+        crossed=pd.DataFrame(crossed, columns=CROSSED),
         provenance=platform_record(),
         times={
             "seconds": round(time.perf_counter() - started, 1),
