@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.claims.parts import Part
 from recbias.claims.reference import Reference
 from recbias.datasets import Dataset
 from recbias.experiment import Results
@@ -40,6 +39,7 @@ __all__ = [
     "N_RANKINGS",
     "RANDOM",
     "Comparison",
+    "Placed",
     "chance",
     "compare",
     "explained",
@@ -72,6 +72,20 @@ _NORMAL = 2.5758293035489004  # half-width of the central 99 % of a normal distr
 FloatArray = npt.NDArray[np.float64]
 
 
+class Placed(NamedTuple):
+    """A number, and the ends between which it has to lie."""
+
+    name: str
+    value: float
+    least: float
+    most: float
+
+    @property
+    def inside(self) -> bool:
+        """Whether it lies there, ends included."""
+        return self.least <= self.value <= self.most
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One published value with ours.
@@ -95,7 +109,7 @@ class Comparison:
     metric: str
     published: float
     measured: Quantity
-    parts: tuple[Part, ...]
+    parts: tuple[Placed, ...]
     rule: str
 
     @property
@@ -106,7 +120,7 @@ class Comparison:
     @property
     def inside(self) -> bool:
         """Whether the rule is kept, in all its parts."""
-        return all(part.verdict == "yes" for part in self.parts)
+        return all(part.inside for part in self.parts)
 
     @property
     def is_chance(self) -> bool:
@@ -167,7 +181,7 @@ def compare(measured: Results, chances: Table, reference: Reference) -> list[Com
             else:
                 width = tolerance(published)
                 name = f"{system.name}, {metric}"
-                parts = (Part(name, ours, published - width, published + width),)
+                parts = (Placed(name, ours, published - width, published + width),)
                 rule = "tolerance"
             found.append(Comparison(system.name, metric, published, quantity, parts, rule))
     return found
@@ -175,7 +189,7 @@ def compare(measured: Results, chances: Table, reference: Reference) -> list[Com
 
 def _scattered(
     metric: str, published: float, ours: float, n_seeds: int, chances: Table
-) -> tuple[Part, ...]:
+) -> tuple[Placed, ...]:
     """Ask whether both values scatter around the exact expectation: one draw, and a mean of some.
 
     Every seed draws for each user and fold on its own, so that the mean over n of them has the
@@ -188,19 +202,19 @@ def _scattered(
     width = _NORMAL * deviation
     mean_width = width / np.sqrt(n_seeds)
     return (
-        Part(f"published {metric}", published, expectation - width, expectation + width),
-        Part(f"our {metric}", ours, expectation - mean_width, expectation + mean_width),
+        Placed(f"published {metric}", published, expectation - width, expectation + width),
+        Placed(f"our {metric}", ours, expectation - mean_width, expectation + mean_width),
     )
 
 
-def _arbitrary(metric: str, published: float, ours: float, chances: Table) -> tuple[Part, ...]:
+def _arbitrary(metric: str, published: float, ours: float, chances: Table) -> tuple[Placed, ...]:
     """Ask whether both values lie where fixed random rankings lie."""
     values = fixed_rankings(chances, metric)
     tail = (1 - _CENTRAL) / 2
     least, most = (float(end) for end in np.quantile(values, [tail, 1 - tail]))
     return (
-        Part(f"published {metric}", published, least, most),
-        Part(f"our {metric}", ours, least, most),
+        Placed(f"published {metric}", published, least, most),
+        Placed(f"our {metric}", ours, least, most),
     )
 
 
