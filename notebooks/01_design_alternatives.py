@@ -198,6 +198,7 @@ measured = run(
         seed=seed,
         compare=(("AR", precision), ("1R", precision)),
         replicates=chapter.combined(cutoff, size),
+        crossed=[(label, precision) for label in ("AR", "NN", "1R")],
     ),
     workers=workers,
     record="01_design_alternatives/systems",
@@ -274,6 +275,20 @@ for label, value in pop.items():
 # Popularity scores {glue:text}`pop_AR` among tested items, {glue:text}`pop_NN` when the others are
 # sampled and {glue:text}`pop_1R` with one relevant item per run. None of these numbers is wrong; none
 # of them can be compared with another.
+#
+# ### What an interval is about
+#
+# The whiskers say what *other users* would give, on the same catalogue: users are resampled, items
+# stay. Whoever asks what other users **and other items of the same kind** would give has to resample
+# both; the ranks stay, test ratings count as often as their user times their item is drawn. That
+# interval is wider, and most so for a system that lives on a few items.
+
+# %% tags=["hide-input"]
+Markdown(pages.crossed_table(measured, "AR", precision, systems=chapter.FIGURE_2))
+
+# %% [markdown]
+# Verdicts use intervals over users: the paper compares systems on one catalogue
+# ([more](#dev-intervals)).
 #
 # ### Which statements survive?
 #
