@@ -815,7 +815,7 @@ def _false_alarms(p_values):
 def test_fair_coins_are_called_unfair_as_often_as_stated(n_folds, n_columns):
     rng = np.random.default_rng(4)
     p_values = []
-    for _ in range(1000):
+    for _ in range(500):
         totals = rng.integers(2, 200, n_columns) if n_columns > 1 else np.array([10_000])
         shares = [0.2] * n_folds + [1 - 0.2 * n_folds]
         counts = rng.multinomial(totals, np.maximum(shares, 0)).T[:n_folds]
@@ -826,7 +826,7 @@ def test_fair_coins_are_called_unfair_as_often_as_stated(n_folds, n_columns):
 def test_uniform_samples_are_called_biased_as_often_as_stated():
     rng = np.random.default_rng(4)
     p_values = []
-    for seed in range(600):
+    for seed in range(400):
         pool = rng.integers(150, 400, 300)
         above = (pool * rng.random(300) ** 3).astype(int)
         own = SimpleNamespace(pool=pool, above=above, positive=np.ones(300, dtype=bool))
