@@ -60,7 +60,6 @@ from recbias.reduction import (
     paired_values,
     reduce_fold,
     sum_sets,
-    uncertainty,
 )
 from recbias.relevance import relevant
 from recbias.resampling import bootstrap_weights, rounded_replicates
@@ -178,29 +177,6 @@ class Results(StoredResult):
         """Select one metric under one protocol: a row per system with value and interval."""
         rows = (self.values["label"] == label) & (self.values["metric"] == str(metric))
         return self.values[rows].set_index("system")[["value", "low", "high", "se"]]
-
-    def resampled(self, part: slice) -> Self:
-        """Keep a part of the replicates, as if no others had been drawn.
-
-        Parameters
-        ----------
-        part
-            Which, e.g. ``slice(None, 500)``.
-
-        Returns
-        -------
-        Results
-            The same values; ``low``, ``high`` and ``se`` follow the part, but for rows whose
-            replicates were not kept, and tests, which use none.
-        """
-        kept = {row: drawn[part] for row, drawn in self.replicates.items()}
-        numbers = self.values[["low", "high", "se"]].to_numpy(copy=True)
-        names = list(zip(self.values["label"], self.values["metric"], strict=True))
-        for row, drawn in kept.items():
-            value = float(self.values["value"].iloc[row])
-            numbers[row] = uncertainty(value, drawn, self._methods[names[row]])
-        values = self.values.assign(low=numbers[:, 0], high=numbers[:, 1], se=numbers[:, 2])
-        return dataclasses.replace(self, values=values, replicates=kept)
 
     @property
     def parameters(self) -> Mapping[str, Any]:
