@@ -66,7 +66,6 @@ __all__ = [
     "paired_values",
     "reduce_fold",
     "sum_sets",
-    "uncertainty",
 ]
 
 NUMBERS = ("value", "low", "high", "se", "fold_sd", "n_users")
@@ -391,7 +390,7 @@ def combine_folds(
     rows = []
     for metric in metrics:
         place = order.index(metric)
-        low, high, error = uncertainty(
+        low, high, error = _uncertainty(
             float(value[place]), replicates[place], metric.declaration.interval
         )
         spread = np.std(fold_values[:, place], ddof=1) if len(folds) > 1 else np.nan
@@ -424,7 +423,7 @@ def combine_crossed(
         values = np.concatenate([each.values[place] for each in pairs])
         total = crossed_sums(user, item, values, *weights)
         drawn = np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0)
-        rows.append((label, str(metric), *uncertainty(np.nan, drawn, "percentile")))
+        rows.append((label, str(metric), *_uncertainty(np.nan, drawn, "percentile")))
     return rows
 
 
@@ -435,7 +434,7 @@ def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray
     return np.broadcast_to(sizes.sum(axis=1), n_metrics)
 
 
-def uncertainty(value: float, replicates: FloatArray, method: str) -> tuple[float, float, float]:
+def _uncertainty(value: float, replicates: FloatArray, method: str) -> tuple[float, float, float]:
     """Interval and standard error, by the method that a metric declares."""
     if method == "none":
         return np.nan, np.nan, np.nan
