@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,36 +14,89 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.ledger import claims
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, unknown_name
 from recbias.makers import Made
 from recbias.results import Agreement, StoredResult, register_kind
 
-__all__ = ["Check", "Checks"]
+__all__ = ["Check", "Checks", "joined_checks"]
+
+_ROUNDING = 1e-9
+"""By so much a check may differ when it is made again."""
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
 class Check:
-    """One identity or bound, tried on many instances.
+    """One identity, bound or count, tried on many instances; what it may be is the criterion's.
 
-    Attributes
+    Parameters
     ----------
     claim
         Id in the ledger.
+    name
+        What a criterion calls it: lower-case words joined by hyphens, one of a kind in its claim.
     what
-        The statement.
+        The quantity, as a reader sees it.
     n_checked
         Number of instances.
     worst
-        Largest violation found: 0 or below means none.
-    tolerance
-        Largest violation that counts as rounding.
+        The quantity where it is worst: a violation (0 or below means none), a number of violations,
+        or what else `what` says, such as a p-value.
+
+    Raises
+    ------
+    ConfigError
+        If the name has another form.
+
+    Examples
+    --------
+    >>> Check("BCC17-C-1RRED", "ap-is-rr", "|AP - RR| of a run", 1000, 0.0).name
+    'ap-is-rr'
     """
 
     claim: str
+    name: str
     what: str
     n_checked: int
     worst: float
-    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ConfigError(
+                f"check {self.name!r} of {self.claim}: expected lower-case words joined by "
+                "hyphens, such as 'lower-bound'"
+            )
+
+
+def joined_checks(checks: Iterable[Check]) -> list[Check]:
+    """Join checks of one claim and name, such as those of several systems.
+
+    Parameters
+    ----------
+    checks
+        In the order in which the first of each name comes they are returned.
+
+    Returns
+    -------
+    list of Check
+        Instances are added up; the largest value is the worst.
+
+    Examples
+    --------
+    >>> halves = [Check("BCC17-L1", "upper", "upper bound", 2, worst) for worst in (0.0, 0.5)]
+    >>> [(check.n_checked, check.worst) for check in joined_checks(halves)]
+    [(4, 0.5)]
+    """
+    found: dict[tuple[str, str], Check] = {}
+    for check in checks:
+        known = found.get((check.claim, check.name))
+        if known is not None:
+            n_checked = known.n_checked + check.n_checked
+            worst = max(known.worst, check.worst)
+            check = dataclasses.replace(known, n_checked=n_checked, worst=worst)
+        found[check.claim, check.name] = check
+    return list(found.values())
 
 
 @register_kind
@@ -76,9 +131,12 @@ class Checks(Made):
         Raises
         ------
         ConfigError
-            If a check is of a claim that the ledger lacks.
+            If a check is of a claim that the ledger lacks, or two of one claim have one name.
         """
         rows, statistics = content
+        names = [(row.claim, row.name) for row in rows]
+        if twice := sorted({" ".join(name) for name in names if names.count(name) > 1}):
+            raise ConfigError(f"two checks of one name: {', '.join(twice)}")
         known = {claim.id for claim in claims()}
         if strangers := {row.claim for row in rows} - known:
             raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
@@ -96,6 +154,20 @@ class Checks(Made):
         if not found:
             raise ConfigError(f"no check of {claim} was run")
         return found
+
+    def __getitem__(self, names: tuple[str, str]) -> Check:
+        """Return one check by claim and name.
+
+        Raises
+        ------
+        ConfigError
+            If the claim has none of that name.
+        """
+        claim, name = names
+        found = {check.name: check for check in self.about(claim)}
+        if name not in found:
+            raise unknown_name(f"check of {claim}", name, found)
+        return found[name]
 
     def frame(self) -> pd.DataFrame:
         """Lay the checks out as a table."""
@@ -128,8 +200,7 @@ class Checks(Made):
     def compare(self, fresh: StoredResult) -> Agreement:
         """Compare check by check and number by number.
 
-        A violation within its tolerance is rounding, and may differ by as much; a statistic may
-        differ by one part in a million.
+        What is checked may differ by rounding, a statistic by one part in a million.
         """
         if not isinstance(fresh, Checks):
             return Agreement(0, np.nan, np.nan, ("another kind of result",))
@@ -153,16 +224,15 @@ class _Compared(NamedTuple):
 
 
 def _compared_checks(stored: Iterable[Check], fresh: Iterable[Check]) -> Iterable[_Compared]:
-    """Pair checks by claim and statement; one without a partner differs without bound."""
-    old = {(each.claim, each.what): each for each in stored}
-    new = {(each.claim, each.what): each for each in fresh}
+    """Pair checks by claim and name; one without a partner differs without bound."""
+    old = {(each.claim, each.name): each for each in stored}
+    new = {(each.claim, each.name): each for each in fresh}
     for names in dict.fromkeys((*old, *new)):
         one, other = old.get(names), new.get(names)
         if one is None or other is None or one.n_checked != other.n_checked:
-            yield _Compared(names[1], math.inf, 1.0)
+            yield _Compared(" ".join(names), math.inf, 1.0)
         else:
-            bound = max(1e-9, other.tolerance)
-            yield _Compared(names[1], abs(one.worst - other.worst), bound)
+            yield _Compared(" ".join(names), abs(one.worst - other.worst), _ROUNDING)
 
 
 def _distance(stored: float | None, fresh: float | None) -> tuple[float, float]:

@@ -28,6 +28,7 @@ __all__ = [
     "protocols_table",
     "quantities_table",
     "systems_table",
+    "task_table",
 ]
 
 _MARKUP = re.compile(r"[\\`*_\[\]|]")
@@ -230,6 +231,28 @@ def paired_tests_table(
             lambda p: f"{p:.1g}" if p > 1e-99 else "< 1e-99"
         )
     return pd.DataFrame(found).rename_axis(None)
+
+
+def task_table() -> str:
+    """Lay out how BCC17 transposes ad-hoc retrieval to recommendation, its Table 1.
+
+    Returns
+    -------
+    str
+        Markdown: a row for each respect in which the two tasks are compared.
+
+    References
+    ----------
+    BCC17 Sec. 2, Table 1.
+
+    Examples
+    --------
+    >>> print(task_table().splitlines()[6])
+    | ground truth | relevance judgments | test ratings |
+    """
+    (table,) = (claim for claim in claims() if claim.id == "BCC17-T1")
+    rows = [(name, *cells.split(" | ")) for name, cells in table.values.items()]
+    return markdown_table(("", "ad-hoc retrieval", "recommendation"), rows)
 
 
 def claims_of(topic: str) -> str:

@@ -1,48 +1,94 @@
-"""How chapter 1 checks definitions and theorems of BCC17 Sections 2-3 on the data itself.
+"""How chapter 1 checks the equations and the lemma of BCC17 Sections 3.2-3.4 on data.
 
-Target sets and lists are rebuilt user by user from sets of items, and compared with the package's.
+For Popularity and pLSA on the first fold, trained for it, every target set is sorted by itself
+(`ranking_by_sorting`), and what follows from those ranks by hand is compared with what the
+experiment stored and measured. Every check takes what it judges as an argument.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Literal
+from itertools import takewhile
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from recbias.aggregation import aggregate
-from recbias.claims.checks import Check, Checks
-from recbias.claims.design_alternatives.setup import CHAPTER, protocols
+from recbias.claims.checks import Check, Checks, joined_checks
+from recbias.claims.design_alternatives.definitions import (
+    PackageSets,
+    check_candidates,
+    check_equal_sizes,
+    check_notation,
+    check_places,
+    check_relevance,
+    check_runs,
+    check_sampling,
+    check_set_sizes,
+    equal_sizes,
+    hits_in_lists,
+    largest,
+    places,
+)
+from recbias.claims.design_alternatives.frame import (
+    check_coverage,
+    check_setup,
+    check_task_table,
+)
+from recbias.claims.design_alternatives.proof import (
+    check_proof,
+    instances_of,
+    random_instances,
+)
+from recbias.claims.design_alternatives.ranking_by_sorting import (
+    LABELS,
+    RankedTwice,
+    SortedRanks,
+    rank_by_sorting,
+    train_as_experiment,
+)
+from recbias.claims.design_alternatives.setup import CHAPTER
+from recbias.claims.design_alternatives.toy import check_toy, toy_sets
 from recbias.claims.ledger import claims
+from recbias.claims.pages import task_table
 from recbias.datasets import Dataset
+from recbias.errors import ConfigError
 from recbias.experiment import grid_tables
 from recbias.grid import Grid
 from recbias.makers import maker
 from recbias.metrics import measure, parse_metric
-from recbias.protocol import Protocol
-from recbias.ranking import RankTable, rank, top_items
+from recbias.ranking import RankTable, rank
 from recbias.ratings import Ratings
 from recbias.recommenders import System
-from recbias.splits import Split, SplitRule, from_fold_labels
+from recbias.splits import Split
 from recbias.streams import stream
-from recbias.targets import (
-    TargetRule,
-    Targets,
-    all_targets,
-    candidate_items,
-    non_relevant_targets,
-)
+from recbias.targets import TargetRule, Targets
 from recbias.testset import dataset_splits
-from recbias.theory import lemma_bound, split_statistics
+from recbias.theory import ranks_in_shared_set, split_statistics
 
-__all__ = ["theorem_checks"]
+__all__ = [
+    "MOST_USERS",
+    "RANKED_SYSTEMS",
+    "check_1r_precision",
+    "check_ar_grades",
+    "check_ar_precision",
+    "check_ceiling",
+    "check_lemma",
+    "check_one_relevant",
+    "check_run_grades",
+    "oracle_runs",
+    "rank_twice",
+    "theorem_checks",
+]
 
-_ROUNDING = 1e-12
-AI: Literal["AI"] = "AI"
-TI: Literal["TI"] = "TI"
+RANKED_SYSTEMS = ("Popularity", "pLSA")
+"""Systems that are trained and ranked a second time: one with many equal scores, one with few."""
+
+MOST_USERS = 2000
+"""So many users are ranked a second time; of more, a sample."""
 
 
 class _Oracle:
@@ -62,12 +108,12 @@ class _Oracle:
         return scores
 
 
-def _keys_of_grids(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    """Name the grids whose cells are checked: they go stale with what ranked those."""
-    return [Grid.from_dict(grid).key_of(hashes) for grid in given["grids"]]
+def _key_of_grid(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
+    """Name the grid whose cells are checked: they go stale with what ranked those."""
+    return Grid.from_dict(given["grid"]).key_of(hashes)
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_keys_of_grids, covers=("grids",))
+@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_key_of_grid, covers=("grid",))
 def theorem_checks(
     dataset: Dataset,
     *,
@@ -77,7 +123,7 @@ def theorem_checks(
     size: int,
     cutoff: int,
     n_sampled: int,
-    grids: Sequence[Mapping[str, Any]],
+    grid: Mapping[str, Any],
 ) -> tuple[list[Check], dict[str, float]]:
     """Check the definitions and theorems of the chapter on a dataset.
 
@@ -95,266 +141,438 @@ def theorem_checks(
         Length of the lists.
     n_sampled
         Sampled items of the AR-NN target sets.
-    grids
-        Grids that were run here, as dicts: the lemma is checked on all their shared runs, the rest
-        on the first fold.
+    grid
+        The chapter's grid of systems, which was run here, as a dict.
 
     Returns
     -------
     checks : list of Check
-        Target sets and lists are rebuilt here user by user from sets of items, apart from the
-        package's counting.
+        On the first fold, and there on at most `MOST_USERS` users, where nothing else is said.
     statistics : dict
         The notation of Table 2 on the first fold, as ``"rho[TI]"``.
+
+    Raises
+    ------
+    ConfigError
+        If the grid lacks one of `RANKED_SYSTEMS`, or a label of
+        :data:`~recbias.claims.design_alternatives.ranking_by_sorting.LABELS`.
     """
+    asked = Grid.from_dict(grid)
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
-    popular = System("Popularity", "Popularity").build().fit(first.train)
-    names = protocols(min_rating, size=size, n_sampled=n_sampled)
-    asked = {label: Protocol.parse(text) for label, text in names.items()}
-    tables = dict(
-        zip(
-            asked,
-            rank(popular, first, [protocol.targets for protocol in asked.values()], seed=seed),
-            strict=True,
+    users = _chosen_users(first.test.n_users, seed)
+    ranked = rank_twice(
+        asked, first, users=users, min_rating=min_rating, size=size, n_sampled=n_sampled,
+        cutoff=cutoff,
+    )  # fmt: skip
+    ledger = {claim.id: claim for claim in claims()}
+    sets = PackageSets.of(first, min_rating)
+    stored = [
+        check
+        for each in ranked
+        for check in (
+            *check_set_sizes(each.stored, first, users, min_rating=min_rating, n_sampled=n_sampled),
+            *check_runs(each.stored, first, users, min_rating=min_rating, size=size),
         )
-    )
-    lists = top_items(popular, first, cutoff=cutoff, candidates="TI", seed=seed)
-    least_ti = min(len(candidate_items(part, "TI")) for part in splits) / dataset.ratings.n_items
+    ]
+    threshold = _several_grades(first, min_rating)
+    proofs = [*random_instances(seed), *(i for each in ranked for i in instances_of(each.found))]
     checks = [
-        *_check_records(min_rating, size, len(splits), split),
-        *_check_notation(first, min_rating),
-        *_check_target_sets(first, tables, min_rating, n_sampled),
-        *_check_toy(),
-        *_check_precision(first, tables, lists, min_rating, cutoff),
-        *_check_ceiling(first, seed, min_rating, size, cutoff),
-        Check("BCC17-C-TIAI", "0.9 - smallest |C_TI|/|I| of a fold", len(splits), 0.9 - least_ti),
-        *_check_one_relevant(tables["1R"], min_rating, cutoff, dataset.ratings.scale.maximum),
-        _check_lemma([Grid.from_dict(grid) for grid in grids], cutoff),
-        *_check_proof(seed),
+        *check_task_table(task_table(), ledger["BCC17-T1"].values),
+        *check_notation(split_statistics(first, "TI", min_rating=min_rating), first, min_rating),
+        *check_equal_sizes(*equal_sizes()),
+        *check_places(ranked),
+        *check_candidates(sets, first, users, min_rating),
+        *joined_checks(stored),
+        *check_sampling(ranked, size=size, seed=seed),
+        *check_toy(toy_sets()),
+        *check_relevance(ranked, min_rating=min_rating, cutoff=cutoff),
+        *check_ar_precision(
+            ranked, n_users=first.test.n_users, min_rating=min_rating, cutoff=cutoff
+        ),
+        *check_1r_precision(ranked, min_rating=min_rating, cutoff=cutoff),
+        *check_ceiling(oracle_runs(first, min_rating, size, seed), min_rating, cutoff),
+        *check_setup(
+            splits,
+            asked,
+            ranked[0].stored["1R"],
+            min_rating=min_rating,
+            published=ledger["BCC17-SETUP"].values["ML-1M"],
+        ),
+        *check_coverage(splits),
+        *check_lemma(ranked, min_rating=min_rating, cutoff=cutoff),
+        *check_proof(proofs, cutoff),
+        *_check_metrics_of_runs(ranked, min_rating),
+        *_check_graded_runs(first, threshold, size, cutoff, dataset.ratings.scale.maximum, seed),
+        *check_ar_grades(ranked, threshold=threshold, cutoff=cutoff),
     ]
     statistics = {
         f"{name}[{code}]": float(value)
-        for code in (TI, AI)
+        for code in ("TI", "AI")
         for name, value in vars(split_statistics(first, code, min_rating=min_rating)).items()
     }
     return checks, statistics
 
 
-def _check_lemma(grids: Sequence[Grid], cutoff: int) -> Check:
-    """Check the bounds user by user, on every shared run of every system, fold and seed."""
-    worst, n_checked = -np.inf, 0
-    for grid in grids:
-        for label, protocol in grid.parsed.items():
-            if protocol.rule.relevant != "1R-shared":
-                continue
-            for *_, table in grid_tables(grid, label):
-                hits = ((table.rank > 0) & (table.rank <= cutoff)) / cutoff
-                sums = [
-                    np.bincount(table.user, weights=values, minlength=table.n_users)
-                    for values in (
-                        lemma_bound(table, "lower", cutoff),
-                        hits,
-                        lemma_bound(table, "upper", cutoff),
-                    )
-                ]
-                worst = max(worst, *(float((a - b).max()) for a, b in pairwise(sums)))
-                n_checked += table.n_users
-    return Check(
-        "BCC17-L1", "bounds of the lemma, per user of every shared run", n_checked, worst, _ROUNDING
-    )
+def _chosen_users(n_users: int, seed: int) -> npt.NDArray[np.int64]:
+    if n_users <= MOST_USERS:
+        return np.arange(n_users)
+    drawn = stream(seed, "checks", "users").choice(n_users, MOST_USERS, replace=False)
+    return np.sort(drawn)
 
 
-def _violations(claim: str, what: str, outcomes: Sequence[bool]) -> Check:
-    return Check(claim, what, len(outcomes), float(len(outcomes) - sum(outcomes)))
-
-
-def _check_records(min_rating: float, size: int, n_folds: int, split: str) -> list[Check]:
-    rows = next(claim for claim in claims() if claim.id == "BCC17-T1").values
-    frame = [SplitRule.parse(split).kind == "k-fold", n_folds == 5, min_rating == 5, size == 100]
-    return [
-        Check("BCC17-T1", "rows of Table 1 missing on the page", 8, float(8 - len(rows))),
-        _violations("BCC17-SETUP", "settings that differ from the paper's", frame),
-    ]
-
-
-def _user_positives(split: Split, min_rating: float) -> list[set[int]]:
-    test = split.test
-    return [
-        {
-            int(item)
-            for item, value in zip(test.item[rows], test.value[rows], strict=True)
-            if value >= min_rating
-        }
-        for rows in map(slice, test.indptr[:-1], test.indptr[1:])
-    ]
-
-
-def _check_notation(split: Split, min_rating: float) -> list[Check]:
-    positives = _user_positives(split, min_rating)
-    sizes = [len(all_targets(split, "TI", user)) for user in range(split.test.n_users)]
-    found = split_statistics(split, "TI", min_rating=min_rating)
-    t = len(sizes) / sum(1 / size for size in sizes)
-    rho = sum(len(p) / size for p, size in zip(positives, sizes, strict=True)) / len(sizes)
-    n_relevant = sum(map(len, positives)) + sum(1 for v in split.train.value if v >= min_rating)
-    delta = n_relevant / (t * len(sizes))
-    deviations = [abs(found.t / t - 1), abs(found.rho / rho - 1), abs(found.delta / delta - 1)]
-    what = "relative deviation of t, rho and delta from their definitions"
-    return [Check("BCC17-T2", what, len(sizes), max(deviations), _ROUNDING)]
-
-
-def _check_target_sets(
-    split: Split, tables: Mapping[str, RankTable], min_rating: float, n_sampled: int
-) -> list[Check]:
-    train, test = split.train, split.test
-    positives = _user_positives(split, min_rating)
-    rated_in_test = {int(item) for item in test.item}
-    outcomes = [set(map(int, candidate_items(split, "TI"))) == rated_in_test]
-    for user, relevant_items in enumerate(positives):
-        trained = set(map(int, train.item[train.indptr[user] : train.indptr[user + 1]]))
-        for label, code, candidates in (
-            ("AR", TI, rated_in_test),
-            ("AI", AI, set(range(test.n_items))),
-        ):
-            targets = set(map(int, all_targets(split, code, user)))
-            others = set(map(int, non_relevant_targets(split, code, user, min_rating=min_rating)))
-            outcomes += [
-                targets == others | relevant_items,
-                not others & (relevant_items | trained),
-                others <= candidates,
-                tables[label].n_targets[user] == len(candidates - trained),
-            ]
-        pool = len(rated_in_test - trained - relevant_items)
-        outcomes.append(tables["NN"].n_targets[user] == min(n_sampled, pool) + len(relevant_items))
-    return [_violations("BCC17-T3", "target sets that break Table 3", outcomes)]
-
-
-def _toy() -> Split:
-    """Build a matrix that fits the caption of Fig. 1: item a in nobody's test, d and e in u's."""
-    cells = [
-        *(("u", item, 5, 0) for item in "de"),
-        *(("v", item, rating, 0) for item, rating in (("b", 5), ("c", 3))),
-        *(("v", item, 5, 1) for item in "a"),
-        *(("u", item, 4, 1) for item in "f"),
-    ]
-    frame = pd.DataFrame(cells, columns=["user_id", "item_id", "rating", "fold"])
-    ratings = Ratings.from_frame(frame, name="Fig. 1")
-    folds = frame.sort_values(["user_id", "item_id"])["fold"].to_numpy()
-    return from_fold_labels(ratings, folds)[0]
-
-
-def _check_toy() -> list[Check]:
-    split = _toy()
-    ids = split.test.item_ids
-    user = list(split.test.user_ids).index("u")
-
-    def names(items: npt.NDArray[np.int32]) -> str:
-        return "".join(ids[items])
-
-    popular = System("Popularity", "Popularity").build().fit(split.train)
-    tables = rank(
-        popular,
-        split,
-        [
-            Targets(TargetRule.parse("TI-AN-AR")),
-            Targets(TargetRule.parse("TI-NN-1R t=2"), 5.0),
-        ],
-        seed=1,
-    )
-    every, runs = (table.item[table.user == user] for table in tables)
-    outcomes = [
-        names(every) == "de",
-        names(runs) == "de" and tables[1].per == "run",
-        names(non_relevant_targets(split, "TI", user, min_rating=5)) == "bc",
-        names(non_relevant_targets(split, "AI", user, min_rating=5)) == "abc",
-        bool((tables[1].n_targets[tables[1].user == user] == 2).all()),
-    ]
-    return [_violations("BCC17-F1", "sets of the toy that differ from the caption", outcomes)]
-
-
-def _check_precision(
-    split: Split,
-    tables: Mapping[str, RankTable],
-    lists: npt.NDArray[np.int32],
+def rank_twice(
+    grid: Grid,
+    first: Split,
+    *,
+    users: npt.NDArray[np.int64],
     min_rating: float,
+    size: int,
+    n_sampled: int,
     cutoff: int,
-) -> list[Check]:
-    positives = _user_positives(split, min_rating)
-    metric = parse_metric(f"P@{cutoff}")
-    per_user = measure(tables["AR"], [metric], min_rating=min_rating)
-    by_hand = [
-        len(relevant_items & set(map(int, items))) / cutoff
-        for relevant_items, items in zip(positives, lists, strict=True)
-    ]
-    worst_user = float(np.max(np.abs(per_user[0] - by_hand)))
-    mean = aggregate(tables["AR"], per_user, min_rating=min_rating, population="all")[0]
-    runs = tables["1R"]
-    per_run = measure(runs, [metric], min_rating=min_rating)
-    micro = aggregate(runs, per_run, min_rating=min_rating, population="runs")[0]
-    hits = sum(1 for place in runs.rank if 1 <= place <= cutoff)
-    counted = hits / (cutoff * sum(map(len, positives)))
-    n_users, n_runs = len(positives), len(runs.rank)
-    listed = "hits in a list that are not relevant test items, per user"
+) -> list[RankedTwice]:
+    """Train `RANKED_SYSTEMS`, rank by sorting, and read what the experiment stored of them.
+
+    Parameters
+    ----------
+    grid
+        Has these systems and labels, and was run here.
+    first
+        Its first fold.
+    users : ndarray of int64, ascending
+        Whose test ratings are ranked.
+    min_rating, size, n_sampled
+        Those of the protocols under the labels.
+    cutoff
+        Length of the lists.
+
+    Raises
+    ------
+    ConfigError
+        If the grid lacks a system or a label.
+    StoreError
+        If what the experiment stores is missing.
+    """
+    systems = {system.name: system for system in grid.systems}
+    missing = [name for name in RANKED_SYSTEMS if name not in systems]
+    missing += [label for label in LABELS if label not in grid.parsed]
+    if missing:
+        raise ConfigError(
+            f"checks on {grid.dataset}: the grid lacks {', '.join(missing)}; give that of the "
+            "chapter's systems"
+        )
+    found = rank_by_sorting(
+        {
+            name: train_as_experiment(systems[name], first, seed=grid.seed)
+            for name in RANKED_SYSTEMS
+        },
+        first,
+        users=users,
+        min_rating=min_rating,
+        size=size,
+        n_sampled=n_sampled,
+        cutoff=cutoff,
+        seed=grid.seed,
+    )
+    stored: dict[str, dict[str, RankTable]] = {name: {} for name in RANKED_SYSTEMS}
+    for label in LABELS:
+        tables = grid_tables(grid.with_systems(RANKED_SYSTEMS), label)
+        for name, _, _, table in takewhile(lambda each: each[1] == first.fold, tables):
+            stored[name][label] = _of_users(table, users)
+    return [RankedTwice(name, found[name], stored[name]) for name in RANKED_SYSTEMS]
+
+
+def _of_users(table: RankTable, users: npt.NDArray[np.int64]) -> RankTable:
+    """Keep the rows of some users; the others count as users without test ratings."""
+    rows = np.isin(table.user, users)
+    names = ["user", "item", "value", "rank", "condensed_rank"]
+    names += ["n_targets", "n_scored"] if table.per == "run" else []
+    return dataclasses.replace(table, **{name: getattr(table, name)[rows] for name in names})
+
+
+def _check_ranks(claim: str, ranked: Sequence[RankedTwice], label: str) -> list[Check]:
+    what = f"|stored rank - place in the sorted target set| under {label}"
     return [
-        Check("BCC17-D-RELV", listed, n_users, worst_user, _ROUNDING),
-        Check(
-            "BCC17-EQ-ARP",
-            "|P - mean over all users of hits/n|",
-            n_users,
-            abs(float(mean) - sum(by_hand) / n_users),
-            _ROUNDING,
-        ),
-        Check("BCC17-EQ1", "|1RP - hits/(n |PR_test|)|", n_runs, abs(micro - counted), _ROUNDING),
+        Check(claim, "ranks", what, len(own), largest(own - stored))
+        for each in ranked
+        for own, stored in [places(each, label)]
     ]
 
 
-def _check_ceiling(
-    split: Split, seed: int, min_rating: float, size: int, cutoff: int
+def _measured(table: RankTable, metric: str, min_rating: float, population: str) -> float:
+    metrics = [parse_metric(metric)]
+    values = measure(table, metrics, min_rating=min_rating)
+    return float(aggregate(table, values, min_rating=min_rating, population=population)[0])
+
+
+def check_ar_precision(
+    ranked: Sequence[RankedTwice], *, n_users: int, min_rating: float, cutoff: int
 ) -> list[Check]:
+    """Compare P with the mean over all users of hits / n, counted in sorted lists.
+
+    Parameters
+    ----------
+    ranked
+        Stored AR ranks, and lists by sorting.
+    n_users
+        All users, those without test ratings included.
+    min_rating
+        Smallest rating that is relevant.
+    cutoff
+        Length n of the lists.
+
+    References
+    ----------
+    BCC17 Sec. 3.2.
+    """
+    checks = _check_ranks("BCC17-EQ-ARP", ranked, "AR")
+    for each in ranked:
+        table = each.stored["AR"]
+        found = _measured(table, f"P@{cutoff}", min_rating, "all")
+        by_hand = sum(hits_in_lists(each).tolist()) / (cutoff * n_users)
+        what = "|P - mean over all users of hits/n in the sorted list|"
+        checks.append(Check("BCC17-EQ-ARP", "mean", what, n_users, abs(found - by_hand)))
+    return joined_checks(checks)
+
+
+def check_1r_precision(
+    ranked: Sequence[RankedTwice], *, min_rating: float, cutoff: int
+) -> list[Check]:
+    """Compare 1RP with the hits of all sorted runs over n times their number (Eq. 1).
+
+    Parameters
+    ----------
+    ranked
+        Ranks of 1R, stored and by sorting.
+    min_rating
+        Smallest rating that is relevant.
+    cutoff
+        Length n of the lists.
+    """
+    checks = _check_ranks("BCC17-EQ1", ranked, "1R")
+    for each in ranked:
+        found = _measured(each.stored["1R"], f"P@{cutoff}", min_rating, "runs")
+        own = each.found.ranks["1R"][each.found.positive].tolist()
+        by_hand = sum(1 <= place <= cutoff for place in own) / (cutoff * len(own))
+        what = "|1RP - hits of sorted runs/(n |PR_test|)|"
+        checks.append(Check("BCC17-EQ1", "mean", what, len(own), abs(found - by_hand)))
+    return joined_checks(checks)
+
+
+def oracle_runs(split: Split, min_rating: float, size: int, seed: int) -> RankTable:
+    """Rank the runs of a split by the test ratings themselves."""
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), min_rating)
     (runs,) = rank(_Oracle(split), split, [rule], seed=seed)
-    values = measure(runs, [parse_metric(f"P@{cutoff}")], min_rating=min_rating)
-    value = aggregate(runs, values, min_rating=min_rating, population="runs")[0]
-    deviation = abs(float(value) - 1 / cutoff)
-    return [
-        Check("BCC17-C-MAX1R", "|1RP of an oracle - 1/n|", len(runs.rank), deviation, _ROUNDING)
-    ]
+    return runs
 
 
-def _check_one_relevant(
-    runs: RankTable, min_rating: float, cutoff: int, rating_max: float
+def check_ceiling(runs: RankTable, min_rating: float, cutoff: int) -> list[Check]:
+    """Check that the best ranking reaches 1/n under 1R (Sec. 3.2), whose runs are given."""
+    value = _measured(runs, f"P@{cutoff}", min_rating, "runs")
+    what = "|1RP of an oracle - 1/n|"
+    return [Check("BCC17-C-MAX1R", "oracle", what, len(runs.rank), abs(value - 1 / cutoff))]
+
+
+def check_lemma(ranked: Sequence[RankedTwice], *, min_rating: float, cutoff: int) -> list[Check]:
+    """Check the lemma user by user: stored runs against hits in the sorted joint list (Eq. 2).
+
+    Parameters
+    ----------
+    ranked
+        Stored ranks of 1R-shared, and ranks in the joint set by sorting.
+    min_rating
+        Smallest rating that is relevant.
+    cutoff
+        n of 1RP@n.
+
+    References
+    ----------
+    BCC17 Sec. 3.4, Eq. 2.
+    """
+    checks = _check_ranks("BCC17-L1", ranked, "shared")
+    for each in ranked:
+        table, positive = each.stored["shared"], each.found.positive
+        joint = each.found.joint[positive]
+        n_relevant = np.bincount(table.user, minlength=table.n_users)[table.user]
+
+        def per_user(hits: npt.NDArray[np.bool_], table: RankTable = table) -> npt.NDArray[Any]:
+            return np.bincount(table.user, weights=hits / cutoff, minlength=table.n_users)
+
+        listed = joint > 0
+        low = per_user(listed & (joint <= cutoff))
+        high = per_user(listed & (joint <= cutoff + n_relevant - 1))
+        runs = per_user((table.rank > 0) & (table.rank <= cutoff))
+        n_users, n_runs = len(np.unique(table.user)), len(joint)
+        derived = ranks_in_shared_set(table)
+        # Runs of equal rank may be derived in either order: compared is each user's set of ranks.
+        order, own = np.lexsort((derived, table.user)), np.lexsort((joint, table.user))
+        apart = largest(derived[order] - joint[own])
+        checks += [
+            Check("BCC17-L1", "lower", "lower bound - 1RP, per user", n_users, _most(low - runs)),
+            Check("BCC17-L1", "upper", "1RP - upper bound, per user", n_users, _most(runs - high)),
+            Check("BCC17-L1", "joint-ranks", "|derived - sorted rank in T_u|", n_runs, apart),
+        ]
+        for name, hits in (("lower", low), ("upper", high)):
+            found = _measured(table, f"{name}@{cutoff}", min_rating, "runs")
+            what = f"|{name} bound measured - by hand from joint lists|"
+            deviation = abs(found - float(hits.sum()) / n_runs)
+            checks.append(Check("BCC17-L1", f"{name}-value", what, n_runs, deviation))
+    return joined_checks(checks)
+
+
+def _most(values: npt.ArrayLike) -> float:
+    return float(np.max(np.asarray(values, dtype=float)))
+
+
+def check_one_relevant(
+    ap: npt.NDArray[np.float64], rr: npt.NDArray[np.float64], places: npt.NDArray[np.int64]
 ) -> list[Check]:
-    texts = ("AP", "RR", f"nDCG@{cutoff}", f"nDCG(exp)@{cutoff}")
-    ap, rr, binary, graded = measure(
-        runs, [parse_metric(text) for text in texts], min_rating=min_rating, rating_max=rating_max
-    )
+    """Compare AP and RR of runs with their definitions on sorted lists, and with each other.
+
+    Parameters
+    ----------
+    ap, rr : ndarray of float64, shape (n_runs,)
+        As measured.
+    places : ndarray of int64, shape (n_runs,)
+        Where the relevant item stands in each sorted run; 0 if it is not in the list.
+
+    References
+    ----------
+    BCC17 Sec. 6.3.
+    """
+    lists = [[place] if place else [] for place in places.tolist()]
+    precisions = [_average_precision(ranks, 1) for ranks in lists]
+    reciprocals = [1 / min(ranks) if ranks else 0.0 for ranks in lists]
+    rows = [
+        ("ap-is-rr", "|AP - RR| of a run", ap - rr),
+        ("ap", "|AP measured - by its definition on the sorted run|", ap - precisions),
+        ("rr", "|RR measured - 1/k, k the place in the sorted run|", rr - reciprocals),
+    ]
     return [
-        Check("BCC17-C-1RRED", "|AP - RR| per run", len(ap), float(np.abs(ap - rr).max())),
-        Check(
-            "BCC17-C-1RRED",
-            "|nDCG of graded - of binary gains| per run",
-            len(ap),
-            float(np.abs(graded - binary).max()),
-            _ROUNDING,
-        ),
+        Check("BCC17-C-1RRED", name, what, len(ap), largest(apart)) for name, what, apart in rows
     ]
 
 
-def _check_proof(seed: int, n_instances: int = 3000) -> list[Check]:
-    """Try both forms of the rank inequality on random target sets, ranked by sorting."""
-    rng = stream(seed, "proof")
-    corrected, printed = [], []
-    for _ in range(n_instances):
-        n_relevant, n_others = int(rng.integers(1, 8)), int(rng.integers(1, 30))
-        keys = rng.permutation(n_relevant + n_others)
-        positives, others = keys[:n_relevant], keys[n_relevant:]
-        for key in positives:
-            own = 1 + int((others > key).sum())
-            shared = own + int((positives > key).sum())
-            corrected.append(shared <= own + n_relevant - 1)
-            if n_relevant > 1:
-                printed.append(own < shared + n_relevant - 1)
-    return [
-        _violations("BCC17-L1-PROOF", "corrected inequality broken", corrected),
-        _violations("BCC17-L1-PROOF", "printed inequality true although |PR| > 1", printed),
+def _check_metrics_of_runs(ranked: Sequence[RankedTwice], min_rating: float) -> list[Check]:
+    metrics = [parse_metric(text) for text in ("AP", "RR")]
+    checks = []
+    for each in ranked:
+        ap, rr = measure(each.stored["1R"], metrics, min_rating=min_rating)
+        checks += check_one_relevant(ap, rr, places(each, "1R")[0])
+    return joined_checks(checks)
+
+
+def _average_precision(ranks: Sequence[int], n_relevant: int) -> float:
+    """Average the precision at the rank of each relevant item; 0 for those not in the list."""
+    return sum(j / rank for j, rank in enumerate(sorted(ranks), 1)) / n_relevant
+
+
+def _several_grades(split: Split, min_rating: float) -> float:
+    """Lower a threshold, where needed, to the second largest rating of the test."""
+    grades = np.unique(split.test.value)
+    return min(min_rating, float(grades[-2:][0]))
+
+
+def _check_graded_runs(
+    split: Split, threshold: float, size: int, cutoff: int, rating_max: float, seed: int
+) -> list[Check]:
+    popular = train_as_experiment(System("Popularity", "Popularity"), split, seed=seed)
+    rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), threshold)
+    (runs,) = rank(popular, split, [rule], seed=seed)
+    # On a scale that ends at 1 there is no exponential gain.
+    gains = ["", "(linear)", *(["(exp)"] if rating_max > 1 else [])]
+    binary, *graded = _ndcg(runs, threshold, cutoff, *gains, rating_max=rating_max)
+    return check_run_grades(binary, graded, runs, cutoff=cutoff)
+
+
+def check_run_grades(
+    binary: npt.NDArray[np.float64],
+    graded: Sequence[npt.NDArray[np.float64]],
+    runs: RankTable,
+    *,
+    cutoff: int,
+) -> list[Check]:
+    """Check that the grade of the only relevant item cannot move nDCG.
+
+    Parameters
+    ----------
+    binary : ndarray of float64, shape (n_runs,)
+        nDCG of each run as measured, with binary gains.
+    graded : sequence of ndarray of float64, shape (n_runs,)
+        The same with other gains.
+    runs
+        Runs of items with several grades.
+    cutoff
+        n of nDCG@n.
+
+    References
+    ----------
+    BCC17 Sec. 6.3.
+    """
+    by_hand = [1 / math.log2(1 + n) if 1 <= n <= cutoff else 0.0 for n in runs.rank.tolist()]
+    n_grades = float(len(np.unique(runs.value)))
+    moved = largest([values - binary for values in graded])
+    rows = [
+        ("grades", "grades of relevant items", n_grades),
+        ("ndcg-of-runs", "|nDCG with linear or exponential gains - binary| of a run", moved),
+        ("ndcg", "|nDCG of a run - 1/log2(1 + k) within n|", largest(binary - by_hand)),
     ]
+    return [Check("BCC17-C-1RRED", name, what, len(binary), worst) for name, what, worst in rows]
+
+
+def check_ar_grades(ranked: Sequence[RankedTwice], *, threshold: float, cutoff: int) -> list[Check]:
+    """Measure how far grades move nDCG under AR, and check its definition there.
+
+    Parameters
+    ----------
+    ranked
+        Ranks of AR, stored and by sorting.
+    threshold
+        Smallest rating that is relevant.
+    cutoff
+        n of nDCG@n.
+
+    References
+    ----------
+    BCC17 Sec. 6.3, Fig. 8: gains are the ratings from the threshold on.
+    """
+    checks = []
+    for each in ranked:
+        binary, linear = _ndcg(each.stored["AR"], threshold, cutoff, "", "(linear)")
+        own = each.found
+        users = own.users[np.isin(own.users, own.user[own.value >= threshold])]
+        expected = [_linear_ndcg(own, user, threshold, cutoff) for user in users.tolist()]
+        rows = [
+            (
+                "grades-under-ar",
+                "largest |nDCG with linear - with binary gains| of a user under AR",
+                linear[users] - binary[users],
+            ),
+            (
+                "ndcg-under-ar",
+                "|nDCG with linear gains - by its definition on the sorted list| under AR",
+                linear[users] - expected,
+            ),
+        ]
+        checks += [
+            Check("BCC17-C-1RRED", name, what, len(users), largest(apart))
+            for name, what, apart in rows
+        ]
+    return joined_checks(checks)
+
+
+def _ndcg(
+    table: RankTable, threshold: float, cutoff: int, *gains: str, rating_max: float | None = None
+) -> npt.NDArray[np.float64]:
+    metrics = [parse_metric(f"nDCG{gain}@{cutoff}") for gain in gains]
+    return measure(table, metrics, min_rating=threshold, rating_max=rating_max)
+
+
+def _linear_ndcg(found: SortedRanks, user: int, threshold: float, cutoff: int) -> float:
+    """Compute nDCG of a user who has relevant items, from places in the sorted AR list."""
+    rows = slice(*np.searchsorted(found.user, [user, user + 1]))
+    pairs = zip(found.value[rows].tolist(), found.ranks["AR"][rows].tolist(), strict=True)
+    gains = [(value, place) for value, place in pairs if value >= threshold]
+    best = sorted((value for value, _ in gains), reverse=True)[:cutoff]
+    ideal = sum(value / math.log2(1 + place) for place, value in enumerate(best, 1))
+    return sum(v / math.log2(1 + place) for v, place in gains if 1 <= place <= cutoff) / ideal
