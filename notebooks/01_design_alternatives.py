@@ -527,7 +527,7 @@ checks = run_maker(
         "size": size,
         "cutoff": cutoff,
         "n_sampled": n_sampled,
-        "grid": measured.grid.to_dict(),
+        "grids": [measured.grid.to_dict()],
     },
     record="01_design_alternatives/checks",
 )

@@ -85,9 +85,7 @@ def test_every_assertion_is_a_part_or_says_why_not(topic):
         silent = [
             number
             for number, assertion in enumerate(asserts, 1)
-            if number not in named
-            and number not in criterion.elsewhere
-            and not assertion.unchecked
+            if number not in named and number not in criterion.elsewhere and not assertion.unchecked
         ]
         assert not silent, f"{claim_id}: assertions {silent} are no part and say nothing"
 
@@ -276,7 +274,7 @@ def known_makers(monkeypatch):
 
 def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, known_makers):
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path))
-    rows = [Check("BCC17-T2", "deviation", 3, 0.0, 1e-12), Check("BCC17-T2", "count", 2, 0.5, 1.0)]
+    rows = [Check("BCC17-T2", "t", "deviation", 3, 0.0), Check("BCC17-T2", "rho", "count", 2, 0.5)]
     found = {"checks": rows, "statistics": {"rho": 0.5}}
 
     @maker("made up/checks", Checks)
@@ -297,12 +295,14 @@ def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, 
                 patched.setitem(found, name, value)
             return stored.compare(stored.recompute()).differing
 
-    rounding = [dataclasses.replace(rows[0], worst=1e-10), dataclasses.replace(rows[1], worst=1.4)]
+    rounding = [dataclasses.replace(rows[0], worst=1e-10), rows[1]]
     assert differing(checks=rounding) == ()
-    assert differing(checks=[dataclasses.replace(rows[0], worst=1e-3), rows[1]]) == ("deviation",)
-    assert differing(checks=[dataclasses.replace(rows[0], n_checked=4), rows[1]]) == ("deviation",)
-    assert differing(checks=rows[1:]) == ("deviation",)
-    assert differing(checks=[*rows, Check("BCC17-T1", "more", 1, 0.0)]) == ("more",)
+    first = ("BCC17-T2 t",)
+    assert differing(checks=[dataclasses.replace(rows[0], worst=1e-3), rows[1]]) == first
+    assert differing(checks=[dataclasses.replace(rows[0], n_checked=4), rows[1]]) == first
+    assert differing(checks=rows[1:]) == first
+    more = Check("BCC17-T1", "rows", "more", 1, 0.0)
+    assert differing(checks=[*rows, more]) == ("BCC17-T1 rows",)
     assert differing(statistics={"rho": 0.5 + 1e-7}) == ()
     assert differing(statistics={"rho": 0.5 + 1e-5}) == ("rho",)
     assert differing(statistics={"rho": math.nan}) == ("rho",)
@@ -312,10 +312,30 @@ def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, 
 def test_checks_of_unknown_claims_are_refused(known_makers):
     @maker("made up/strangers", Checks)
     def compute(dataset):
-        return [Check("BCC17-NONE", "deviation", 3, 0.0)], {}
+        return [Check("BCC17-NONE", "t", "deviation", 3, 0.0)], {}
 
     with pytest.raises(ConfigError, match=r"the ledger lacks: \['BCC17-NONE'\]"):
         run_maker("made up/strangers", "synthetic", parameters={})
+
+
+def test_checks_are_found_by_name_and_names_are_unique(known_makers):
+    rows = [Check("BCC17-T2", "t", "size", 3, 0.0), Check("BCC17-T1", "t", "rows", 8, 1.0)]
+
+    @maker("made up/names", Checks)
+    def compute(dataset, *, twice):
+        return rows * (1 + twice), {}
+
+    found = run_maker("made up/names", "synthetic", parameters={"twice": 0})
+    assert found["BCC17-T1", "t"] == rows[1]
+    assert found.about("BCC17-T2") == rows[:1]
+    with pytest.raises(ConfigError, match="unknown check of BCC17-T2 'rho'"):
+        found["BCC17-T2", "rho"]
+    with pytest.raises(ConfigError, match="no check of BCC17-T3"):
+        found["BCC17-T3", "t"]
+    with pytest.raises(ConfigError, match="two checks of one name: BCC17-T1 t, BCC17-T2 t"):
+        run_maker("made up/names", "synthetic", parameters={"twice": 1})
+    with pytest.raises(ConfigError, match="'Lower bound' of BCC17-L1: expected lower-case words"):
+        Check("BCC17-L1", "Lower bound", "lower bound", 1, 0.0)
 
 
 # -- a chapter from outside --------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_a_record_that_decides_has_a_region():
 
 
 def test_a_file_of_criteria_names_itself_and_the_claim():
-    with pytest.raises(ConfigError, match="x.yaml: A-1: unknown measure 'valu'"):
+    with pytest.raises(ConfigError, match=r"x\.yaml: A-1: unknown measure 'valu'"):
         read_criteria("A-1: {parts: [{finds: '{value}', measure: valu, least: 1}]}", "x.yaml")
     with pytest.raises(ConfigError, match=r"x.yaml: A-1: unknown entries \['part'\]"):
         read_criteria("A-1: {parts: [], part: []}", "x.yaml")

@@ -16,6 +16,7 @@ from recbias.claims.design_alternatives.proof import Instance
 from recbias.claims.design_alternatives.ranking_by_sorting import (
     LABELS,
     drawn_places,
+    rank_by_sorting,
     sorted_items,
     tie_keys,
 )
@@ -23,9 +24,11 @@ from recbias.claims.pages import task_table
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.metrics import measure, parse_metric
+from recbias.ranking import rank, top_items
 from recbias.ratings import Ratings
 from recbias.splits import from_fold_labels
 from recbias.streams import stream
+from recbias.targets import TargetRule, Targets
 from recbias.testset import dataset_splits
 from recbias.theory import split_statistics
 
@@ -161,6 +164,18 @@ def _coverage(inputs, tested=10):
     ratings = Ratings.from_frame(pairs.set_axis(["user_id", "item_id", "rating"], axis=1))
     fold = np.where(ratings.item < tested, ratings.user % 2, 1)
     return frame.check_coverage(from_fold_labels(ratings, fold)[:1])
+
+
+def _cost(inputs, n_items=200):
+    """All users rate three items of a catalogue, one of them in the test fold and liked."""
+    rng = np.random.default_rng(1)
+    chosen = [rng.permutation(n_items)[:3].tolist() for _ in range(60)]
+    rows = [(user, chosen[user][fold], 5 - fold, fold) for user in range(60) for fold in range(3)]
+    frame_ = pd.DataFrame(rows, columns=["user_id", "item_id", "rating", "fold"])
+    ratings = Ratings.from_frame(frame_[["user_id", "item_id", "rating"]])
+    fold = frame_.sort_values(["user_id", "item_id"])["fold"].to_numpy()
+    (first, *_) = from_fold_labels(ratings, fold)
+    return frame.check_cost(first, min_rating=5, size=11)
 
 
 def _lemma(inputs, **tables):
@@ -644,6 +659,12 @@ CHECKS = {
         lambda share: share >= 0.9,
         {"eight of ten": lambda x: _coverage(x, tested=8)},
     ),
+    ("BCC17-C-SIG", "ranked-items"): (
+        _cost,
+        lambda share: share <= 0.5,
+        {"a catalogue smaller than the sets": lambda x: _cost(x, n_items=9)},
+    ),
+    ("BCC17-C-THETA", "upper"): (_lemma, exact, _bounds(earlier)),
     ("BCC17-L1", "ranks"): (
         _lemma,
         exact,
@@ -734,7 +755,7 @@ def _worst(checks, claim, name):
     return found.worst
 
 
-@pytest.mark.parametrize(("claim", "name"), CHECKS, ids=" ".join)
+@pytest.mark.parametrize(("claim", "name"), CHECKS, ids=map(" ".join, CHECKS))
 def test_a_check_accepts_sound_input(sound, claim, name):
     check, allowed, _ = CHECKS[claim, name]
     assert allowed(_worst(check(sound), claim, name))
@@ -760,7 +781,7 @@ def made(grid):
         size=SIZE,
         cutoff=CUTOFF,
         n_sampled=N_SAMPLED,
-        grid=grid.to_dict(),
+        grids=[grid.to_dict()],
     )
     assert len({(row.claim, row.name) for row in rows}) == len(rows)
     return {(row.claim, row.name): row for row in rows}
@@ -787,9 +808,51 @@ def test_a_grid_without_a_system_or_label_is_refused(grid, sound):
         theorems.rank_twice(other, sound.first, **options)
 
 
+def test_a_ledger_without_the_sizes_of_the_data_is_refused(sound):
+    with pytest.raises(ConfigError, match="no number of items in '6040 users' of the ledger"):
+        _setup(sound, published="6040 users")
+
+
 def test_ranks_of_other_ratings_are_not_compared(sound):
     with pytest.raises(ConfigError, match="stored ranks are of other ratings"):
         _ar(sound, AR=_rows(lambda rows: rows[::-1]))
+
+
+# -- p-values ----------------------------------------------------------------------------------
+
+
+def _false_alarms(p_values):
+    """Compare how often p is small with how often it may be, in standard errors."""
+    shares = np.array([0.02, 0.1, 0.3, 0.7])
+    found = (np.array(p_values)[:, None] <= shares).mean(axis=0)
+    return np.abs(found - shares) / np.sqrt(shares * (1 - shares) / len(p_values))
+
+
+@pytest.mark.parametrize("n_folds", [1, 3, 5])
+@pytest.mark.parametrize("n_columns", [1, 400])
+def test_fair_coins_are_called_unfair_as_often_as_stated(n_folds, n_columns):
+    rng = np.random.default_rng(4)
+    p_values = []
+    for _ in range(1000):
+        totals = rng.integers(2, 200, n_columns) if n_columns > 1 else np.array([10_000])
+        shares = [0.2] * n_folds + [1 - 0.2 * n_folds]
+        counts = rng.multinomial(totals, np.maximum(shares, 0)).T[:n_folds]
+        p_values.append(frame._coins(counts, totals))
+    assert _false_alarms(p_values).max() < 4
+
+
+def test_uniform_samples_are_called_biased_as_often_as_stated():
+    rng = np.random.default_rng(4)
+    p_values = []
+    for seed in range(600):
+        pool = rng.integers(150, 400, 300)
+        above = (pool * rng.random(300) ** 3).astype(int)
+        own = SimpleNamespace(pool=pool, above=above, positive=np.ones(300, dtype=bool))
+        table = SimpleNamespace(rank=1 + rng.hypergeometric(above, pool - above, SIZE - 1))
+        ranked = [definitions.RankedTwice("x", own, {"1R": table})]
+        (check,) = definitions.check_sampling(ranked, size=SIZE, seed=seed)
+        p_values.append(check.worst)
+    assert _false_alarms(p_values).max() < 4
 
 
 # -- the second way to rank --------------------------------------------------------------------
@@ -802,6 +865,45 @@ def test_equal_scores_are_ordered_by_tie_keys_that_never_coincide():
     assert keys.max() < 2**32
     order = sorted_items(np.arange(3000), np.zeros(3000, dtype=np.float32), keys)
     assert (np.diff(keys[order]) < 0).all()
+
+
+class _Given:
+    """Returns scores that were made up; NaN where there is none."""
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def score(self, users):
+        return self.scores[users]
+
+
+def test_both_ways_agree_on_ties_zeros_and_missing_scores():
+    """Also where the pool is smaller than the sample, and a user has no test or training rating."""
+    rng = np.random.default_rng(2)
+    n_users, n_items, seed = 40, 30, 5
+    user, item = np.nonzero(rng.random((n_users, n_items)) < 0.4)
+    values = rng.integers(1, 6, len(user))
+    pairs = pd.DataFrame({"user_id": user, "item_id": item, "rating": values})
+    split = from_fold_labels(
+        Ratings.from_frame(pairs), (user % 7 == 3) + rng.integers(2, size=len(user))
+    )[1]
+    scores = rng.choice([-1.5, -0.0, 0.0, 2.0, np.nan], (n_users, split.test.n_items))
+    model = _Given(scores.astype(np.float32))
+    (found,) = rank_by_sorting(
+        {"given": model}, split, users=np.arange(split.test.n_users), min_rating=4, size=6,
+        n_sampled=9, cutoff=4, seed=seed,
+    ).values()  # fmt: skip
+    rules = {"AI": "AI-AN-AR", "AR": "TI-AN-AR", "NN": "TI-NN-AR N=9"}
+    rules |= {"1R": "TI-NN-1R t=6", "shared": "TI-NN-1R-shared t=6"}
+    targets = [Targets(TargetRule.parse(rule), 4.0) for rule in rules.values()]
+    own_seed = int(stream(seed, "rank", split.fold).integers(2**63))
+    for label, table in zip(rules, rank(model, split, targets, seed=own_seed), strict=True):
+        rows = found.positive if table.per == "run" else slice(None)
+        assert found.ranks[label][rows].tolist() == table.rank.tolist()
+        assert (table.rank == 0).any()
+        assert (table.rank > 0).any()
+    own_lists = top_items(model, split, cutoff=4, candidates="TI", seed=own_seed)
+    assert found.lists.tolist() == own_lists.tolist()
 
 
 @pytest.mark.parametrize("wanted", [3, 60, 200])

@@ -363,7 +363,12 @@ def check_runs(
         n_runs, sampled = len(table.item), table.n_targets - 1
         wrong = largest(sampled - np.minimum(size - 1, pool[table.user]))
         rows = [
-            ("BCC17-T3", "one-per-run", "test positives without a run of their own", odd),
+            (
+                "BCC17-T3",
+                "one-per-run",
+                "test positives without one run of their own, and runs of others",
+                odd,
+            ),
             ("BCC17-T3", "run-size", "||N_u^r| - min(t - 1, pool)| under 1R-NN", wrong),
             (
                 "BCC17-T3",

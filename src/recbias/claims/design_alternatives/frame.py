@@ -16,7 +16,7 @@ from recbias.grid import Grid
 from recbias.ranking import RankTable
 from recbias.splits import Split
 
-__all__ = ["check_coverage", "check_setup", "check_task_table"]
+__all__ = ["check_cost", "check_coverage", "check_setup", "check_task_table"]
 
 _N_ROWS_OF_TABLE_1 = 8
 _N_FOLDS, _TEST_SHARE, _THRESHOLD, _RUN_SIZE = 5, 0.2, 5.0, 100
@@ -48,6 +48,32 @@ def check_coverage(splits: Sequence[Split]) -> list[Check]:
     shares = [len(np.unique(split.test.item)) / split.test.n_items for split in splits]
     what = "smallest share of the catalogue with a test rating, |C_TI|/|I| of a fold"
     return [Check("BCC17-C-TIAI", "share-tested", what, len(shares), min(shares))]
+
+
+def check_cost(first: Split, *, min_rating: float, size: int) -> list[Check]:
+    """Give what share of the items of larger 1R target sets smaller ones have to rank (Sec. 3.3).
+
+    Parameters
+    ----------
+    first
+        A fold.
+    min_rating
+        Smallest rating that is relevant.
+    size
+        Size of the smaller sets; the larger ones have ten times as many items beside the relevant
+        one and one more, 1,001 for 100.
+    """
+    test, train = first.test, first.train
+    candidates = set(test.item.tolist())
+    ranked = np.zeros(2)
+    for user in range(test.n_users):
+        own = slice(test.indptr[user], test.indptr[user + 1])
+        liked = test.item[own][test.value[own] >= min_rating].tolist()
+        trained = train.item[train.indptr[user] : train.indptr[user + 1]].tolist()
+        pool = len(candidates.difference(liked, trained))
+        ranked += [len(liked) * (min(wanted, pool) + 1) for wanted in (size - 1, 10 * size)]
+    what = f"items in all 1R target sets of {size}, over those of {10 * size + 1}"
+    return [Check("BCC17-C-SIG", "ranked-items", what, test.n_users, float(ranked[0] / ranked[1]))]
 
 
 def check_setup(
@@ -99,7 +125,7 @@ def check_setup(
         ),
         (
             "fold-coins",
-            "p-value of: so are those of users, each rating by a coin of its own (two-sided)",
+            "p-value of: each rating comes into test by a coin of its own, by users (two-sided)",
             sizes["users"],
             _coins(counts, own),
         ),

@@ -34,6 +34,7 @@ from recbias.claims.design_alternatives.definitions import (
     places,
 )
 from recbias.claims.design_alternatives.frame import (
+    check_cost,
     check_coverage,
     check_setup,
     check_task_table,
@@ -108,12 +109,12 @@ class _Oracle:
         return scores
 
 
-def _key_of_grid(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-    """Name the grid whose cells are checked: they go stale with what ranked those."""
-    return Grid.from_dict(given["grid"]).key_of(hashes)
+def _keys_of_grids(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+    """Name the grids whose cells are checked: they go stale with what ranked those."""
+    return [Grid.from_dict(grid).key_of(hashes) for grid in given["grids"]]
 
 
-@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_key_of_grid, covers=("grid",))
+@maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_keys_of_grids, covers=("grids",))
 def theorem_checks(
     dataset: Dataset,
     *,
@@ -123,7 +124,7 @@ def theorem_checks(
     size: int,
     cutoff: int,
     n_sampled: int,
-    grid: Mapping[str, Any],
+    grids: Sequence[Mapping[str, Any]],
 ) -> tuple[list[Check], dict[str, float]]:
     """Check the definitions and theorems of the chapter on a dataset.
 
@@ -141,8 +142,8 @@ def theorem_checks(
         Length of the lists.
     n_sampled
         Sampled items of the AR-NN target sets.
-    grid
-        The chapter's grid of systems, which was run here, as a dict.
+    grids
+        Grids that were run here, as dicts; the first is the chapter's grid of systems.
 
     Returns
     -------
@@ -154,10 +155,10 @@ def theorem_checks(
     Raises
     ------
     ConfigError
-        If the grid lacks one of `RANKED_SYSTEMS`, or a label of
+        If that grid lacks one of `RANKED_SYSTEMS`, or a label of
         :data:`~recbias.claims.design_alternatives.ranking_by_sorting.LABELS`.
     """
-    asked = Grid.from_dict(grid)
+    asked = Grid.from_dict(grids[0])
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
     users = _chosen_users(first.test.n_users, seed)
@@ -200,6 +201,7 @@ def theorem_checks(
             published=ledger["BCC17-SETUP"].values["ML-1M"],
         ),
         *check_coverage(splits),
+        *check_cost(first, min_rating=min_rating, size=size),
         *check_lemma(ranked, min_rating=min_rating, cutoff=cutoff),
         *check_proof(proofs, cutoff),
         *_check_metrics_of_runs(ranked, min_rating),
@@ -277,8 +279,9 @@ def rank_twice(
     stored: dict[str, dict[str, RankTable]] = {name: {} for name in RANKED_SYSTEMS}
     for label in LABELS:
         tables = grid_tables(grid.with_systems(RANKED_SYSTEMS), label)
-        for name, _, _, table in takewhile(lambda each: each[1] == first.fold, tables):
-            stored[name][label] = _of_users(table, users)
+        for name, _, repeat, table in takewhile(lambda each: each[1] == first.fold, tables):
+            if repeat == 0:  # the seed that is trained here
+                stored[name][label] = _of_users(table, users)
     return [RankedTwice(name, found[name], stored[name]) for name in RANKED_SYSTEMS]
 
 
@@ -411,6 +414,13 @@ def check_lemma(ranked: Sequence[RankedTwice], *, min_rating: float, cutoff: int
             Check("BCC17-L1", "lower", "lower bound - 1RP, per user", n_users, _most(low - runs)),
             Check("BCC17-L1", "upper", "1RP - upper bound, per user", n_users, _most(runs - high)),
             Check("BCC17-L1", "joint-ranks", "|derived - sorted rank in T_u|", n_runs, apart),
+            Check(
+                "BCC17-C-THETA",
+                "upper",
+                "hits of runs - |PR_test(u)| times the hits in the top n of T_u, over n",
+                n_users,
+                _most(runs - np.bincount(table.user, minlength=table.n_users) * low),
+            ),
         ]
         for name, hits in (("lower", low), ("upper", high)):
             found = _measured(table, f"{name}@{cutoff}", min_rating, "runs")
