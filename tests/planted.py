@@ -12,7 +12,8 @@ A change is one of these; several are separated by ``;``:
 * ``... +- 0.002``: with this standard error, apart from all others; 0 for none;
 * ``... tail 0.04 at 0.07``: this share of every second draw lies there;
 * ``p[1R per run] of pLSA and Random = 0.002``: of a paired test;
-* ``check NAME = 0.1``: what was found for a check of the claim;
+* ``check NAME = 0.1``: what was found for a check of the claim, at first the first value with
+  which its part holds;
 * ``seeds of pLSA = 1``, ``data set = filmtrust``, ``feedback = implicit``.
 
 ``of all of SET`` changes each system of a set of the world, ``of each of SET`` one in turn: a row
@@ -21,13 +22,13 @@ each. Then ``{which}`` in the beginning of a part's sentence is the system whose
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 from pathlib import Path
 from unittest import mock
@@ -41,10 +42,12 @@ from recbias.claims import Check, Checks, Verdict, claims, judge, judging
 from recbias.claims import design_alternatives as chapter
 from recbias.claims.records import ClaimCriterion, Record, written
 from recbias.recommenders import bcc17_grid, with_seeds
+from recbias.results import StoredResult
 
 FILE = Path(__file__).with_name("planted_verdicts.yaml")
 N_DRAWS = 1000
 CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
+TABLES = ("systems", "grid", "lemma")
 
 _Place = tuple[str, str, str, str, str]
 """Edition, table, system, label, metric without cutoff."""
@@ -118,14 +121,15 @@ def _metric(grid: Grid, label: str, name: str) -> str:
 class World:
     """Values by place, p-values, checks, and what the data are; changes give another world."""
 
-    def __init__(self, text: Mapping) -> None:
+    def __init__(self, text: Mapping, checks: Mapping) -> None:
         self.sets: dict[str, list[str]] = text["sets"]
         self._error = float(text["error"])
         self._facts = {"data set": text["data set"], "feedback": "explicit"}
         self._values: dict[_Place, Drawn] = {}
         self._p: dict[tuple[str, str, frozenset[str]], float] = {}
-        self._checks: dict[tuple[str, str], float] = {}
         self._few: frozenset[str] = frozenset()
+        self._base: World | None = None
+        self._found: dict[str, dict[str, StoredResult]] = {}
         for table, planted in text["values"].items():
             place = "" if table == "systems" else f" in {table}"
             for term, row in planted["rows"].items():
@@ -134,8 +138,11 @@ class World:
         for asked, p in text["p"].items():
             for pair in combinations(self.sets["five"], 2):
                 self._p[(*asked.split(" per "), frozenset(pair))] = float(p)
-        for claim, found in (text.get("checks") or {}).items():
-            self._checks |= {(claim, name): float(worst) for name, worst in found.items()}
+        self._checks = {
+            (claim, name): float(sides["holds"][0])
+            for claim, found in checks.items()
+            for name, sides in found.items()
+        }
         own = dict(self._values)
         for edition in text["editions"]:
             self._values |= {(edition, *place[1:]): drawn for place, drawn in own.items()}
@@ -145,9 +152,10 @@ class World:
 
     def changed(self, changes: str, claim: str) -> World:
         """The world after some changes; `claim` is the one whose checks are meant."""
-        other = object.__new__(World)
-        other.__dict__ |= {k: v.copy() if isinstance(v, dict) else v
-                           for k, v in vars(self).items() if k != "results"}  # fmt: skip
+        other = copy.copy(self)
+        other._base, other._found = self, {}
+        for name in ("_facts", "_values", "_p", "_checks"):
+            setattr(other, name, dict(getattr(self, name)))
         for change in changes.split(";"):
             what, value = change.strip().split(" = ")
             if what in self._facts:
@@ -208,33 +216,43 @@ class World:
         """Name of the edition that is judged."""
         return self._facts["data set"]
 
-    @cached_property
-    def results(self) -> dict[str, dict]:
-        """Results by edition, the one that is judged under the empty name."""
-        return {
-            edition: self._of_edition(edition) for edition in {place[0] for place in self._values}
-        }
-
-    def load(self, name: str, dataset: str) -> dict:
+    def load(self, name: str, dataset: str) -> dict[str, StoredResult]:
         """Stand in for what loads a chapter's results on another data set."""
         assert name == chapter.CHAPTER
-        return self.results.get(dataset, {})
+        return self.results(dataset) if any(place[0] == dataset for place in self._values) else {}
 
-    def _of_edition(self, edition: str) -> dict:
-        name = edition or self.data_set
-        record = {"name": name, "feedback": self._facts["feedback"] if not edition else "explicit"}
+    def results(self, edition: str = "") -> dict[str, StoredResult]:
+        """Results of an edition; of the one that is judged if none is named."""
+        if edition not in self._found:
+            self._found[edition] = self._of_edition(edition)
+        return self._found[edition]
+
+    def _of_edition(self, edition: str) -> dict[str, StoredResult]:
+        record = {"name": edition or self.data_set, "feedback": "explicit"}
+        if not edition:
+            record["feedback"] = self._facts["feedback"]
         rows = [Check(*key, " ".join(key), 1, worst) for key, worst in self._checks.items()]
-        found: dict = {
-            "checks": Checks(
-                key="planted", dataset=record, maker_name="planted", given={}, rows=tuple(rows),
-                statistics={},
-            )
-        }  # fmt: skip
-        for table in ("systems", "grid", "lemma"):
-            found[table] = self._table(edition, table, record)
-        return found
+        checks = Checks(
+            key="planted", dataset=record, maker_name="", given={}, rows=tuple(rows), statistics={}
+        )
+        tables = {name: self._table(edition, name, record) for name in TABLES}
+        return {"checks": checks, **tables}
 
-    def _table(self, edition: str, table: str, record: Mapping) -> Results:
+    def _same(self, edition: str, table: str) -> bool:
+        """Whether nothing was changed that a table shows."""
+        if self._base is None or edition == "" and self._facts != self._base._facts:
+            return False
+        if self._few or (table == "systems" and self._p != self._base._p):
+            return False
+        return all(
+            drawn is self._base._values[place]
+            for place, drawn in self._values.items()
+            if place[:2] == (edition, table)
+        )
+
+    def _table(self, edition: str, table: str, record: Mapping[str, str]) -> StoredResult:
+        if self._base is not None and self._same(edition, table):
+            return self._base.results(edition)[table]
         grid = _grid(record["name"], table, tuple(sorted(self._few)))
         names = [
             (system.name, label, metric)
@@ -290,6 +308,8 @@ class Row:
         Of the claim; empty where the row says nothing about it.
     corrected
         Of its corrected form.
+    turn
+        The system whose turn it is.
     """
 
     claim: str
@@ -298,20 +318,19 @@ class Row:
     part_verdict: str
     claim_verdict: str = ""
     corrected: str = ""
+    turn: str = ""
 
     def __str__(self) -> str:
         return f"{self.claim}: {self.part}: {self.changes or 'as it stands'}"
 
-    def is_about(self, record: Record) -> bool:
-        """Whether a record makes the part."""
-        names = ("{which}", *(system.name for system in line_up("bcc17")))
+    def is_about(self, record: Record, which: str = "{which}") -> bool:
+        """Whether a record makes the part, of a system where one has a part of its own."""
+        if self.part.startswith("check "):
+            return record.measure == "check" and f"check {record.name}" == self.part
         return bool(self.part) and any(
-            _filled(record, name).startswith(self.part) for name in names
+            record.finds.replace("{which}", name).startswith(self.part)
+            for name in ("{which}", which)
         )
-
-
-def _filled(record: Record, which: str) -> str:
-    return record.finds.replace("{which}", which)
 
 
 class _EachKeyOnce(yaml.BaseLoader):
@@ -332,7 +351,7 @@ def _text() -> dict:
 @cache
 def base_world() -> World:
     """The world of the file."""
-    return World(_text()["world"])
+    return World(_text()["world"], _text()["checks"])
 
 
 @lru_cache(maxsize=None)
@@ -344,13 +363,21 @@ def world_of(changes: str, claim: str) -> World:
 @cache
 def rows() -> tuple[Row, ...]:
     """All rows of the file, those with ``of each of`` one by one."""
-    return tuple(
+    found = [
         row
         for claim, parts in _text()["verdicts"].items()
         for part, table in parts.items()
         for changes, verdicts in table.items()
         for row in _expanded(claim, part, changes, [v.strip() for v in verdicts.split(";")])
-    )
+    ]
+    found += [
+        Row(claim, f"check {name}", f"check {name} = {worst}", verdict)
+        for claim, checks in _text()["checks"].items()
+        for name, sides in checks.items()
+        for verdict, values in sides.items()
+        for worst in values
+    ]
+    return tuple(found)
 
 
 def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> Iterator[Row]:
@@ -366,22 +393,30 @@ def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> I
         return
     for system in base_world().sets[turns[1]]:
         yield Row(
-            claim, part.replace("{which}", system), changes.replace(turns[0], system), *verdicts
-        )
+            claim, part.replace("{which}", system), changes.replace(turns[0], system), *verdicts,
+            turn=system,
+        )  # fmt: skip
 
 
-@contextmanager
-def judged_by(criteria: Mapping[str, ClaimCriterion]) -> Iterator[None]:
-    """Judge by other criteria than those of the files, as if their lock had been renewed."""
-    with mock.patch.object(judging, "locked_criteria", lambda topic: criteria):
-        yield
+_dataset_info = cache(judging.dataset_info)  # which reads the registry anew each time
 
 
-def judge_planted(claim: str, world: World) -> Verdict:
-    """Judge a claim in a world, by the criteria of `judged_by`."""
-    (asked,) = (each for each in claims() if each.id == claim)
-    with mock.patch.object(judging, "load_chapter", world.load):
-        return judge(asked, world.results[""])
+def verdict_of(row: Row, criterion: ClaimCriterion) -> Verdict:
+    """Judge the world of a row as a chapter is judged, by a criterion as if it were locked.
+
+    A row that says nothing about its claim is judged by the records that it is about alone.
+    """
+    if not row.claim_verdict:
+        own = tuple(each for each in criterion.records if row.is_about(each, row.turn))
+        criterion = dataclasses.replace(criterion, records=own or criterion.records)
+    world = world_of(row.changes, row.claim)
+    (claim,) = (each for each in claims() if each.id == row.claim)
+    with (
+        mock.patch.object(judging, "locked_criteria", lambda topic: {row.claim: criterion}),
+        mock.patch.object(judging, "load_chapter", world.load),
+        mock.patch.object(judging, "dataset_info", _dataset_info),
+    ):
+        return judge(claim, world.results())
 
 
 def fault(row: Row, verdict: Verdict) -> str:
@@ -397,11 +432,7 @@ def fault_of_part(row: Row, verdict: Verdict) -> str:
     """Say the same about the part alone."""
     if not row.part:
         return ""
-    meant = [
-        part
-        for part in verdict.parts
-        if any(_filled(part.record, n).startswith(row.part) for n in ("{which}", part.which))
-    ]
+    meant = [part for part in verdict.parts if row.is_about(part.record, part.which)]
     if not meant:
         found = [part.record.finds for part in verdict.parts]
         return f"{row}: no part begins so; there are {found} ({verdict.verdict}, {verdict.reason})"
