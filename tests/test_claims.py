@@ -286,8 +286,8 @@ def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, 
     assert stored.rows == tuple(rows)
     assert stored.given == {"worst": 5}
     same = stored.compare(stored.recompute())
-    assert (same.n_values, same.differing) == (3, ())
-    assert stored.recompute(systems=2) is None, "it has no part"
+    assert (same.n_values, same.differing) == (7, ())
+    assert stored.compare(stored.recompute(systems=2)) == same, "it has no part"
 
     def differing(**change):
         with monkeypatch.context() as patched:
@@ -295,18 +295,22 @@ def test_checks_are_recomputed_and_what_differs_is_named(tmp_path, monkeypatch, 
                 patched.setitem(found, name, value)
             return stored.compare(stored.recompute()).differing
 
-    rounding = [dataclasses.replace(rows[0], worst=1e-10), rows[1]]
-    assert differing(checks=rounding) == ()
-    first = ("BCC17-T2 t",)
-    assert differing(checks=[dataclasses.replace(rows[0], worst=1e-3), rows[1]]) == first
-    assert differing(checks=[dataclasses.replace(rows[0], n_checked=4), rows[1]]) == first
-    assert differing(checks=rows[1:]) == first
-    more = Check("BCC17-T1", "rows", "more", 1, 0.0)
-    assert differing(checks=[*rows, more]) == ("BCC17-T1 rows",)
+    def first(**change):
+        return [dataclasses.replace(rows[0], **change), rows[1]]
+
+    more = [*rows, Check("BCC17-T1", "rows", "more", 1, 0.0)]
+    whole = "what, n_checked, worst"
+    assert differing(checks=first(worst=1e-10)) == ()
+    assert differing(checks=first(worst=1e-3)) == ("BCC17-T2 t: worst",)
+    assert differing(checks=first(n_checked=4)) == ("BCC17-T2 t: n_checked",)
+    assert differing(checks=first(what="other")) == ("BCC17-T2 t: what",)
+    assert differing(checks=rows[1:]) == (f"BCC17-T2 t: {whole}",)
+    assert differing(checks=more) == (f"BCC17-T1 rows: {whole}",)
+    assert differing(checks=[])
     assert differing(statistics={"rho": 0.5 + 1e-7}) == ()
-    assert differing(statistics={"rho": 0.5 + 1e-5}) == ("rho",)
-    assert differing(statistics={"rho": math.nan}) == ("rho",)
-    assert differing(statistics={}) == ("rho",)
+    assert differing(statistics={"rho": 0.5 + 1e-5}) == ("statistics rho: value",)
+    assert differing(statistics={"rho": math.nan}) == ("statistics rho: value",)
+    assert differing(statistics={}) == ("statistics rho: value",)
 
 
 def test_checks_of_unknown_claims_are_refused(known_makers):

@@ -250,17 +250,19 @@ def test_a_split_that_cannot_be_made_names_the_step(
 def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    row = {"recorded": "01_x/systems", "values": 9, "difference": 1e-12, "of bound": 0.001,
-           "agrees": True, "differing": ""}  # fmt: skip
-    checks = {**row, "recorded": "01_x/checks", "agrees": False, "differing": "a bound"}
-    for rows, code in (([row], 0), ([row, checks], 1)):
+    row = {"recorded": "01_x/systems", "about": "", "values": 9, "difference": 1e-12,
+           "of bound": 0.001, "agrees": True, "differing": ()}  # fmt: skip
+    apart = {**row, "about": "ALS (why)", "values": 3}
+    checks = {**row, "recorded": "01_x/checks", "agrees": False, "differing": tuple("abcdefg")}
+    for rows, code in (([row, apart], 0), ([row, apart, checks], 1)):
         found = pd.DataFrame(rows)
-        monkeypatch.setattr("recbias.experiment.verify", lambda *_, found=found, **__: found)
+        monkeypatch.setattr("recbias.verification.verify", lambda *_, found=found, **__: found)
         result = call("verify", "--dataset", "synthetic")
         assert result.exit_code == code
         lines = result.stdout.splitlines()
-        assert lines[0] == (
-            "synthetic: 01_x/systems: 9 values, largest difference 1e-12 (0.001 of the bound): "
-            "agrees"
-        )
-        assert [line.endswith("DIFFERS a bound") for line in lines[1:]] == [True] * code
+        assert lines[:2] == [
+            f"synthetic: {title}, largest difference 1e-12 (0.001 of the bound): agrees"
+            for title in ("01_x/systems: 9 values", "01_x/systems: ALS (why): 3 values")
+        ]
+        ends = [line.endswith("DIFFERS a; b; c; d; e; and 2 more") for line in lines[2:]]
+        assert ends == [True] * code

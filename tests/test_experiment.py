@@ -14,13 +14,13 @@ from recbias.aggregation import aggregate, contributions, finish, units
 from recbias.comparison import user_means
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
-from recbias.experiment import grid_tables, verify
+from recbias.experiment import grid_tables
 from recbias.metrics import ListView, influence, measure, parse_metric
 from recbias.ranking import rank_once, top_items
 from recbias.recommenders import Algorithm, algorithm
 from recbias.resampling import weighted_medians
-from recbias.results import Quantity, load_result, stored_results
-from recbias.store import digest, write_document
+from recbias.results import Quantity, load_result
+from recbias.store import digest
 from recbias.streams import stream
 from recbias.targets import Targets, popularity_groups
 from recbias.testset import TestSet, dataset_splits, reduced_split
@@ -361,39 +361,6 @@ def test_without_record_absent_data_is_missing(recorded):
     grid, _, _ = recorded
     with pytest.raises(MissingData):
         run(grid)
-
-
-@pytest.fixture
-def verified(grid, tmp_path, monkeypatch):
-    """Results of the small table, as if recorded under its name, with the data at hand."""
-    from recbias import experiment
-    from recbias import results as stored
-
-    folder = tmp_path / "recorded" / load_dataset(grid.dataset).name
-    run(grid).save(folder / "table")
-    monkeypatch.setattr(experiment, "results_dir", lambda dataset, *, recorded: folder)
-    monkeypatch.setattr(
-        stored.StoredResult, "dataset_name", property(lambda self: grid.dataset), raising=True
-    )
-    return grid, folder
-
-
-def test_verify_agrees_with_what_was_recorded_and_notices_what_was_not(verified):
-    grid, folder = verified
-    assert stored_results(folder).keys() == {"table"}
-    report = verify(grid.dataset, systems=2).iloc[0]
-    assert report["agrees"]
-    assert report["values"] == 2 * 4
-    assert report["difference"] == 0
-
-    document = folder / "table.json"
-    record = json.loads(document.read_text())
-    record["body"]["values"]["columns"]["value"][0] += 1e-3
-    record.pop("digest")
-    write_document(document, **record)
-    report = verify(grid.dataset).iloc[0]
-    assert not report["agrees"]
-    assert report["differing"] in {system.name for system in grid.systems}
 
 
 def test_splits_of_a_grid_are_those_of_its_seed(grid):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import time
 import tomllib
 from pathlib import Path
@@ -107,6 +108,19 @@ def test_cells_dir_from_variable_clone_or_cache(
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
     assert places.cells_dir() == Path("/cache/recbias/cells")
     assert places.data_dirs() == []
+
+
+@pytest.mark.parametrize("before", ["/cells", None])
+def test_cells_are_kept_elsewhere_for_a_while(
+    before: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECBIAS_CELLS", raising=False)
+    if before is not None:
+        monkeypatch.setenv("RECBIAS_CELLS", before)
+    with places.cells_kept_in(tmp_path / "other"):
+        assert places.cells_dir() == tmp_path / "other"
+    assert os.environ.get("RECBIAS_CELLS") == before
+    assert not (tmp_path / "other").exists()
 
 
 def test_nothing_is_created(clone: Path) -> None:

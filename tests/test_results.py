@@ -79,7 +79,7 @@ def test_a_table_that_changed_is_noticed_by_row(sweep):
     frame = made.frame.assign(value=made.frame["value"] + [0, 1e-3])
     edited = dataclasses.replace(made, frame=frame)
     found = edited.compare(made.recompute())
-    assert found.differing == ("5 head",)
+    assert found.differing == ("5 head: value",)
     assert found.difference == pytest.approx(1e-3)
     shorter = dataclasses.replace(made, frame=made.frame[:1])
     assert shorter.compare(made.recompute()).differing
@@ -138,10 +138,10 @@ def test_tables_differ_in_texts_flags_infinities_and_columns_too(sweep):
         changed = wide.frame.copy()
         changed.loc[1, name] = value
         edited = dataclasses.replace(wide, frame=changed)
-        assert wide.compare(edited).differing == ("5 head",), name
+        assert wide.compare(edited).differing == (f"5 head: {name}",)
     moved = dataclasses.replace(made, replicates=made.replicates + 0.1)
     assert made.compare(moved).differing == ("replicates",)
-    assert made.compare(wide).differing == ("another table",)
+    assert made.compare(wide).differing == ("columns: flag, top, word",)
 
 
 def test_results_of_another_data_set_are_refused(sweep):

@@ -300,8 +300,8 @@ def test_chance_is_recorded_and_verified(monkeypatch, tmp_path):
         return stored.compare(dataclasses.replace(stored, frame=frame)).differing
 
     assert changed(lambda frame: frame["ranking"] == 1, 1e-5) == (
-        "fixed ranking P@10 1",
-        "fixed ranking antiP@10 1",
+        "fixed ranking P@10 1: value",
+        "fixed ranking antiP@10 1: value",
     )
     assert changed(lambda frame: frame["statistic"] == "s.d.", 1e-13) == ()
     fewer = dataclasses.replace(stored, frame=stored.frame.iloc[:-1])

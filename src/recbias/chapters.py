@@ -22,6 +22,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +42,7 @@ from recbias.datasets import dataset_info, find_files, is_path, options_file
 from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
 from recbias.places import clone_root
 from recbias.store import write_atomically
+from recbias.verification import renew_manifest
 
 # It warns of annotations that it cannot read; the parameters are checked here.
 logging.getLogger("papermill").setLevel(logging.ERROR)
@@ -369,7 +371,8 @@ def run_chapter(
         ``_build/reruns`` when `params` are given, so that a rerun never replaces what the site
         shows; the results that the chapter stores are kept apart likewise.
     record : bool
-        Run in any case and let the chapter store its results under ``data/recorded``.
+        Run in any case. The results that the chapter stores replace those under ``data/recorded``
+        that it stored before, and the manifest lists them; a run that fails changes neither.
     progress : bool
         Show a progress bar of the cells, and what they write to standard error.
 
@@ -402,13 +405,13 @@ def run_chapter(
         out = folder / _file_name("--".join(parts)) / f"{chapter.name}.ipynb"
     data = _with_options(table) if table else _files_of(dataset, needed=record)
     source = chapter.notebook()
-    if record:
-        results = chapter.root / "data" / "recorded"
-    else:
-        results = out.parent / "results" if changed else chapter.root / "_build" / "results"
+    results = out.parent / "results" if changed else chapter.root / "_build" / "results"
     key = _run_key(chapter, source, values, data)
-    kept = None if record else _read_run(out, key)
-    done = kept or _execute(chapter, source, values, out, results, progress)
+    if record:
+        done = _record(chapter, source, values, out, progress)
+    else:
+        kept = _read_run(out, key)
+        done = kept or _execute(chapter, source, values, out, results, progress)
     page = nbformat.writes(_page(source, done, values, chapter, key))
     if not out.is_file() or out.read_text(encoding="utf-8") != page:
         write_atomically(out, page.encode())
@@ -536,6 +539,27 @@ def _read_run(out: Path, key: str) -> NotebookNode | None:
     except (OSError, ValueError):
         return None
     return run if run.metadata.get("recbias", {}).get("key") == key else None
+
+
+def _record(
+    chapter: Chapter,
+    source: NotebookNode,
+    values: Mapping[str, Value],
+    out: Path,
+    progress: bool,
+) -> NotebookNode:
+    """Run all cells and put the results in the place of recorded ones, none of which stays."""
+    recorded, build = chapter.root / "data" / "recorded", chapter.root / "_build"
+    build.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=build, prefix=".recording-") as fresh:
+        done = _execute(chapter, source, values, out, Path(fresh), progress)
+        for folder in sorted(Path(fresh).glob("*/*/")):
+            dataset, kept = folder.parent.name, recorded / folder.relative_to(fresh)
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(folder, kept)
+            renew_manifest(recorded, dataset, folder.name)
+    return done
 
 
 def _execute(

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,9 @@ def _use_data_dir(ctx: click.Context, option: click.Parameter, folder: Path | No
         before = os.environ.get("RECBIAS_DATA")
         os.environ["RECBIAS_DATA"] = f"{folder}{os.pathsep}{before}" if before else str(folder)
 
+
+_SHOWN = 5
+"""Differences of a result that `verify` names."""
 
 _data_dir = click.option(
     "--data-dir",
@@ -435,27 +438,54 @@ def claims(dataset: str, as_json: bool, explain: str | None, renew: bool) -> Non
 
 @main.command()
 @click.option("--dataset", "names", multiple=True, help="Verify this one; else all recorded ones.")
-@click.option("--systems", type=click.IntRange(1), help="Recompute so many systems of each table.")
+@click.option("--systems", type=click.IntRange(1), help="Compare so many systems of each grid.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option(
+    "--cells",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A new folder that keeps the cells, one folder in it for each data set.",
+)
 @_data_dir
-def verify(names: tuple[str, ...], systems: int | None, workers: int) -> None:
-    """Recompute recorded results where the data is here; exit with 1 if they differ."""
+def verify(names: tuple[str, ...], systems: int | None, workers: int, cells: Path | None) -> None:
+    """Compute recorded results anew where the data is here; exit with 1 if they differ.
+
+    Everything that a verdict reads is compared: values, intervals, replicates, tests, target sets,
+    checks, tables, the record of the data set; and the manifest tells what must be there. Nothing
+    that was computed before is used. Without the data only the manifest and the digests are
+    checked, which notice accidents: they are no proof against forgery.
+    """
     from recbias.claims import chapters
-    from recbias.experiment import verify as verify_results
-    from recbias.results import recorded_datasets
+    from recbias.verification import check_manifest, listed_datasets
+    from recbias.verification import verify as verify_results
 
     chapters()  # makes known what their results are made by
     agrees = True
-    for name in names or recorded_datasets():
+    for name in names or listed_datasets():
         if not names and state(dataset_info(name)) not in ("present", "made here"):
+            problems = check_manifest(name)
+            agrees &= not problems
             click.echo(f"{name}: not verified, the data set is not here")
+            for result, problem in problems.items():
+                click.echo(f"{name}: {result}: DIFFERS {problem}")
             continue
-        for row in verify_results(name, systems=systems, workers=workers).to_dict("records"):
+        folder = cells / name if cells else None
+        found = verify_results(name, systems=systems, workers=workers, cells=folder)
+        for row in found.to_dict("records"):
             agrees &= bool(row["agrees"])
-            click.echo(
-                f"{name}: {row['recorded']}: {row['values']} values, "
-                f"largest difference {row['difference']:.2g} ({row['of bound']:.2g} of the bound): "
-                f"{'agrees' if row['agrees'] else 'DIFFERS ' + row['differing']}"
-            )
+            click.echo(f"{name}: {_verified(row)}")
     if not agrees:
         raise SystemExit(1)
+
+
+def _verified(row: Mapping[Hashable, Any]) -> str:
+    """Tell in a line how a result compares, with the first of what differs."""
+    title = f"{row['recorded']}{row['about'] and ': '}{row['about']}"
+    differing = row["differing"]
+    more = f"; and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+    outcome = f"DIFFERS {'; '.join(differing[:_SHOWN])}{more}" if differing else "agrees"
+    if not row["values"]:
+        return f"{title}: {outcome}"
+    return (
+        f"{title}: {row['values']} values, largest difference {row['difference']:.2g} "
+        f"({row['of bound']:.2g} of the bound): {outcome}"
+    )

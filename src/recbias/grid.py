@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from recbias import aggregation, ranking, splits, testset
 from recbias.datasets import Dataset, outside_module
 from recbias.errors import ConfigError
@@ -315,10 +317,30 @@ class Grid:
         return tuple(sorted({name for name in found if name.partition(".")[0] not in own}))
 
     def with_systems(self, names: Iterable[str]) -> Grid:
-        """Return the grid with some of its systems only, and no comparisons."""
+        """Return the grid with some of its systems only; one alone is compared with none."""
         kept = set(names)
         chosen = tuple(system for system in self.systems if system.name in kept)
-        return dataclasses.replace(self, systems=chosen, compare=())
+        compare = self.compare if len(chosen) > 1 else ()
+        return dataclasses.replace(self, systems=chosen, compare=compare)
+
+    def sample(self, n_systems: int) -> Grid:
+        """Return the grid with so many of its systems, by which results are verified in part.
+
+        The first, the last, and between them at even distances. Where none of these is known to
+        depend on the processor, the first one that is takes the place of its nearest.
+
+        Parameters
+        ----------
+        n_systems
+            How many; all if it has no more.
+        """
+        if n_systems >= len(self.systems):
+            return self
+        places = np.linspace(0, len(self.systems) - 1, n_systems).round().astype(int)
+        moving = [p for p, system in enumerate(self.systems) if system.depends_on_processor]
+        if moving and not set(moving) & set(places.tolist()):
+            places[np.argmin(np.abs(places - moving[0]))] = moving[0]
+        return self.with_systems(self.systems[place].name for place in places)
 
     def key(self, dataset: Dataset) -> str:
         """Digest all that decides the results: data, parameters and revisions of the code."""

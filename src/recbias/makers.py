@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.datasets import Dataset, dataset_info, load_dataset
+from recbias.differences import agreement, compare_arrays, compare_frames, relative_bound
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
 from recbias.grid import split_marks
 from recbias.places import clone_root
@@ -198,10 +199,8 @@ class Made(StoredResult):
 
     def recompute(
         self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
-    ) -> StoredResult | None:
-        """Call the function again; it has no part that could be computed alone."""
-        if systems is not None:
-            return None
+    ) -> StoredResult:
+        """Call the function again, as a whole: it has no part that could be computed alone."""
         dataset = load_dataset(self.dataset_name, data_dir=data_dir)
         return _make(_maker(self.maker_name), dataset, self.given)
 
@@ -384,37 +383,14 @@ class Table(Made):
 
     def compare(self, fresh: StoredResult) -> Agreement:
         """Compare row by row: numbers up to one part in a million, all else as it is written."""
-        if (
-            not isinstance(fresh, Table)
-            or fresh.index != self.index
-            or list(fresh.frame.columns) != list(self.frame.columns)
-        ):
+        if not isinstance(fresh, Table) or fresh.index != self.index:
             return Agreement(0, np.nan, np.nan, ("another table",))
-        pairs = self.frame.merge(fresh.frame, on=list(self.index), how="outer", suffixes=("", "'"))
-        values = [name for name in self.frame.columns if name not in self.index]
-        differs = np.zeros(len(pairs), dtype=bool)
-        largest = worst = 0.0
-        for name in values:
-            stored, found = pairs[name], pairs[f"{name}'"]
-            same = (stored == found) | (stored.isna() & found.isna())
-            if self.frame[name].dtype.kind == "f":
-                with np.errstate(invalid="ignore"):
-                    difference = (stored - found).abs().where(~same, 0.0)
-                bound = np.maximum(1e-12, 1e-6 * found.abs())
-                same |= difference <= bound
-                largest = max(largest, float(difference.max()))
-                worst = max(worst, float((difference / bound).max()))
-            differs |= ~same.to_numpy(dtype=bool)
-        rows = pairs.loc[differs, list(self.index)].itertuples(index=False, name=None)
-        differing = [" ".join(map(str, names)) for names in rows]
-        if len(self.frame) != len(fresh.frame):
-            differing.append(f"{len(fresh.frame)} rows, stored {len(self.frame)}")
-        drawn = [table.replicates for table in (self, fresh)]
-        if (drawn[0] is None) != (drawn[1] is None) or (
-            drawn[0] is not None
-            and drawn[1] is not None
+        bound = relative_bound(1e-6, 1e-12)
+        lines = [compare_frames(self.frame, fresh.frame, bound, index=self.index)]
+        if not (self.replicates is None and fresh.replicates is None):
+            drawn = 0.0 if fresh.replicates is None else np.abs(fresh.replicates)
             # Twice what rounding to 16 digits may make of numbers that differ in their last bits.
-            and not np.allclose(drawn[0], drawn[1], rtol=2.0**-15, atol=1e-12, equal_nan=True)
-        ):
-            differing.append("replicates")
-        return Agreement(len(pairs) * len(values), largest, worst, tuple(differing))
+            limits = np.fmax(1e-12, 2.0**-15 * drawn)
+            both = self.replicates, fresh.replicates
+            lines.append(compare_arrays((), "replicates", *both, limits))
+        return agreement(pd.concat(lines, ignore_index=True))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -127,3 +128,23 @@ def cells_dir() -> Path:
         return _path(f"{root}/data/cells")
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "recbias" / "cells"
+
+
+@contextmanager
+def cells_kept_in(folder: Path) -> Iterator[None]:
+    """Keep cells in another folder for a while, in worker processes begun meanwhile too.
+
+    Parameters
+    ----------
+    folder : Path
+        Where :func:`cells_dir` points until the block is left. Not created here.
+    """
+    before = os.environ.get("RECBIAS_CELLS")
+    os.environ["RECBIAS_CELLS"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["RECBIAS_CELLS"]
+        else:
+            os.environ["RECBIAS_CELLS"] = before

@@ -4,6 +4,10 @@ Whatever an experiment gives (the values of a grid, checks of theorems, a table 
 *stored result*: it names its kind, key, dataset, parameters and provenance, is written as a JSON
 document with arrays beside it, is read back only if this code would compute it, can be computed
 anew, and compared with that. A kind is a class; `register_kind` makes it known.
+
+Key and digest guard against accidents: stale files, damage, an edit by hand. They are no proof of
+origin, since whoever edits a file can digest it again; that its numbers are what the code computes
+is shown by computing them again: see `recbias.verification`.
 """
 
 from __future__ import annotations
@@ -127,13 +131,19 @@ class Agreement(NamedTuple):
     of_bound
         The same in units of what rounding on another processor may make.
     differing
-        What differs by more: names of systems or of rows.
+        What differs by more: names of rows, with the columns.
+    about
+        What was compared, if not all of the result, and why apart.
+    apart
+        What was compared apart, because it is known to differ by more.
     """
 
     n_values: int
     difference: float
     of_bound: float
     differing: tuple[str, ...]
+    about: str = ""
+    apart: tuple[Agreement, ...] = ()
 
 
 def dataset_record(dataset: Dataset, hashes: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -230,12 +240,15 @@ class StoredResult(ABC):
     @abstractmethod
     def recompute(
         self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
-    ) -> StoredResult | None:
-        """Compute it anew, or only some of its systems; None if it has no such part."""
+    ) -> StoredResult:
+        """Compute it anew, or only so many of its systems where it has some."""
 
     @abstractmethod
     def compare(self, fresh: StoredResult) -> Agreement:
-        """Compare with a fresh result of the same kind."""
+        """Compare with what `recompute` gave: everything in body and arrays that it has.
+
+        What may differ, and by how much, follows from the fresh result alone.
+        """
 
     def save(self, path: Path) -> None:
         """Write the result as ``path.json``, and arrays as ``path.parquet``, under one digest.
@@ -308,7 +321,7 @@ def load_result(
     StoreError
         If a file is absent, damaged or edited; if its kind is not known; if parameters, dataset and
         revisions of this code do not give its key; if it is about another data set, or another
-        content of it than the registry has.
+        content of it than the registry has; if it is not what its kind stores.
     """
     document = path.with_suffix(".json")
     record = read_document(document)
@@ -317,8 +330,21 @@ def load_result(
             f"{document}: results of kind {record['kind']!r}, known are {', '.join(_KINDS)}\n"
             "import the module that defines the kind, or update the package"
         )
+    try:
+        return _restored(path, record, origin, dataset)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(
+            f"{document}: not what results of kind {record['kind']!r} store ({error!r})\n"
+            "restore it, or record it again where the data is: see CONTRIBUTING.md"
+        ) from error
+
+
+def _restored(
+    path: Path, record: Mapping[str, Any], origin: str, dataset: str | None
+) -> StoredResult:
+    document = path.with_suffix(".json")
     if dataset is not None and not is_path(dataset):
-        _check_dataset(document, record["dataset"], dataset)
+        _check_dataset(document, record, dataset)
     kind = _KINDS[record["kind"]]
     expected = kind.key_of(record["parameters"], record["dataset"]["hashes"])
     if record["key"] != expected:
@@ -343,13 +369,16 @@ def load_result(
     )
 
 
-def _check_dataset(document: Path, found: Mapping[str, Any], name: str) -> None:
-    """Refuse results of another data set."""
-    info = registry().get(name)
+def _check_dataset(document: Path, record: Mapping[str, Any], name: str) -> None:
+    """Refuse results of another data set, or parameters that name another."""
+    found, info = record["dataset"], registry().get(name)
     known = info.content_hash if info is not None else None
-    if found["name"] != name or (known is not None and found["content_hash"] != known):
+    asked = name if info is None else record["parameters"].get("dataset", name)
+    wrong = known is not None and found["content_hash"] != known
+    if found["name"] != name or asked != name or wrong:
         raise StoreError(
-            f"{document}: about {found['name']} with content {found['content_hash'][:12]}, "
+            f"{document}: about {found['name']} with content {found['content_hash'][:12]}"
+            f"{'' if asked == name else f', asked of {asked}'}, "
             f"expected {name}{f' with {known[:12]}' if known else ''}\nput back what belongs there"
         )
 

@@ -2,6 +2,10 @@
 
 An artefact is a Parquet file of named arrays with its key and provenance in the metadata. Its key
 is a digest of everything that decides its content; an artefact with the right key is reused.
+
+Checksums and digests of content tell that a file is what was written: they notice accidents, such
+as damage, an edit by hand, files that were mixed up. They do not tell who wrote it, and what they
+cover can be forged together with them.
 """
 
 from __future__ import annotations

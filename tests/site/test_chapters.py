@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from recbias.chapters import (
     run_chapter,
 )
 from recbias.errors import ConfigError, MissingData
+from recbias.store import write_document
 
 HEADER = """# ---
 # jupyter:
@@ -312,12 +315,49 @@ def test_where_a_chapter_stores_its_results(tmp_path: Path, kernels: Kernels) ->
     chapter = write_chapter(tmp_path, "1")
     run_chapter(chapter, "synthetic")
     run_chapter(chapter, "synthetic", {"n_sampled": 3})
-    run_chapter(chapter, "synthetic", record=True)
     assert [environment["RECBIAS_RESULTS"] for environment in kernels.environment] == [
         str(tmp_path / "_build/results"),
         str(tmp_path / "_build/reruns/synthetic--n_sampled=3/results"),
-        str(tmp_path / "data/recorded"),
     ]
+
+
+def test_recording_replaces_a_chapter_s_results_as_a_whole_or_not_at_all(
+    tmp_path: Path, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chapter = write_chapter(tmp_path, "1")
+    recorded = tmp_path / "data" / "recorded"
+
+    def record(names: Sequence[str], key: str, fails: bool = False) -> None:
+        def execute(notebook: NotebookNode, out: str, **_: object) -> NotebookNode:
+            for name in names:
+                write_document(
+                    Path(os.environ["RECBIAS_RESULTS"]) / "synthetic" / "01_x" / f"{name}.json",
+                    kind="table", key=key, dataset={}, parameters={}, provenance={}, times={},
+                    body={},
+                )  # fmt: skip
+            if fails:
+                raise KeyError(key)
+            return notebook
+
+        monkeypatch.setattr("papermill.execute_notebook", execute)
+        run_chapter(chapter, "synthetic", record=True)
+
+    def listed() -> dict[str, dict[str, str]]:
+        manifest = json.loads((recorded / "manifest.json").read_text())
+        return {
+            dataset: {name: entry["key"] for name, entry in entries.items()}
+            for dataset, entries in manifest.items()
+        }
+
+    record(["grid", "checks"], "first")
+    assert listed() == {"synthetic": {"01_x/checks": "first", "01_x/grid": "first"}}
+    with pytest.raises(KeyError, match="second"):
+        record(["grid"], "second", fails=True)
+    assert listed() == {"synthetic": {"01_x/checks": "first", "01_x/grid": "first"}}
+    record(["grid"], "third")
+    assert listed() == {"synthetic": {"01_x/grid": "third"}}
+    assert [path.name for path in (recorded / "synthetic" / "01_x").iterdir()] == ["grid.json"]
+    assert not list((tmp_path / "_build").glob(".recording-*"))
 
 
 @pytest.mark.parametrize(

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.ledger import claims
+from recbias.differences import agreement, compare_frames, relative_bound
 from recbias.errors import ConfigError, unknown_name
 from recbias.makers import Made
 from recbias.results import Agreement, StoredResult, register_kind
 
 __all__ = ["Check", "Checks", "joined_checks"]
-
-_ROUNDING = 1e-9
-"""By so much a check may differ when it is made again."""
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -171,7 +168,8 @@ class Checks(Made):
 
     def frame(self) -> pd.DataFrame:
         """Lay the checks out as a table."""
-        return pd.DataFrame([vars(check) for check in self.rows])
+        names = [each.name for each in dataclasses.fields(Check)]
+        return pd.DataFrame([vars(check) for check in self.rows], columns=names)
 
     def body(self) -> dict[str, Any]:
         """Return checks and statistics."""
@@ -200,42 +198,25 @@ class Checks(Made):
     def compare(self, fresh: StoredResult) -> Agreement:
         """Compare check by check and number by number.
 
-        What is checked may differ by rounding, a statistic by one part in a million.
+        What is worst may differ by 1e-9 or one part in a million, a statistic by one part in a
+        million; how many instances were checked, and all else, has to be the same.
         """
         if not isinstance(fresh, Checks):
             return Agreement(0, np.nan, np.nan, ("another kind of result",))
-        found = [*_compared_checks(self.rows, fresh.rows)]
-        found += [
-            _Compared(name, *_distance(self.statistics.get(name), fresh.statistics.get(name)))
-            for name in sorted({*self.statistics, *fresh.statistics})
+        lines = [
+            compare_frames(
+                self.frame(), fresh.frame(), relative_bound(1e-6, 1e-9), index=("claim", "name")
+            ),
+            compare_frames(
+                _numbers(self.statistics),
+                _numbers(fresh.statistics),
+                relative_bound(1e-6, 1e-12),
+                name="statistics",
+            ),
         ]
-        return Agreement(
-            len(found),
-            max((each.difference for each in found), default=0.0),
-            max((each.difference / each.bound for each in found), default=0.0),
-            tuple(dict.fromkeys(e.name for e in found if not e.difference <= e.bound)),
-        )
+        return agreement(pd.concat(lines, ignore_index=True))
 
 
-class _Compared(NamedTuple):
-    name: str
-    difference: float
-    bound: float
-
-
-def _compared_checks(stored: Iterable[Check], fresh: Iterable[Check]) -> Iterable[_Compared]:
-    """Pair checks by claim and name; one without a partner differs without bound."""
-    old = {(each.claim, each.name): each for each in stored}
-    new = {(each.claim, each.name): each for each in fresh}
-    for names in dict.fromkeys((*old, *new)):
-        one, other = old.get(names), new.get(names)
-        if one is None or other is None or one.n_checked != other.n_checked:
-            yield _Compared(" ".join(names), math.inf, 1.0)
-        else:
-            yield _Compared(" ".join(names), abs(one.worst - other.worst), _ROUNDING)
-
-
-def _distance(stored: float | None, fresh: float | None) -> tuple[float, float]:
-    if stored is None or fresh is None:
-        return math.inf, 1.0
-    return abs(stored - fresh), max(1e-12, 1e-6 * max(abs(stored), abs(fresh)))
+def _numbers(statistics: Mapping[str, float]) -> pd.DataFrame:
+    names, values = list(statistics), list(statistics.values())
+    return pd.DataFrame({"name": pd.Series(names, dtype=str), "value": np.array(values, float)})

@@ -16,8 +16,9 @@ from recbias.claims.parts import ChapterResults, Part, combine
 from recbias.claims.records import ClaimCriterion
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.datasets import dataset_info, is_path
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, StoreError
 from recbias.results import StoredResult, load_result, results_dir, stored_results
+from recbias.verification import missing_results
 
 __all__ = [
     "SIMULATIONS",
@@ -216,8 +217,20 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     -------
     dict of str to StoredResult
         Results of every kind by name; empty if the chapter was not run on that dataset.
+
+    Raises
+    ------
+    StoreError
+        If recorded results are missing that the manifest lists; see also
+        :func:`recbias.results.load_result`.
     """
     chapters()  # importing them makes known what their results were made by
+    if missing := missing_results(dataset, chapter):
+        raise StoreError(
+            f"{results_dir(dataset, recorded=True) / chapter}: its results are missing: "
+            f"{', '.join(missing)}\nrestore them, or record them again where the data is: "
+            f"recbias run {chapter} --dataset {dataset} --record"
+        )
     for recorded in (True, False):
         folder = results_dir(dataset, recorded=recorded) / chapter
         origin = "recorded" if recorded else "live"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,12 +102,18 @@ def registry() -> dict[str, DatasetInfo]:
         By name, in the order in which data sets are listed.
     """
     text = places.packaged("registry.yaml").read_text(encoding="utf-8")
-    entries = {}
+    return {**{info.name: info for info in _entries(text)}, **OUTSIDE}
+
+
+# Every stored result that is read asks for its data set, and YAML takes a tenth of a second.
+@lru_cache(maxsize=2)
+def _entries(text: str) -> tuple[DatasetInfo, ...]:
+    entries = []
     for name, entry in yaml.safe_load(text).items():
         scale = RatingScale(*entry.pop("scale"))
         files = tuple(map(tuple, entry.pop("files", [])))
-        entries[name] = DatasetInfo(name=name, scale=scale, files=files, **entry)
-    return {**entries, **OUTSIDE}
+        entries.append(DatasetInfo(name=name, scale=scale, files=files, **entry))
+    return tuple(entries)
 
 
 def dataset_info(name: str) -> DatasetInfo:

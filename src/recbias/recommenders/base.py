@@ -239,6 +239,11 @@ class System:
             identity["version"] = version
         return identity
 
+    @property
+    def depends_on_processor(self) -> str:
+        """Why its scores are known to differ between processors; empty for most systems."""
+        return str(getattr(algorithm(self.algorithm), "depends_on_processor", ""))
+
     def stream_label(self) -> str:
         """Name the random stream that the system is trained with.
 
@@ -522,6 +527,9 @@ class Algorithm(ABC):
     `revision` is raised when code changes what the class computes, or the default of a parameter
     changes: stored scores are known by it. A new parameter whose default changes nothing is no
     reason.
+
+    `depends_on_processor` says why scores of a class are known to differ between processors by more
+    than the last digits; recorded values of such systems are compared more widely, and apart.
     """
 
     coverage: ClassVar[Coverage]
@@ -530,6 +538,7 @@ class Algorithm(ABC):
     breaks_ties_by_number: ClassVar[bool] = False
     deterministic: ClassVar[bool] = False
     revision: ClassVar[int] = 1
+    depends_on_processor: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -133,6 +133,8 @@ class ImplicitALS(_ImplicitFactors):
     collaborative filtering", RecSys 2011.
     """
 
+    depends_on_processor: ClassVar[str] = "single precision in the library's BLAS"
+
     n_factors: int = parameter(100, minimum=1)
     regularisation: float = parameter(0.01, above=0)
     alpha: float = parameter(1.0, above=0)
