@@ -113,6 +113,19 @@ def _grid(dataset: str, table: str, few: tuple[str, ...]) -> Grid:
     return Grid(dataset, tuple(seeded), protocols, metrics, **options)
 
 
+@lru_cache(maxsize=None)
+def _names(table: str) -> tuple[list[tuple[str, str, str]], pd.DataFrame]:
+    """Systems, labels and metrics of a table, in the order of its rows."""
+    grid = _grid("ml-1m", table, ())
+    names = [
+        (system.name, label, metric)
+        for system in grid.systems
+        for label, metrics in grid.by_label.items()
+        for metric in metrics
+    ]
+    return names, pd.DataFrame(names, columns=["system", "label", "metric"])
+
+
 def _metric(grid: Grid, label: str, name: str) -> str:
     (found,) = (metric for metric in grid.parsed_metrics[label] if metric.name == name)
     return str(found)
@@ -129,6 +142,7 @@ class World:
         self._p: dict[tuple[str, str, frozenset[str]], float] = {}
         self._few: frozenset[str] = frozenset()
         self._base: World | None = None
+        self._touched: frozenset[tuple[str, str]] = frozenset()
         self._found: dict[str, dict[str, StoredResult]] = {}
         for table, planted in text["values"].items():
             place = "" if table == "systems" else f" in {table}"
@@ -153,7 +167,7 @@ class World:
     def changed(self, changes: str, claim: str) -> World:
         """The world after some changes; `claim` is the one whose checks are meant."""
         other = copy.copy(self)
-        other._base, other._found = self, {}
+        other._base, other._touched, other._found = self, frozenset(), {}
         for name in ("_facts", "_values", "_p", "_checks"):
             setattr(other, name, dict(getattr(self, name)))
         for change in changes.split(";"):
@@ -185,6 +199,7 @@ class World:
             place = (edition, term["table"] or "systems", system, term["label"], term["metric"])
             assert new or place in self._values, f"no such value: {what}"
             self._values[place] = self._drawn(place, given)
+            self._touched |= {place[:2]}
 
     def _drawn(self, place: _Place, given: re.Match[str]) -> Drawn:
         number, noise = float(given["number"]), _noise(" ".join(place))
@@ -244,33 +259,21 @@ class World:
             return False
         if self._few or (table == "systems" and self._p != self._base._p):
             return False
-        return all(
-            drawn is self._base._values[place]
-            for place, drawn in self._values.items()
-            if place[:2] == (edition, table)
-        )
+        return (edition, table) not in self._touched
 
     def _table(self, edition: str, table: str, record: Mapping[str, str]) -> StoredResult:
         if self._base is not None and self._same(edition, table):
             return self._base.results(edition)[table]
         grid = _grid(record["name"], table, tuple(sorted(self._few)))
-        names = [
-            (system.name, label, metric)
-            for system in grid.systems
-            for label, metrics in grid.parsed_metrics.items()
-            for metric in metrics
-        ]
-        values, draws = [], {}
+        kept = None if grid.replicates is None else set(grid.replicates)
+        names, frame = _names(table)
+        values, draws = np.full(len(names), np.nan), {}
         for row, (system, label, metric) in enumerate(names):
-            drawn = self._values.get((edition, table, system, label, metric.name))
-            values.append(drawn.value if drawn else np.nan)
-            kept = grid.replicates is None or (label, str(metric)) in grid.replicates
-            if drawn and kept:
-                draws[row] = drawn.draws
-        frame = pd.DataFrame(
-            [(system, label, str(metric)) for system, label, metric in names],
-            columns=["system", "label", "metric"],
-        )
+            name = metric.partition("@")[0]
+            if drawn := self._values.get((edition, table, system, label, name)):
+                values[row] = drawn.value
+                if kept is None or (label, metric) in kept:
+                    draws[row] = drawn.draws
         tests = [
             (label, _metric(grid, label, "P"), unit, *sorted(pair), p)
             for (label, unit, pair), p in self._p.items()
@@ -389,13 +392,12 @@ def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> I
         verdicts = ["", *verdicts]
     turns = re.search(r"each of (\w+)", changes)
     if not turns:
-        yield Row(claim, part, changes, *verdicts)
+        named = [name for name in base_world().sets["ten"] if part.startswith(f"for {name}, ")]
+        yield Row(claim, part, changes, *(*verdicts, "", "")[:3], turn="".join(named))
         return
     for system in base_world().sets[turns[1]]:
-        yield Row(
-            claim, part.replace("{which}", system), changes.replace(turns[0], system), *verdicts,
-            turn=system,
-        )  # fmt: skip
+        own, changed = part.replace("{which}", system), changes.replace(turns[0], system)
+        yield Row(claim, own, changed, *verdicts, turn=system)
 
 
 _dataset_info = cache(judging.dataset_info)  # which reads the registry anew each time
@@ -448,3 +450,10 @@ def fault_of_part(row: Row, verdict: Verdict) -> str:
         if found != row.part_verdict:
             return f"{row}: {part.sentence} {part.interval} is {found!r}, expected {row.part_verdict!r}"
     return ""
+
+
+@cache
+def measured(table: str) -> dict[str, list[str]]:
+    """Metrics of a table, without cutoff, by label."""
+    metrics = _grid("ml-1m", table, ()).parsed_metrics
+    return {label: [metric.name for metric in each] for label, each in metrics.items()}
