@@ -57,9 +57,7 @@ class Mutant:
 @cache
 def criteria() -> Mapping[str, ClaimCriterion]:
     """All criteria, of every topic."""
-    return {
-        claim: criterion for topic in TOPICS for claim, criterion in criteria_of(topic).items()
-    }
+    return {claim: criterion for topic in TOPICS for claim, criterion in criteria_of(topic).items()}
 
 
 def mutants_of(criterion: ClaimCriterion) -> Iterator[Mutant]:
@@ -199,9 +197,7 @@ def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
         yield "of the other form", changed
 
 
-def _other_names(
-    raw: Raw, record: Record, criterion: ClaimCriterion
-) -> Iterator[tuple[str, Raw]]:
+def _other_names(raw: Raw, record: Record, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
     if record.measure == "function":
         others = list(chapter.FUNCTIONS)
     else:

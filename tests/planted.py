@@ -28,7 +28,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from unittest import mock
@@ -71,7 +71,7 @@ class Drawn:
     draws: np.ndarray
 
 
-@lru_cache(maxsize=None)
+@cache
 def _noise(name: str) -> np.ndarray:
     """Draws of mean 0 and standard deviation 1, over all and over every second one."""
     halves = np.random.default_rng(zlib.crc32(name.encode())).standard_normal((2, N_DRAWS // 2))
@@ -79,7 +79,7 @@ def _noise(name: str) -> np.ndarray:
     return (halves / halves.std(axis=1, keepdims=True)).T.ravel()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _grid(dataset: str, table: str, few: tuple[str, ...]) -> Grid:
     """The grids of the chapter, with few settings in the one of parameters; `few` have one seed."""
     protocols = chapter.protocols(MIN_RATING, size=SIZE)
@@ -113,7 +113,7 @@ def _grid(dataset: str, table: str, few: tuple[str, ...]) -> Grid:
     return Grid(dataset, tuple(seeded), protocols, metrics, **options)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names(table: str) -> tuple[list[tuple[str, str, str]], pd.DataFrame]:
     """Systems, labels and metrics of a table, in the order of its rows."""
     grid = _grid("ml-1m", table, ())
@@ -255,7 +255,7 @@ class World:
 
     def _same(self, edition: str, table: str) -> bool:
         """Whether nothing was changed that a table shows."""
-        if self._base is None or edition == "" and self._facts != self._base._facts:
+        if self._base is None or (edition == "" and self._facts != self._base._facts):
             return False
         if self._few or (table == "systems" and self._p != self._base._p):
             return False
@@ -285,9 +285,7 @@ class World:
             grid=grid,
             values=frame.assign(value=values, low=np.nan, high=np.nan),
             replicates=draws,
-            tests=pd.DataFrame(
-                tests, columns=["label", "metric", "unit", "a", "b", "wilcoxon_p"]
-            ),
+            tests=pd.DataFrame(tests, columns=["label", "metric", "unit", "a", "b", "wilcoxon_p"]),
             target_sets=pd.DataFrame(),
         )
 
@@ -357,7 +355,7 @@ def base_world() -> World:
     return World(_text()["world"], _text()["checks"])
 
 
-@lru_cache(maxsize=None)
+@cache
 def world_of(changes: str, claim: str) -> World:
     """The world after the changes of a row."""
     return base_world().changed(changes, claim) if changes else base_world()
@@ -414,7 +412,7 @@ def verdict_of(row: Row, criterion: ClaimCriterion) -> Verdict:
     world = world_of(row.changes, row.claim)
     (claim,) = (each for each in claims() if each.id == row.claim)
     with (
-        mock.patch.object(judging, "locked_criteria", lambda topic: {row.claim: criterion}),
+        mock.patch.object(judging, "locked_criteria", return_value={row.claim: criterion}),
         mock.patch.object(judging, "load_chapter", world.load),
         mock.patch.object(judging, "dataset_info", _dataset_info),
     ):
@@ -448,7 +446,8 @@ def fault_of_part(row: Row, verdict: Verdict) -> str:
         else:
             found = f"beside {written(part.value, part.record.unit)}"
         if found != row.part_verdict:
-            return f"{row}: {part.sentence} {part.interval} is {found!r}, expected {row.part_verdict!r}"
+            told = f"{part.sentence} {part.interval} is {found!r}"
+            return f"{row}: {told}, expected {row.part_verdict!r}"
     return ""
 
 

@@ -26,6 +26,7 @@ from recbias.claims.design_alternatives import (
     theorems,
     toy,
 )
+from recbias.recommenders import Recommender, System
 from test_theorem_checks import (
     CHECKS,
     CUTOFF,
@@ -112,9 +113,12 @@ def test_mutants_of_checks_die(grid, sound) -> None:
         if system.name in names
     }
 
+    def as_trained(system: System, *_: object, **__: object) -> Recommender:
+        return trained[system.name]
+
     def ranked_again() -> SimpleNamespace:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(theorems, "train_as_experiment", lambda system, *_, **__: trained[system.name])
+            patch.setattr(theorems, "train_as_experiment", as_trained)
             ranked = theorems.rank_twice(
                 grid, sound.first, users=sound.users, min_rating=MIN_RATING, size=SIZE,
                 n_sampled=N_SAMPLED, cutoff=CUTOFF,

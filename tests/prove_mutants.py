@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
@@ -28,6 +29,7 @@ LEAST = 0.95
 def _of_claim(claim: str) -> tuple[int, Counter[str], list[Mutant]]:
     """Count the mutants of a claim that die, those that change nothing by reason, and survivors."""
     killed, excluded, alive = 0, Counter[str](), []
+    warnings.simplefilter("ignore")  # of what a mutant divides by
     for mutant in mutants_of(criteria()[claim]):
         if reason := equivalent(mutant):
             excluded[reason] += 1
@@ -42,7 +44,9 @@ def main() -> None:
     start, names = time.perf_counter(), sys.argv[1:] or list(criteria())
     killed, excluded, alive = 0, Counter[str](), []
     with ProcessPoolExecutor() as pool:
-        for claim, (dead, reasons, survivors) in zip(names, pool.map(_of_claim, names), strict=True):
+        for claim, (dead, reasons, survivors) in zip(
+            names, pool.map(_of_claim, names), strict=True
+        ):
             print(f"{claim}: {dead} of {dead + len(survivors)} die", flush=True)
             killed, excluded, alive = killed + dead, excluded + reasons, alive + survivors
     for mutant in alive:
