@@ -23,8 +23,11 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# The slow form of the tests: many more generated examples.
+# The slow form of the tests: many more generated examples; and what the tests would notice: changed
+# criteria (tests/prove_mutants.py) and changed checks (tests/prove_checks.py) have to fail them.
 prove: $(READY)
+	$(BIN)/python tests/prove_mutants.py
+	$(BIN)/python -m pytest -q -s tests/prove_checks.py
 	$(BIN)/python -m pytest --hypothesis-profile=prove $(PYTEST_ARGS)
 
 # Versions and hashes for all platforms and Python versions; no addresses.

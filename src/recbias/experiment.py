@@ -132,7 +132,7 @@ class Results(StoredResult):
         row = self._rows.get(names)
         if row is None:
             raise ConfigError(f"not measured: {names[2]} of {names[0]} under {names[1]}")
-        value, low, high = (float(self.values[column].iloc[row]) for column in NUMBERS[:3])
+        value, low, high = self._numbers[row].tolist()
         method = self._methods[names[1], names[2]]
         return Quantity(value, self.replicates.get(row), method, (low, high))
 
@@ -140,6 +140,10 @@ class Results(StoredResult):
     def _rows(self) -> dict[tuple[str, str, str], int]:
         columns = self.values[["system", "label", "metric"]].itertuples(index=False, name=None)
         return {names: row for row, names in enumerate(columns)}
+
+    @cached_property
+    def _numbers(self) -> FloatArray:
+        return self.values[list(NUMBERS[:3])].to_numpy(dtype=np.float64)
 
     @cached_property
     def _methods(self) -> dict[tuple[str, str], str]:

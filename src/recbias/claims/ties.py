@@ -64,13 +64,21 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of what makes the world, its lists, and the systems."""
-    pairs = _pairs(float(given["min_rating"]))
+    """Name the revisions of what makes the world, its lists, the systems, and the intervals."""
+    pairs = _pairs(_options(given["world"]).liked)
     return {
         **component_revisions(sampled=False, reduced=False),
         "world": REVISION,
+        "replicates": N_REPLICATES,
         "systems": [system.identity() for pair in pairs.values() for system in pair],
     }
+
+
+def _options(world: str) -> PreferenceOptions:
+    options = parse_world(world)
+    if not isinstance(options, PreferenceOptions):
+        raise ConfigError(f"{world} has no preferences; name a world with a relation")
+    return options
 
 
 def _pairs(min_rating: float) -> dict[str, tuple[System, System]]:
@@ -112,23 +120,21 @@ def ties(
     ConfigError
         If the world is none with preferences.
     """
-    options = parse_world(world)
-    if not isinstance(options, PreferenceOptions):
-        raise ConfigError(f"{world} has no preferences; name a world with a relation")
+    liked = _options(world).liked
     rows = _facts(PAGE, dataset_splits(dataset, split, seed=seed), min_rating)
     (fold,) = dataset_splits(load_dataset(world), _SPLIT, seed=seed)
-    rows += _facts(MADE, [fold], options.liked)
+    rows += _facts(MADE, [fold], liked)
     drawn = [np.full(N_REPLICATES, row[5]) for row in rows]
     weights = bootstrap_weights(
         fold.test.n_users, N_REPLICATES, rng=stream(seed, "bootstrap")
     ).astype(np.float64)
     tested = fold.test.user_counts() > 0
-    populations = {EVERYBODY: tested, WITHOUT: tested & ~_likes_something(fold, options.liked)}
-    for name, pair in _pairs(options.liked).items():
+    populations = {EVERYBODY: tested, WITHOUT: tested & ~_likes_something(fold, liked)}
+    for name, pair in _pairs(liked).items():
         for reading, system in zip(READINGS, pair, strict=True):
             model = system.build().fit(fold.train, rng=stream(seed, "ties", name))
             lists = top_items(model, fold, cutoff=10, candidates="AI", seed=seed)
-            for metric, hits in zip(MEASURES, _hits(lists, fold, options.liked), strict=True):
+            for metric, hits in zip(MEASURES, _hits(lists, fold, liked), strict=True):
                 for users, chosen in populations.items():
                     n = int(np.count_nonzero(chosen))
                     value = float(hits[chosen].sum()) / (10 * n)

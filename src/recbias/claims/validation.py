@@ -9,6 +9,7 @@ ours does, and both have to lie where such rankings lie.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -200,7 +201,7 @@ def _scattered(
         for statistic in (EXPECTATION, DEVIATION)
     )
     width = _NORMAL * deviation
-    mean_width = width / np.sqrt(n_seeds)
+    mean_width = width / math.sqrt(n_seeds)
     return (
         Placed(f"published {metric}", published, expectation - width, expectation + width),
         Placed(f"our {metric}", ours, expectation - mean_width, expectation + mean_width),

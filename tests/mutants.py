@@ -1,0 +1,388 @@
+"""Mutants of criteria: what somebody could change in a record, and which of it changes nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from planted import Row, fault, measured, rows, verdict_of
+from recbias.claims import claims
+from recbias.claims import design_alternatives as chapter
+from recbias.claims.ledger import TOPICS
+from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
+from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
+from recbias.errors import ConfigError
+from recbias.recommenders import line_up
+
+Raw = Mapping[str, Any]
+
+ENDS = ("least", "most", "above", "below")
+OTHER_KIND = {"least": "above", "above": "least", "most": "below", "below": "most"}
+ALIKE = (
+    ("difference", "ratio", "deviation", "range"),
+    ("tau", "opposed", "distinct"),
+    ("steps", "change", "slope"),
+)
+"""Measures that can stand for each other."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A criterion with one change.
+
+    Attributes
+    ----------
+    claim
+        Id.
+    place
+        Which record was changed.
+    what
+        The change, to be read.
+    records
+        All records of the claim, as a file would hold them.
+    """
+
+    claim: str
+    place: int
+    what: str
+    records: tuple[Raw, ...]
+
+    def __str__(self) -> str:
+        return f"{self.claim} {self.place}: {self.what}"
+
+
+@cache
+def criteria() -> Mapping[str, ClaimCriterion]:
+    """All criteria, of every topic."""
+    return {claim: criterion for topic in TOPICS for claim, criterion in criteria_of(topic).items()}
+
+
+def mutants_of(criterion: ClaimCriterion) -> Iterator[Mutant]:
+    """Make every mutant of a criterion that the reader of records takes."""
+    for place, raw in enumerate(criterion.raw):
+        rest = criterion.raw[:place] + criterion.raw[place + 1 :]
+        yield Mutant(criterion.claim, place, "removed", rest)
+        seen = [dict(raw)]
+        for what, changed in _changes(raw, criterion):
+            changed = {name: value for name, value in changed.items() if value is not None}
+            if changed not in seen:
+                seen.append(changed)
+                mutant = Mutant(criterion.claim, place, what, _with(criterion.raw, place, changed))
+                if criterion_of(mutant) is not None:
+                    yield mutant
+
+
+def _with(records: Sequence[Raw], place: int, changed: Raw) -> tuple[Raw, ...]:
+    return (*records[:place], changed, *records[place + 1 :])
+
+
+def criterion_of(mutant: Mutant) -> ClaimCriterion | None:
+    """Read a mutant; None where the reader refuses it, as it does a record without a region."""
+    try:
+        records = tuple(map(Record.from_dict, mutant.records))
+    except ConfigError:
+        return None
+    return dataclasses.replace(
+        criteria()[mutant.claim], records=records, raw=mutant.records, replaced=()
+    )
+
+
+def _changes(raw: Raw, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
+    record = Record.from_dict(raw)
+    yield from _moved_ends(raw)
+    yield from _other_terms(raw, record)
+    yield from _other_systems(raw, record)
+    yield from _other_options(raw, record)
+    yield from _other_names(raw, record, criterion)
+
+
+def _moved_ends(raw: Raw) -> Iterator[tuple[str, Raw]]:
+    for end in ENDS:
+        if end not in raw:
+            continue
+        value = float(raw[end])
+        for moved in (1.3 * value, 0.7 * value, value + 0.05, value - 0.05, 0.0):
+            yield f"{end} {value:g} -> {moved:g}", {**raw, end: moved}
+        other = OTHER_KIND[end]
+        yield f"{end} {value:g} -> {other}", {**raw, end: None, other: value}
+        if sum(each in raw for each in ENDS) > 1:
+            yield f"{end} {value:g} dropped", {**raw, end: None}
+
+
+def _other_terms(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
+    terms = [str(term) for term in record.of]
+    for place, term in enumerate(record.of):
+        for other in _neighbours(term):
+            changed = [*terms[:place], str(other), *terms[place + 1 :]]
+            yield f"{term} -> {other}", {**raw, "of": changed}
+        if len(terms) > 1:
+            yield f"{term} dropped", {**raw, "of": terms[:place] + terms[place + 1 :]}
+    if len(terms) > 1:
+        yield "terms exchanged", {**raw, "of": [*terms[1:], terms[0]]}
+    if record.per:
+        yield "per dropped", {**raw, "per": None}
+        for other in _neighbours(record.per):
+            yield f"per {record.per} -> {other}", {**raw, "per": str(other)}
+
+
+def _neighbours(term: Term) -> Iterator[Term]:
+    """Other metrics under the label, the metric under other labels, other systems, data sets."""
+    found = measured(term.table)
+    for metric in found[next(iter(found))] if term.label == "*" else found[term.label]:
+        yield dataclasses.replace(term, metric=metric)
+    for label, metrics in found.items():
+        if term.label != "*" and term.metric in metrics:
+            yield dataclasses.replace(term, label=label)
+    if term.system:
+        for system in chapter.FIGURE_2:
+            yield dataclasses.replace(term, system=system)
+    if term.edition:
+        yield dataclasses.replace(term, edition=None)
+
+
+def _other_systems(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
+    names = [system.name for system in line_up("bcc17")]
+    if record.systems == ("all",):
+        for name in names:
+            yield f"without {name}", {**raw, "but": [name]}
+        yield "Figure 2's instead of all", {**raw, "systems": list(chapter.FIGURE_2)}
+        return
+    listed = list(record.systems)
+    for place, name in enumerate(listed):
+        rest = listed[:place] + listed[place + 1 :]
+        if rest:
+            yield f"without {name}", {**raw, "systems": rest}
+        if record.measure == "share":
+            if place:
+                order = [*listed[: place - 1], name, listed[place - 1], *listed[place + 1 :]]
+                yield f"{name} one place up", {**raw, "systems": order}
+            continue
+        for other in names:
+            if other not in listed:
+                changed = [*listed[:place], other, *listed[place + 1 :]]
+                yield f"{name} -> {other}", {**raw, "systems": changed}
+
+
+def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
+    for group in ALIKE:
+        if record.measure in group:
+            for measure in group:
+                yield f"{record.measure} -> {measure}", {**raw, "measure": measure}
+    if record.systems and record.measure in (*ALIKE[0], *ALIKE[2], "value"):
+        for take in ("each", "largest", "smallest", "median"):
+            yield f"take {record.take} -> {take}", {**raw, "take": take}
+    if record.along:
+        for along in (["removed"], ["size"], ["removed", "size"], ["size", "removed"]):
+            if tuple(along) != record.along:
+                yield f"along {along}", {**raw, "along": along}
+    if record.measure == "steps":
+        yield "rises", {**raw, "rises": not record.rises}
+    if record.unit_of_test:
+        other = {"user": "run", "run": "user"}[record.unit_of_test]
+        yield f"per {other}", {**raw, "unit_of_test": other}
+    yield "exact" if not record.exact else "not exact", {**raw, "exact": not record.exact}
+    yield "decides" if not record.decides else "beside", {**raw, "decides": not record.decides}
+    for name in ("needs", "only"):
+        given = list(getattr(record, name))
+        for each in given:
+            yield f"{name}: {each} dropped", {**raw, name: [n for n in given if n != each]}
+    if not record.only:
+        yield "only ml-100k", {**raw, "only": ["ml-100k"]}
+    if record.corrects or record.corrected:
+        yield "of both forms", {**raw, "corrects": None, "corrected": None}
+        changed = {**raw, "corrects": record.corrected, "corrected": record.corrects}
+        yield "of the other form", changed
+
+
+def _other_names(raw: Raw, record: Record, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
+    if record.measure == "function":
+        others = list(chapter.FUNCTIONS)
+    else:
+        others = [each.name for each in criterion.records if each.measure == record.measure]
+    for other in others if record.name else ():
+        yield f"{record.name} -> {other}", {**raw, "name": other}
+
+
+# -- mutants that change no verdict, and why -----------------------------------------------------
+
+
+def equivalent(mutant: Mutant) -> str:
+    """Say why no data can tell a mutant from the criterion; empty if some may."""
+    criterion = criteria()[mutant.claim]
+    if mutant.what == "removed":
+        return ""
+    old = criterion.records[mutant.place]
+    new = Record.from_dict(mutant.records[mutant.place])
+    return next(filter(None, (rule(old, new, criterion.claim) for rule in RULES)), "")
+
+
+def _only_differs(old: Record, new: Record, *names: str) -> bool:
+    kept = {name: getattr(new, name) for name in names}
+    return old != new and dataclasses.replace(old, **kept) == new
+
+
+def _nothing_between(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "region"):
+        return ""
+    if old.measure == "tau":
+        # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
+        pairs = len(old.systems) * (len(old.systems) - 1) // 2
+        values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
+    elif old.unit == "count" and not old.exact:
+        values = [float(number) for number in range(100)]
+    else:
+        return ""
+    same = all(_sides(old.region, value) == _sides(new.region, value) for value in values)
+    return "no value that it can take lies between the two ends" if same else ""
+
+
+def _sides(region: Region, value: float) -> str:
+    return region.verdict(value, value)
+
+
+def _either_order(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "of") or sorted(map(str, old.of)) != sorted(map(str, new.of)):
+        return ""
+    if old.measure in ("tau", "opposed", "range") or old.name == "range_beyond_rho":
+        return "symmetric in its terms"
+    if old.measure == "distinct":
+        return "two ratios differ where their inverses do"
+    if old.measure == "change" and not old.per:
+        return "the sign of a gap cancels in its share of another"
+    return ""
+
+
+def _no_interval(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "exact"):
+        return ""
+    if old.measure in ("check", "statistic", "significance") or old.name == "of_ceiling":
+        return "a number without an interval is exact"
+    return ""
+
+
+def _claim_says_so(old: Record, new: Record, claim: str) -> str:
+    (own,) = (each for each in claims() if each.id == claim)
+    for name in ("needs", "only"):
+        dropped = set(getattr(old, name)) - set(getattr(new, name))
+        if _only_differs(old, new, name) and dropped and dropped <= set(getattr(own, name)):
+            return f"the claim itself {name} it"
+    return ""
+
+
+RULES = (_nothing_between, _either_order, _no_interval, _claim_says_so)
+
+
+# -- judging them --------------------------------------------------------------------------------
+
+
+def killer(mutant: Mutant) -> str:
+    """Name the first row whose verdict a mutant changes; empty if it survives them all."""
+    criterion = criterion_of(mutant)
+    assert criterion is not None, mutant
+    _renew_lock(mutant, criterion)
+    for row in _rows_for(mutant):
+        try:
+            found = fault(row, verdict_of(row, criterion))
+        except (ConfigError, KeyError, ValueError, IndexError, TypeError) as error:
+            found = f"{row}: {type(error).__name__}: {error}"
+        if found:
+            return found
+    return ""
+
+
+def _rows_for(mutant: Mutant) -> list[Row]:
+    """The rows of the claim, those about the changed record first."""
+    record = criteria()[mutant.claim].records[mutant.place]
+    own = [row for row in rows() if row.claim == mutant.claim]
+    about = [row for row in own if row.is_about(record, row.turn)]
+    about.sort(key=lambda row: bool(row.claim_verdict))
+    if mutant.what != "removed":
+        criterion = criteria()[mutant.claim]
+        claim_only = [row for row in own if row not in about and row.claim_verdict]
+        return about + claim_only if criterion.records else about
+    return about[:1] + own
+
+
+def _renew_lock(mutant: Mutant, criterion: ClaimCriterion) -> None:
+    """The old lock sees every mutant; what is tested is what remains when it was renewed."""
+    locked = {mutant.claim: [criterion_digest(criteria()[mutant.claim].raw)]}
+    try:
+        check_locks({mutant.claim: criterion}, locked)
+    except ConfigError:
+        check_locks({mutant.claim: criterion}, renewed_locks({mutant.claim: criterion}, {}))
+    else:
+        raise AssertionError(f"the lock does not see {mutant}")
+
+
+# -- the audit ------------------------------------------------------------------------------------
+
+OTHER = (
+    "tau of the order of the five systems by precision with that by AP",
+    "with that by nDCG",
+    "with that by reciprocal rank",
+    "with that by recall",
+    "under 1R, tau with the order by reciprocal rank",
+    "under 1R, with that by nDCG",
+)
+SIG = ("the largest Wilcoxon p", "with |T| = 100", "it is {value} under 1R per user")
+
+AUDIT: Mapping[str, Sequence[tuple[str, str, Raw]]] = {
+    "C-RTEST, smallest rise: 1.3 -> 1.0": [
+        ("BCC17-C-RTEST", "precision among the user's own", {"least": 1.0})
+    ],
+    "C-RTEST, rise of Random: 20 -> 2": [],
+    "C-OTHER: .6 -> 0, now .8 -> 0": [("BCC17-C-OTHER", part, {"least": 0}) for part in OTHER],
+    "C-TIAI: .002 -> .02, now 10 % -> 100 %": [
+        ("BCC17-C-TIAI", "precision changes by", {"most": 1.0})
+    ],
+    "C-SIG: .001 -> .04": [("BCC17-C-SIG", part, {"below": 0.04}) for part in SIG],
+    "F2C: without pLSA > Popularity": [
+        ("BCC17-F2C", "under 1R, precision of pLSA", {"without": "Popularity"})
+    ],
+    "F2C: without Popularity > MF": [
+        ("BCC17-F2C", "that of Popularity", {"without": "MF (rating prediction)"})
+    ],
+    "F2C: without Popularity > kNN": [
+        ("BCC17-F2C", "that of Popularity", {"without": "kNN (rating prediction)"})
+    ],
+    "F2C: without MF > Random, now Popularity > Random": [
+        ("BCC17-F2C", "that of Popularity", {"without": "Random"})
+    ],
+    "F2C: without kNN > Random, now the last step of the shares beside": [
+        ("BCC17-F2C", "beside the verdict, the order", {"without": "Random"}),
+        ("BCC17-F2C", "beside the verdict, it holds", {"without": "Random"}),
+    ],
+    "F2C, largest value: .1 -> .2": [("BCC17-F2C", "the best system reaches", {"most": 2})],
+    "F2C, Random off 1/t: 3 -> 30 s.e., now 5 % -> 50 %": [
+        ("BCC17-F2C", "Random is", {"most": 0.5})
+    ],
+    "C-RANGE: 1.5 -> 1.0": [("BCC17-C-RANGE", "the largest precision of", {"least": 1.0})],
+    "F3L, last gap over first: .5 -> .9": [
+        ("BCC17-F3L", "for {which}, at 90 % removed", {"most": 0.9})
+    ],
+    "F2A, Popularity: .075 -> 0": [("BCC17-F2A", "Popularity scores", {"least": 0})],
+}
+"""The mutants of the audit of 2026-11 and what became of them. It names six kinds, and "links of an
+order removed"; the others are the thresholds that its criteria had besides. The part on Random
+under R_test was dropped, as the paper prints nothing on it: its mutant has no successor."""
+
+
+def audited(name: str) -> list[Mutant]:
+    """Make the mutants that stand for one of the audit."""
+    found = []
+    for claim, part, change in AUDIT[name]:
+        criterion = criteria()[claim]
+        (place,) = (
+            number for number, r in enumerate(criterion.records) if r.finds.startswith(part)
+        )
+        raw = dict(criterion.raw[place])
+        if "without" in change:
+            raw["systems"] = [each for each in raw["systems"] if each != change["without"]]
+        else:
+            raw |= change
+        assert raw != criterion.raw[place], name
+        found.append(Mutant(claim, place, name, _with(criterion.raw, place, raw)))
+    return found

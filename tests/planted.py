@@ -1,0 +1,458 @@
+"""Planted results: a world whose values a person chose, and the verdicts that it must give.
+
+``planted_verdicts.yaml`` holds a world in which everything holds that can, and by claim and part
+what is changed in it, with the verdict that must follow. Here that text becomes real results,
+without data or training.
+
+A change is one of these; several are separated by ``;``:
+
+* ``P[AR] of pLSA = 0.08``: a value, by the place that records use (``in lemma``, ``on ml-100k``);
+* ``P[AR] of pLSA = 1.25 P[AR] of Popularity``: a multiple of another value, of the same system
+  if none is named, draw by draw;
+* ``... +- 0.002``: with this standard error, apart from all others; 0 for none;
+* ``... tail 0.04 at 0.07``: this share of every second draw lies there;
+* ``p[1R per run] of pLSA and Random = 0.002``: of a paired test;
+* ``check NAME = 0.1``: what was found for a check of the claim, at first the first value with
+  which its part holds;
+* ``seeds of pLSA = 1``, ``data set = filmtrust``, ``feedback = implicit``.
+
+``of all of SET`` changes each system of a set of the world, ``of each of SET`` one in turn: a row
+each. Then ``{which}`` in the beginning of a part's sentence is the system whose turn it is.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from recbias import Grid, Results, line_up
+from recbias.claims import Check, Checks, Verdict, claims, judge, judging
+from recbias.claims import design_alternatives as chapter
+from recbias.claims.records import ClaimCriterion, Record, written
+from recbias.recommenders import bcc17_grid, with_seeds
+from recbias.results import StoredResult
+
+FILE = Path(__file__).with_name("planted_verdicts.yaml")
+N_DRAWS = 1000
+CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
+TABLES = ("systems", "grid", "lemma")
+
+_Place = tuple[str, str, str, str, str]
+"""Edition, table, system, label, metric without cutoff."""
+
+_TERM = (
+    r"(?P<metric>\w+)\[(?P<label>[^\]]+)\](?: of (?P<system>.+?))?"
+    r"(?: in (?P<table>lemma|grid))?(?: on (?P<edition>[\w-]+))?"
+)
+_NUMBER = r"-?\d*\.?\d+(?:e-?\d+)?"
+_VALUE = re.compile(
+    rf"(?P<number>{_NUMBER})(?: (?P<other>\w+\[.+?))?"
+    rf"(?: \+- (?P<error>{_NUMBER}))?(?: tail (?P<share>{_NUMBER}) at (?P<tail>{_NUMBER}))?"
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A value with its replicates."""
+
+    value: float
+    draws: np.ndarray
+
+
+@cache
+def _noise(name: str) -> np.ndarray:
+    """Draws of mean 0 and standard deviation 1, over all and over every second one."""
+    halves = np.random.default_rng(zlib.crc32(name.encode())).standard_normal((2, N_DRAWS // 2))
+    halves -= halves.mean(axis=1, keepdims=True)
+    return (halves / halves.std(axis=1, keepdims=True)).T.ravel()
+
+
+@cache
+def _grid(dataset: str, table: str, few: tuple[str, ...]) -> Grid:
+    """The grids of the chapter, with few settings in the one of parameters; `few` have one seed."""
+    protocols = chapter.protocols(MIN_RATING, size=SIZE)
+    precision, bounds = f"P@{CUTOFF}", (f"lower@{CUTOFF}", f"upper@{CUTOFF}")
+    systems = list(line_up("bcc17"))
+    if table == "systems":
+        metrics = {
+            "AR": (precision, f"R@{CUTOFF}", f"nDCG@{CUTOFF}", "AP", "RR", "rho"),
+            "AI": (precision, "rho"),
+            "R_test": (precision,),
+            "NN": (precision, "rho"),
+            "1R": (precision, f"nDCG@{CUTOFF}", "RR", "rho"),
+            "shared": (precision, *bounds),
+            "all-1R": tuple(f"{name}|t={SIZE}" for name in (precision, *bounds)),
+        }
+        options = {"replicates": chapter.combined(CUTOFF, SIZE)}
+    elif table == "grid":
+        systems = [each for each in systems if each.name in ("pLSA", "Popularity", "Random")]
+        for part in ("mf-rating", "knn-rating", "mf-ranking", "knn-ranking"):
+            systems += bcc17_grid(part)[:2]
+        protocols = {label: protocols[label] for label in ("AR", "1R")}
+        metrics, options = dict.fromkeys(protocols, (precision,)), {}
+    else:
+        systems = [each for each in systems if each.name in chapter.LEMMA_SYSTEMS]
+        protocols, tests = chapter.lemma_protocols(MIN_RATING)
+        metrics, options = dict.fromkeys(protocols, (precision, *bounds)), {"tests": tests}
+    seeded = [
+        dataclasses.replace(each, n_seeds=1) if each.name in few else each
+        for each in with_seeds(systems, 5)
+    ]
+    return Grid(dataset, tuple(seeded), protocols, metrics, **options)
+
+
+@cache
+def _names(table: str) -> tuple[list[tuple[str, str, str]], pd.DataFrame]:
+    """Systems, labels and metrics of a table, in the order of its rows."""
+    grid = _grid("ml-1m", table, ())
+    names = [
+        (system.name, label, metric)
+        for system in grid.systems
+        for label, metrics in grid.by_label.items()
+        for metric in metrics
+    ]
+    return names, pd.DataFrame(names, columns=["system", "label", "metric"])
+
+
+def _metric(grid: Grid, label: str, name: str) -> str:
+    (found,) = (metric for metric in grid.parsed_metrics[label] if metric.name == name)
+    return str(found)
+
+
+class World:
+    """Values by place, p-values, checks, and what the data are; changes give another world."""
+
+    def __init__(self, text: Mapping, checks: Mapping) -> None:
+        self.sets: dict[str, list[str]] = text["sets"]
+        self._error = float(text["error"])
+        self._facts = {"data set": text["data set"], "feedback": "explicit"}
+        self._values: dict[_Place, Drawn] = {}
+        self._p: dict[tuple[str, str, frozenset[str]], float] = {}
+        self._few: frozenset[str] = frozenset()
+        self._base: World | None = None
+        self._touched: frozenset[tuple[str, str]] = frozenset()
+        self._found: dict[str, dict[str, StoredResult]] = {}
+        for table, planted in text["values"].items():
+            place = "" if table == "systems" else f" in {table}"
+            for term, row in planted["rows"].items():
+                for system, value in zip(self.sets[planted["of"]], row, strict=True):
+                    self._plant(f"{term} of {system}{place}", value, new=True)
+        for asked, p in text["p"].items():
+            for pair in combinations(self.sets["five"], 2):
+                self._p[(*asked.split(" per "), frozenset(pair))] = float(p)
+        self._checks = {
+            (claim, name): float(sides["holds"][0])
+            for claim, found in checks.items()
+            for name, sides in found.items()
+        }
+        own = dict(self._values)
+        for edition in text["editions"]:
+            self._values |= {(edition, *place[1:]): drawn for place, drawn in own.items()}
+        for edition, changes in text["editions"].items():
+            for change in changes:
+                self._plant(*change.split(" = "), edition=edition)
+
+    def changed(self, changes: str, claim: str) -> World:
+        """The world after some changes; `claim` is the one whose checks are meant."""
+        other = copy.copy(self)
+        other._base, other._touched, other._found = self, frozenset(), {}
+        for name in ("_facts", "_values", "_p", "_checks"):
+            setattr(other, name, dict(getattr(self, name)))
+        for change in changes.split(";"):
+            what, value = change.strip().split(" = ")
+            if what in self._facts:
+                other._facts[what] = value
+            elif found := re.fullmatch(r"seeds of (.+)", what):
+                assert value == "1", change
+                other._few = other._few | {found[1]}
+            elif found := re.fullmatch(r"check ([\w-]+)", what):
+                other._checks[claim, found[1]] = float(value)
+            elif found := re.fullmatch(r"p\[(\S+) per (\w+)\] of (.+) and (.+)", what):
+                key = (found[1], found[2], frozenset(found.groups()[2:]))
+                assert key in self._p, f"no such test: {change}"
+                other._p[key] = float(value)
+            else:
+                other._plant(what, value)
+        return other
+
+    def _plant(self, what: str, value: str, edition: str = "", *, new: bool = False) -> None:
+        term, given = re.fullmatch(_TERM, what), _VALUE.fullmatch(value)
+        assert term, f"no quantity: {what}"
+        assert given, f"no value: {value}"
+        edition = edition or term["edition"] or ""
+        names = [term["system"]]
+        if names[0].startswith("all of "):
+            names = self.sets[names[0].removeprefix("all of ")]
+        for system in names:
+            place = (edition, term["table"] or "systems", system, term["label"], term["metric"])
+            assert new or place in self._values, f"no such value: {what}"
+            self._values[place] = self._drawn(place, given)
+            self._touched |= {place[:2]}
+
+    def _drawn(self, place: _Place, given: re.Match[str]) -> Drawn:
+        number, noise = float(given["number"]), _noise(" ".join(place))
+        if given["other"]:
+            term = re.fullmatch(_TERM, given["other"])
+            assert term, f"no value: {given['other']}"
+            source = (
+                term["edition"] or place[0],
+                term["table"] or place[1],
+                term["system"] or place[2],
+                term["label"],
+                term["metric"],
+            )
+            other = self._values[source]
+            value, draws = number * other.value, number * other.draws
+            if given["error"]:
+                draws = draws + float(given["error"]) * noise
+        else:
+            value = number
+            error = self._error * value if given["error"] is None else float(given["error"])
+            draws = value + error * noise
+        if given["share"]:
+            draws = draws.copy()
+            draws[1 : 1 + 2 * round(float(given["share"]) * N_DRAWS / 2) : 2] = float(given["tail"])
+        return Drawn(value, draws)
+
+    @property
+    def data_set(self) -> str:
+        """Name of the edition that is judged."""
+        return self._facts["data set"]
+
+    def load(self, name: str, dataset: str) -> dict[str, StoredResult]:
+        """Stand in for what loads a chapter's results on another data set."""
+        assert name == chapter.CHAPTER
+        return self.results(dataset) if any(place[0] == dataset for place in self._values) else {}
+
+    def results(self, edition: str = "") -> dict[str, StoredResult]:
+        """Results of an edition; of the one that is judged if none is named."""
+        if edition not in self._found:
+            self._found[edition] = self._of_edition(edition)
+        return self._found[edition]
+
+    def _of_edition(self, edition: str) -> dict[str, StoredResult]:
+        record = {"name": edition or self.data_set, "feedback": "explicit"}
+        if not edition:
+            record["feedback"] = self._facts["feedback"]
+        rows = [Check(*key, " ".join(key), 1, worst) for key, worst in self._checks.items()]
+        checks = Checks(
+            key="planted", dataset=record, maker_name="", given={}, rows=tuple(rows), statistics={}
+        )
+        tables = {name: self._table(edition, name, record) for name in TABLES}
+        return {"checks": checks, **tables}
+
+    def _same(self, edition: str, table: str) -> bool:
+        """Whether nothing was changed that a table shows."""
+        if self._base is None or (edition == "" and self._facts != self._base._facts):
+            return False
+        if self._few or (table == "systems" and self._p != self._base._p):
+            return False
+        return (edition, table) not in self._touched
+
+    def _table(self, edition: str, table: str, record: Mapping[str, str]) -> StoredResult:
+        if self._base is not None and self._same(edition, table):
+            return self._base.results(edition)[table]
+        grid = _grid(record["name"], table, tuple(sorted(self._few)))
+        kept = None if grid.replicates is None else set(grid.replicates)
+        names, frame = _names(table)
+        values, draws = np.full(len(names), np.nan), {}
+        for row, (system, label, metric) in enumerate(names):
+            name = metric.partition("@")[0]
+            if drawn := self._values.get((edition, table, system, label, name)):
+                values[row] = drawn.value
+                if kept is None or (label, metric) in kept:
+                    draws[row] = drawn.draws
+        tests = [
+            (label, _metric(grid, label, "P"), unit, *sorted(pair), p)
+            for (label, unit, pair), p in self._p.items()
+            if table == "systems"
+        ]
+        return Results(
+            key="planted",
+            dataset=record,
+            grid=grid,
+            values=frame.assign(value=values, low=np.nan, high=np.nan),
+            replicates=draws,
+            tests=pd.DataFrame(tests, columns=["label", "metric", "unit", "a", "b", "wilcoxon_p"]),
+            target_sets=pd.DataFrame(),
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a part must come to in a changed world.
+
+    Attributes
+    ----------
+    claim
+        Id.
+    part
+        Beginning of the part's sentence; empty where the row is about the claim alone.
+    changes
+        Of the base world; empty for the base world itself.
+    part_verdict
+        ``holds``, ``refuted``, ``open``, ``not testable: REASON``, or ``beside VALUE`` for what
+        decides nothing.
+    claim_verdict
+        Of the claim; empty where the row says nothing about it.
+    corrected
+        Of its corrected form.
+    turn
+        The system whose turn it is.
+    """
+
+    claim: str
+    part: str
+    changes: str
+    part_verdict: str
+    claim_verdict: str = ""
+    corrected: str = ""
+    turn: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.claim}: {self.part}: {self.changes or 'as it stands'}"
+
+    def is_about(self, record: Record, which: str = "{which}") -> bool:
+        """Whether a record makes the part, of a system where one has a part of its own."""
+        if self.part.startswith("check "):
+            return record.measure == "check" and f"check {record.name}" == self.part
+        return bool(self.part) and any(
+            record.finds.replace("{which}", name).startswith(self.part)
+            for name in ("{which}", which)
+        )
+
+
+class _EachKeyOnce(yaml.BaseLoader):
+    """Reads every value as text, and refuses a row that stands twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        names = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = {name for name in names if names.count(name) > 1}
+        assert not twice, f"{FILE.name}: {twice} stand twice"
+        return super().construct_mapping(node, deep)
+
+
+@cache
+def _text() -> dict:
+    return yaml.load(FILE.read_text(encoding="utf-8"), _EachKeyOnce)  # noqa: S506
+
+
+@cache
+def base_world() -> World:
+    """The world of the file."""
+    return World(_text()["world"], _text()["checks"])
+
+
+@cache
+def world_of(changes: str, claim: str) -> World:
+    """The world after the changes of a row."""
+    return base_world().changed(changes, claim) if changes else base_world()
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """All rows of the file, those with ``of each of`` one by one."""
+    found = [
+        row
+        for claim, parts in _text()["verdicts"].items()
+        for part, table in parts.items()
+        for changes, verdicts in table.items()
+        for row in _expanded(claim, part, changes, [v.strip() for v in verdicts.split(";")])
+    ]
+    found += [
+        Row(claim, f"check {name}", f"check {name} = {worst}", verdict)
+        for claim, checks in _text()["checks"].items()
+        for name, sides in checks.items()
+        for verdict, values in sides.items()
+        for worst in values
+    ]
+    return tuple(found)
+
+
+def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> Iterator[Row]:
+    part, changes = (
+        "" if part == "the claim" else part,
+        "" if changes == "as it stands" else changes,
+    )
+    if not part:
+        verdicts = ["", *verdicts]
+    turns = re.search(r"each of (\w+)", changes)
+    if not turns:
+        named = [name for name in base_world().sets["ten"] if part.startswith(f"for {name}, ")]
+        yield Row(claim, part, changes, *(*verdicts, "", "")[:3], turn="".join(named))
+        return
+    for system in base_world().sets[turns[1]]:
+        own, changed = part.replace("{which}", system), changes.replace(turns[0], system)
+        yield Row(claim, own, changed, *verdicts, turn=system)
+
+
+_dataset_info = cache(judging.dataset_info)  # which reads the registry anew each time
+
+
+def verdict_of(row: Row, criterion: ClaimCriterion) -> Verdict:
+    """Judge the world of a row as a chapter is judged, by a criterion as if it were locked.
+
+    A row that says nothing about its claim is judged by the records that it is about alone.
+    """
+    if not row.claim_verdict:
+        own = tuple(each for each in criterion.records if row.is_about(each, row.turn))
+        criterion = dataclasses.replace(criterion, records=own or criterion.records)
+    world = world_of(row.changes, row.claim)
+    (claim,) = (each for each in claims() if each.id == row.claim)
+    with (
+        mock.patch.object(judging, "locked_criteria", return_value={row.claim: criterion}),
+        mock.patch.object(judging, "load_chapter", world.load),
+        mock.patch.object(judging, "dataset_info", _dataset_info),
+    ):
+        return judge(claim, world.results())
+
+
+def fault(row: Row, verdict: Verdict) -> str:
+    """Say what is not as a row expects; empty if all is."""
+    if row.claim_verdict and row.claim_verdict != verdict.verdict:
+        return f"{row}: the claim is {verdict.verdict!r}, expected {row.claim_verdict!r}"
+    if row.corrected and row.corrected != verdict.corrected:
+        return f"{row}: corrected, it is {verdict.corrected!r}, expected {row.corrected!r}"
+    return fault_of_part(row, verdict)
+
+
+def fault_of_part(row: Row, verdict: Verdict) -> str:
+    """Say the same about the part alone."""
+    if not row.part:
+        return ""
+    meant = [part for part in verdict.parts if row.is_about(part.record, part.which)]
+    if not meant:
+        found = [part.record.finds for part in verdict.parts]
+        return f"{row}: no part begins so; there are {found} ({verdict.verdict}, {verdict.reason})"
+    if len({part.record for part in meant}) > 1:
+        return f"{row}: {len(meant)} parts begin so"
+    for part in meant:
+        if part.lacks:
+            found = f"not testable: {part.lacks}"
+        elif part.record.decides:
+            found = part.verdict
+        else:
+            found = f"beside {written(part.value, part.record.unit)}"
+        if found != row.part_verdict:
+            told = f"{part.sentence} {part.interval} is {found!r}"
+            return f"{row}: {told}, expected {row.part_verdict!r}"
+    return ""
+
+
+@cache
+def measured(table: str) -> dict[str, list[str]]:
+    """Metrics of a table, without cutoff, by label."""
+    metrics = _grid("ml-1m", table, ()).parsed_metrics
+    return {label: [metric.name for metric in each] for label, each in metrics.items()}

@@ -1,0 +1,82 @@
+"""The criteria give the verdicts of a table that was written apart from them."""
+
+from collections import defaultdict
+
+import pytest
+
+import planted
+from mutants import AUDIT, Mutant, audited, criteria, equivalent, killer, mutants_of
+from planted import Row, fault, rows, verdict_of
+from recbias.claims.records import Record
+
+BY_CLAIM: dict[str, list[Row]] = defaultdict(list)
+for each in rows():
+    BY_CLAIM[each.claim].append(each)
+
+
+@pytest.mark.parametrize("claim", BY_CLAIM)
+def test_a_criterion_gives_the_verdicts_of_the_table(claim: str) -> None:
+    found = [fault(row, verdict_of(row, criteria()[claim])) for row in BY_CLAIM[claim]]
+    assert [each for each in found if each] == []
+
+
+def seen(claim: str, record: Record) -> set[str]:
+    """Verdicts that the table asks of a record."""
+    about = (row for row in BY_CLAIM[claim] if row.is_about(record, row.turn))
+    return {row.part_verdict for row in about}
+
+
+@pytest.mark.parametrize("claim", criteria())
+def test_every_record_is_tried_on_both_sides(claim: str) -> None:
+    """What stands beside a verdict is tried with two values; a check with sound and broken data."""
+    wanted = {"holds", "refuted"}
+    for record in criteria()[claim].records:
+        found = seen(claim, record)
+        enough = wanted <= found if record.decides else len(found) > 1
+        assert enough, f"{claim}: rows about {record.finds!r} ask for {sorted(found)} only"
+
+
+def test_every_row_is_about_a_record() -> None:
+    for row in rows():
+        known = criteria()[row.claim].records
+        assert not row.part or any(row.is_about(record, row.turn) for record in known), str(row)
+
+
+@pytest.mark.parametrize("name", [name for name in AUDIT if AUDIT[name]])
+def test_the_mutants_of_the_audit_die(name: str) -> None:
+    for mutant in audited(name):
+        assert killer(mutant), str(mutant)
+
+
+def test_a_mutant_that_is_the_criterion_survives() -> None:
+    """Else a table that is wrong would count as one that kills."""
+    criterion = criteria()["BCC17-C-RTEST"]
+    changed = {**criterion.raw[0], "least": 1.3 - 1e-9}
+    assert killer(Mutant("BCC17-C-RTEST", 0, "almost the same", (changed,))) == ""
+
+
+def test_an_equivalent_mutant_is_excluded_for_a_reason_only() -> None:
+    found = {m.what: equivalent(m) for m in mutants_of(criteria()["BCC17-C-OTHER"]) if not m.place}
+    assert found["least 0.8 -> 0.75"] == "no value that it can take lies between the two ends"
+    assert found["terms exchanged"] == "symmetric in its terms"
+    assert found["least 0.8 -> 0.56"] == found["AP[AR] -> R[AR]"] == found["removed"] == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("P[AR] of plsa = 0.1", "no such value: P.AR. of plsa"),
+        ("Q[AR] of pLSA = 0.1", "no such value: Q.AR. of pLSA"),
+        ("P[AR] of pLSA = about 0.1", "no value: about 0.1"),
+        ("p[AR per run] of pLSA and Random = 0.1", "no such test"),
+    ],
+)
+def test_a_row_that_changes_nothing_is_refused(change: str, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        planted.base_world().changed(change, "BCC17-F2A")
+
+
+def test_a_wrong_row_is_told() -> None:
+    row = Row("BCC17-F2A", "pLSA scores", "P[AR] of pLSA = 0.2", "holds", "yes")
+    told = fault(row, verdict_of(row, criteria()["BCC17-F2A"]))
+    assert told.startswith("BCC17-F2A: pLSA scores: P[AR] of pLSA = 0.2: the claim is 'partly'")
