@@ -350,10 +350,14 @@ glue("tbl_tests", table.style.set_uuid("tests"), display=False)
 
 # %% tags=["hide-input"]
 taus = {
-    f"{precision} and {metric}, both AR": chapter.tau_between(measured, ("AR", precision), ("AR", metric))
+    f"{precision} and {metric}, both AR": chapter.tau_between(
+        measured, ("AR", precision), ("AR", metric)
+    )
     for metric in (f"nDCG@{cutoff}", "AP", "RR", f"R@{cutoff}")
 }
-taus[f"{precision} under AR and under 1R"] = chapter.tau_between(measured, ("AR", precision), ("1R", precision))
+taus[f"{precision} under AR and under 1R"] = chapter.tau_between(
+    measured, ("AR", precision), ("1R", precision)
+)
 head = ("orders compared", "Kendall's tau")
 Markdown(pages.quantities_table(taus, head=head, form=".2f"))
 
