@@ -65,14 +65,14 @@ def mutants_of(criterion: ClaimCriterion) -> Iterator[Mutant]:
     for place, raw in enumerate(criterion.raw):
         rest = criterion.raw[:place] + criterion.raw[place + 1 :]
         yield Mutant(criterion.claim, place, "removed", rest)
-        seen = [dict(raw)]
+        seen = {criterion.records[place]}
         for what, changed in _changes(raw, criterion):
             changed = {name: value for name, value in changed.items() if value is not None}
-            if changed not in seen:
-                seen.append(changed)
-                mutant = Mutant(criterion.claim, place, what, _with(criterion.raw, place, changed))
-                if criterion_of(mutant) is not None:
-                    yield mutant
+            mutant = Mutant(criterion.claim, place, what, _with(criterion.raw, place, changed))
+            found = criterion_of(mutant)
+            if found is not None and found.records[place] not in seen:
+                seen.add(found.records[place])
+                yield mutant
 
 
 def _with(records: Sequence[Raw], place: int, changed: Raw) -> tuple[Raw, ...]:
@@ -260,6 +260,8 @@ def _no_interval(old: Record, new: Record, claim: str) -> str:
         return ""
     if old.measure in ("check", "statistic", "significance") or old.name == "of_ceiling":
         return "a number without an interval is exact"
+    if not old.decides:
+        return "what decides nothing shows its value, whatever its interval"
     return ""
 
 
