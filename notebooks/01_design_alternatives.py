@@ -198,6 +198,7 @@ measured = run(
         seed=seed,
         compare=(("AR", precision), ("1R", precision)),
         replicates=chapter.combined(cutoff, size),
+        crossed=[(label, precision) for label in ("AR", "NN", "1R")],
     ),
     workers=workers,
     record="01_design_alternatives/systems",
@@ -275,6 +276,20 @@ for label, value in pop.items():
 # sampled and {glue:text}`pop_1R` with one relevant item per run. None of these numbers is wrong; none
 # of them can be compared with another.
 #
+# ### What an interval is about
+#
+# The whiskers say what *other users* would give, on the same catalogue: users are resampled, items
+# stay. Whoever asks what other users **and other items of the same kind** would give has to resample
+# both; the ranks stay, test ratings count as often as their user times their item is drawn. That
+# interval is wider, and most so for a system that lives on a few items.
+
+# %% tags=["hide-input"]
+Markdown(pages.crossed_table(measured, "AR", precision, systems=chapter.FIGURE_2))
+
+# %% [markdown]
+# Verdicts use intervals over users: the paper compares systems on one catalogue
+# ([more](#dev-intervals)).
+#
 # ### Which statements survive?
 #
 # The test ratings alone ($T_u=R_{test}(u)$) make a tempting target set, since everything in it is
@@ -335,10 +350,14 @@ glue("tbl_tests", table.style.set_uuid("tests"), display=False)
 
 # %% tags=["hide-input"]
 taus = {
-    f"{precision} and {metric}, both AR": chapter.tau_between(measured, ("AR", precision), ("AR", metric))
+    f"{precision} and {metric}, both AR": chapter.tau_between(
+        measured, ("AR", precision), ("AR", metric)
+    )
     for metric in (f"nDCG@{cutoff}", "AP", "RR", f"R@{cutoff}")
 }
-taus[f"{precision} under AR and under 1R"] = chapter.tau_between(measured, ("AR", precision), ("1R", precision))
+taus[f"{precision} under AR and under 1R"] = chapter.tau_between(
+    measured, ("AR", precision), ("1R", precision)
+)
 head = ("orders compared", "Kendall's tau")
 Markdown(pages.quantities_table(taus, head=head, form=".2f"))
 

@@ -133,6 +133,9 @@ def _aggregation() -> dict[str, str]:
     users = np.arange(40) // 2
     tests = comparison.compare_all({"a": _rng(1).random(40), "b": _rng(2).random(40)}, user=users)
     found["tests"] = _digits(tests[["difference", "low", "high", "t_p", "wilcoxon_p"]].to_numpy())
+    pairs = np.arange(40) // 2, np.arange(40) % 7 - 1, _rng(3).random(40)
+    drawn = [resampling.bootstrap_weights(n, 5, rng=_rng(n)).T for n in (20, 6)]
+    found["crossed"] = _digits(resampling.crossed_sums(*pairs, *drawn))
     found["resamplings"] = str(N_REPLICATES)
     found["intervals"] = _digits(resampling.interval(_rng(4).random((2, 50))))
     return found

@@ -354,8 +354,8 @@ AUDIT: Mapping[str, Sequence[tuple[str, str, Raw]]] = {
         ("BCC17-F2C", "that of Popularity", {"without": "Random"})
     ],
     "F2C: without kNN > Random, now the last step of the shares beside": [
-        ("BCC17-F2C", "beside the verdict, the order", {"without": "Random"}),
-        ("BCC17-F2C", "beside the verdict, it holds", {"without": "Random"}),
+        ("BCC17-F2C", "the order", {"without": "Random"}),
+        ("BCC17-F2C", "it holds", {"without": "Random"}),
     ],
     "F2C, largest value: .1 -> .2": [("BCC17-F2C", "the best system reaches", {"most": 2})],
     "F2C, Random off 1/t: 3 -> 30 s.e., now 5 % -> 50 %": [

@@ -48,6 +48,7 @@ GRID = Grid(
     split="k-fold 2",
     compare=(("AR", "P@5"), ("1R", "P@5")),
     replicates=(("AR", "P@5"), ("AR", "R@5")),
+    crossed=(("AR", "P@5"),),
 )
 
 # -- a recorded chapter ------------------------------------------------------------------------
@@ -176,12 +177,12 @@ def test_what_was_recorded_agrees_in_full_and_in_part(chapter: Chapter) -> None:
     assert (full["difference"] == 0).all()
     n_values = full.set_index(["recorded", "about"])["values"].groupby("recorded").sum()
     # Four systems: 6 numbers of 4 metrics, replicates of all, 6 pairs under AR and twice under 1R
-    # with 6 numbers, 2 corrections each, 5 counts for each of 2 labels.
-    assert n_values[f"{CHAPTER}/grid"] == 4 * 4 * (6 + 1) + 18 * (6 + 2) + 2 * 5
+    # with 6 numbers, 2 corrections each, 5 counts for each of 2 labels, 3 numbers over items too.
+    assert n_values[f"{CHAPTER}/grid"] == 4 * 4 * (6 + 1) + 18 * (6 + 2) + 2 * 5 + 4 * 3
     assert n_values[f"{CHAPTER}/checks"] == 2 * 3 + 1
     # Two systems have a pair that is tested, and corrections are those of all pairs.
     grid = part.set_index("recorded").loc[f"{CHAPTER}/grid"]
-    assert grid["values"].sum() == 2 * 4 * (6 + 1) + 3 * 6 + 18 * 2 + 2 * 5
+    assert grid["values"].sum() == 2 * 4 * (6 + 1) + 3 * 6 + 18 * 2 + 2 * 5 + 2 * 3
 
 
 # -- manipulations -----------------------------------------------------------------------------
@@ -268,6 +269,9 @@ EDITS: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "a value without an error": (
         "grid", column("values", "value", POPULARITY + 2, lambda v: v + 1e-6),
         "Popularity AR TI-AN-AR rel>=4 Coverage@5: value",
+    ),
+    "an interval over users and items": (
+        "grid", column("crossed", "low", 1, lambda v: v * 0.9), "crossed Popularity AR P@5: low",
     ),
     "systems in the values": (
         "grid", swap_rows, "Popularity AR TI-AN-AR rel>=4 P@5: value",

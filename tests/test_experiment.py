@@ -249,24 +249,6 @@ def test_unusual_target_sets_are_counted(grid):
     assert short > 0
 
 
-def test_a_part_of_the_replicates_is_all_that_there_is(grid):
-    kept = (("AR", "P@10"),)
-    results = run(dataclasses.replace(grid, replicates=kept))
-    half = results.resampled(slice(None, 500))
-    assert half["Popularity", "AR", "P@10"].drawn.shape == (500,)
-    for system in FEW:
-        whole, part = (each[system, "AR", "P@10"] for each in (results, half))
-        assert part.value == whole.value
-        np.testing.assert_array_equal(part.drawn, whole.drawn[:500])
-        assert part.interval == tuple(np.quantile(whole.drawn[:500], [0.025, 0.975]))
-        row = half.table("AR", "P@10").loc[system]
-        assert (row["low"], row["high"]) == part.interval
-        assert row["se"] == np.std(whole.drawn[:500], ddof=1)
-        assert half[system, "1R", "P@10"] == results[system, "1R", "P@10"]
-    assert (half.values["low"] != results.values["low"]).sum() == len(FEW)
-    assert len(results["Random", "AR", "P@10"].drawn) == 1000
-
-
 def test_an_unknown_quantity_is_named(grid):
     with pytest.raises(ConfigError, match="not measured: AP of Popularity under AR"):
         run(grid)["Popularity", "AR", "AP"]

@@ -26,6 +26,7 @@ from recbias.errors import MissingData
 from recbias.ranking import RankTable, rank, rank_once, top_items
 from recbias.ratings import Ratings
 from recbias.recommenders import Popularity, algorithm, algorithms
+from recbias.recommenders.as_published.file_order import PLSAInFileOrder
 from recbias.recommenders.as_published.poisson_factorisation import initial_means
 from recbias.recommenders.as_published.wbpr import UnpopularNegativesSampler
 from recbias.recommenders.non_negative import starting_gammas
@@ -267,6 +268,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "ranking.passes.rank_once": lambda seed: rank_once(POPULARITY, SPLIT, seed=seed)[0].list_items,
     "ranking.passes.top_items": lambda seed: top_items(
         POPULARITY, SPLIT, cutoff=30, candidates="AI", seed=seed
+    ),
+    "recommenders.as_published.file_order.InFileOrder.fit": lambda seed: (
+        PLSAInFileOrder(n_iterations=1).fit(SPLIT.train, rng=_rng(seed)).topics
     ),
     "recommenders.as_published.poisson_factorisation.initial_means": lambda seed: list(
         initial_means(5, 4, 3, seed)

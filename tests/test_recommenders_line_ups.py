@@ -24,7 +24,7 @@ from recbias.recommenders import (
     sensitivity_variations,
     with_seeds,
 )
-from recbias.recommenders.line_ups import ablations, cited_models
+from recbias.recommenders.line_ups import ablations, cited_models, tie_rules
 from recbias.simulation import make_world
 from recbias.testing import check_recommender
 
@@ -188,17 +188,19 @@ def test_what_was_run_instead_of_the_cited_model_is_in_a_line_up():
         if algorithm(name).__module__.startswith(as_published.__name__)
     }
     used = {system.algorithm for name in line_up_names() for system in line_up(name)}
-    # The line-up shuffles ratings; this class shows what an order would do.
-    assert apart - used == {"RankSGDInOrder"}
-    assert len(apart & used) == 5
+    # The line-up shuffles ratings, and lists what SLIM scores in the order of the file; these
+    # classes show what another order would do.
+    assert apart - used == {"RankSGDInOrder", "SLIMPenaltyByPopularity"}
+    assert len(apart & used) == 10
     # Beside each of them stands the publication's model.
-    modern = {system.algorithm for system in line_up("modern")}
+    models = {system.algorithm for system in line_up("modern")}
+    models |= {change.system.algorithm for change in tie_rules()} - apart
     for name in apart & used:
         published = {base.__name__ for base in algorithm(name).__mro__} | {
-            "SLIMPenaltyByPopularity": {"SLIM"},
+            "SLIMInFileOrder": {"SLIM"},
             "UntrainedPoissonFactorisation": {"PoissonFactorisation"},
         }.get(name, set())
-        assert published & modern
+        assert published & models
 
 
 def test_each_variation_changes_one_parameter():

@@ -64,16 +64,6 @@ def test_a_table_is_made_stored_and_read_back(sweep):
     assert made.compare(made.recompute()).differing == ()
 
 
-def test_a_part_of_a_tables_replicates_gives_its_own_intervals(sweep):
-    made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]})
-    half = made.resampled(slice(25, None))
-    row = {"size": 5, "part": "head"}
-    assert half[row].interval == tuple(np.quantile(made.replicates[1, 25:], [0.025, 0.975]))
-    assert half[row].value == made[row].value
-    bare = dataclasses.replace(made, replicates=None)
-    assert bare.resampled(slice(25)) is bare
-
-
 def test_a_table_that_changed_is_noticed_by_row(sweep):
     made = run_maker("test/sweep", WORLD, parameters={"sizes": [1, 5]})
     frame = made.frame.assign(value=made.frame["value"] + [0, 1e-3])

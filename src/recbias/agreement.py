@@ -108,9 +108,9 @@ def resolved_signs(
     References
     ----------
     J. P. Romano & M. Wolf, "Exact and approximate stepdown methods for multiple hypothesis
-    testing", J. Amer. Statist. Assoc. 100 (2005), Sec. 4 (studentised maximum, bootstrap);
-    T. Hothorn, F. Bretz & P. Westfall, "Simultaneous inference in general parametric models",
-    Biometrical Journal 50 (2008), Sec. 3 (single-step intervals).
+    testing", J. Amer. Statist. Assoc. 100 (2005), whose first step this is; T. Hothorn, F. Bretz &
+    P. Westfall, "Simultaneous inference in general parametric models", Biometrical Journal 50
+    (2008), for the intervals.
 
     Examples
     --------

@@ -48,17 +48,18 @@ from recbias.metrics import (
 from recbias.places import clone_root
 from recbias.ranking import RankTable
 from recbias.reduction import (
+    CROSSED,
     NUMBERS,
     Pairs,
     Reader,
     Task,
+    combine_crossed,
     combine_folds,
     compare_systems,
     metric_identities,
     paired_values,
     reduce_fold,
     sum_sets,
-    uncertainty,
 )
 from recbias.relevance import relevant
 from recbias.resampling import bootstrap_weights, rounded_replicates
@@ -112,6 +113,9 @@ class Results(StoredResult):
         A row per label, over all folds: number of ``sets`` and the size of the ``smallest``; how
         many hold ``no_relevant`` item, have a ``short_sample`` (the pool was smaller than asked) or
         fewer targets than the largest cutoff (``below_cutoff``: P@n still divides by n).
+    crossed : DataFrame
+        A row per system and pair of label and metric that the grid asks for: 95 % interval ``low``
+        to ``high`` and standard error ``se`` from resampled users *and items*, ranks fixed.
     """
 
     kind: ClassVar[str] = "grid"
@@ -121,6 +125,7 @@ class Results(StoredResult):
     replicates: Mapping[int, FloatArray] = field(repr=False)
     tests: pd.DataFrame
     target_sets: pd.DataFrame
+    crossed: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CROSSED))
 
     def __getitem__(self, names: tuple[str, str, str]) -> Quantity:
         """Return one quantity by system, protocol label and metric."""
@@ -177,40 +182,18 @@ class Results(StoredResult):
         rows = (self.values["label"] == label) & (self.values["metric"] == str(metric))
         return self.values[rows].set_index("system")[["value", "low", "high", "se"]]
 
-    def resampled(self, part: slice) -> Self:
-        """Keep a part of the replicates, as if no others had been drawn.
-
-        Parameters
-        ----------
-        part
-            Which, e.g. ``slice(None, 500)``.
-
-        Returns
-        -------
-        Results
-            The same values; ``low``, ``high`` and ``se`` follow the part, but for rows whose
-            replicates were not kept, and tests, which use none.
-        """
-        kept = {row: drawn[part] for row, drawn in self.replicates.items()}
-        numbers = self.values[["low", "high", "se"]].to_numpy(copy=True)
-        names = list(zip(self.values["label"], self.values["metric"], strict=True))
-        for row, drawn in kept.items():
-            value = float(self.values["value"].iloc[row])
-            numbers[row] = uncertainty(value, drawn, self._methods[names[row]])
-        values = self.values.assign(low=numbers[:, 0], high=numbers[:, 1], se=numbers[:, 2])
-        return dataclasses.replace(self, values=values, replicates=kept)
-
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The grid."""
         return self.grid.to_dict()
 
     def body(self) -> dict[str, Any]:
-        """Return values (in the order of systems, labels, metrics), tests and target sets."""
+        """Return values (in the order of systems, labels, metrics) and the other tables."""
         return {
             "values": frame_to_json(self.values[list(NUMBERS)]),
             "tests": frame_to_json(self.tests),
             "target_sets": frame_to_json(self.target_sets),
+            "crossed": frame_to_json(self.crossed),
         }
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -248,6 +231,7 @@ class Results(StoredResult):
             replicates=kept,
             tests=frame_from_json(body["tests"]),
             target_sets=frame_from_json(body["target_sets"]),
+            crossed=frame_from_json(body["crossed"]),
             **context,
         )
 
@@ -465,6 +449,16 @@ def _resampled(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
     return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
 
 
+@lru_cache(maxsize=1)
+def _resampled_both(
+    n_users: int, n_items: int, seed: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Weights of users, the same as without items, and of items; a column per resampling."""
+    items = bootstrap_weights(n_items, N_REPLICATES, rng=stream(seed, "bootstrap", "items"))
+    both = _resampled(n_users, seed), items
+    return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
+
+
 def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
     started = time.perf_counter()
     _check_data(grid, dataset)
@@ -475,9 +469,12 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     needed = bool(missing) or n_rows >= WORKERS_FROM
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
-    weights = _resampled(dataset.ratings.n_users, grid.seed)
+    sizes = dataset.ratings.n_users, dataset.ratings.n_items
+    weights = _resampled(sizes[0], grid.seed)
+    both = _resampled_both(*sizes, grid.seed) if grid.crossed else None
     values: list[pd.DataFrame] = []
     drawn: list[FloatArray] = []
+    crossed: list[tuple[str | float, ...]] = []
     pairs: dict[str, list[Pairs]] = {}
     sets: dict[str, dict[str, int]] = {}
     with open_executor(min(workers, max(len(missing), len(tasks))) if needed else 1) as executor:
@@ -493,6 +490,9 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 numbers, replicates = combine_folds(grid, label, parts, weights)
                 values.append(numbers)
                 drawn += replicates
+                if both is not None:
+                    of_label = combine_crossed(grid, label, parts, *both)
+                    crossed += [(system.name, *row) for row in of_label]
                 sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
@@ -505,6 +505,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
         replicates=_kept(grid, rows, drawn),
         tests=compare_systems(grid, pairs),
         target_sets=pd.DataFrame([{"label": label, **counts} for label, counts in sets.items()]),
+        crossed=pd.DataFrame(crossed, columns=CROSSED),
         provenance=platform_record(),
         times={
             "seconds": round(time.perf_counter() - started, 1),

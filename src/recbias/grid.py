@@ -30,6 +30,9 @@ from recbias.testset import TestSet
 
 __all__ = ["Grid", "component_revisions", "judgments_hash", "non_defaults", "split_marks"]
 
+_SUMS_OF_RATINGS = ("P", "antiP")
+"""Metrics of a user's list that are sums over test ratings, divided by the cutoff."""
+
 
 def non_defaults(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that differ from their defaults, for a key.
@@ -136,6 +139,10 @@ class Grid:
     replicates
         Pairs (label, metric) whose replicates are kept, because they are to be combined; None
         keeps all.
+    crossed
+        Pairs (label, metric) that get an interval over users *and items* beside the one over users.
+        Under AR ``P`` and ``antiP``, under 1R any metric from ranks: means over users or runs of
+        what single test ratings add.
 
     Raises
     ------
@@ -165,6 +172,7 @@ class Grid:
     tests: Mapping[str, str] = field(default_factory=dict)
     groups: str = "popularity 10"
     replicates: tuple[tuple[str, str], ...] | None = None
+    crossed: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         protocols = self.protocols
@@ -193,7 +201,11 @@ class Grid:
         if strangers := tests.keys() - protocols.keys():
             raise ConfigError(f"test sides are given for unknown labels {sorted(strangers)}")
         tests = {label: text for label, text in tests.items() if text != str(TestSet())}
-        for what, pairs in (("compare", self.compare), ("keep", self.replicates or ())):
+        for what, pairs in (
+            ("compare", self.compare),
+            ("keep", self.replicates or ()),
+            ("resample the items of", self.crossed),
+        ):
             for label, metric in pairs:
                 if metric not in metrics.get(label, ()):
                     raise ConfigError(f"cannot {what} {metric} under {label!r}: it is not measured")
@@ -203,6 +215,7 @@ class Grid:
         object.__setattr__(self, "tests", tests)
         object.__setattr__(self, "split", str(SplitRule.parse(self.split)))
         object.__setattr__(self, "compare", _pairs(self.compare))
+        object.__setattr__(self, "crossed", _pairs(self.crossed))
         object.__setattr__(self, "groups", f"popularity {read_groups(self.groups)}")
         if self.replicates is not None:
             object.__setattr__(self, "replicates", _pairs(self.replicates))
@@ -241,6 +254,8 @@ class Grid:
             elif per not in metric.declaration.per:
                 told = "runs (1R)" if per == "run" else "one target set per user (AR)"
                 raise ConfigError(f"{metric} under {label!r}: it is not defined for {told}")
+        for metric in self.crossed_metrics(label):
+            self._check_crossed(label, metric)
         if any(label == asked for asked, _ in self.compare):
             compared = [parse_metric(metric) for asked, metric in self.compare if asked == label]
             averaging = self.parsed[label].averaging
@@ -255,12 +270,31 @@ class Grid:
                     "from ranks"
                 )
 
+    def _check_crossed(self, label: str, metric: Metric) -> None:
+        """Refuse what is no mean of what single test ratings add."""
+        averaging, per_run = self.parsed[label].averaging, self.parsed[label].rule.per_run
+        plain = averaging.statistic == "mean" and not averaging.weights
+        if not plain or per_run != (averaging.population == "runs"):
+            raise ConfigError(
+                f"{label!r}: items can be resampled for plain means over users (AR) or runs (1R)"
+            )
+        if metric.kind != "ranks" or not (per_run or metric.name in _SUMS_OF_RATINGS):
+            raise ConfigError(
+                f"{metric} under {label!r}: resampling items needs a sum over test ratings; of "
+                f"target sets per user only {' and '.join(_SUMS_OF_RATINGS)} are one, of runs (1R) "
+                "every metric from ranks"
+            )
+
+    def crossed_metrics(self, label: str) -> tuple[Metric, ...]:
+        """Return the metrics of a label whose interval over users and items is asked for."""
+        return tuple(m for m in self.parsed_metrics[label] if (label, str(m)) in self.crossed)
+
     def to_dict(self) -> dict[str, Any]:
         """Write the grid as JSON-able values that :meth:`from_dict` reads."""
         record = {**non_defaults(self), "dataset": self.dataset}
         record["systems"] = [system.to_dict() for system in self.systems]
         record["metrics"] = {label: list(texts) for label, texts in self.by_label.items()}
-        for name in ("compare", "replicates"):
+        for name in ("compare", "replicates", "crossed"):
             if record.get(name) is not None:
                 record[name] = [list(pair) for pair in record[name]]
         return record

@@ -7,7 +7,6 @@ its results follow the contract of `recbias.results`.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -342,12 +341,6 @@ class Table(Made):
         drawn = None if self.replicates is None else self.replicates[row]
         value = float(found["value"].iloc[0])
         return Quantity(value, drawn, limits=None if drawn is not None else (value, value))
-
-    def resampled(self, part: slice) -> Self:
-        """Keep a part of the replicates."""
-        if self.replicates is None:
-            return self
-        return dataclasses.replace(self, replicates=self.replicates[:, part])
 
     def body(self) -> dict[str, Any]:
         """Return index and columns."""

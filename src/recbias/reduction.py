@@ -7,6 +7,7 @@ are taken; values of the system as a whole). *Combine* the folds. *Compare* all 
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -42,6 +43,7 @@ from recbias.protocol import Protocol
 from recbias.ranking import Positions, RankTable
 from recbias.relevance import relevant
 from recbias.resampling import (
+    crossed_sums,
     interval,
     linear_replicates,
     normal_interval,
@@ -51,22 +53,26 @@ from recbias.resampling import (
 from recbias.store import canonical_json
 
 __all__ = [
+    "CROSSED",
     "NUMBERS",
     "FoldPart",
     "Pairs",
     "Reader",
     "Task",
+    "combine_crossed",
     "combine_folds",
     "compare_systems",
     "metric_identities",
     "paired_values",
     "reduce_fold",
     "sum_sets",
-    "uncertainty",
 ]
 
 NUMBERS = ("value", "low", "high", "se", "fold_sd", "n_users")
 """What is told of every value, as :class:`recbias.experiment.Results` describes it."""
+
+CROSSED = ("system", "label", "metric", "low", "high", "se")
+"""What is told where items are resampled too."""
 
 FloatArray = npt.NDArray[np.float64]
 _Loaded = TypeVar("_Loaded")
@@ -79,6 +85,19 @@ class Task(NamedTuple):
     metrics: str
     grid: Grid
     cells: tuple[Cell, ...]
+
+
+class RatedPairs(NamedTuple):
+    """Sums over rated pairs, for resampling items too: what each test rating adds to the values.
+
+    ``values`` has a row per metric; ``sizes`` are the users, and under 1R items (else -1), that the
+    values are divided by the number of.
+    """
+
+    user: npt.NDArray[np.int32]
+    item: npt.NDArray[np.int32]
+    values: FloatArray
+    sizes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 
 class FoldPart(NamedTuple):
@@ -96,6 +115,7 @@ class FoldPart(NamedTuple):
     member: npt.NDArray[np.bool_]
     runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
     sets: dict[str, int]
+    pairs: RatedPairs | None
 
 
 def metric_identities(grid: Grid) -> str:
@@ -179,6 +199,7 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     of_ranks, of_items, of_system = _by_kind(grid.parsed_metrics[label])
     dataset = cell_dataset(readers[0].cell)
     split = cell_split(readers[0].cell, artefact)
+    crossed = grid.crossed_metrics(label)
     found: list[tuple[FloatArray, ...]] = []
     table = readers[0].table(grid, label)
     member = _members(table, protocol) if of_system else np.zeros(table.n_users, dtype=bool)
@@ -196,6 +217,12 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
             if of_ranks
             else np.empty((0, _n_units(table)))
         )
+        per_rating = np.empty((0, len(table.user)))
+        if crossed and table.per == "run":
+            per_rating = values[[of_ranks.index(metric) for metric in crossed]]
+        elif crossed:
+            alone = _each_rating(table, condensed=protocol.condensed)
+            per_rating = measure(alone, crossed, min_rating=protocol.min_rating)
         item_values = moved = np.empty((0, table.n_users))
         system_values = np.empty(0)
         if of_items or of_system:
@@ -209,8 +236,8 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
             moved = np.zeros((len(of_system), table.n_users))
             # Resampling draws all users: those of the population count for more.
             moved[:, member] = influence(view, of_system) * (table.n_users / max(member.sum(), 1))
-        found.append((values, item_values, system_values, moved))
-    values, item_values, system_values, moved = (
+        found.append((values, item_values, system_values, moved, per_rating))
+    values, item_values, system_values, moved, per_rating = (
         np.mean(kind, axis=0) for kind in zip(*found, strict=True)
     )
     options: dict[str, Any] = {"min_rating": protocol.min_rating}
@@ -235,7 +262,35 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         rows = [place for place, metric in enumerate(of_ranks) if str(metric) in compared]
         runs = np.nan_to_num(values[rows]), table.user
     sets = _describe_sets(table, protocol, of_ranks)
-    return FoldPart(columns, medians, system_values, moved, member, runs, sets)
+    pairs = _rated_pairs(table, per_rating, protocol) if crossed else None
+    return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs)
+
+
+def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:
+    """Make each test rating a user of its own, so that a sum over ratings is what it alone adds."""
+    rank = table.condensed_rank if condensed else table.rank
+    return dataclasses.replace(
+        table,
+        n_users=len(table.user),
+        user=np.arange(len(table.user), dtype=np.int32),
+        rank=rank,
+        condensed_rank=(rank > 0).astype(np.int32),
+        n_targets=table.n_targets[table.user],
+        n_scored=table.n_scored[table.user],
+    )
+
+
+def _rated_pairs(table: RankTable, values: FloatArray, protocol: Protocol) -> RatedPairs:
+    """Keep the ratings of the population that add something, and what its size is counted by."""
+    if table.per == "run":
+        sizes = table.user, table.item
+        adds = (values != 0).any(axis=0)
+    else:
+        member = _members(table, protocol)
+        users = np.flatnonzero(member).astype(np.int32)
+        sizes = users, np.full(len(users), -1, dtype=np.int32)
+        adds = (values != 0).any(axis=0) & member[table.user]
+    return RatedPairs(table.user[adds], table.item[adds], values[:, adds], sizes)
 
 
 def _by_kind(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric], list[Metric]]:
@@ -335,12 +390,41 @@ def combine_folds(
     rows = []
     for metric in metrics:
         place = order.index(metric)
-        low, high, error = uncertainty(
+        low, high, error = _uncertainty(
             float(value[place]), replicates[place], metric.declaration.interval
         )
         spread = np.std(fold_values[:, place], ddof=1) if len(folds) > 1 else np.nan
         rows.append((float(value[place]), low, high, error, float(spread), int(n_users[place])))
     return pd.DataFrame(rows, columns=list(NUMBERS)), [replicates[order.index(m)] for m in metrics]
+
+
+def combine_crossed(
+    grid: Grid,
+    label: str,
+    folds: Sequence[FoldPart],
+    user_weights: npt.NDArray[np.uint8],
+    item_weights: npt.NDArray[np.uint8],
+) -> list[tuple[str, str, float, float, float]]:
+    """Resample users and items: label, metric, interval and standard error of each that is asked.
+
+    Ranks stay, and so do the users of a population: under AR a value is divided by their number,
+    under 1R by that of the runs whose users and items were drawn.
+    """
+    pairs = [fold.pairs for fold in folds if fold.pairs is not None]
+    if not pairs:
+        return []
+    weights = user_weights, item_weights
+    users, items = (np.concatenate(each) for each in zip(*(p.sizes for p in pairs), strict=True))
+    size = crossed_sums(users, items, np.ones(len(users)), *weights)
+    user = np.concatenate([each.user for each in pairs])
+    item = np.concatenate([each.item for each in pairs])
+    rows = []
+    for place, metric in enumerate(grid.crossed_metrics(label)):
+        values = np.concatenate([each.values[place] for each in pairs])
+        total = crossed_sums(user, item, values, *weights)
+        drawn = np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0)
+        rows.append((label, str(metric), *_uncertainty(np.nan, drawn, "percentile")))
+    return rows
 
 
 def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray[np.int64]:
@@ -350,7 +434,7 @@ def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray
     return np.broadcast_to(sizes.sum(axis=1), n_metrics)
 
 
-def uncertainty(value: float, replicates: FloatArray, method: str) -> tuple[float, float, float]:
+def _uncertainty(value: float, replicates: FloatArray, method: str) -> tuple[float, float, float]:
     """Interval and standard error, by the method that a metric declares."""
     if method == "none":
         return np.nan, np.nan, np.nan

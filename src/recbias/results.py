@@ -214,13 +214,6 @@ class StoredResult(ABC):
         """Return what is written beside the document; nothing by default."""
         return {}
 
-    def resampled(self, part: slice) -> Self:
-        """Keep a part of the replicates, as if no others had been drawn; the same if it has none.
-
-        A verdict that differs between two parts hangs on the resampling seed.
-        """
-        return self
-
     @classmethod
     @abstractmethod
     def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:

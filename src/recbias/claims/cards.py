@@ -11,7 +11,6 @@ import pandas as pd
 from recbias.claims.assertions import standing
 from recbias.claims.judging import VERDICTS, Verdict
 from recbias.claims.ledger import TOPICS
-from recbias.claims.parts import Part
 from recbias.claims.showing import badge, table_html
 from recbias.claims.topics import chapters
 
@@ -29,7 +28,8 @@ KINDS = {
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
 
-_ORDER = {"refuted": 0, "open": 1, "holds": 2, "not testable": 3}
+_ORDER = ("refuted", "open", "holds", "not testable", "beside")
+"""Verdicts on parts in the order of a card."""
 
 OPEN_PARTS = 8
 """A card lists up to so many parts at once; more wait behind a click."""
@@ -152,35 +152,22 @@ def _parts(verdict: Verdict) -> str:
     if not verdict.parts:
         return ""
     rows = []
-    for part in sorted(verdict.parts, key=_place):
+    for part in sorted(verdict.parts, key=lambda part: _ORDER.index(part.verdict)):
         low, high = part.interval
         shown = "" if low == high or part.estimate is None else f"{low:.4g} to {high:.4g}"
-        sentence = escape(part.sentence) if part.estimate is not None else _asked(part)
+        sentence = escape(part.sentence)
         if part.unsure:
             sentence += f" ({escape(part.unsure)})"
         if part.record.corrects or part.record.corrected:
             form = f"corrected, {part.record.corrects}" if part.record.corrects else "as printed"
             sentence = f"<em>{escape(form)}:</em> {sentence}"
-        found = badge(part.verdict, part.lacks) if part.record.decides else "beside"
-        rows.append([found, sentence, shown])
+        rows.append([badge(part.verdict, part.lacks), sentence, shown])
     table = table_html(("", "what we find", "95 % interval"), rows, style="parts")
     if len(rows) <= OPEN_PARTS:
         return table
-    counts = Counter(part.verdict for part in verdict.parts if part.record.decides)
+    counts = Counter(part.verdict for part in verdict.parts)
     told = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
     return f"<details><summary>{told}: show the parts</summary>{table}</details>"
-
-
-def _place(part: Part) -> tuple[bool, int]:
-    """Order parts: what decides comes first, and of that what is refuted."""
-    return not part.record.decides, _ORDER[part.verdict]
-
-
-def _asked(part: Part) -> str:
-    """Write a part that was not measured."""
-    record = part.record
-    found = record.finds.format(value="...", which="...")
-    return escape(f"{found}; claimed: {record.region.words(record.unit)}")
 
 
 def _not_judged(verdict: Verdict) -> str:

@@ -11,7 +11,7 @@ from recbias.claims.checks import Check, Checks
 from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record, Term
 from recbias.claims.seeds import few_seeds
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, StoreError
 from recbias.experiment import Results
 from recbias.grid import Grid
 from recbias.results import Quantity
@@ -116,7 +116,10 @@ class Evidence:
     def _of_edition(self, edition: str) -> ChapterResults:
         if not edition:
             return self._results
-        return self._editions(edition) if self._editions else {}
+        try:
+            return self._editions(edition) if self._editions else {}
+        except StoreError:  # the page of that edition tells what is wrong with it
+            return {}
 
     @property
     def checks(self) -> Checks:

@@ -20,6 +20,7 @@ from recbias.results import Quantity
 
 __all__ = [
     "claims_of",
+    "crossed_table",
     "data_line",
     "interval_text",
     "markdown_table",
@@ -192,6 +193,39 @@ def quantities_table(
         for name, each in quantities.items()
     ]
     return markdown_table((*head, "95 % interval"), rows)
+
+
+def crossed_table(
+    results: Results, label: str, metric: Metric | str, *, systems: Sequence[str]
+) -> str:
+    """List values with their interval over users, and over users and items.
+
+    Parameters
+    ----------
+    results
+        Of a grid that resampled both for this label and metric.
+    label, metric
+        What is shown.
+    systems
+        Rows, in this order.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    asked = (results.crossed["label"] == label) & (results.crossed["metric"] == str(metric))
+    both = results.crossed[asked].set_index("system")
+    errors = results.table(label, metric)["se"]
+    rows = []
+    for system in systems:
+        quantity, wide = results[system, label, str(metric)], both.loc[system]
+        spread = f"{wide['low']:.4f} to {wide['high']:.4f}"
+        value = f"{quantity.value:.4f}"
+        times = f"{wide['se'] / errors[system]:.1f}"
+        rows.append((plain(system), value, interval_text(quantity), spread, times))
+    head = ("system", str(metric), "95 % interval, users", "users and items", "times as wide")
+    return markdown_table(head, rows)
 
 
 def paired_tests_table(

@@ -95,9 +95,14 @@ class Part:
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``refuted``, ``open``, or ``not testable`` where the data lack something."""
+        """``holds``, ``refuted`` or ``open``; ``beside`` for what decides nothing.
+
+        ``not testable`` where the data lack something.
+        """
         if self.lacks:
             return "not testable"
+        if not self.record.decides:
+            return "beside"
         if self.unsure:
             return "open"
         found = {
@@ -108,6 +113,8 @@ class Part:
     @property
     def sentence(self) -> str:
         """What was found, and what was claimed."""
+        if self.estimate is None:
+            return self.record.asked
         return self.record.sentence(self.value, self.which)
 
 
@@ -136,11 +143,10 @@ def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
         part can be tested here. Parts that decide nothing are left out.
     """
     of_other_form = "corrected" if corrected else "corrects"
-    found = {
-        part.verdict
-        for part in parts
-        if part.record.decides and not getattr(part.record, of_other_form)
-    } - {"not testable"}
+    found = {part.verdict for part in parts if not getattr(part.record, of_other_form)} - {
+        "not testable",
+        "beside",
+    }
     if not found:
         return ""
     if "refuted" in found:

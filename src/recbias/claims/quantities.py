@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias import agreement
 from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
 from recbias.errors import ConfigError
 from recbias.results import Quantity
@@ -176,9 +177,11 @@ def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
         Pairs with both differences resolved among all differences of both; the interval ends at
         the number that those not resolved allow.
     """
-    tau, n_pairs = order_tau(a, b), len(a) * (len(a) - 1) / 2
+    (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
+    surely = float(len(agreement.opposed_pairs(x, y, x_drawn, y_drawn)))
     # Of n pairs (1 - tau) / 2 are opposed; at the ends of the interval none is tied.
-    surely, possibly = (float(round(n_pairs * (1 - end) / 2)) for end in reversed(tau.interval))
+    n_pairs = len(a) * (len(a) - 1) / 2
+    possibly = float(round(n_pairs * (1 - order_tau(a, b).interval[0]) / 2))
     return Quantity(surely, None, limits=(surely, possibly))
 
 

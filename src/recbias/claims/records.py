@@ -361,6 +361,12 @@ class Record:
         return f"{found}; claimed: {self.region.words(self.unit)}"
 
     @property
+    def asked(self) -> str:
+        """What is asked, without a value."""
+        found = self.finds.format(value="...", which="...")
+        return f"{found}; claimed: {self.region.words(self.unit)}" if self.decides else found
+
+    @property
     def reads(self) -> tuple[tuple[str, str], ...]:
         """Edition (empty for the one that is judged) and name of each table that it reads."""
         found = [(term.edition or "", term.table) for term in self.of]
@@ -419,11 +425,7 @@ class Replaced:
         """What it asked, in a sentence or more."""
         if isinstance(self.was, str):
             return self.was
-        records = [Record.from_dict(each) for each in self.was]
-        return "; ".join(
-            f"{each.finds.format(value='...', which='...')}: {each.region.words(each.unit)}"
-            for each in records
-        )
+        return ". ".join(Record.from_dict(each).asked for each in self.was)
 
 
 @dataclass(frozen=True)

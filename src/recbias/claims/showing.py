@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import pandas as pd
@@ -10,10 +10,11 @@ import pandas as pd
 from recbias.claims.reference import Reference
 from recbias.claims.systems import LINE_UP, TITLES
 from recbias.claims.validation import (
-    MAY_BE_OUTSIDE,
+    FLOOR,
     MEASURES,
     Comparison,
     compare,
+    explained,
     is_near,
     outside,
     tolerance,
@@ -30,6 +31,7 @@ __all__ = [
     "changes_html",
     "comparison_html",
     "comparison_sentence",
+    "floor_sentence",
     "line_up_details",
     "measured_html",
     "published_html",
@@ -39,12 +41,6 @@ __all__ = [
 ]
 
 _SPACE = "\N{NO-BREAK SPACE}"
-
-_RULES = {
-    "sampling range": "<br/>sampling range; expectation {:.4f}",
-    "fixed rankings": "<br/>fixed rankings; published {:.4f}",
-}
-"""Which range is allowed, and what has to be in it, where that is not our value."""
 
 _COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
@@ -115,7 +111,13 @@ def line_up_details(name: str, *, min_rating: float) -> str:
     )
 
 
-def published_html(measured: Results, chances: Table, published: Reference | None) -> str:
+def published_html(
+    measured: Results,
+    chances: Table,
+    published: Reference | None,
+    changes: Sequence[Change],
+    changed: Results,
+) -> str:
     """Write what a line-up scores beside the published values, or alone where there are none.
 
     Parameters
@@ -124,6 +126,8 @@ def published_html(measured: Results, chances: Table, published: Reference | Non
         As for :func:`recbias.claims.validation.compare`.
     published
         Published values for this dataset, split and protocol.
+    changes, changed
+        As for :func:`recbias.claims.validation.explained`.
 
     Returns
     -------
@@ -136,10 +140,12 @@ def published_html(measured: Results, chances: Table, published: Reference | Non
             f"table has ours only.</p>{measured_html(measured)}"
         )
     comparisons = compare(measured, chances, published)
+    explanations = explained(comparisons, changes, changed, published)
     return (
         f"<p>Published: {escape(published.what)}; <code>{escape(published.source)}</code> at "
         f"commit <code>{published.commit[:7]}</code>, <code>{escape(published.files)}</code>.</p>"
-        f"{comparison_sentence(comparisons)}{comparison_html(comparisons)}"
+        f"{comparison_sentence(comparisons, explanations)}{floor_sentence(comparisons)}"
+        f"{comparison_html(comparisons)}"
     )
 
 
@@ -154,16 +160,12 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
     Returns
     -------
     str
-        HTML.
+        HTML. Systems that are chance come last.
     """
     rows = []
     last = ""
-    for each in comparisons:
+    for each in sorted(comparisons, key=lambda each: each.is_chance):
         low, high = each.measured.interval
-        allowed = f"±{_SPACE}{tolerance(each.published):.5f}"
-        if each.rule in _RULES:
-            allowed = _range_text(each.part.least, each.part.most)
-            allowed += _RULES[each.rule].format(each.part.value)
         rows.append(
             [
                 "" if each.system == last else f"<strong>{escape(each.system)}</strong>",
@@ -171,7 +173,7 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
                 f"{each.published:.5f}",
                 f"{each.measured.value:.5f}{_SPACE}({_range_text(low, high)})",
                 f"{each.difference:+.5f}",
-                allowed,
+                _allowed(each),
                 badge("yes" if each.inside else "no"),
             ]
         )
@@ -180,8 +182,68 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
     return table_html([*head, "inside"], rows)
 
 
-def comparison_sentence(comparisons: Sequence[Comparison]) -> str:
-    """Say in a sentence how many systems are inside, and which are not.
+def _allowed(comparison: Comparison) -> str:
+    """Write how far ours may be off, or between which ends the published value and ours may lie."""
+    if comparison.is_chance:
+        ends = [
+            f"{escape(part.name)}: {part.least:.5f}{_SPACE}to{_SPACE}{part.most:.5f}"
+            for part in comparison.parts
+        ]
+        return f"{comparison.rule}<br/>{'<br/>'.join(ends)}"
+    width = f"±{_SPACE}{tolerance(comparison.published):.5f}"
+    return f"{width} ({_percent(comparison)})" if _is_floor(comparison) else width
+
+
+def _is_floor(comparison: Comparison) -> bool:
+    return not comparison.is_chance and tolerance(comparison.published) == FLOOR
+
+
+def _percent(comparison: Comparison) -> str:
+    return f"±{_SPACE}{comparison.relative_width:.0%}".replace("%", f"{_SPACE}%")
+
+
+def comparison_sentence(comparisons: Sequence[Comparison], explanations: Mapping[str, str]) -> str:
+    """Say how many systems are inside, which are not and why, and how those fare that are chance.
+
+    Parameters
+    ----------
+    comparisons
+        Of all systems.
+    explanations
+        As :func:`recbias.claims.validation.explained` gives them.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    modelled = [each for each in comparisons if not each.is_chance]
+    missed, systems = outside(modelled), list(dict.fromkeys(each.system for each in modelled))
+    text = (
+        f"{badge(verdict(comparisons, explanations))} {len(systems)} systems are compared; "
+        f"{len(systems) - len(missed)} of them are inside in both measures."
+    )
+    for system in missed:
+        reason = explanations.get(system)
+        if reason is None:
+            text += f" Outside: {escape(system)}. Nothing explains it."
+        else:
+            text += f" Outside: {escape(system)}. What brings it inside: {escape(reason)}."
+    chance = list(dict.fromkeys(each.system for each in comparisons if each.is_chance))
+    lost = [system for system in outside(comparisons) if system in chance]
+    if chance:
+        text += f" {len(chance)} are chance and stand apart: {escape(', '.join(chance))}."
+        text += (
+            f" Not where chance puts {'it' if len(lost) == 1 else 'them'}: "
+            f"{escape(', '.join(lost))}."
+            if lost
+            else " Published values and ours lie where chance puts them."
+        )
+    return f"<p>{text}</p>"
+
+
+def floor_sentence(comparisons: Sequence[Comparison]) -> str:
+    """Say how wide the tolerance becomes where its floor decides.
 
     Parameters
     ----------
@@ -191,18 +253,18 @@ def comparison_sentence(comparisons: Sequence[Comparison]) -> str:
     Returns
     -------
     str
-        HTML.
+        HTML; empty where 4 % is more than the floor for all values.
     """
-    missed, found = outside(comparisons), verdict(comparisons)
-    n_systems = len({each.system for each in comparisons})
-    text = f"{badge(found)} {n_systems - len(missed)} of {n_systems} systems are inside in "
-    text += "both measures."
-    if missed:
-        text += f" Outside: {escape(', '.join(missed))}."
-    unexpected = [name for name in missed if name not in MAY_BE_OUTSIDE]
-    if unexpected:
-        text += f" Nothing explains {escape(', '.join(unexpected))}."
-    return f"<p>{text}</p>"
+    floors = [each for each in comparisons if _is_floor(each)]
+    if not floors:
+        return ""
+    widest = max(floors, key=lambda each: each.relative_width)
+    n_values = sum(not each.is_chance for each in comparisons)
+    return (
+        f"<p>For {len(floors)} of {n_values} values 4{_SPACE}% is less than {FLOOR:g}, which is "
+        f"allowed all the same: at most for {escape(widest.metric)} of {escape(widest.system)}, "
+        f"which may be off by {_percent(widest)}.</p>"
+    )
 
 
 def measured_html(results: Results) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from recbias.errors import ConfigError, unknown_name
+from recbias.recommenders.as_published.file_order import file_order
 from recbias.recommenders.base import System
-from recbias.recommenders.line_ups.ablations import Change, ablations, cited_models
+from recbias.recommenders.line_ups.ablations import Change, ablations, cited_models, tie_rules
 from recbias.recommenders.line_ups.atm15 import atm15
 from recbias.recommenders.line_ups.bcc17 import bcc17, bcc17_grid, merged_star_variants
 from recbias.recommenders.line_ups.ccm20 import ccm20
@@ -29,6 +30,7 @@ __all__ = [
     "ablations",
     "bcc17_grid",
     "cited_models",
+    "file_order",
     "line_up",
     "line_up_names",
     "line_up_sources",
@@ -37,6 +39,7 @@ __all__ = [
     "one_name_systems",
     "sensitivity_systems",
     "sensitivity_variations",
+    "tie_rules",
     "with_seeds",
 ]
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from recbias.recommenders.as_published.file_order import SLIMInFileOrder
 from recbias.recommenders.as_published.rank_sgd import RankSGDInOrder
 from recbias.recommenders.as_published.slim import SLIMPenaltyByPopularity
 from recbias.recommenders.base import Algorithm, Parameter, System
 from recbias.recommenders.line_ups.mccrs20 import mccrs20
 from recbias.recommenders.linear import SLIM
 from recbias.recommenders.listwise import ListRankMF
+from recbias.recommenders.neighbourhood import CoRatedItemKNN, CoRatedUserKNN
 from recbias.recommenders.non_negative import PoissonFactorisation
+from recbias.recommenders.non_personalised import AverageRating, Popularity
 from recbias.recommenders.pairwise import GBPR, WBPR
+from recbias.recommenders.topic import PLSA
 
 _CITED: Mapping[str, type[Algorithm]] = {
     "SLIM": SLIM,
@@ -20,6 +24,14 @@ _CITED: Mapping[str, type[Algorithm]] = {
     "ListRankMF": ListRankMF,
     "WBPR": WBPR,
     "GBPR": GBPR,
+}
+_OUT_OF_FILE_ORDER: Mapping[str, type[Algorithm]] = {
+    "Popularity": Popularity,
+    "Average rating": AverageRating,
+    "User kNN": CoRatedUserKNN,
+    "Item kNN": CoRatedItemKNN,
+    "SLIM": SLIMPenaltyByPopularity,
+    "pLSA": PLSA,
 }
 _NOT_TAKEN_OVER = ("group_weight",)  # what was run lies outside the range of the publication
 
@@ -46,7 +58,7 @@ _CHANGES: Mapping[str, Sequence[tuple[str, type[Algorithm], Mapping[str, Paramet
     "SLIM": (
         (
             "42 % of each profile left out at random, as much as a defect of LibRec's drops",
-            SLIMPenaltyByPopularity,
+            SLIMInFileOrder,
             {"profile_share": 0.58},
         ),
     ),
@@ -79,13 +91,49 @@ def ablations(*, min_rating: float = 4.0) -> tuple[Change, ...]:
 
     Examples
     --------
-    >>> [change.base for change in ablations()]
-    ['SLIM', 'RankSGD', 'RankSGD', 'RankSGD', 'RankSGD', 'ListRankMF']
+    >>> [change.system.name for change in ablations() if change.base in ("pLSA", "SLIM")]
+    ['SLIM (other ties)', 'SLIM, 1', 'pLSA (other ties)']
     """
+    other_ties = {change.base: change for change in tie_rules(min_rating=min_rating)}
+    found = []
+    for system, _ in mccrs20(min_rating):
+        name = system.name
+        found += [other_ties[name]] if name in other_ties else []
+        found += [
+            Change(name, what, _as_class(system, kind, f"{name}, {number}", **changes))
+            for number, (what, kind, changes) in enumerate(_CHANGES.get(name, ()), start=1)
+        ]
+    return tuple(found)
+
+
+def tie_rules(*, min_rating: float = 4.0) -> tuple[Change, ...]:
+    """Take those systems of MCCRS20 that list ties as LibRec does out of the order of the file.
+
+    Parameters
+    ----------
+    min_rating : float
+        As for `line_up`.
+
+    Returns
+    -------
+    tuple of Change
+        With the class that has the same scores, to which the tie rule of the evaluation applies:
+        equal scores in random order, and no score where a model has nothing to say.
+
+    Examples
+    --------
+    >>> [change.system.algorithm for change in tie_rules()][-2:]
+    ['SLIMPenaltyByPopularity', 'PLSA']
+    """
+    what = "ties in random order, and no score in place of 0, as elsewhere in this book"
     return tuple(
-        Change(system.name, what, _as_class(system, kind, f"{system.name}, {number}", **changes))
+        Change(
+            system.name,
+            what,
+            _as_class(system, _OUT_OF_FILE_ORDER[system.name], f"{system.name} (other ties)"),
+        )
         for system, _ in mccrs20(min_rating)
-        for number, (what, kind, changes) in enumerate(_CHANGES.get(system.name, ()), start=1)
+        if system.name in _OUT_OF_FILE_ORDER
     )
 
 

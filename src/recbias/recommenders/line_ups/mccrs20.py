@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from recbias.recommenders.as_published.file_order import (
+    AverageRatingInFileOrder,
+    CoRatedItemKNNInFileOrder,
+    CoRatedUserKNNInFileOrder,
+    PLSAInFileOrder,
+    PopularityInFileOrder,
+    SLIMInFileOrder,
+)
 from recbias.recommenders.as_published.gbpr import GBPRBatchStep
 from recbias.recommenders.as_published.list_rank_mf import ListRankMFSkippingZeros
 from recbias.recommenders.as_published.poisson_factorisation import UntrainedPoissonFactorisation
-from recbias.recommenders.as_published.slim import SLIMPenaltyByPopularity
 from recbias.recommenders.as_published.wbpr import WBPRUnpopularNegatives
 from recbias.recommenders.elementwise import ElementwiseALS
 from recbias.recommenders.least_squares import WRMF
 from recbias.recommenders.line_ups.entries import Entry, encoding_from, make_system
-from recbias.recommenders.neighbourhood import CoRatedItemKNN, CoRatedUserKNN
 from recbias.recommenders.non_negative import PNMF
-from recbias.recommenders.non_personalised import AverageRating, Popularity, Random
+from recbias.recommenders.non_personalised import Random
 from recbias.recommenders.pairwise import RankSGD
 from recbias.recommenders.rating_prediction import SVDpp
-from recbias.recommenders.topic import PLSA
 
 MCCRS20_ROWS: Mapping[str, str] = MappingProxyType(
     {
@@ -47,7 +52,9 @@ def mccrs20(min_rating: float) -> tuple[Entry, ...]:
     """Return the line-up of Mena-Maldonado et al. 2020, with its sources.
 
     The authors ran LibRec's branch 2.0.0 with the configuration files of LibRec 3.0. Ratings from
-    the threshold on count 1, 2, ..., others 0, and the zeros stay in training as observed.
+    the threshold on count 1, 2, ..., others 0, and the zeros stay in training as observed. Where
+    equal scores, or 0 in place of a missing one, reach into a list of ten, the class lists them in
+    the order of the training file, as LibRec does: `recbias.recommenders.as_published.file_order`.
 
     Parameters
     ----------
@@ -62,18 +69,18 @@ def mccrs20(min_rating: float) -> tuple[Entry, ...]:
             "expectation.",
         ),
         (
-            make_system("Popularity", Popularity),
+            make_system("Popularity", PopularityInFileOrder),
             "All training ratings count, liked or not, as in LibRec's MostPopular.",
         ),
         (
-            make_system("Average rating", AverageRating, smoothing=1, encoding=encoding),
+            make_system("Average rating", AverageRatingInFileOrder, smoothing=1, encoding=encoding),
             "A class of the authors: smoothing with one rating, on recoded values, so that five "
             "stars count double.",
         ),
         (
             make_system(
                 "User kNN",
-                CoRatedUserKNN,
+                CoRatedUserKNNInFileOrder,
                 n_neighbours=20,
                 similarity="cosine",
                 shrinkage=10,
@@ -86,7 +93,7 @@ def mccrs20(min_rating: float) -> tuple[Entry, ...]:
         (
             make_system(
                 "Item kNN",
-                CoRatedItemKNN,
+                CoRatedItemKNNInFileOrder,
                 n_neighbours=50,
                 similarity="cosine",
                 shrinkage=10,
@@ -99,7 +106,7 @@ def mccrs20(min_rating: float) -> tuple[Entry, ...]:
         (
             make_system(
                 "SLIM",
-                SLIMPenaltyByPopularity,
+                SLIMInFileOrder,
                 l1=1,
                 l2=5,
                 n_neighbours=50,
@@ -111,7 +118,7 @@ def mccrs20(min_rating: float) -> tuple[Entry, ...]:
             "popularity of the predicting item.",
         ),
         (
-            make_system("pLSA", PLSA, n_topics=10, n_iterations=100, encoding=encoding),
+            make_system("pLSA", PLSAInFileOrder, n_topics=10, n_iterations=100, encoding=encoding),
             "The authors' file plsa: 10 topics, 100 iterations. The paper calls it GPLSA and "
             "cites Hofmann 2003, but configuration and results are those of plain pLSA.",
         ),

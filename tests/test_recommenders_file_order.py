@@ -1,0 +1,239 @@
+"""Lists as LibRec makes them, against a plain loop over the items of a file."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from recbias.errors import ConfigError
+from recbias.ranking import top_items
+from recbias.recommenders import algorithm, line_up
+from recbias.recommenders.as_published import file_order as module
+from recbias.recommenders.as_published.file_order import file_order
+from recbias.recommenders.line_ups import tie_rules
+from recbias.simulation import make_world
+from recbias.splits import Split
+from recommender_tables import random_stars, table
+
+PAIRS = {
+    change.base: (change.system, system)
+    for change in tie_rules()
+    for system in line_up("mccrs20")
+    if system.name == change.base
+}
+UNLIKING, STRANGER = 5, -1
+
+
+def ratings(seed=0):
+    """Make few whole stars, so that many scores tie; one user has no likes, one has no ratings."""
+    stars = random_stars(seed, n_users=30, n_items=25, observed=0.4, levels=5)
+    stars[UNLIKING] = np.where(np.isnan(stars[UNLIKING]), np.nan, np.minimum(stars[UNLIKING], 3))
+    return table(stars)
+
+
+def fitted(system, train):
+    small = {"n_topics": 3, "n_neighbours": 4, "shrinkage": 1.0, "l1": 0.3}
+    fitting = {name: value for name, value in small.items() if name in system.parameters}
+    model = system.replace("small", **fitting).build()
+    return model.fit(train, rng=np.random.default_rng(7))
+
+
+def named_by_file(train):
+    """Number items as a reader of the file does who meets them row by row."""
+    numbers = {}
+    for _, item in sorted(zip(train.user.tolist(), train.item.tolist(), strict=True)):
+        numbers.setdefault(item, len(numbers))
+    return list(numbers)
+
+
+def kept_by_loop(scores, items, size=10):
+    """Go through items; a full list takes one only for a smaller score, the last such to come."""
+    kept = []
+    for item in items:
+        score = 0.0 if np.isnan(scores[item]) else scores[item]
+        if len(kept) < size:
+            kept.append((score, item))
+            continue
+        least = min(score for score, _ in kept)
+        if score > least:
+            last = max(place for place, (score, _) in enumerate(kept) if score == least)
+            del kept[last]
+            kept.append((score, item))
+    # Python's sort is stable, but what came late with a higher score is behind: by number, too.
+    places = {item: place for place, item in enumerate(items)}
+    return [item for _, item in sorted(kept, key=lambda pair: (-pair[0], places[pair[1]]))]
+
+
+def kept_by_heap(scores, items, size=10):
+    """Do the same with a binary heap of scores only, the root of which gives way."""
+
+    def key(item):
+        return 0.0 if np.isnan(scores[item]) else scores[item]
+
+    heap = []
+
+    def rise(place, item):
+        while place and key(item) < key(heap[(place - 1) // 2]):
+            heap[place] = heap[(place - 1) // 2]
+            place = (place - 1) // 2
+        heap[place] = item
+
+    def sink(item):
+        place = 0
+        while 2 * place + 1 < len(heap):
+            child = 2 * place + 1
+            if child + 1 < len(heap) and key(heap[child]) > key(heap[child + 1]):
+                child += 1
+            if key(item) <= key(heap[child]):
+                break
+            heap[place] = heap[child]
+            place = child
+        heap[place] = item
+
+    for item in items:
+        if len(heap) == size:
+            if not key(item) > key(heap[0]):
+                continue
+            last = heap.pop()
+            if heap:
+                sink(last)
+        heap.append(item)
+        rise(len(heap) - 1, item)
+    return heap
+
+
+def check_lists(name, seed=0):
+    """Compare the first ten of each user with the loop's, over the scores of the plain class."""
+    train = ratings(seed)
+    plain, listed = (fitted(system, train) for system in PAIRS[name])
+    users = np.arange(train.n_users)
+    scores, places = plain.score(users), listed.score(users)
+    numbered = named_by_file(train)
+    known = train.user_counts() > 0
+    for user in users[known]:
+        own = set(train.item[train.user == user].tolist())
+        items = [item for item in numbered if item not in own]
+        shown = sorted(items, key=lambda item: -places[user, item])[:10]
+        assert shown == kept_by_loop(scores[user], items)
+        heap = kept_by_heap(scores[user], items)
+        worth = np.nan_to_num(scores[user])
+        assert sorted(worth[shown]) == sorted(worth[heap])
+    found = ~np.isnan(places)
+    assert not found[:, train.item_counts() == 0].any()
+    assert found[np.ix_(known, train.item_counts() > 0)].all()
+    assert found[STRANGER].any() == (listed.coverage == "known items")
+    for row in places[known]:
+        row = row[~np.isnan(row)]
+        assert len(set(row.tolist())) == len(row)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", PAIRS)
+def test_lists_are_those_of_a_loop_over_the_file(name, seed):
+    check_lists(name, seed)
+
+
+def places_with(change):
+    original = module.places_from_the_end
+    return lambda scores, order: change(original, scores, order)
+
+
+BROKEN = {
+    "the last of equal items wins": lambda places, scores, order: places(scores, order[::-1]),
+    "by number": lambda places, scores, order: places(scores, np.sort(order)),
+    "scores as they are": lambda places, scores, order: scores,
+    "what has no score is left out": lambda places, scores, order: np.where(
+        np.isnan(scores), np.float32(np.nan), places(scores, order)
+    ),
+    "turned round": lambda places, scores, order: places(-scores, order),
+    "two of a kind": lambda places, scores, order: np.ceil(places(scores, order) / 2),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_the_loop_notices_other_lists(monkeypatch, change):
+    monkeypatch.setattr(module, "places_from_the_end", places_with(BROKEN[change]))
+    with pytest.raises(AssertionError):
+        check_lists("User kNN")
+
+
+@pytest.mark.parametrize("name", ["pLSA", "User kNN"])
+def test_who_liked_nothing_is_listed_the_beginning_of_the_file(name):
+    train = ratings()
+    plain, listed = (fitted(system, train) for system in PAIRS[name])
+    assert np.isnan(plain.score(np.array([UNLIKING]))).all()
+    (places,) = listed.score(np.array([UNLIKING]))
+    order = sorted(np.flatnonzero(~np.isnan(places)), key=lambda item: -places[item])
+    assert order == named_by_file(train)
+    assert file_order(train).tolist() == order
+
+
+def test_the_heap_of_the_toolkit_keeps_the_first_of_a_list_of_ties():
+    items = list(np.random.default_rng(1).permutation(40))
+    ties = np.zeros(40)
+    assert sorted(kept_by_heap(ties, items)) == sorted(kept_by_loop(ties, items))
+    assert kept_by_loop(ties, items) == items[:10]
+
+
+def test_another_order_of_the_file_makes_another_list():
+    """Users in another order name items in another order; what models score does not change."""
+    train = ratings()
+    turn = np.arange(train.n_users)[::-1]
+    user = turn[train.user].astype(np.int32)
+    order = np.lexsort((train.item, user))
+    turned = dataclasses.replace(
+        train, user=user[order], item=train.item[order], value=train.value[order]
+    )
+
+    def both(system):
+        users = np.arange(train.n_users)
+        return fitted(system, train).score(users), fitted(system, turned).score(turn)
+
+    for name in ("User kNN", "SLIM", "Popularity"):
+        plain, listed = PAIRS[name]
+        np.testing.assert_allclose(*both(plain), rtol=1e-5)
+        assert not np.array_equal(*both(listed), equal_nan=True)
+
+
+def test_a_world_s_file_names_popular_items_early():
+    train = make_world(n_users=300, n_items=200, n_ratings=4000).ratings
+    order = file_order(train)
+    counts = train.item_counts()[order]
+    assert counts[:50].mean() > 2 * counts[-50:].mean()
+    assert sorted(order.tolist()) == np.flatnonzero(train.item_counts()).tolist()
+
+
+def test_the_tie_rule_of_the_evaluation_has_nothing_left_to_do():
+    train = ratings()
+    nothing = train.take(np.zeros(len(train), dtype=bool))
+    split = Split(train, nothing, np.array([], dtype=np.int32), 0, "made up")
+
+    def lists(system, seed):
+        return top_items(fitted(system, train), split, cutoff=10, candidates="AI", seed=seed)
+
+    for name, (plain, listed) in PAIRS.items():
+        np.testing.assert_array_equal(lists(listed, 1), lists(listed, 2))
+        if name in ("Popularity", "Average rating", "SLIM"):  # others rarely tie in a small table
+            assert not np.array_equal(lists(plain, 1), lists(plain, 2))
+
+
+def test_float32_tells_the_places_apart(monkeypatch):
+    last = np.arange(module.MOST_ITEMS - 3, module.MOST_ITEMS + 2)
+    distinct = np.unique(last.astype(np.float32))
+    assert len(distinct) == len(last) - 1  # the one beyond does not fit
+    train = ratings()
+    monkeypatch.setattr(module, "MOST_ITEMS", 24)
+    model = algorithm("PopularityInFileOrder")()
+    assert model.fit(train)
+    monkeypatch.setattr(module, "MOST_ITEMS", 23)
+    with pytest.raises(ConfigError, match="'small' has 24 rated items, and scores can tell 23"):
+        model.fit(train)
+
+
+def test_what_an_encoding_drops_is_not_in_the_file():
+    train = ratings()
+    model = algorithm("PLSAInFileOrder")(encoding="binary-pos>=4", n_iterations=1)
+    scores = model.fit(train, rng=np.random.default_rng(1)).score(np.array([UNLIKING]))
+    assert np.isnan(scores).all()
