@@ -67,6 +67,8 @@ SAME: Mapping[tuple[str, str, str], str] = {
     ("", "2 * n_sets", "2:"): "how many were looked at decides nothing",
     ("check_proof", "n_sets, n_items =", ""): "how many were looked at decides nothing",
     ("check_setup", '"threshold"', "1:"): "how many were looked at decides nothing",
+    ("_measured", "return float", "0:"): "one metric is asked: the first is the last",
+    ("_average_precision", "/ n_relevant", "sum("): "a run has one relevant item",
     ("rank_by_sorting", "threadpool_limits", ""): "threads change no score",
     ("rank_by_sorting", "first, n_block =", "0:"): "all systems are scored in the same blocks",
     ("_Columns.fill", "self.joint[own]", "0:"): "of ratings that are not relevant nobody asks it",

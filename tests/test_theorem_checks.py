@@ -806,6 +806,40 @@ def test_a_grid_without_a_system_or_label_is_refused(grid, sound):
         theorems.rank_twice(other, sound.first, **options)
 
 
+def test_users_for_whom_nothing_is_listed_have_no_hits(sound):
+    ranked = []
+    for system, own, stored in sound.ranked:
+        silent = own.users[::3]
+
+        def unlisted(user, rank, silent=silent):
+            return np.where(np.isin(user, silent), 0, rank)
+
+        tables = {
+            label: dataclasses.replace(table, rank=unlisted(table.user, table.rank))
+            for label, table in stored.items()
+        }
+        ranks = {label: unlisted(own.user, rank) for label, rank in own.ranks.items()}
+        joint = unlisted(own.user, own.joint)
+        own = dataclasses.replace(own, ranks=ranks, joint=joint)
+        ranked.append(definitions.RankedTwice(system, own, tables))
+    checks = [
+        *theorems.check_1r_precision(ranked, **OPTIONS),
+        *theorems.check_lemma(ranked, **OPTIONS),
+        *theorems._check_metrics_of_runs(ranked, MIN_RATING),
+    ]
+    assert {check.name for check in checks if check.worst > 1e-12} == set()
+
+
+def test_metrics_of_stored_runs_are_compared_with_sorted_runs(sound):
+    checks = theorems._check_metrics_of_runs(_with(sound, x1R=later), MIN_RATING)
+    assert {check.name for check in checks if check.worst > 1e-3} == {"ap", "rr"}
+
+
+def test_a_threshold_is_lowered_to_the_second_grade_where_needed(sound):
+    assert theorems._several_grades(sound.first, 5.0) == 4.0
+    assert theorems._several_grades(sound.first, 2.0) == 2.0
+
+
 def test_a_ledger_without_the_sizes_of_the_data_is_refused(sound):
     with pytest.raises(ConfigError, match="no number of items in '6040 users' of the ledger"):
         _setup(sound, published="6040 users")
