@@ -323,13 +323,17 @@ def _renew_lock(mutant: Mutant, criterion: ClaimCriterion) -> None:
 
 OTHER = (
     "tau of the order of the five systems by precision with that by AP",
-    "with that by nDCG",
-    "with that by reciprocal rank",
-    "with that by recall",
+    "tau with the order by nDCG",
+    "tau with the order by reciprocal rank",
+    "tau with the order by recall",
     "under 1R, tau with the order by reciprocal rank",
-    "under 1R, with that by nDCG",
+    "under 1R, tau with the order by nDCG",
 )
-SIG = ("the largest Wilcoxon p", "with |T| = 100", "it is {value} under 1R per user")
+SIG = (
+    "the largest Wilcoxon p",
+    "the largest p under 1R, with |T| = 100",
+    "the largest p under 1R per user",
+)
 
 AUDIT: Mapping[str, Sequence[tuple[str, str, Raw]]] = {
     "C-RTEST, smallest rise: 1.3 -> 1.0": [
@@ -345,25 +349,27 @@ AUDIT: Mapping[str, Sequence[tuple[str, str, Raw]]] = {
         ("BCC17-F2C", "under 1R, precision of pLSA", {"without": "Popularity"})
     ],
     "F2C: without Popularity > MF": [
-        ("BCC17-F2C", "that of Popularity", {"without": "MF (rating prediction)"})
+        ("BCC17-F2C", "under 1R, precision of Popularity", {"without": "MF (rating prediction)"})
     ],
     "F2C: without Popularity > kNN": [
-        ("BCC17-F2C", "that of Popularity", {"without": "kNN (rating prediction)"})
+        ("BCC17-F2C", "under 1R, precision of Popularity", {"without": "kNN (rating prediction)"})
     ],
     "F2C: without MF > Random, now Popularity > Random": [
-        ("BCC17-F2C", "that of Popularity", {"without": "Random"})
+        ("BCC17-F2C", "under 1R, precision of Popularity", {"without": "Random"})
     ],
     "F2C: without kNN > Random, now the last step of the shares beside": [
-        ("BCC17-F2C", "the order", {"without": "Random"}),
-        ("BCC17-F2C", "it holds", {"without": "Random"}),
+        ("BCC17-F2C", "under 1R, the order pLSA", {"without": "Random"}),
+        ("BCC17-F2C", "under 1R, the order holds", {"without": "Random"}),
     ],
-    "F2C, largest value: .1 -> .2": [("BCC17-F2C", "the best system reaches", {"most": 2})],
+    "F2C, largest value: .1 -> .2": [
+        ("BCC17-F2C", "under 1R, the best system reaches", {"most": 2})
+    ],
     "F2C, Random off 1/t: 3 -> 30 s.e., now 5 % -> 50 %": [
         ("BCC17-F2C", "Random is", {"most": 0.5})
     ],
     "C-RANGE: 1.5 -> 1.0": [("BCC17-C-RANGE", "the largest precision of", {"least": 1.0})],
     "F3L, last gap over first: .5 -> .9": [
-        ("BCC17-F3L", "for {which}, at 90 % removed", {"most": 0.9})
+        ("BCC17-F3L", "for {which}, with 90 % of the test ratings", {"most": 0.9})
     ],
     "F2A, Popularity: .075 -> 0": [("BCC17-F2A", "Popularity scores", {"least": 0})],
 }

@@ -25,6 +25,7 @@ from recbias.grid import split_marks
 from recbias.places import clone_root
 from recbias.resampling import rounded_replicates
 from recbias.results import (
+    SIMULATIONS,
     Agreement,
     Quantity,
     StoredResult,
@@ -32,6 +33,7 @@ from recbias.results import (
     recorded_result,
     register_kind,
     results_dir,
+    simulation_record,
 )
 from recbias.store import (
     canonical_json,
@@ -200,17 +202,22 @@ class Made(StoredResult):
         self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
     ) -> StoredResult:
         """Call the function again, as a whole: it has no part that could be computed alone."""
-        dataset = load_dataset(self.dataset_name, data_dir=data_dir)
+        dataset = None
+        if self.dataset_name != SIMULATIONS:
+            dataset = load_dataset(self.dataset_name, data_dir=data_dir)
         return _make(_maker(self.maker_name), dataset, self.given)
 
 
-def _make(known: Maker, dataset: Dataset, given: Mapping[str, Any]) -> Made:
-    observed = {"observed": dataset.ratings.content_hash}
-    marks = split_marks(dataset, given["split"]) if "split" in given else {}
-    record = dataset_record(dataset, {**observed, **marks})
+def _make(known: Maker, dataset: Dataset | None, given: Mapping[str, Any]) -> Made:
+    if dataset is None:
+        record, arguments = simulation_record(), []
+    else:
+        observed = {"observed": dataset.ratings.content_hash}
+        marks = split_marks(dataset, given["split"]) if "split" in given else {}
+        record, arguments = dataset_record(dataset, {**observed, **marks}), [dataset]
     parameters = {"maker": known.name, "given": given}
     return known.kind.of(
-        known.function(dataset, **given),
+        known.function(*arguments, **given),
         key=known.kind.key_of(parameters, record["hashes"]),
         dataset=record,
         provenance=platform_record(),
@@ -221,7 +228,7 @@ def _make(known: Maker, dataset: Dataset, given: Mapping[str, Any]) -> Made:
 
 def run_maker(
     name: str,
-    dataset: str,
+    dataset: str | None,
     *,
     parameters: Mapping[str, Any],
     data_dir: Path | None = None,
@@ -234,7 +241,9 @@ def run_maker(
     name
         Of a registered function.
     dataset
-        Name of a dataset, or path of a table.
+        Name of a dataset, or path of a table. None = a simulation, which belongs to no dataset: the
+        function is called without one, and the result is kept under
+        :data:`recbias.results.SIMULATIONS`.
     parameters
         JSON-able arguments of the function.
     data_dir
@@ -255,6 +264,11 @@ def run_maker(
         If a recorded result exists but was computed with other data, parameters or code.
     """
     known = _maker(name)
+    if dataset is None:
+        made = _make(known, None, parameters)
+        if record is not None and clone_root() is not None:
+            made.save(results_dir(SIMULATIONS, recorded=False) / record)
+        return made
     try:
         loaded = load_dataset(dataset, data_dir=data_dir)
     except MissingData as missing:

@@ -34,6 +34,7 @@ from recbias.store import (
 )
 
 __all__ = [
+    "SIMULATIONS",
     "Agreement",
     "Quantity",
     "StoredResult",
@@ -43,10 +44,14 @@ __all__ = [
     "recorded_result",
     "register_kind",
     "results_dir",
+    "simulation_record",
     "stored_results",
 ]
 
 FloatArray = npt.NDArray[np.float64]
+
+SIMULATIONS = "simulations"
+"""Stands for the dataset of results that are about none: of simulations."""
 
 _WIDER = {"percentile": 0, "normal": 1, "none": 2}
 
@@ -144,6 +149,13 @@ class Agreement(NamedTuple):
     differing: tuple[str, ...]
     about: str = ""
     apart: tuple[Agreement, ...] = ()
+
+
+def simulation_record() -> dict[str, Any]:
+    """Describe what results of a simulation are about, in place of a dataset."""
+    nothing = dict.fromkeys(("n_users", "n_items", "n_ratings"), 0)
+    about = {"name": SIMULATIONS, "title": "Simulations", "content_hash": "", "hashes": {}}
+    return {**about, **nothing, "feedback": "explicit"}
 
 
 def dataset_record(dataset: Dataset, hashes: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -185,8 +185,8 @@ def _not_judged(verdict: Verdict) -> str:
     if not rows:
         return ""
     return (
-        f"<details><summary>{len(rows)} assertions of the paper that are no part of this verdict"
-        f"</summary><ul>{''.join(rows)}</ul></details>"
+        "<details><summary>Assertions of the paper that are no part of this verdict "
+        f"({len(rows)})</summary><ul>{''.join(rows)}</ul></details>"
     )
 
 

@@ -133,8 +133,9 @@ class Evidence:
 
     def check(self, claim: str, name: str) -> Check:
         """Return a check; NotComputed if it was not made."""
+        checks = self.checks
         try:
-            found = self.checks[claim, name]
+            found = checks[claim, name]
         except ConfigError as error:
             raise NotComputed(f"the check {name} of {claim}") from error
         self.note("checks", found.what, found.worst)

@@ -17,11 +17,10 @@ from recbias.claims.records import ClaimCriterion
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.datasets import dataset_info, is_path
 from recbias.errors import ConfigError, StoreError
-from recbias.results import StoredResult, load_result, results_dir, stored_results
+from recbias.results import SIMULATIONS, StoredResult, load_result, results_dir, stored_results
 from recbias.verification import missing_results
 
 __all__ = [
-    "SIMULATIONS",
     "VERDICTS",
     "Verdict",
     "judge",
@@ -32,9 +31,6 @@ __all__ = [
 ]
 
 VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
-
-SIMULATIONS = "simulations"
-"""Where results of claims about simulated data are recorded: they belong to no edition."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +130,7 @@ _Load = Callable[[str, str], ChapterResults]
 def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _Load) -> Verdict:
     if judged is None:
         return Verdict(claim, "not yet")
+    criterion = locked_criteria(claim.topic).get(claim.id)
     if claim.simulation:
         results = load(judged.chapter, SIMULATIONS)
     if not results:
@@ -142,7 +139,6 @@ def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _
     dataset, origin, lacks = first.dataset["name"], first.origin, _lacks(first.dataset)
     if reason := missing_need(claim, dataset, lacks):
         return Verdict(claim, "not testable here", reason=reason, origin=origin)
-    criterion = locked_criteria(claim.topic).get(claim.id)
     if criterion is None:
         return Verdict(claim, "not yet")
     evidence = Evidence(results, partial(load, judged.chapter))
