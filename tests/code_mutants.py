@@ -50,12 +50,15 @@ class CodeMutant:
         What is changed, in place.
     what
         Where and how.
+    line
+        The line of the source where it is.
     code
         Its code after the change.
     """
 
     function: FunctionType
     what: str
+    line: str
     code: CodeType
 
     @contextmanager
@@ -87,15 +90,17 @@ def functions_of(module: ModuleType) -> dict[str, FunctionType]:
 
 def code_mutants(name: str, function: FunctionType) -> Iterator[CodeMutant]:
     """Make the mutants of a function, site by site."""
-    tree = ast.parse(inspect.cleandoc("\n" + _dedented(function)))
+    source = _dedented(function)
+    tree = ast.parse(source)
     (definition,) = tree.body
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
     if ast.get_docstring(definition):
         definition.body = definition.body[1:]
     sites = [node for part in definition.body for node in ast.walk(part)]
+    spared = {id(inner) for node in sites if _is_spared(node) for inner in ast.walk(node)}
     for place, node in enumerate(sites):
-        for what, change in _changes(node):
+        for what, change in _changes(node) if id(node) not in spared else ():
             other = copy.deepcopy(tree)
             (changed,) = other.body
             assert isinstance(changed, ast.FunctionDef)
@@ -104,8 +109,16 @@ def code_mutants(name: str, function: FunctionType) -> Iterator[CodeMutant]:
             change(target)
             code = _code(other, definition.name)
             if code.co_freevars == function.__code__.co_freevars:
-                line = function.__code__.co_firstlineno + node.lineno - 1
-                yield CodeMutant(function, f"{name}, line {line}, {before}: {what}", code)
+                number = function.__code__.co_firstlineno + node.lineno - 1
+                line = source.splitlines()[node.lineno - 1].strip()
+                yield CodeMutant(function, f"{name}, {number}, {before}: {what}", line, code)
+
+
+def _is_spared(node: ast.AST) -> bool:
+    """What decides nothing: numbers in a sentence, and guards against lengths that do not occur."""
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.keyword) and node.arg == "strict"
+    )
 
 
 def _dedented(function: FunctionType) -> str:

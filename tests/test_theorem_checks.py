@@ -1,11 +1,14 @@
 """Every check of chapter 1 accepts a sound input and rejects broken ones, its twins."""
 
 import dataclasses
+import itertools
+import math
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chisquare
 
 from recbias import Grid, line_up, run
 from recbias.claims import claims
@@ -42,6 +45,10 @@ def grid(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sound(grid):
+    return inputs_of(grid)
+
+
+def inputs_of(grid):
     """What the checks are given, of some of the users who have relevant test items."""
     dataset = load_dataset("synthetic")
     splits = dataset_splits(dataset, grid.split, seed=grid.seed)
@@ -799,6 +806,40 @@ def test_a_grid_without_a_system_or_label_is_refused(grid, sound):
         theorems.rank_twice(other, sound.first, **options)
 
 
+def test_users_for_whom_nothing_is_listed_have_no_hits(sound):
+    ranked = []
+    for system, own, stored in sound.ranked:
+        silent = own.users[::3]
+
+        def unlisted(user, rank, silent=silent):
+            return np.where(np.isin(user, silent), 0, rank)
+
+        tables = {
+            label: dataclasses.replace(table, rank=unlisted(table.user, table.rank))
+            for label, table in stored.items()
+        }
+        ranks = {label: unlisted(own.user, rank) for label, rank in own.ranks.items()}
+        joint = unlisted(own.user, own.joint)
+        own = dataclasses.replace(own, ranks=ranks, joint=joint)
+        ranked.append(definitions.RankedTwice(system, own, tables))
+    checks = [
+        *theorems.check_1r_precision(ranked, **OPTIONS),
+        *theorems.check_lemma(ranked, **OPTIONS),
+        *theorems._check_metrics_of_runs(ranked, MIN_RATING),
+    ]
+    assert {check.name for check in checks if check.worst > 1e-12} == set()
+
+
+def test_metrics_of_stored_runs_are_compared_with_sorted_runs(sound):
+    checks = theorems._check_metrics_of_runs(_with(sound, x1R=later), MIN_RATING)
+    assert {check.name for check in checks if check.worst > 1e-3} == {"ap", "rr"}
+
+
+def test_a_threshold_is_lowered_to_the_second_grade_where_needed(sound):
+    assert theorems._several_grades(sound.first, 5.0) == 4.0
+    assert theorems._several_grades(sound.first, 2.0) == 2.0
+
+
 def test_a_ledger_without_the_sizes_of_the_data_is_refused(sound):
     with pytest.raises(ConfigError, match="no number of items in '6040 users' of the ledger"):
         _setup(sound, published="6040 users")
@@ -830,6 +871,118 @@ def test_fair_coins_are_called_unfair_as_often_as_stated(n_folds, n_columns):
         counts = rng.multinomial(totals, np.maximum(shares, 0)).T[:n_folds]
         p_values.append(frame._coins(counts, totals))
     assert _false_alarms(p_values).max() < 4
+
+
+@pytest.mark.parametrize("n_folds", [1, 3, 5])
+def test_p_of_many_coins_has_the_moments_of_all_outcomes(n_folds):
+    """Of up to three ratings each: every outcome can be listed. Columns of none do not count."""
+    shares = [0.2] * n_folds + [1 - 0.2 * n_folds] * (n_folds < 5)
+    totals = np.array([1, 2, 3, 3, 0])
+    mean = variance = 0.0
+    for n in totals[totals > 0].tolist():
+        outcomes = [
+            np.bincount(each, minlength=len(shares))
+            for each in itertools.product(range(len(shares)), repeat=n)
+        ]
+        likely = np.array([np.prod(np.array(shares) ** each) for each in outcomes])
+        far = np.array(
+            [((o - np.array(shares) * n) ** 2 / np.array(shares) / n).sum() for o in outcomes]
+        )
+        mean += likely @ far
+        variance += likely @ far**2 - (likely @ far) ** 2
+    counts = np.zeros((len(shares), 5), dtype=np.int64)
+    counts[0] = totals
+    found = frame._coins(counts[:n_folds], totals)
+    statistic = (
+        (counts[:, :4] - np.outer(shares, totals[:4])) ** 2 / np.outer(shares, totals[:4])
+    ).sum()
+    tail = math.erfc(abs(statistic - mean) / math.sqrt(2 * variance))
+    assert found == pytest.approx(tail, rel=1e-9)
+
+
+def test_folds_that_do_not_add_up_have_no_chance():
+    totals = np.array([5, 5])
+    assert frame._coins(np.ones((5, 2), dtype=np.int64), totals) > 0
+    missing = np.array([[1, 1], [1, 1], [1, 1], [1, 1], [1, 0]])
+    assert frame._coins(missing, totals) == 0
+    assert frame._coins(np.ones((6, 2), dtype=np.int64), np.array([6, 6])) == 0
+
+
+def test_the_cost_of_runs_is_that_of_a_count_by_hand(sound):
+    """Sizes at which pools are large enough for the smaller sets and too small for the larger."""
+    test, train = sound.first.test, sound.first.train
+    rated = {(u, i) for part in (test, train) for u, i in zip(part.user, part.item, strict=True)}
+    tested, relevant = np.unique(test.item).tolist(), test.value >= MIN_RATING
+    size = len(tested) // 10
+    fewer = more = 0
+    for user in np.unique(test.user[relevant]).tolist():
+        disliked = set(test.item[(test.user == user) & ~relevant].tolist())
+        pool = len(disliked) + sum((user, item) not in rated for item in tested)
+        n_runs = int((relevant & (test.user == user)).sum())
+        fewer += n_runs * (1 + min(size - 1, pool))
+        more += n_runs * (1 + min(10 * size, pool))
+    (check,) = frame.check_cost(sound.first, min_rating=MIN_RATING, size=size)
+    assert check.worst == pytest.approx(fewer / more, rel=1e-12)
+
+
+def _proved(run, joint, cutoff):
+    checks = proof.check_proof([Instance(np.array(run), np.array(joint))], cutoff)
+    return {check.name: check.worst for check in checks}
+
+
+def test_the_proof_is_tried_on_the_ranks_of_a_set_worked_by_hand():
+    """Relevant items at 1, 2 and 4 of the joint set, so at 1, 1 and 2 of their runs; n is 2."""
+    found = _proved([1, 1, 2], [1, 2, 4], 2)
+    assert (found["step-1"], found["step-2"], found["printed"]) == (0, -1, 4)
+    assert found["corrected"] == found["step-5"] == found["step-6"] == found["printed-holds"] == 0
+    assert _proved([3, 3], [1, 2], 2)["printed-holds"] == 2
+
+
+def test_the_proof_is_tried_on_every_user_with_a_listed_relevant_item(sound):
+    own = sound.ranked[1].found
+    joint = own.joint.copy()
+    joint[::7] = 0
+    own = dataclasses.replace(own, joint=joint)
+    expected = []
+    for user in own.users.tolist():
+        rows = np.flatnonzero((own.user == user) & (joint > 0)).tolist()
+        rows = [row for row in rows if own.value[row] >= MIN_RATING]
+        if rows:
+            expected.append((own.ranks["shared"][rows].tolist(), joint[rows].tolist()))
+    found = proof.instances_of(own)
+    assert [(run.tolist(), in_all.tolist()) for run, in_all in found] == expected
+    assert proof.instances_of(dataclasses.replace(own, joint=0 * joint)) == []
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (1, 30)])
+def test_p_of_classes_is_that_of_scipy(shape):
+    counts = np.random.default_rng(1).integers(20, 60, shape).ravel()
+    found = definitions._chi_square(counts, int(counts.sum()))
+    assert found == pytest.approx(chisquare(counts).pvalue, rel=1e-9)
+
+
+def test_a_set_of_relevant_items_only_is_counted(sound):
+    test, user = sound.first.test, int(sound.users[0])
+    n_relevant = int(((test.user == user) & (test.value >= MIN_RATING)).sum())
+
+    def shrunk(tables, label):
+        n_targets = tables[label].n_targets.copy()
+        n_targets[user] = n_relevant
+        return dataclasses.replace(tables[label], n_targets=n_targets)
+
+    plain, found = (
+        _worst(_sizes(sound, **change), "BCC17-D-RELV", "mixed") for change in ({}, {"AR": shrunk})
+    )
+    assert found == plain + 1
+
+
+def test_one_biased_system_is_enough(sound):
+    plain, biased = sound.ranked
+    table = biased.stored["1R"]
+    last = dataclasses.replace(table, rank=table.n_targets)
+    ranked = [plain, biased._replace(stored={**biased.stored, "1R": last})]
+    (check,) = definitions.check_sampling(ranked, size=SIZE, seed=1)
+    assert check.worst < 1e-9
 
 
 def test_uniform_samples_are_called_biased_as_often_as_stated():
