@@ -346,7 +346,7 @@ AUDIT: Mapping[str, Sequence[tuple[str, str, Raw]]] = {
     ],
     "C-SIG: .001 -> .04": [("BCC17-C-SIG", part, {"below": 0.04}) for part in SIG],
     "F2C: without pLSA > Popularity": [
-        ("BCC17-F2C", "under 1R, precision of pLSA", {"without": "Popularity"})
+        ("BCC17-F2C", "under 1R, precision of pLSA minus", {"without": "Popularity"})
     ],
     "F2C: without Popularity > MF": [
         ("BCC17-F2C", "under 1R, precision of Popularity", {"without": "MF (rating prediction)"})

@@ -165,12 +165,32 @@ def test_the_extreme_is_below_a_number_only_if_all_are():
     parts = {"a": uncertain(0.1, 0.2), "b": uncertain(0.0, 0.4), "c": uncertain(-1, 0)}
     name, found = extreme(parts, largest=True)
     assert (name, found.value) == ("b", 0.2)
-    low, high = (parts[which].interval[end] for which, end in (("a", 0), ("b", 1)))
-    assert found.interval == (low, high)
+    assert found.interval[1] == parts["b"].interval[1]
     name, found = extreme(parts, largest=False)
-    assert (name, found.interval) == ("c", parts["c"].interval)
+    assert (name, found.value) == ("c", -0.5)
+    assert found.interval[0] == parts["c"].interval[0]
     undefined = {**parts, "d": Quantity(0.5, np.full(9, np.nan))}
     assert np.isnan(extreme(undefined, largest=True)[1].interval).all()
+    alone = {"a": uncertain(0.1, 0.2)}
+    assert extreme(alone, largest=True)[1].interval == pytest.approx(alone["a"].interval)
+
+
+def test_one_of_many_is_above_a_number_by_chance_as_seldom_as_one_alone():
+    """Ten values whose truth is 0: "the largest is above 0" is wrong in 2.5 % at most.
+
+    400 runs; 25 or more would come from 2.5 % with a chance below 1e-4. Without the correction 22 %
+    come above.
+    """
+    rng = np.random.default_rng(5)
+    corrected = plain = 0
+    for values in rng.normal(size=(400, 10)):
+        parts = {
+            str(n): Quantity(v, None, limits=(v - 1.96, v + 1.96)) for n, v in enumerate(values)
+        }
+        corrected += extreme(parts, largest=True)[1].interval[0] > 0
+        plain += max(values) - 1.96 > 0
+    assert corrected < 25
+    assert plain > 60
 
 
 def test_a_deviation_is_folded_where_it_has_zero_inside():

@@ -157,7 +157,7 @@ def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _
         return Verdict(claim, "not yet", tuple(parts), reason, origin, criterion=criterion)
     found = combine(parts)
     if not found:
-        reason = parts[0].lacks
+        reason = next((part.lacks for part in parts if part.lacks), "")
         return Verdict(
             claim, "not testable here", tuple(parts), reason, origin, criterion=criterion
         )

@@ -3,6 +3,9 @@
 ``data/published/criteria/lock.json`` holds, for each claim with a criterion, the digest of every
 criterion that it has had, the oldest first. The last belongs to the one in force; each earlier one
 to an entry under ``replaced`` that quotes it word for word, with date, reason and both verdicts.
+
+Not under the lock are the wording of sentences and units, ``elsewhere``, and what `claims.yaml` says
+a claim needs of data: the history of the repository shows changes of those.
 """
 
 from __future__ import annotations

@@ -140,13 +140,16 @@ def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
     str
         ``yes`` if all parts hold; ``no`` if some are refuted and none holds; ``partly`` if some
         hold and some are refuted; ``undecided`` if none is refuted and some are open; empty if no
-        part can be tested here. Parts that decide nothing are left out.
+        part can be tested here. Parts that decide nothing are left out, and those that hold without
+        speaking for the claim.
     """
     of_other_form = "corrected" if corrected else "corrects"
-    found = {part.verdict for part in parts if not getattr(part.record, of_other_form)} - {
-        "not testable",
-        "beside",
-    }
+    found = {
+        part.verdict
+        for part in parts
+        if not getattr(part.record, of_other_form)
+        and (part.record.supports or part.verdict != "holds")
+    } - {"not testable", "beside"}
     if not found:
         return ""
     if "refuted" in found:

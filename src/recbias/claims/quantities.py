@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -65,21 +66,30 @@ def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, 
     name : str
         The one that it is.
     quantity : Quantity
-        Its interval has, for the largest, the largest lower end and the largest upper end of all:
-        it lies below a number only if all of them do.
+        The largest lies below a number only if all do, so that its upper end is the largest of all
+        upper ends. It lies above one as soon as any does: its lower end is the largest of all lower
+        ends, each at a distance that is right for all of them together (Bonferroni). For the
+        smallest likewise.
 
     Examples
     --------
     >>> a, b = (Quantity(v, None, limits=l) for v, l in ((0.3, (0.1, 0.5)), (0.2, (0.15, 0.6))))
     >>> name, found = extreme({"a": a, "b": b}, largest=True)
-    >>> name, found.value, found.interval
-    ('a', 0.3, (0.15, 0.6))
+    >>> name, found.value, [round(end, 3) for end in found.interval]
+    ('a', 0.3, [0.143, 0.6])
     """
     choose = max if largest else min
     name = choose(quantities, key=lambda each: quantities[each].value)
-    ends = zip(*(each.interval for each in quantities.values()), strict=True)
-    low, high = (choose(end) if not np.isnan(end).any() else np.nan for end in ends)
-    return name, Quantity(quantities[name].value, None, limits=(low, high))
+    wider = NormalDist().inv_cdf(1 - 0.025 / len(quantities)) / NormalDist().inv_cdf(0.975)
+    one, every = [], []
+    for each in quantities.values():
+        low, high = each.interval
+        own, other = (low, high) if largest else (high, low)
+        one.append(each.value + wider * (own - each.value))
+        every.append(other)
+    ends = [choose(end) if not np.isnan(end).any() else np.nan for end in (one, every)]
+    limits = (ends[0], ends[1]) if largest else (ends[1], ends[0])
+    return name, Quantity(quantities[name].value, None, limits=limits)
 
 
 def median(quantities: Iterable[Quantity]) -> Quantity:
@@ -242,4 +252,4 @@ def largest_p(
         raise ConfigError(
             f"{len(rows)} of {n_pairs} pairs were tested in {metric} under {label!r} per {unit}"
         )
-    return float(rows["wilcoxon_p"].max())
+    return float(rows["wilcoxon_p"].max(skipna=False))

@@ -168,8 +168,10 @@ class Region:
         least, most = self.least - rounding, self.most + rounding
         if least <= low and high <= most and self.above < low and high < self.below:
             return "holds"
-        if high < least or low > most or high <= self.above or low >= self.below:
+        if high < least or low > most or high < self.above or low > self.below:
             return "refuted"
+        if low == high and (high == self.above or low == self.below):
+            return "refuted"  # exact; replicates may pile up on an end, which tells nothing
         return "open"
 
     def words(self, unit: str) -> str:
@@ -183,7 +185,7 @@ class Region:
         if math.isfinite(self.above):
             return f"more than {written(low, unit)}"
         if math.isfinite(self.most):
-            return f"at most {written(high, unit)}"
+            return "none" if unit == "violation" else f"at most {written(high, unit)}"
         if math.isfinite(self.below):
             return f"less than {written(high, unit)}"
         return "any value"
@@ -261,6 +263,9 @@ class Record:
         Erratum that replaces it in the corrected form: it belongs to the printed form only.
     decides
         Whether it takes part in the verdict, or stands beside it.
+    supports
+        Whether its holding speaks for the claim. What holds on any data, or on the same other data
+        in every edition, does not: it counts only where it is refuted.
     """
 
     finds: str
@@ -283,6 +288,7 @@ class Record:
     corrects: str = ""
     corrected: str = ""
     decides: bool = True
+    supports: bool = True
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Record:
@@ -339,6 +345,9 @@ class Record:
         ):
             if name not in valid:
                 raise unknown_name(kind, name, valid)
+        region = self.region
+        if not max(region.least, region.above) <= min(region.most, region.below):
+            raise ConfigError(f"{self.finds!r}: no number lies in its region")
         if not bounded and self.decides:
             raise ConfigError(f"{self.finds!r}: a record that decides needs a region: {_ENDS}")
         if "{value}" not in self.finds:
