@@ -4,7 +4,7 @@
 criterion that it has had, the oldest first. The last belongs to the one in force; each earlier one
 to an entry under ``replaced`` that quotes it word for word, with date, reason and both verdicts.
 
-Not under the lock are the wording of sentences and units, ``elsewhere``, and what `claims.yaml` says
+Not under the lock are the wording of sentences, units, ``elsewhere``, and what `claims.yaml` says
 a claim needs of data: the history of the repository shows changes of those.
 """
 
