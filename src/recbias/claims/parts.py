@@ -70,7 +70,7 @@ class Part:
     ...                            "unit": "violation", "most": 0})
     >>> part = Part(record, 0.0)
     >>> part.verdict, part.sentence
-    ('holds', 'off by none; claimed: at most none')
+    ('holds', 'off by none; claimed: none')
     """
 
     record: Record
