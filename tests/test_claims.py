@@ -3,6 +3,7 @@ import html
 import importlib
 import json
 import math
+import subprocess
 import sys
 
 import pytest
@@ -110,6 +111,20 @@ def test_the_page_shows_the_table_that_is_checked():
     """The check of Table 1 looks at what this call gives."""
     (page,) = (found for found in list_chapters() if found.name == CHAPTER)
     assert "Markdown(pages.task_table())" in page.source.read_text(encoding="utf-8")
+
+
+def test_a_fresh_process_knows_what_made_every_recorded_result():
+    """What a notebook imports is not imported where results are only read."""
+    program = (
+        "from recbias.claims import chapters\n"
+        "from recbias.results import load_result, recorded_datasets, results_dir, stored_results\n"
+        "chapters()\n"
+        "for name in recorded_datasets():\n"
+        "    for path in stored_results(results_dir(name, recorded=True)).values():\n"
+        "        load_result(path, dataset=name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 # -- verdicts on the recorded results ----------------------------------------------------------

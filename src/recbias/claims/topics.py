@@ -25,6 +25,10 @@ from recbias.errors import unknown_name
 __all__ = ["Judged", "chapters", "find_judged"]
 
 
+_PAGES = ("recbias.claims.validation", "recbias.claims.ties")
+"""What makes the results of a page that judges no claim."""
+
+
 class Judged(NamedTuple):
     """How the claims of a topic are judged.
 
@@ -75,7 +79,10 @@ def find_judged(topic: str) -> Judged | None:
 def chapters() -> dict[str, str | None]:
     """List the topics with the names of their chapters; None for those not written yet.
 
-    All their modules are imported, and so their makers known, which reading results needs.
+    All their modules are imported, and so their makers known, which reading results needs; those of
+    the page on systems, which has no topic, as well.
     """
+    for page in _PAGES:
+        importlib.import_module(page)
     found = {topic: find_judged(topic) for topic in TOPICS}
     return {topic: judged and judged.chapter for topic, judged in found.items()}
