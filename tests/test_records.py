@@ -1,9 +1,13 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from recbias.claims.evidence import axis_labels
+import recbias
+from recbias import Grid
+from recbias.claims import design_alternatives as chapter
+from recbias.claims.evidence import Evidence, NotComputed, axis_labels
 from recbias.claims.parts import Part, combine
 from recbias.claims.quantities import (
     deviation,
@@ -17,7 +21,8 @@ from recbias.claims.quantities import (
     slope,
 )
 from recbias.claims.records import Record, Region, Term, read_criteria
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, StoreError
+from recbias.experiment import Results
 from recbias.results import Quantity
 
 GOOD = {"finds": "it is {value}", "measure": "value", "of": "P[AR] of Random", "least": 0.1}
@@ -243,8 +248,6 @@ def test_quantities_that_resampling_shifts_are_not_ordered(method):
 
 
 def test_a_p_of_pairs_that_were_not_tested_is_refused():
-    import pandas as pd
-
     rows = [("AR", "P@10", "user", "a", "b", 0.02), ("AR", "P@10", "run", "a", "b", 0.5)]
     columns = ["label", "metric", "unit", "a", "b", "wilcoxon_p"]
     tests = pd.DataFrame(rows, columns=columns)
@@ -257,12 +260,59 @@ def test_a_p_of_pairs_that_were_not_tested_is_refused():
 
 
 def test_labels_along_an_axis_are_told_by_what_they_measure():
-    import recbias
-    from recbias import Grid
-    from recbias.claims import design_alternatives as chapter
-
     asked, tests = chapter.lemma_protocols(4, removed=(0, 90), sizes=(500, 300))
     grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, ("P@10",), tests=tests)
     assert axis_labels(grid, "removed") == {0: "removed 0%", 90: "removed 90%"}
     assert axis_labels(grid, "size") == {300: "t=300", 500: "removed 0%"}
     assert grid.protocols["removed 0%"] == grid.protocols["t=500"]
+
+
+# -- other editions ------------------------------------------------------------------------------
+
+
+def grid_results(name, values):
+    """Results of one system, without anything run."""
+    grid = Grid(name, recbias.line_up("bcc17")[:1], {"AR": "TI-AN-AR rel>=4"}, ("P@10",))
+    table = pd.DataFrame(
+        {"system": ["Random"], "label": ["AR"], "metric": ["P@10"], "value": [values.mean()],
+         "low": [0.0], "high": [1.0], "se": [0.1], "fold_sd": [0.0], "n_users": [9]}
+    )  # fmt: skip
+    return Results(
+        key="0",
+        dataset={"name": name},
+        grid=grid,
+        values=table,
+        replicates={0: values},
+        tests=pd.DataFrame(),
+        target_sets=pd.DataFrame(),
+    )
+
+
+def test_another_edition_is_read_and_its_replicates_pair_with_nobodys():
+    here, there = (grid_results("synthetic", np.arange(n, n + 1000.0)) for n in (0, 5000))
+    evidence = Evidence({"systems": here}, {"ml-1m": {"systems": there}}.__getitem__)
+    own = evidence.quantity(Term.parse("P[AR] of Random"))
+    other = evidence.quantity(Term.parse("P[AR] of Random on ml-1m"))
+    np.testing.assert_array_equal(own.replicates, here.replicates[0])
+    assert set(other.replicates) == set(there.replicates[0])
+    assert not (other.replicates == there.replicates[0]).any()
+    assert [reading.edition for reading in evidence.read] == ["", "ml-1m"]
+
+
+def test_an_edition_without_results_is_named_and_replaced_by_none():
+    here = grid_results("synthetic", np.arange(1000.0))
+    evidence = Evidence({"systems": here}, lambda edition: {})
+    with pytest.raises(NotComputed, match="systems on ml-1m"):
+        evidence.quantity(Term.parse("P[AR] of Random on ml-1m"))
+
+    def damaged(edition):
+        raise StoreError("x.json: changed after it was computed\nrestore it")
+
+    with pytest.raises(NotComputed, match=r"those of ml-1m \(x\.json: changed after it was"):
+        Evidence({"systems": here}, damaged).table("systems", "ml-1m")
+
+
+def test_the_median_has_the_medians_of_the_ends():
+    skewed = [(0.1, 0.0, 0.2), (0.2, 0.19, 0.9), (0.9, 0.2, 0.95)]
+    found = median(Quantity(v, None, limits=(low, high)) for v, low, high in skewed)
+    assert (found.value, found.interval) == (0.2, (0.19, 0.9))
