@@ -17,6 +17,7 @@ from recbias.claims.quantities import (
     order_tau,
     share_of_orders,
     slope,
+    spread,
 )
 from recbias.claims.records import Record, Term
 from recbias.results import Quantity
@@ -116,8 +117,7 @@ def _of_system(record: Record, evidence: Evidence, system: str) -> Quantity:
         return _along(record, evidence, system)
     found = [evidence.quantity(term, system=system) for term in record.of]
     if record.measure == "range":
-        ascending = sorted(found, key=lambda each: each.value)
-        return ascending[-1] / ascending[0]
+        return spread(found)
     if len(found) == 1:
         return found[0]
     return _PAIRED[record.measure](*found)

@@ -103,7 +103,8 @@ class Claim:
     text
         The claim, in our words.
     criterion
-        When it counts as reproduced.
+        A criterion in words, as it was proposed or in force before criteria were records; those in
+        force are read by `recbias.claims.records.criteria_of`.
     values
         Published values by name; empty if none was printed or could be read.
     trap

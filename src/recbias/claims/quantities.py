@@ -31,6 +31,7 @@ __all__ = [
     "order_tau",
     "share_of_orders",
     "slope",
+    "spread",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -105,6 +106,18 @@ def median(quantities: Iterable[Quantity]) -> Quantity:
     found = list(quantities)
     low, high = (float(np.median(end)) for end in zip(*(e.interval for e in found), strict=True))
     return Quantity(float(np.median([each.value for each in found])), None, limits=(low, high))
+
+
+def spread(quantities: Iterable[Quantity]) -> Quantity:
+    """Divide the largest of several quantities by the smallest, as their values have it.
+
+    Examples
+    --------
+    >>> spread([Quantity(v, np.array([v, 2 * v])) for v in (0.25, 1.0, 0.5)]).value
+    4.0
+    """
+    ascending = sorted(quantities, key=lambda each: each.value)
+    return ascending[-1] / ascending[0]
 
 
 def deviation(a: Quantity, b: Quantity) -> Quantity:

@@ -9,6 +9,7 @@ import numpy as np
 
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence
+from recbias.claims.quantities import spread
 from recbias.claims.records import Record
 from recbias.errors import ConfigError
 from recbias.metrics import parse_metric
@@ -40,11 +41,7 @@ def _range_beyond_rho(evidence: Evidence, record: Record) -> Quantity:
     """Compare the range of P over rho with that of P: below 1 if rho explains part of it."""
     plain = [evidence.quantity(term) for term in record.of]
     rho = [evidence.quantity(dataclasses.replace(term, metric="rho")) for term in record.of]
-    ranges = []
-    for values in (plain, [a / b for a, b in zip(plain, rho, strict=True)]):
-        ascending = sorted(values, key=lambda each: each.value)
-        ranges.append(ascending[-1] / ascending[0])
-    return ranges[1] / ranges[0]
+    return spread(a / b for a, b in zip(plain, rho, strict=True)) / spread(plain)
 
 
 FUNCTIONS: Mapping[str, Function] = {
