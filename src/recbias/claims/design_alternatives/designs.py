@@ -1,0 +1,111 @@
+"""The designs that chapter 1 compares, as a reader calls them, and the numbers that it quotes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recbias.agreement import opposed_pairs
+from recbias.claims.quantities import flipped_pairs
+from recbias.experiment import Results
+
+__all__ = ["Design", "designs", "flips_quoted", "moved_pairs", "precision_quoted"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """One way to rank items for a user.
+
+    Attributes
+    ----------
+    label
+        Of the protocol in the chapter's grid.
+    words
+        Which items are ranked; a line break where a narrow figure may have one.
+    code
+        In the paper's codes.
+    """
+
+    label: str
+    words: str
+    code: str
+
+    @property
+    def title(self) -> str:
+        """What a panel is called."""
+        return f"{self.words}\n{self.code}"
+
+
+def designs(size: int, n_sampled: int) -> tuple[Design, ...]:
+    """List the designs of the chapter's figures, AI aside, which differs from TI little or not.
+
+    Parameters
+    ----------
+    size
+        Of a 1R target set.
+    n_sampled
+        Sampled items of the AR-NN target sets.
+
+    Examples
+    --------
+    >>> [design.words.replace("\\n", " ") for design in designs(100, 1000)]
+    ['all tested items', '1,000 sampled', 'one liked, 99 sampled', 'own test ratings']
+    """
+    return (
+        Design("AR", "all tested\nitems", "TI-AN-AR"),
+        Design("NN", f"{n_sampled:,}\nsampled", "TI-NN-AR"),
+        Design("1R", f"one liked,\n{size - 1:,} sampled", "TI-NN-1R"),
+        Design("R_test", "own test\nratings", "no code"),
+    )
+
+
+def moved_pairs(results: Results, first: str, second: str) -> tuple[int, int]:
+    """Count the pairs of systems that two designs order in opposite ways, beyond chance.
+
+    Parameters
+    ----------
+    results
+        The systems of the chapter.
+    first, second
+        Labels.
+
+    Returns
+    -------
+    moved, pairs : int
+        As of :func:`recbias.agreement.opposed_pairs`, and of how many.
+    """
+    found = [results.of_systems(label, results.metric(label, "P")) for label in (first, second)]
+    values = [[each.value for each in order.values()] for order in found]
+    drawn = [[each.drawn for each in order.values()] for order in found]
+    n_systems = len(results.systems)
+    return len(opposed_pairs(*values, *drawn)), n_systems * (n_systems - 1) // 2
+
+
+def precision_quoted(results: Results, system: str) -> dict[str, str]:
+    """Write the precision of a system under each design, by label, with three digits."""
+    return {
+        label: f"{results[system, label, str(results.metric(label, 'P'))].value:.3f}"
+        for label in ("AI", "AR", "NN", "1R", "R_test")
+    }
+
+
+def flips_quoted(results: Results, label: str = "1R") -> dict[str, str]:
+    """Name the pair of systems that the unit of a paired test turns round most clearly.
+
+    Parameters
+    ----------
+    results
+        The systems of the chapter.
+    label
+        A protocol with runs.
+
+    Returns
+    -------
+    dict of str to str
+        ``per_run`` and ``per_user``, the winners, and ``p``, the larger of the two p; dashes where
+        no pair is turned round.
+    """
+    metric = str(results.metric(label, "P"))
+    found, _ = flipped_pairs(results.tests, label, metric, systems=results.systems)
+    if not found:
+        return dict.fromkeys(("per_run", "per_user", "p"), "-")
+    return {"per_run": found[0].per_run, "per_user": found[0].per_user, "p": f"{found[0].p:.0e}"}
