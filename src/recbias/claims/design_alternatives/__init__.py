@@ -1,6 +1,6 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), what its criteria compute (`criteria`), and how definitions and
+What the experiment is (`setup`), which designs it compares (`designs`), its tables (`tables`), what its criteria compute (`criteria`), and how definitions and
 theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
 lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
 the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
@@ -8,6 +8,15 @@ checks rest on.
 """
 
 from recbias.claims.design_alternatives.criteria import FUNCTIONS
+from recbias.claims.design_alternatives.designs import (
+    Design,
+    designs,
+    flips_quoted,
+    moved_pairs,
+    precision_quoted,
+    ranks_title,
+    values_title,
+)
 from recbias.claims.design_alternatives.setup import (
     CHAPTER,
     FIGURE_2,
@@ -35,16 +44,23 @@ __all__ = [
     "LEMMA_SYSTEMS",
     "READINGS",
     "REMOVED",
+    "Design",
     "combined",
+    "designs",
+    "flips_quoted",
     "grid_share",
     "largest_sample",
     "lemma_gap",
     "lemma_protocols",
+    "moved_pairs",
     "nearest_setting",
+    "precision_quoted",
     "protocols",
+    "ranks_title",
     "reading_settings",
     "star_sensitivity",
     "target_sizes",
     "tau_between",
     "theorem_checks",
+    "values_title",
 ]

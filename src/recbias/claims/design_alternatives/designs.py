@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from recbias.agreement import opposed_pairs
 from recbias.claims.quantities import flipped_pairs
 from recbias.experiment import Results
 
-__all__ = ["Design", "designs", "flips_quoted", "moved_pairs", "precision_quoted"]
+__all__ = [
+    "Design",
+    "designs",
+    "flips_quoted",
+    "moved_pairs",
+    "precision_quoted",
+    "ranks_title",
+    "values_title",
+]
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,11 @@ class Design:
     code: str
 
     @property
+    def name(self) -> str:
+        """Its words in one line."""
+        return self.words.replace("\n", " ")
+
+    @property
     def title(self) -> str:
         """What a panel is called."""
         return f"{self.words}\n{self.code}"
@@ -47,18 +63,18 @@ def designs(size: int, n_sampled: int) -> tuple[Design, ...]:
 
     Examples
     --------
-    >>> [design.words.replace("\\n", " ") for design in designs(100, 1000)]
-    ['all tested items', '1,000 sampled', 'one liked, 99 sampled', 'own test ratings']
+    >>> [design.name for design in designs(100, 1000)]
+    ['all tested items', '1,000 sampled', '1 relevant + 99 sampled', 'own test ratings']
     """
     return (
         Design("AR", "all tested\nitems", "TI-AN-AR"),
         Design("NN", f"{n_sampled:,}\nsampled", "TI-NN-AR"),
-        Design("1R", f"one liked,\n{size - 1:,} sampled", "TI-NN-1R"),
+        Design("1R", f"1 relevant\n+ {size - 1:,} sampled", "TI-NN-1R"),
         Design("R_test", "own test\nratings", "no code"),
     )
 
 
-def moved_pairs(results: Results, first: str, second: str) -> tuple[int, int]:
+def moved_pairs(results: Results, first: str, second: str) -> int:
     """Count the pairs of systems that two designs order in opposite ways, beyond chance.
 
     Parameters
@@ -68,16 +84,37 @@ def moved_pairs(results: Results, first: str, second: str) -> tuple[int, int]:
     first, second
         Labels.
 
-    Returns
-    -------
-    moved, pairs : int
-        As of :func:`recbias.agreement.opposed_pairs`, and of how many.
+    See Also
+    --------
+    recbias.agreement.opposed_pairs
     """
     found = [results.of_systems(label, results.metric(label, "P")) for label in (first, second)]
     values = [[each.value for each in order.values()] for order in found]
-    drawn = [[each.drawn for each in order.values()] for order in found]
+    drawn = [np.array([each.drawn for each in order.values()]) for order in found]
+    return len(opposed_pairs(*values, *drawn))
+
+
+def values_title(results: Results, compared: Sequence[Design], system: str) -> str:
+    """Write what the figure of values shows: those of one system under each design."""
+    quoted = precision_quoted(results, system)
+    values = [quoted[design.label] for design in compared]
+    metric = results.metric(compared[0].label, "P")
+    return (
+        f"One metric, {len(values)} designs: {metric} of {system} is\n"
+        f"{', '.join(values[:-1])} or {values[-1]}"
+    )
+
+
+def ranks_title(results: Results, compared: Sequence[Design]) -> str:
+    """Write what the figure of ranks shows: the design that turns round most pairs of the first."""
+    first, *others = compared
+    moved = {other.name: moved_pairs(results, first.label, other.label) for other in others}
+    most = max(moved, key=lambda name: moved[name])
     n_systems = len(results.systems)
-    return len(opposed_pairs(*values, *drawn)), n_systems * (n_systems - 1) // 2
+    of = n_systems * (n_systems - 1) // 2
+    if not moved[most]:
+        return f"None of {of} pairs of systems surely changes order"
+    return f"{moved[most]} of {of} pairs of systems change order between\n{first.name} and {most}"
 
 
 def precision_quoted(results: Results, system: str) -> dict[str, str]:
