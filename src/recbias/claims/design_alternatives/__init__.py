@@ -1,8 +1,8 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), which designs it compares (`designs`), its tables (`tables`), what its criteria compute (`criteria`), and how definitions and
-theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
-lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
+What the experiment is (`setup`), which designs it compares (`designs`), its tables (`tables`), what
+its criteria compute (`criteria`), and how definitions and theorems are checked on data. `theorems`
+makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
 the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
 checks rest on.
 """
