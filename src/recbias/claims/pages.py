@@ -15,6 +15,7 @@ from recbias.claims.ledger import claims
 from recbias.claims.showing import table_html
 from recbias.experiment import Results
 from recbias.metrics import Metric
+from recbias.protocol import Protocol
 from recbias.recommenders import line_up_sources
 from recbias.results import Quantity
 
@@ -30,6 +31,7 @@ __all__ = [
     "plain",
     "protocols_table",
     "quantities_table",
+    "ranked_words",
     "systems_table",
     "task_table",
 ]
@@ -99,6 +101,10 @@ def data_line(results: Results, note: str = "") -> str:
             f"Computed by recbias {versions['recbias']} with numpy {versions['numpy']}, "
             f"key `{results.key[:12]}`."
         )
+    if "merged" in data["title"]:
+        origin += (
+            " Why some stars are one value is told on the page of the [data](#data-merged-stars)."
+        )
     return (
         f"**Data: {plain(data['title'])}**, {data['n_ratings']:,} ratings by {data['n_users']:,} "
         f"users on {data['n_items']:,} items. {origin}{f' {note}' if note else ''}"
@@ -123,16 +129,39 @@ def protocols_table(results: Results) -> str:
     metrics = {metric for every in grid.parsed_metrics.values() for metric in every}
     cutoffs = {metric.cutoff for metric in metrics} - {None}
     shortest = f"{cutoffs.pop()}" if len(cutoffs) == 1 else "the cutoff"
-    head = ["label", "protocol", *(["test"] if grid.tests else [])]
-    head += ["target sets", "no relevant item", "sample short", f"fewer than {shortest}"]
+    head = ["label", "what is ranked", "protocol", *(["test"] if grid.tests else [])]
+    head += ["target sets", "without a relevant item", "with a short sample"]
+    head += [f"with fewer than {shortest} items", "smallest"]
     counts = ("sets", "no_relevant", "short_sample", "below_cutoff", "smallest")
     sets = results.target_sets.set_index("label").to_dict("index")
     rows = []
     for label, protocol in grid.parsed.items():
         side = [f"`{grid.test(label)}`"] if grid.tests else []
-        cells = [plain(label), f"`{protocol}`", *side]
+        cells = [plain(label), ranked_words(protocol), f"`{protocol}`", *side]
         rows.append([*cells, *(f"{sets[label][name]:,}" for name in counts)])
-    return markdown_table([*head, "smallest"], rows)
+    return markdown_table(head, rows)
+
+
+def ranked_words(protocol: Protocol) -> str:
+    """Say which items a protocol ranks, besides training items, which it leaves out.
+
+    Examples
+    --------
+    >>> ranked_words(Protocol.parse("TI-NN-1R t=100 rel>=5"))
+    'one relevant item, 99 sampled anew for each'
+    >>> ranked_words(Protocol.parse("TI-AN-AR rel>=5 condensed"))
+    "the user's own test ratings"
+    """
+    rule = protocol.rule
+    if protocol.condensed:
+        return "the user's own test ratings"
+    whole = {"AI": "the whole catalogue", "TI": "all items with a test rating"}[rule.candidates]
+    if rule.relevant == "AR":
+        return whole if rule.others == "AN" else f"all relevant items, {rule.n_sampled:,} sampled"
+    if rule.others == "AN":
+        return f"one relevant item, all others of {whole}"
+    drawn = "once for all runs of a user" if rule.relevant == "1R-shared" else "anew for each"
+    return f"one relevant item, {rule.n_sampled:,} sampled {drawn}"
 
 
 def systems_table(line_up: str) -> str:

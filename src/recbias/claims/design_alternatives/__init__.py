@@ -2,9 +2,9 @@
 
 What the experiment is (`setup`), which designs it compares (`designs`), its tables (`tables`), what
 its criteria compute (`criteria`), and how definitions and theorems are checked on data. `theorems`
-makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
-the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
-checks rest on.
+makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`,
+notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and setup in `frame`.
+`ranking_by_sorting` is the second way to rank that the checks rest on.
 """
 
 from recbias.claims.design_alternatives.criteria import FUNCTIONS
@@ -14,6 +14,7 @@ from recbias.claims.design_alternatives.designs import (
     flips_quoted,
     moved_pairs,
     precision_quoted,
+    published_values,
     ranks_title,
     values_title,
 )
@@ -27,13 +28,22 @@ from recbias.claims.design_alternatives.setup import (
     grid_share,
     largest_sample,
     lemma_gap,
+    lemma_panels,
     lemma_protocols,
     nearest_setting,
     protocols,
     reading_settings,
+    setting_families,
     star_sensitivity,
     target_sizes,
     tau_between,
+)
+from recbias.claims.design_alternatives.tables import (
+    chance_table,
+    metrics_table,
+    own_ratings_table,
+    settings_table,
+    stars_table,
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
 
@@ -45,20 +55,28 @@ __all__ = [
     "READINGS",
     "REMOVED",
     "Design",
+    "chance_table",
     "combined",
     "designs",
     "flips_quoted",
     "grid_share",
     "largest_sample",
     "lemma_gap",
+    "lemma_panels",
     "lemma_protocols",
+    "metrics_table",
     "moved_pairs",
     "nearest_setting",
+    "own_ratings_table",
     "precision_quoted",
     "protocols",
+    "published_values",
     "ranks_title",
     "reading_settings",
+    "setting_families",
+    "settings_table",
     "star_sensitivity",
+    "stars_table",
     "target_sizes",
     "tau_between",
     "theorem_checks",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recbias.agreement import opposed_pairs
+from recbias.claims.design_alternatives.setup import MOVIELENS_1M
 from recbias.claims.quantities import flipped_pairs
 from recbias.experiment import Results
 
@@ -17,6 +18,7 @@ __all__ = [
     "flips_quoted",
     "moved_pairs",
     "precision_quoted",
+    "published_values",
     "ranks_title",
     "values_title",
 ]
@@ -117,7 +119,29 @@ def ranks_title(results: Results, compared: Sequence[Design]) -> str:
     return f"{moved[most]} of {of} pairs of systems change order between\n{first.name} and {most}"
 
 
-def precision_quoted(results: Results, system: str) -> dict[str, str]:
+def published_values(dataset: str, tested: Design) -> dict[tuple[str, str], tuple[float, float]]:
+    """Give what the paper's text says of the bars of its Fig. 2, with half of its last digit.
+
+    Parameters
+    ----------
+    dataset
+        Name; other data than the paper's have none.
+    tested
+        The design of that bar.
+
+    Returns
+    -------
+    dict of (str, str) to (float, float)
+        Value and uncertainty by title of the panel and system.
+
+    References
+    ----------
+    BCC17 Sec. 3.3: Popularity scores 0.08 on MovieLens.
+    """
+    return {(tested.title, "Popularity"): (0.08, 0.005)} if dataset in MOVIELENS_1M else {}
+
+
+def precision_quoted(results: Results, system: str = "Popularity") -> dict[str, str]:
     """Write the precision of a system under each design, by label, with three digits."""
     return {
         label: f"{results[system, label, str(results.metric(label, 'P'))].value:.3f}"
