@@ -335,22 +335,20 @@ figure = plotting.plot_designs(measured, in_words, system="Popularity", ceilings
 glue("fig_one_ranking", figure, display=False)
 
 # %% tags=["hide-input"]
-order = list(measured.table("AR", precision)["value"].sort_values(ascending=False).index)
 panels = {design.title: (design.label, precision) for design in compared}
 shown = {"title": chapter.values_title(measured, compared, "Popularity"), "ceilings": ceilings}
 shown |= {"beside": {compared[0].title: ("AI", precision)}}
 shown |= {"published": chapter.published_values(dataset, compared[0])}
-figure = plotting.plot_values(measured, panels, systems=order, **shown)
+figure = plotting.plot_values(measured, panels, **shown)
 glue("fig_values", figure, display=False)
-
-# %% tags=["hide-input"]
 table = measured.values[measured.values["metric"] == precision].set_index("system")
 HTML(plotting.downloads(figure, table, f"figure-2-{measured.dataset['name']}"))
 
 # %% tags=["remove-cell"]
 quoted = {f"pop_{label}": text for label, text in chapter.precision_quoted(measured).items()}
 quoted |= {f"flip_{name}": text for name, text in chapter.flips_quoted(measured).items()}
-quoted |= {"n_systems": f"{len(order)}", "n_pairs": f"{len(order) * (len(order) - 1) // 2}"}
+n_systems = len(measured.systems)
+quoted |= {"n_systems": f"{n_systems}", "n_pairs": f"{n_systems * (n_systems - 1) // 2}"}
 quoted["ceiling"] = f"{1 / cutoff:g}"
 for name, text in quoted.items():
     glue(name, text, display=False)
@@ -362,9 +360,9 @@ for name, text in quoted.items():
 #
 # The paper's Figure 2, on one scale. Bars: mean over five folds; whiskers: 95 % intervals from
 # resampling users; circles: with the whole catalogue as candidates (AI-AN-AR); hatched: beyond the
-# ceiling of 1R. On MovieLens the paper shows AI-AN, TI-AN and 1R; it samples under AR on Last.fm only,
-# so that our second panel is not among its panels, and neither is the fourth, which it discards. Its
-# bars could not be read; the diamond, where there is one, is the value that its text states.
+# ceiling of 1R. On MovieLens the paper shows AI-AN, TI-AN and 1R. The second panel is ours: the paper
+# samples under AR on its other dataset only. So is the fourth, a design that it discards. Its bars
+# could not be read; the diamond, where there is one, is the value that its text states.
 # ```
 
 # %% [markdown]
@@ -407,22 +405,16 @@ HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
 #   {glue:text}`n_pairs` may.
 # :::
 # :::{finding} own/RTEST-LAST
-# holds: {numref}`tbl-own-ratings` shows where the two predictors of ratings come from: they tell well
-#   what their users will rate high, *of what they rate*. Whether they will rate it at all is not asked
-#   there, and is most of what a recommender has to know.
+# holds: The two predictors of ratings tell well what their users will rate high, *of what they rate*.
+#   Whether they will rate it at all is not asked there, and is most of what a recommender has to know.
 # :::
+# The table has precision among all tested items, and among the user's own test ratings: a tempting
+# target set, since everything in it is judged.
 
-# %% tags=["hide-input", "remove-output"]
-glue("tbl_own_ratings", Markdown(chapter.own_ratings_table(measured)), display=False)
+# %% tags=["hide-input"]
+Markdown(chapter.own_ratings_table(measured))
 
 # %% [markdown] tags=["general"]
-# ```{glue:figure} tbl_own_ratings
-# :name: tbl-own-ratings
-#
-# Precision among all tested items, and among the user's own test ratings: a tempting target set, since
-# everything in it is judged.
-# ```
-#
 # ## Every design at once
 #
 # ## How sure is that?
@@ -473,7 +465,7 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 # open: Whether every pair of the five differs under 1R is open.
 # :::
 
-# %% [markdown] tags=["general"]
+# %% [markdown]
 # ### Another metric or another design
 #
 # ::::{predict} What changes the order of the systems more: to measure nDCG, AP, reciprocal rank or recall instead of precision, or to change the design?
@@ -481,21 +473,25 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 # - another design
 # - both about the same
 #
-# The table below has both. The paper asks the first question only, and the literature argues about it
-# a great deal more than about the second.
-# ::::
-
-# %% tags=["hide-input"]
-Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
-
-# %% [markdown]
-# Kendall's tau is 1 for the same order of all systems and -1 for the reverse.
 # :::{finding} BCC17-C-OTHER
 # yes: Another metric leaves the order of the paper's five systems as it is, or turns one pair round.
 # partly: Not every other metric leaves the order of the paper's five systems as it is.
 # no: Other metrics order the paper's five systems otherwise.
 # undecided: Whether another metric leaves the order of the paper's five systems is open here.
 # :::
+# :::{finding} own/RTEST-TAU
+# holds: Another design may turn round much more: the table ends with $\tau$ = {value:.2f}.
+# refuted: The design at the end of the table comes to $\tau$ = {value:.2f}.
+# open: The design at the end of the table comes to $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}).
+# :::
+# ::::
+
+# %% tags=["hide-input"]
+Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
+
+# %% [markdown] tags=["general"]
+# Kendall's tau is 1 for the same order of all systems and -1 for the reverse. The paper compares
+# metrics; designs differ in what they ask, so that there is more to disagree about.
 
 # %% [markdown] tags=["general"]
 # ## One name, many algorithms
@@ -777,8 +773,8 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 #
 # :::{finding} own/RUNS-TAU
 # holds: **For the order, it depends on the question that a design asks.** From AR to 1R Kendall's
-#   $\tau$ of all {glue:text}`n_systems` systems is {value:.2f} ({low:.2f} to {high:.2f}): near
-#   neighbours change places.
+#   $\tau$ of all {glue:text}`n_systems` systems is {value:.2f} ({low:.2f} to {high:.2f}): some
+#   change places.
 # refuted: **The order** is the same under AR and 1R ($\tau$ = {value:.2f}).
 # open: **For the order**, $\tau$ of all {glue:text}`n_systems` systems from AR to 1R is {value:.2f},
 #   and with what these data leave open anything from {low:.2f} to {high:.2f}.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
@@ -125,7 +126,7 @@ def plot_values(
     results: Results,
     panels: Mapping[str, tuple[str, str]],
     *,
-    systems: Sequence[str],
+    systems: Sequence[str] | None = None,
     published: Mapping[tuple[str, str], tuple[float, float]] | None = None,
     beside: Mapping[str, tuple[str, str]] | None = None,
     ceilings: Mapping[str, float] | None = None,
@@ -140,7 +141,7 @@ def plot_values(
     panels
         Title of each panel, to (protocol label, metric).
     systems
-        From top to bottom.
+        From top to bottom; by default in the order of the first panel, the best first.
     published
         Published value and its uncertainty by (panel title, system); drawn as a diamond.
     beside
@@ -154,8 +155,12 @@ def plot_values(
     -------
     Figure
     """
+    if systems is None:
+        first = results.table(*next(iter(panels.values())))["value"]
+        systems = list(first.sort_values(ascending=False, kind="stable").index)
+    names = _wrapped(systems)
     lines = max(name.count("\n") for name in panels) + title.count("\n")
-    height = 1.0 + 0.2 * lines + 0.29 * len(systems)
+    height = 1.0 + 0.2 * lines + _row_height(names) * len(systems)
     figure, axes = plt.subplots(
         1, len(panels), figsize=(WIDTH, height), sharey=True, sharex=True, squeeze=False
     )
@@ -188,7 +193,7 @@ def plot_values(
             end = max(axis.get_xlim()[1], limit)
             axis.axvspan(limit, end, facecolor="none", hatch="//", edgecolor="0.8", linewidth=0)
             axis.set_xlim(right=end)
-    axes[0, 0].set_yticks(places, systems)
+    axes[0, 0].set_yticks(places, names)
     axes[0, 0].invert_yaxis()
     figure.supxlabel(" and ".join(dict.fromkeys(metric for _, metric in panels.values())),
                      fontsize=FONT_SIZE)  # fmt: skip
@@ -227,8 +232,10 @@ def plot_ranks(
     ranks = ranks.sort_values(ranks.columns[0])
     moves = (ranks.max(axis=1) - ranks.min(axis=1)).sort_values(ascending=False, kind="stable")
     marked = [name for name in moves.index[:n_marked] if moves[name] >= 2]
+    names = _wrapped(list(ranks.index))
     lines = max(name.count("\n") for name in columns) + title.count("\n")
-    figure, axis = plt.subplots(figsize=(WIDTH, 0.8 + 0.2 * lines + 0.3 * len(ranks)))
+    height = 0.8 + 0.2 * lines + max(0.3, _row_height(names)) * len(ranks)
+    figure, axis = plt.subplots(figsize=(WIDTH, height))
     colours = iter(sns.color_palette("colorblind", 10)[i] for i in (0, 3, 2, 4))
     styles = iter(("-", "--", "-.", ":"))
     places = np.arange(len(columns))
@@ -242,9 +249,9 @@ def plot_ranks(
         )  # fmt: skip
         for place, rank in zip(places, row, strict=True):
             axis.annotate(f"{rank}", (place, rank), ha="center", va="center", zorder=5)
-    axis.set_yticks(range(1, len(ranks) + 1), ranks.index)
-    for label in axis.get_yticklabels():
-        label.set_fontweight("bold" if label.get_text() in marked else "normal")
+    axis.set_yticks(range(1, len(ranks) + 1), names)
+    for name, label in zip(ranks.index, axis.get_yticklabels(), strict=True):
+        label.set_fontweight("bold" if name in marked else "normal")
     axis.set_ylim(len(ranks) + 0.6, 0.4)
     axis.set_xlim(-0.25, len(columns) - 0.75)
     axis.set_xticks(places, list(columns))
@@ -255,6 +262,16 @@ def plot_ranks(
     if title:
         figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return _detached(figure)
+
+
+def _wrapped(names: Sequence[str]) -> list[str]:
+    """Break names that would leave no room for the rest of a figure."""
+    return ["\n".join(textwrap.wrap(name, 24)) for name in names]
+
+
+def _row_height(names: Sequence[str]) -> float:
+    """Give the inches that a row of a figure needs for the longest of its names."""
+    return 0.09 + 0.2 * (1 + max(name.count("\n") for name in names))
 
 
 def plot_bounds(

@@ -129,15 +129,15 @@ def protocols_table(results: Results) -> str:
     metrics = {metric for every in grid.parsed_metrics.values() for metric in every}
     cutoffs = {metric.cutoff for metric in metrics} - {None}
     shortest = f"{cutoffs.pop()}" if len(cutoffs) == 1 else "the cutoff"
-    head = ["label", "what is ranked", "protocol", *(["test"] if grid.tests else [])]
-    head += ["target sets", "without a relevant item", "with a short sample"]
-    head += [f"with fewer than {shortest} items", "smallest"]
+    head = ["label", "what is ranked, and the protocol", *(["test"] if grid.tests else [])]
+    head += ["target sets", "no relevant item", "short sample"]
+    head += [f"below {shortest} items", "smallest"]
     counts = ("sets", "no_relevant", "short_sample", "below_cutoff", "smallest")
     sets = results.target_sets.set_index("label").to_dict("index")
     rows = []
     for label, protocol in grid.parsed.items():
         side = [f"`{grid.test(label)}`"] if grid.tests else []
-        cells = [plain(label), ranked_words(protocol), f"`{protocol}`", *side]
+        cells = [plain(label), f"{ranked_words(protocol)}, `{protocol}`", *side]
         rows.append([*cells, *(f"{sets[label][name]:,}" for name in counts)])
     return markdown_table(head, rows)
 
@@ -388,8 +388,8 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
     text = (
         f"{ranked}; items that the user rated in training are left out. Relevant are ratings of "
         f"{protocol.min_rating:g} or more; whatever else is ranked counts as non-relevant, unrated "
-        f"or not. {metric} is averaged {over}, and over the folds of {results.grid.split} "
-        f"(protocol `{protocol}`)."
+        f"or not. {metric} is averaged {over}, and over the folds of the split "
+        f"`{results.grid.split}` (protocol `{protocol}`)."
     )
     if rule.relevant != "AR" and metric.cutoff and name == "P":
         text += f" No value can exceed {1 / metric.cutoff:g}."
