@@ -328,7 +328,7 @@ Markdown(chapter.chance_table(measured))
 # ::::
 
 # %% tags=["hide-input", "remove-output"]
-compared = chapter.designs(size, n_sampled)
+compared = chapter.four_designs(size, n_sampled)
 in_words = {design.name: (design.label, precision) for design in compared}
 ceilings = {compared[2].name: 1 / cutoff, compared[2].title: 1 / cutoff}
 figure = plotting.plot_designs(measured, in_words, system="Popularity", ceilings=ceilings)
@@ -404,7 +404,7 @@ HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
 # open: Between all tested items and the users' own test ratings, up to {high} of
 #   {glue:text}`n_pairs` may.
 # :::
-# :::{finding} own/RTEST-LAST
+# :::{finding} own/RTEST-FIRST
 # holds: The two predictors of ratings tell well what their users will rate high, *of what they rate*.
 #   Whether they will rate it at all is not asked there, and is most of what a recommender has to know.
 # :::

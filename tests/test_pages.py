@@ -59,15 +59,16 @@ def test_the_data_line_says_what_is_shown_and_escapes_the_title():
 
 def test_the_table_of_protocols_counts_target_sets():
     head, _, first, second = pages.protocols_table(results_of()).splitlines()
-    assert head.split(" | ")[-2:] == ["fewer than 10", "smallest |"]
-    assert first == "| all | `TI-AN-AR rel>=4` | 6,000 | 12 | 3 | 1 | 9 |"
-    assert second.startswith("| thin | `TI-NN-1R t=100 rel>=4` |")
-    assert "fewer than the cutoff" in pages.protocols_table(results_of(cutoffs=(10, 20)))
+    assert head.split(" | ")[-2:] == ["below 10 items", "smallest |"]
+    words = "all items with a test rating, `TI-AN-AR rel>=4`"
+    assert first == f"| all | {words} | 6,000 | 12 | 3 | 1 | 9 |"
+    assert "one relevant item, 99 sampled anew for each, `TI-NN-1R t=100 rel>=4` |" in second
+    assert "below the cutoff items" in pages.protocols_table(results_of(cutoffs=(10, 20)))
 
 
 def test_the_table_of_protocols_shows_another_side_of_the_test():
     head, line, first, second = pages.protocols_table(results_of(tests=TESTS)).splitlines()
-    assert head.startswith("| label | protocol | test | target sets |")
+    assert head.startswith("| label | what is ranked, and the protocol | test | target sets |")
     assert len({text.count("|") for text in (head, line, first, second)}) == 1
     assert "| `observed` |" in first
     assert "| `observed removed=30%` |" in second
@@ -93,15 +94,103 @@ def test_quantities_are_listed_with_their_intervals():
 def test_paired_tests_are_laid_out_by_pair():
     results = results_of()
     a, b, c = results.systems
-    table = pages.paired_tests_table(
-        results, {"per user": ("all", "P@10", "user")}, systems=(a, b, c)
+    asked = {"per user": ("all", "P@10", "user")}
+    lines = pages.paired_tests_table(results, asked, systems=(a, b, c)).splitlines()
+    assert lines[0] == "| difference of | per user |"
+    assert [line.split(" | ")[0] for line in lines[2:]] == [f"| {a} - {b}", f"| {a} - {c}",
+                                                            f"| {b} - {c}"]  # fmt: skip
+    told = [line.split(" | ")[1].replace("\N{NO-BREAK SPACE}", " ") for line in lines[2:]]
+    assert told == [
+        f"+0.2500 ± 0.1250, p {p} |" for p in ("= 0.012", "< 1e\N{NON-BREAKING HYPHEN}99", "= 1")
+    ]
+    assert "**" not in "".join(lines)
+    fewer = pages.paired_tests_table(results, asked, systems=(a, c)).splitlines()
+    assert len(fewer) == 3
+
+
+def test_a_pair_with_both_signs_is_bold_and_a_value_stays_on_one_line():
+    results = results_of()
+    a, b, c = results.systems
+    turned = results.tests.assign(label="thin")
+    turned["difference"] *= [-1, 1, 1]
+    turned["wilcoxon_p"] = [2e-36, 0.5, 0.5]
+    results = results_of(tests=None)
+    results = dataclasses.replace(results, tests=pd.concat([results.tests, turned]))
+    asked = {label: (label, "P@10", "user") for label in ("all", "thin")}
+    lines = pages.paired_tests_table(results, asked, systems=(a, b, c)).splitlines()[2:]
+    assert [line.startswith("| **") for line in lines] == [True, False, False]
+    cell = lines[0].split(" | ")[2].removesuffix(" |")
+    assert cell.split() == ["\N{MINUS SIGN}0.2500", "±", "0.1250,", "p", "=",
+                            "2e\N{NON-BREAKING HYPHEN}36"]  # fmt: skip
+    assert cell.count(" ") == 1  # between value and p
+
+
+def test_what_resampled_items_add_is_said_of_the_least_and_the_most():
+    results = results_of()
+    rows = [
+        {"system": name, "label": "all", "metric": "P@10", "value": 0.1, "low": 0.0, "high": 0.2,
+         "se": 0.01}
+        for name in results.systems
+    ]  # fmt: skip
+    crossed = [
+        {"system": name, "label": "all", "metric": "P@10", "low": 0.0, "high": 0.3, "se": se}
+        for name, se in zip(results.systems, (0.02, 0.05, 0.011), strict=True)
+    ]
+    results = dataclasses.replace(results, values=pd.DataFrame(rows), crossed=pd.DataFrame(crossed))
+    _, b, c = map(pages.plain, results.systems)
+    assert pages.crossed_sentence(results, "all", "P@10") == (
+        f"Resampling items as well takes the interval of {c} to 1.1 times its width, and that of "
+        f"{b} to 5.0 times."
     )
-    assert list(table.columns) == ["per user: difference", "per user: p"]
-    assert list(table.index) == [f"{a} - {b}", f"{a} - {c}", f"{b} - {c}"]
-    assert table["per user: difference"].unique().tolist() == ["0.2500 ± 0.1250"]
-    assert table["per user: p"].tolist() == ["0.01", "< 1e-99", "1"]
-    fewer = pages.paired_tests_table(results, {"x": ("all", "P@10", "user")}, systems=(a, c))
-    assert list(fewer.index) == [f"{a} - {c}"]
+
+
+def value_rows(results, value):
+    """Give all systems one value under each label."""
+    return pd.DataFrame(
+        [
+            {"system": name, "label": label, "metric": "P@10", "value": value, "low": 0.0,
+             "high": 1.0, "se": 0.1}
+            for name in results.systems
+            for label in results.grid.parsed
+        ]
+    )  # fmt: skip
+
+
+def test_a_paragraph_on_methods_names_all_that_a_value_depends_on():
+    results = results_of()
+    results = dataclasses.replace(results, values=value_rows(results, 0.0123))
+    assert "Random" in results.systems
+    all_relevant, one_relevant = (
+        pages.methods_sentence(results, label) for label in ("all", "thin")
+    )
+    for said in (all_relevant, one_relevant):
+        assert said.startswith("> For each ")
+        assert "ratings of 4 or more" in said
+        assert "`k-fold 5`" in said
+        assert said.endswith("A random ranking scores 0.0123.")
+    assert "together with all items that occur in the test data" in all_relevant
+    assert "those without a relevant test item counting as 0" in all_relevant
+    assert "No value can exceed" not in all_relevant
+    assert "99 items drawn anew for each run" in one_relevant
+    assert "No value can exceed 0.1." in one_relevant
+
+
+@pytest.mark.parametrize(
+    ("protocol", "said"),
+    [
+        ("AI-AN-AR rel>=4", "with all items of the catalogue"),
+        ("TI-NN-AR N=50 rel>=4", "50 items drawn for each user from all items that occur"),
+        ("TI-AN-AR rel>=4 condensed", "items that they rated in the test data, and no other"),
+        ("TI-AN-AR rel>=4 users=relevant", "over users with a relevant test item"),
+        ("TI-NN-1R t=20 rel>=4", "19 items drawn anew"),
+        ("TI-NN-1R-shared t=20 rel>=4", "19 items drawn once for all runs of a user"),
+    ],
+)
+def test_the_paragraph_follows_the_protocol(protocol, said):
+    results = results_of()
+    grid = dataclasses.replace(results.grid, protocols={**results.grid.protocols, "all": protocol})
+    results = dataclasses.replace(results, grid=grid, values=value_rows(results, 0.1))
+    assert said in pages.methods_sentence(results, "all")
 
 
 def test_claims_of_a_topic_are_escaped(monkeypatch: pytest.MonkeyPatch):

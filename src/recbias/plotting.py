@@ -116,9 +116,9 @@ def plot_designs(
     axis.set_xlim(left=0)
     axis.locator_params(axis="x", nbins=5)
     axis.grid(visible=False, axis="y")
-    metrics = dict.fromkeys(metric for _, metric in designs.values())
-    figure.suptitle(f"{' and '.join(metrics)} of {system}, by what is ranked", fontweight="bold",
-                    fontsize=FONT_SIZE)  # fmt: skip
+    metrics = " and ".join(dict.fromkeys(metric for _, metric in designs.values()))
+    title = textwrap.fill(f"{metrics} of {system}, by what is ranked", 50)
+    figure.suptitle(title, fontweight="bold", fontsize=FONT_SIZE)
     return _detached(figure)
 
 

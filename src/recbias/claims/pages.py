@@ -360,42 +360,39 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
     """
     protocol, metric = results.grid.parsed[label], results.metric(label, name)
     rule = protocol.rule
-    candidates = (
-        "all items of the catalogue"
-        if rule.candidates == "AI"
-        else "all items that occur in the test data"
-    )
-    if rule.others == "AN":
-        others = candidates
-    elif rule.relevant == "AR":
-        others = f"{rule.n_sampled:,} items drawn for each user from {candidates}"
-    else:
-        others = f"{rule.n_sampled:,} items drawn anew for each run from {candidates}"
-    if rule.relevant == "AR":
-        ranked = f"For each user we rank their relevant test items together with {others}"
-        over = {
-            "all": "over all users, those without a relevant test item counting as 0",
-            "tested": "over users with test ratings",
-            "relevant": "over users with a relevant test item",
-        }[protocol.averaging.population]
-    else:
-        ranked = (
-            f"For each relevant test item of a user we rank this one item together with {others}"
-        )
-        over = "over relevant test items (runs), so that users weigh as many as they have"
+    every = {"AI": "all items of the catalogue", "TI": "all items that occur in the test data"}
+    others = candidates = every[rule.candidates]
+    if rule.others == "NN":
+        drawn = {"AR": "for each user", "1R": "anew for each run"}
+        when = drawn.get(rule.relevant, "once for all runs of a user")
+        others = f"{rule.n_sampled:,} items drawn {when} from {candidates}"
+    ranked = f"For each user we rank their relevant test items together with {others}"
+    if rule.per_run:
+        ranked = f"For each relevant test item of a user we rank this item together with {others}"
     if protocol.condensed:
         ranked = "For each user we rank the items that they rated in the test data, and no other"
+    over = _OVER[protocol.averaging.population]
     text = (
         f"{ranked}; items that the user rated in training are left out. Relevant are ratings of "
         f"{protocol.min_rating:g} or more; whatever else is ranked counts as non-relevant, unrated "
         f"or not. {metric} is averaged {over}, and over the folds of the split "
         f"`{results.grid.split}` (protocol `{protocol}`)."
     )
-    if rule.relevant != "AR" and metric.cutoff and name == "P":
+    if rule.per_run and metric.cutoff and name == "P":
         text += f" No value can exceed {1 / metric.cutoff:g}."
     if "Random" in results.systems:
         text += f" A random ranking scores {results['Random', label, str(metric)].value:.4f}."
     return f"> {text}"
+
+
+_OVER = {
+    "all": "over all users, those without a relevant test item counting as 0",
+    "tested": "over users with test ratings",
+    "relevant": "over users with a relevant test item",
+    "runs": "over relevant test items (runs), so that users weigh as many as they have",
+    "groups": "over groups of items",
+}
+"""What a mean is over, by the population of a protocol."""
 
 
 def task_table() -> str:

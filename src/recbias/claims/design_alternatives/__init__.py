@@ -10,8 +10,8 @@ notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and
 from recbias.claims.design_alternatives.criteria import FUNCTIONS
 from recbias.claims.design_alternatives.designs import (
     Design,
-    designs,
     flips_quoted,
+    four_designs,
     moved_pairs,
     precision_quoted,
     published_values,
@@ -57,8 +57,8 @@ __all__ = [
     "Design",
     "chance_table",
     "combined",
-    "designs",
     "flips_quoted",
+    "four_designs",
     "grid_share",
     "largest_sample",
     "lemma_gap",

@@ -14,8 +14,8 @@ from recbias.experiment import Results
 
 __all__ = [
     "Design",
-    "designs",
     "flips_quoted",
+    "four_designs",
     "moved_pairs",
     "precision_quoted",
     "published_values",
@@ -53,7 +53,7 @@ class Design:
         return f"{self.words}\n{self.code}"
 
 
-def designs(size: int, n_sampled: int) -> tuple[Design, ...]:
+def four_designs(size: int, n_sampled: int) -> tuple[Design, ...]:
     """List the designs of the chapter's figures, AI aside, which differs from TI little or not.
 
     Parameters
@@ -65,7 +65,7 @@ def designs(size: int, n_sampled: int) -> tuple[Design, ...]:
 
     Examples
     --------
-    >>> [design.name for design in designs(100, 1000)]
+    >>> [design.name for design in four_designs(100, 1000)]
     ['all tested items', '1,000 sampled', '1 relevant + 99 sampled', 'own test ratings']
     """
     return (
