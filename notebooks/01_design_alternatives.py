@@ -452,10 +452,10 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 # precision with the half-width of their 95 % interval, and *p* of the Wilcoxon signed-rank test. Bold
 # are the pairs with differences of both signs.
 # :::{finding} own/UNIT-FLIPS
-# holds: Of all {glue:text}`n_pairs` pairs of systems, {value} has one winner per run and the other per
-#   user, both beyond doubt. {glue:text}`flip_per_run` serves users with many relevant items better, who
-#   have many runs, and {glue:text}`flip_per_user` the many users with few: Eq. 1 averages over runs and
-#   sides with the former.
+# holds: Pairs of systems, of all {glue:text}`n_pairs`, with one winner per run and the other per user,
+#   both significant after correction for the number of pairs: {value}. {glue:text}`flip_per_run` serves
+#   users with many relevant items better, who have many runs, and {glue:text}`flip_per_user` the many
+#   users with few: Eq. 1 averages over runs and sides with the former.
 # open: No pair of systems has surely one winner per run and the other per user.
 # refuted: No pair of systems has one winner per run and the other per user.
 # :::
@@ -762,13 +762,16 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 #   factor of {value:.1f} ({low:.1f} to {high:.1f}).
 # :::
 # :::{finding} BCC17-C-RANGE/1
-# holds: Without the users' own test ratings, which the paper discards, it is still {value}.
-# refuted: Without the users' own test ratings, which the paper discards, it is {value} only, so that
-#   the other designs happen to lie close together on these data.
-# open: Without the users' own test ratings, which the paper discards, it is {value}.
+# holds: Without the users' own test ratings, which the paper discards, it is still a factor of
+#   {value:.1f}.
+# refuted: Without the users' own test ratings, which the paper discards, it is a factor of
+#   {value:.1f} only: the other designs happen to lie close together on these data.
+# open: Without the users' own test ratings, which the paper discards, it is a factor of
+#   {value:.1f}.
 # :::
 # :::{finding} BCC17-C-RANGE/5
-# holds: Random, which is equally bad everywhere, moves by {value} among those designs.
+# holds: Random, which is equally bad everywhere, moves by a factor of {value:.1f} among those
+#   designs.
 # :::
 #
 # :::{finding} own/RUNS-TAU

@@ -10,6 +10,7 @@ import numpy as np
 from recbias.agreement import opposed_pairs
 from recbias.claims.design_alternatives.setup import MOVIELENS_1M
 from recbias.claims.quantities import flipped_pairs
+from recbias.claims.records import written
 from recbias.experiment import Results
 
 __all__ = [
@@ -169,4 +170,8 @@ def flips_quoted(results: Results, label: str = "1R") -> dict[str, str]:
     found, _ = flipped_pairs(results.tests, label, metric, systems=results.systems)
     if not found:
         return dict.fromkeys(("per_run", "per_user", "p"), "-")
-    return {"per_run": found[0].per_run, "per_user": found[0].per_user, "p": f"{found[0].p:.0e}"}
+    return {
+        "per_run": found[0].per_run,
+        "per_user": found[0].per_user,
+        "p": written(found[0].p, "p"),
+    }
