@@ -46,6 +46,11 @@ GLUED = {
         ("```{glue:md} row\n:format: myst\n```", "a *b* $c$"),
         (":::{tip}\nt\n:::", "> **Tip**\n>\n> t"),
         ("```python\nx = '{math}`y`'\n```", "```python\nx = '{math}`y`'\n```"),
+        (
+            'a <span class="finding" data-part="A/1" data-verdict="open">b\n{math}`c`</span> d',
+            "a b\n$c$ d",
+        ),
+        ("no MyST: <span>a</span>", "no MyST: <span>a</span>"),
         ("no MyST: $\\{a\\}$ `{b}` {c}", "no MyST: $\\{a\\}$ `{b}` {c}"),
     ],
 )
