@@ -37,8 +37,8 @@ _MEASURED = (
 _COMPARES = (
     r"more|less|fewer|most(?!ly)|least|larger|largest|smaller|smallest|higher|highest|lower|lowest"
     r"|wider|widest|narrower|closer|closest|nearer|better|best|worse|worst|stronger|weaker|above"
-    r"|below|ahead|behind|left of|right of|twice|double|half|times|factor|same values?|same order"
-    r"|as (?:good|bad|high|low|large|small|close) as|in front|hardly|barely|nearly|a lot"
+    r"|below|ahead|behind|left of|right of|twice|times|factor|same values?|same order"
+    r"|as (?:good|bad|high|low|large|small|close) as|in front|hardly|barely|a lot"
     r"|(?:is|are|comes?|coming|ranks?|ranked) (?:first|second|last)|a little|by far|only in|beyond"
 )
 _CHANGES = (
@@ -64,6 +64,12 @@ _SUPPOSED = (
     r"\b(?:may|might|could|would|can|cannot|if|whether|suppose|should|must|expected"
     r"|in expectation)\b"
 )
+_NEUTRAL = (  # words of comparison that compare nothing
+    r"\w+est possible|\bwhy (?:that|this|it) matters|\bfrom the best to the worst|\bthe best on top"
+    r"|\b(?:tables?|figures?|plots?|rows?|bars) (?:above|below)|\b(?:above|below)(?=[),.;])"
+    r"|\bthe more [^,.;]+, the \w+er|\bmost (?:pairs|users|items|people|of)"
+)
+_DONE = r"\b(?:is|are) (?:changed|moved)\b"
 _SHOWN = r"\bFIGREF\b|\bthe (?:table|figure|column|row|plot|bars?|last column|first row)s?\b"
 _IGNORED = ("exercise", "solution", "math", "code", "code-block", "bibliography", "glossary", "raw")
 
@@ -108,14 +114,18 @@ def looks_like_finding(sentence: str, *, general: bool = False) -> bool:
         return False
     if _has(_PAPERS, text) and not _has(_OURS, text) and not _has(_SHOWN, text):
         return False
-    compares = _has_word(_COMPARES, text) or _has_word(_CHANGES, text)
+    weighed = re.sub(_NEUTRAL, "", text, flags=re.IGNORECASE)
+    if general:  # where it is said what was done
+        weighed = re.sub(_DONE, "", weighed)
+    changes = _has_word(_CHANGES, weighed)
+    compares = changes or _has_word(_COMPARES, weighed)
     typed = _has(_NUMBER, re.sub(_USUAL, "", text))
     named = re.search(_SYSTEMS, text) is not None or _has(rf"\b(?:{_ALL_OF_THEM})\b", text)
     if general:
         shown = _has(_SHOWN, text)
         if _has(_SUPPOSED, text) and not shown:
             return False
-        return (compares and (named or shown)) or (typed and named)
+        return (changes and shown) or (named and (compares or typed))
     measured = named or _has_word(_MEASURED, text) or _has(_SHOWN, text)
     return measured and (compares or typed)
 

@@ -55,6 +55,8 @@ STATES_NOTHING = [
     "Popularity is trained and ranked again, by sorting the scores of every target set.",
     "Whiskers are 95 % intervals of the systems from resampling users.",
     "Verdicts use intervals over users.",
+    "*Popularity*: the more people rated an item, the higher it comes, up to the largest possible "
+    "value; for most items that is 0 (why that matters is shown below).",
     "None of this is a bug, and none of it is cheating.",
 ]
 
@@ -64,6 +66,7 @@ SAID_IN_GENERAL = [
     "Larger target sets hold fewer relevant items in proportion.",
     "A sample of fewer items is an easier task.",
     "If two systems change places, compare them under the design that the task asks for.",
+    "One parameter of each of the systems is changed, from the best to the worst.",
     "Give the interval: a difference that is smaller than it tells nothing.",
 ]
 
