@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jupytext
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 from IPython.core.interactiveshell import InteractiveShell
 
 from recbias.chapters import list_chapters
@@ -421,3 +422,12 @@ def test_every_block_says_something_on_some_data():
     dead = ":::{finding} BCC17-F2B/1\nholds: On Last.fm, which nobody has here.\n:::"
     page = ROOT / "x.md"
     assert never_said([(page, f"a\n{dead}\nb")], ["ml-1m"]) == [f"x.md: {dead}"]
+
+
+def test_findings_travel_with_the_package(tmp_path):
+    """`packaged` finds them beside the code of a wheel, as it does the criteria."""
+    builder = WheelBuilder(str(ROOT))
+    files = {each.distribution_path for each in builder.recurse_included_files()}
+    own = {path.name for path in (ROOT / "data" / "findings").iterdir()}
+    assert own == {Path(f).name for f in files if f.startswith("recbias/_data/findings/")}
+    assert "recbias/_data/published/criteria/design_alternatives.yaml" in files
