@@ -7,11 +7,8 @@
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax and style sheet from this repository; nothing that fetches from elsewhere.
 5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table.
-<<<<<<< HEAD
-6. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
-=======
 6. Findings: a sentence of a page in ``book/`` follows the verdicts of the edition's stored results.
->>>>>>> findings
+7. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
 """
 
 from __future__ import annotations

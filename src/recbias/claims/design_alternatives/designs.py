@@ -11,6 +11,7 @@ from recbias.agreement import opposed_pairs
 from recbias.claims.design_alternatives.setup import MOVIELENS_1M
 from recbias.claims.quantities import flipped_pairs
 from recbias.claims.records import written
+from recbias.claims.seeds import few_seeds
 from recbias.experiment import Results
 
 __all__ = [
@@ -117,7 +118,11 @@ def ranks_title(results: Results, compared: Sequence[Design]) -> str:
     of = n_systems * (n_systems - 1) // 2
     if not moved[most]:
         return f"None of {of} pairs of systems surely changes order"
-    return f"{moved[most]} of {of} pairs of systems change order between\n{first.name} and {most}"
+    seeds = " (few seeds)" if few_seeds(results) else ""
+    return (
+        f"{moved[most]} of {of} pairs of systems change order{seeds} between\n"
+        f"{first.name} and {most}"
+    )
 
 
 def published_values(dataset: str, tested: Design) -> dict[tuple[str, str], tuple[float, float]]:
