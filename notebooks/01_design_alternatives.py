@@ -366,9 +366,13 @@ for name, text in quoted.items():
 # ```
 
 # %% [markdown]
-# Read the scale first. Under 1R all systems are pressed below {glue:text}`ceiling`, whatever they can
-# do; among their users' own test ratings all of them look good, Random included, since the items that
-# nobody should recommend are not there.
+# Read the scale first. Under 1R no system can pass {glue:text}`ceiling`, whatever it is able to do.
+# :::{finding} BCC17-C-RTEST/2
+# holds: Among their users' own test ratings all systems look good, Random included, since the items
+#   that nobody should recommend are not there: {which} gains least, with {value} its value.
+# refuted: Among their users' own test ratings not all systems gain: {which} comes to {value} its value.
+# open: Among their users' own test ratings {which} gains least, with {value} its value.
+# :::
 # :::{finding} BCC17-C-TIAI/1
 # holds: The candidates hardly matter here: from AI to TI no system changes by more than {value}.
 # refuted: The candidates matter here: from AI to TI {which} changes by {value}.
@@ -384,11 +388,11 @@ HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_ranks
 # :name: fig-ranks
-# :alt: Lines that join the rank of each system from design to design; those that move most stand out.
+# :alt: Lines that join the ranks of each system from design to design.
 #
-# Ranks by precision, from design to design. The systems whose rank moves most stand out. The title
-# counts pairs that are in one order under the first design and in the other under the last, both
-# differences resolved among all pairs at once.
+# Ranks by precision, from design to design; up to three systems stand out by the span of their ranks.
+# Counted in the title are pairs in one order under the first design and in the reverse under the other
+# that it names, both resolved among all pairs at once.
 # ```
 
 # %% [markdown]
@@ -492,8 +496,8 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
 
 # %% [markdown] tags=["general"]
-# Kendall's tau is 1 for the same order of all systems and -1 for the reverse. The paper compares
-# metrics; designs differ in what they ask, so that there is more to disagree about.
+# Kendall's tau is 1 for equal orders and -1 for reverse ones. Metrics ask nearly the same question of one
+# ranking; designs ask different ones.
 
 # %% [markdown] tags=["general"]
 # ## One name, many algorithms
@@ -559,10 +563,12 @@ HTML(plotting.downloads(figure, table, f"grid-{grid.dataset['name']}"))
 # %% tags=["hide-input"]
 Markdown(chapter.settings_table(grid))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # The shares count combinations of an MF with a kNN setting for which all four steps of the order
 # hold, with 95 % intervals from resampling users. The nearest setting is the one with most steps in
 # the published direction, and among those the one whose smallest step is largest.
+
+# %% [markdown]
 # :::{finding} own/ORDER-AS-RATERS
 # holds: Read as rating predictors, {value} of the combinations give the published order.
 # refuted: Even read as rating predictors, {value} of the combinations give the published order.
