@@ -203,14 +203,15 @@ def label_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Let tables of text stand as blocks on a phone (event doctree-resolved).
 
     Their cells then are one under the other, and say of which column they are. Tables of two
-    columns fit as they are; tables of numbers scroll.
+    columns fit as they are, but for long formulas; tables of numbers scroll.
     """
     for table in doctree.findall(nodes.table):
         titles = [cell.astext() for head in table.findall(nodes.thead) for cell in head[-1]]
         rows = [row.children for body in table.findall(nodes.tbody) for row in body]
         values = [cell.astext() for row in rows for cell in row[1:]]
         n_numbers = sum(bool(_NUMBER.match(value)) for value in values)
-        if len(titles) < 3 or 2 * n_numbers > len(values):
+        has_long = any(len(formula.astext()) > 30 for formula in table.findall(nodes.math))
+        if (len(titles) < 3 and not has_long) or 2 * n_numbers > len(values):
             continue
         table["classes"].append("text")
         for row in rows:
