@@ -255,7 +255,8 @@ def ties_sentence(table: Table) -> str:
             fewest = [(first, "undecided", second)[1 - sign] for sign in signs]
             turned.append(f"{first} and {second} ({fewest[0]}; with LibRec's rule {fewest[1]})")
     if turned:
-        text += f" Which of two systems has fewer disliked items hangs on it: {'; '.join(turned)}."
+        text += " It also decides which of two systems has fewer disliked items: "
+        text += f"{'; '.join(turned)}."
     return f"<p>{escape(text)}</p>"
 
 
@@ -295,4 +296,4 @@ def ties_html(table: Table) -> str:
                 ]
             )
     head = ("system", "ties as in", *MEASURES, f"{MEASURES[1]}, users without likes")
-    return table_html(head, rows)
+    return table_html(head, rows, style="stacks")

@@ -211,8 +211,8 @@ class EASE(_DenseWeights):
     **Defaults.** The publication's choice for MovieLens 20M, on its 4 and 5 stars as 1.
 
     **Complexity.** Inverting takes time that grows with the third power of the number of items,
-    scoring a user his number of ratings times the number of items. Learning holds up to four dense
-    matrices of 8 bytes for each pair of items, of which one stays.
+    scoring a user their number of ratings times the number of items. Learning holds up to four
+    dense matrices of 8 bytes for each pair of items, of which one stays.
 
     **Non-computable.** Pairs where every weight from the profile to the item is exactly 0: items
     that no chain of raters connects with the profile.

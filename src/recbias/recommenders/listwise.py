@@ -78,7 +78,7 @@ def _add_gradient(
 @register
 @dataclass(eq=False)
 class ListRankMF(Algorithm):
-    r"""List-wise matrix factorisation: each user's ratings as one distribution over his items.
+    r"""List-wise matrix factorisation: each user's ratings as one distribution over their items.
 
     Minimises the cross entropy of two distributions over what a user rated, the probabilities of
     an item to come first, :math:`-\sum_u \sum_{i \in R(u)} y_{ui} \ln \pi_{ui} + \tfrac\lambda2
@@ -90,7 +90,7 @@ class ListRankMF(Algorithm):
     Scores are :math:`p_u \cdot q_i`.
 
     Both distributions are close to even on long lists, whatever the ratings, and items that a user
-    did not rate are not in his list at all: rankings come out close to popularity.
+    did not rate are not in their list at all: rankings come out close to popularity.
 
     Parameters
     ----------

@@ -754,7 +754,7 @@ class CoRatedUserKNN(Algorithm):
     LibRec 2.0 (with encoding ``"graded-zero>=4"``). The toolkit's own configurations have 50
     neighbours and Pearson, or 200 and cosine.
 
-    **Complexity.** Among raters, training does nothing; scoring a user compares him with all, in
+    **Complexity.** Among raters, training does nothing; scoring a user compares them with all, in
     :math:`\sum_{i \in R(u)} n_i` steps, sorts the users, and takes
     :math:`O(nnz \log |U|)` steps that a processor does by the dozen. Memory: the similarities of at
     most 128 users with all, never those of all. Among all users, the comparisons are made in

@@ -369,7 +369,7 @@ class OracleRanking(_Optimal):
 
     The unrestricted forms are the exact optimum of the expected P@n, or antiP@n, at every n among
     all rankings, if which items a user has in training is independent from item to item, and from
-    what he thinks of others.
+    what they think of others.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ def _shuffle_within(pointers: Any, draws: Any, order: Any) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _add_implicit(pointers: Any, item: Any, implicit: Any, profiles: Any) -> None:
-    """Add to each user's vector the sum of y over his items, by the root of their number."""
+    """Add to each user's vector the sum of y over their items, by the root of their number."""
     for u in range(len(pointers) - 1):
         first, end = pointers[u], pointers[u + 1]
         for row in range(first, end):
@@ -210,7 +210,7 @@ def _descend_by_user(
     """Take one gradient step per rating, user by user; `error_free` is r - mean.
 
     A step turns every y of the user's items into keep y + shift, with the same two numbers for
-    all of them, and his p likewise. So only w = p + z, which is all that a prediction needs, is
+    all of them, and their p likewise. So only w = p + z, which is all that a prediction needs, is
     kept up to date; p and y catch up when the user is done. z and p are shifted alike, hence the
     factor 2 and, at the end, the half.
     """
@@ -259,7 +259,7 @@ def _descend_by_user(
 @register
 @dataclass(eq=False)
 class SVDpp(Algorithm):
-    r"""SVD++: biased matrix factorisation in which a user is also what he rated.
+    r"""SVD++: biased matrix factorisation in which a user is also what they rated.
 
     Predicts :math:`\hat r_{ui} = \mu + b_u + b_i + q_i \cdot \left(p_u + |R(u)|^{-1/2} \sum_{j \in
     R(u)} y_j\right)`, with R(u) the items that u rated, whatever he gave. Minimises, over the rated
@@ -380,7 +380,7 @@ class SVDpp(Algorithm):
         p, q = self.user_factors, self.item_factors
         predicted = self.mean + self.user_bias[u] + self.item_bias[i]
         predicted += rated_products(train, self._profiles(train), q)
-        # Each rating of u counts the vectors y of all his items once.
+        # Each rating of u counts the vectors y of all their items once.
         implicit = np.sum(self.implicit_factors**2, axis=1)
         of_users = self.user_bias**2 + np.sum(p**2, axis=1)
         of_users += np.bincount(u, implicit[i], train.n_users)

@@ -343,7 +343,7 @@ class GaussianPLSA(Algorithm):
 
     Examples
     --------
-    Users who tell no items apart: without smoothing each gets his own rating as prediction.
+    Users who tell no items apart: without smoothing each gets their own rating as prediction.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"user_id": [1, 2, 2], "item_id": [1, 1, 2], "rating": [5.0, 3, 3]})

@@ -21,7 +21,7 @@ class GBPRBatchStep(GBPR):
     taken at the end, including what the regularisation takes off for each triple. The biases
     change with every triple. They start from a uniform distribution between 0 and 1. The weight
     :math:`\rho` of the group is 1.5, so that a user's own preference has the weight -0.5, besides
-    her share as a member.
+    their share as a member.
 
     Parameters
     ----------
