@@ -1,7 +1,7 @@
 """Plain Markdown from the MyST of an executed chapter, so that its notebook reads well anywhere.
 
 Roles become their text or value, directives headed quotes, links within the book their text; labels
-go. What is no MyST stays.
+and the marks of sentences that follow verdicts go. What is no MyST stays.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}(?P<ticks>`+)(?P<text>.+?)(?P=ticks)",
 _TITLED = re.compile(r"(?P<title>.*?)\s*<[^<>]+>$", re.DOTALL)
 _INNER_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:)[^()]*\)")
 _OF_LIST = re.compile(r"[-*+] | +\S")
+_FINDING = re.compile(r'<span class="finding"[^>]*>(.*?)</span>', re.DOTALL)
 _DROPPED = {"exercise-end", "solution-end", "bibliography", "tableofcontents"}
 
 
@@ -73,7 +74,7 @@ def plain_markdown(text: str, glued: Mapping[str, Mime]) -> str:
     >>> plain_markdown("See {doc}`the notes <notes>`: {glue:text}`p:.2f`, {math}`x^2`.", glued)
     'See the notes: 0.10, $x^2$.'
     """
-    lines = text.splitlines()
+    lines = _FINDING.sub(r"\1", text).splitlines()
     out: list[str] = []
     prose: list[str] = []
 
