@@ -22,6 +22,9 @@
 # those out of the list, see [the decision](#dev-nc)). [The line-ups](#sec-line-ups) say which paper
 # ran which class with which parameters.
 #
+# In the formulas $u$ and $v$ are users, $i$ and $j$ items; $r_{ui}$ is a rating, $R(u)$ what a user rated
+# in training; $p_u$ and $q_i$ are the factors of a user and of an item.
+#
 # `recbias.recommenders.algorithms()` lists the classes; `register` adds one of your own.
 
 # %% tags=["hide-input", "remove-output"]

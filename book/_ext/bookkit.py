@@ -152,6 +152,7 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     book = Path(__file__).resolve().parents[1]
     config.html_static_path += [str(book / "_vendor"), str(book / "_static")]
     app.add_css_file("recbias.css")
+    app.add_css_file("systems.css")
     listeners = app.events.listeners["env-before-read-docs"]
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 

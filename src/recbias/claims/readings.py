@@ -45,7 +45,7 @@ class Choice(NamedTuple):
     @property
     def values(self) -> tuple[Parameter, Parameter]:
         """What the parameter is in either."""
-        return tuple(system.parameters[self.parameter] for system in (self.first, self.second))  # type: ignore[return-value]
+        return self.first.parameters[self.parameter], self.second.parameters[self.parameter]
 
 
 def choices(systems: Iterable[System]) -> list[Choice]:
@@ -80,12 +80,12 @@ def choices(systems: Iterable[System]) -> list[Choice]:
 
 
 def factor_text(larger: float, smaller: float) -> str:
-    r"""Write how many times one value is another; a dash where that is 0.
+    """Write how many times one value is another; a dash where that is 0.
 
     Examples
     --------
-    >>> factor_text(0.267, 0.00067), factor_text(0.2, 0.16), factor_text(0.2, 0.0)
-    ('399', '1.25', '\N{EM DASH}')
+    >>> factor_text(0.267, 0.00067), factor_text(0.2, 0.16)
+    ('399', '1.25')
     """
     if not smaller:
         return "\N{EM DASH}"
@@ -168,4 +168,4 @@ def choices_html(systems: Sequence[System], results: Results) -> str:
         rows.append((moved, [*cells, factor_text(high, low)]))
     rows.sort(key=lambda row: -row[0])
     head = ("choice", "parameter", *MEASURES, f"factor, {MEASURES[0]}")
-    return table_html(head, [cells for _, cells in rows], style="stacks")
+    return table_html(head, [cells for _, cells in rows], style="labelled")

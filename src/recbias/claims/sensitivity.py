@@ -139,8 +139,8 @@ def headline(spans: pd.DataFrame) -> str:
     One parameter moves SLIM
     between rank 1 and rank 2 of 2
     """
-    widest = (spans["worst"] - spans["best"]).idxmax()
-    best, worst = (int(spans.loc[widest, end]) for end in ("best", "worst"))
+    ends = list(zip(map(str, spans.index), spans["best"], spans["worst"], strict=True))
+    widest, best, worst = max(ends, key=lambda row: row[2] - row[1])
     if best == worst:
         return "No parameter that was moved\nchanges the rank of a system"
     return f"One parameter moves {widest}\nbetween rank {best} and rank {worst} of {len(spans)}"

@@ -42,6 +42,7 @@ __all__ = [
     "spans_html",
     "table_html",
     "values_table",
+    "widest_sentence",
 ]
 
 _SPACE = "\N{NO-BREAK SPACE}"
@@ -61,7 +62,7 @@ def table_html(
     rows
         Cells, as HTML.
     style
-        Class of the table: ``"numbers"`` scrolls, ``"stacks"`` puts the cells of a row below each
+        Class of the table: ``"numbers"`` scrolls, ``"labelled"`` puts the cells of a row below each
         other on a phone, each with the title of its column; empty for a table of texts.
 
     Returns
@@ -70,7 +71,7 @@ def table_html(
         HTML.
     """
     head = list(head)
-    names = [f' data-head="{title}"' if style == "stacks" else "" for title in head]
+    names = [f' data-head="{title}"' if style == "labelled" else "" for title in head]
     titles = "".join(f"<th>{title}</th>" for title in head)
     body = "".join(
         "<tr>"
@@ -188,7 +189,7 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
 
 def _compared(comparison: Comparison) -> list[str]:
     """Write a published value, ours, and how far that is off, relative to the published one."""
-    off = f"{_percent(comparison.difference / comparison.published, '+.1%')}"
+    off = _percent(comparison.difference / comparison.published, "+.1%")
     if _is_floor(comparison):
         off += f" (of ±{_SPACE}{_percent(comparison.relative_width)})"
     return [f"{comparison.published:.5f}", f"{comparison.measured.value:.5f}", off]
@@ -199,7 +200,10 @@ def _is_floor(comparison: Comparison) -> bool:
 
 
 def _percent(share: float, form: str = ".0%") -> str:
-    return f"{share:{form}}".replace("%", f"{_SPACE}%")
+    text = f"{share:{form}}"
+    if float(text.rstrip("%")) == 0:
+        text = text.lstrip("+-")
+    return text.replace("%", f"{_SPACE}%")
 
 
 def chance_html(comparisons: Sequence[Comparison]) -> str:
@@ -336,7 +340,7 @@ def measured_html(results: Results) -> str:
     rows = [
         [f"<strong>{escape(name)}</strong>", *_values(results, name)] for name in results.systems
     ]
-    return table_html(["system", *_COLUMNS], rows, style="stacks")
+    return table_html(["system", *_COLUMNS], rows, style="labelled")
 
 
 def changes_html(
@@ -397,7 +401,41 @@ def changes_html(
             if change.base == base
         ]
     verdicts = ["agrees"] if judged and published else []
-    return table_html(["system", "variant", *_COLUMNS, *verdicts], rows, style="stacks")
+    return table_html(["system", "variant", *_COLUMNS, *verdicts], rows, style="labelled")
+
+
+def widest_sentence(changes: Sequence[Change], measured: Results, changed: Results) -> str:
+    """Say which system of a line-up and its cited model are furthest apart in precision.
+
+    Parameters
+    ----------
+    changes
+        The cited models.
+    measured, changed
+        The line-up, and the cited models.
+
+    Returns
+    -------
+    str
+        HTML; empty where one of the values is 0.
+    """
+    metric = MEASURES[0]
+    pairs = {
+        change.base: (
+            _quantity(measured, change.base, metric).value,
+            _quantity(changed, change.system.name, metric).value,
+        )
+        for change in changes
+    }
+    if not all(min(pair) > 0 for pair in pairs.values()):
+        return ""
+    base = max(pairs, key=lambda name: max(pairs[name]) / min(pairs[name]))
+    run, cited = pairs[base]
+    factor = max(run, cited) / min(run, cited)
+    return (
+        f"<p>Furthest apart are the two systems called {escape(base)}: {metric} is {run:.4f} as it "
+        f"was run and {cited:.4f} as it is cited, a factor of {factor:.3g}.</p>"
+    )
 
 
 def values_table(results: Results) -> pd.DataFrame:
@@ -449,7 +487,7 @@ def spans_html(spans: pd.DataFrame, metric: str) -> str:
         ]
         for system, span in spans.iterrows()
     ]
-    return table_html(head, rows, style="stacks")
+    return table_html(head, rows, style="labelled")
 
 
 def _values(results: Results, system: str) -> list[str]:

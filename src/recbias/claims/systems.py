@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import pandas as pd
-
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Record, Term
@@ -27,10 +25,10 @@ __all__ = [
     "LINE_UP",
     "TITLES",
     "Setup",
+    "choose_setup",
     "is_made_here",
     "published_split",
     "relevance_threshold",
-    "setup",
 ]
 
 CHAPTER = "systems"
@@ -73,6 +71,11 @@ class Setup:
     short: bool
     seed: int
     workers: int
+
+    @property
+    def precision(self) -> str:
+        """The measure by which the page orders systems."""
+        return MEASURES[0]
 
     @property
     def protocol(self) -> str:
@@ -132,7 +135,7 @@ class Setup:
         return made
 
 
-def setup(
+def choose_setup(
     dataset: str,
     *,
     min_rating: float | None = None,
@@ -158,7 +161,7 @@ def setup(
 
     Examples
     --------
-    >>> found = setup("synthetic")
+    >>> found = choose_setup("synthetic")
     >>> found.protocol, found.split, found.short, found.published
     ('AI-AN-AR rel>=4 users=tested', 'ratio 0.2', True, None)
     """
@@ -237,66 +240,61 @@ def published_split(dataset: str) -> str:
 # -- what the page's findings compute ------------------------------------------------------------
 
 
-def _values(evidence: Evidence, term: Term) -> pd.DataFrame:
+def _quantities(evidence: Evidence, term: Term) -> dict[str, Quantity]:
     """Give what all systems of a term's table score, under the one protocol that it has."""
     table = evidence.table(term.table)
     (label,) = table.grid.by_label
-    return table.table(label, term.metric)[["value", "low", "high"]]
+    return {name: table[name, label, term.metric] for name in table.systems}
 
 
-def _over(first: pd.Series, second: pd.Series) -> Quantity:
+def _over(first: Quantity, second: Quantity) -> Quantity:
     """Divide a value by another; the limits are those of both ends at their worst.
 
     The page keeps no replicates, so that nothing narrower is known.
     """
-    if not second["low"] > 0:
+    (low, high), (least, most) = first.interval, second.interval
+    if not least > 0:
         raise NotComputed("a value above 0 to divide by")
-    limits = first["low"] / second["high"], first["high"] / second["low"]
-    return Quantity(first["value"] / second["value"], None, limits=limits)
-
-
-def _gap(values: pd.DataFrame) -> pd.Series:
-    """Give the best over the worst of some systems, with its limits."""
-    best, worst = values.loc[values["value"].idxmax()], values.loc[values["value"].idxmin()]
-    found = _over(best, worst)
-    low, high = found.interval
-    return pd.Series({"value": found.value, "low": low, "high": high})
+    return Quantity(first.value / second.value, None, limits=(low / most, high / least))
 
 
 def gap_over_gap(evidence: Evidence, record: Record) -> Quantity:
     """Compare how far apart the systems of two tables are, leaving out those that are chance."""
-    first, second = (
-        _gap(values[~values.index.isin([RANDOM, FIXED])])
-        for values in (_values(evidence, term) for term in record.of)
-    )
-    return _over(first, second)
+    gaps = []
+    for term in record.of:
+        found = _quantities(evidence, term)
+        modelled = [each for name, each in found.items() if name not in (RANDOM, FIXED)]
+        gaps.append(_over(max(modelled, key=_value), min(modelled, key=_value)))
+    return _over(*gaps)
+
+
+def _value(quantity: Quantity) -> float:
+    return quantity.value
 
 
 def ratio_of_systems(evidence: Evidence, record: Record) -> Quantity:
     """Divide what a system scores by what another one does."""
-    first, second = (_values(evidence, term).loc[term.system] for term in record.of)
-    return _over(first, second)
+    return _over(*_named(evidence, record))
 
 
 def ratio_of_ratios(evidence: Evidence, record: Record) -> Quantity:
     """Compare by what factor two measures change from a system to another."""
-    found = [_values(evidence, term).loc[term.system] for term in record.of]
-    ratios = [_over(*found[:2]), _over(*found[2:])]
-    first, second = (
-        pd.Series({"value": each.value, "low": each.interval[0], "high": each.interval[1]})
-        for each in ratios
-    )
-    return _over(first, second)
+    first, second, third, fourth = _named(evidence, record)
+    return _over(_over(first, second), _over(third, fourth))
+
+
+def _named(evidence: Evidence, record: Record) -> list[Quantity]:
+    return [_quantities(evidence, term)[term.system or ""] for term in record.of]
 
 
 def largest_change(evidence: Evidence, record: Record) -> float:
     """Find the largest relative change by other ties, exact: both lists are of one training."""
-    changed, own = (_values(evidence, term)["value"] for term in record.of)
+    changed, own = (_quantities(evidence, term) for term in record.of)
     suffix = " (other ties)"
     pairs = [
-        (changed[name], own[name.removesuffix(suffix)])
-        for name in changed.index
-        if str(name).endswith(suffix)
+        (changed[name].value, own[name.removesuffix(suffix)].value)
+        for name in changed
+        if name.endswith(suffix)
     ]
     return max(abs(one / other - 1) if other else math.inf for one, other in pairs)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.pages import interval_text
-from recbias.claims.showing import table_html
+from recbias.claims.showing import quantity_text, table_html
 from recbias.claims.validation import MEASURES, listed_ratings
 from recbias.datasets import Dataset, load_dataset
 from recbias.errors import ConfigError
@@ -292,8 +292,8 @@ def ties_html(table: Table) -> str:
                 [
                     f"<strong>{escape(system)}</strong>" if reading == READINGS[0] else "",
                     reading,
-                    *(f"{each.value:.4f} ({interval_text(each)})" for each in cells),
+                    *map(quantity_text, cells),
                 ]
             )
     head = ("system", "ties as in", *MEASURES, f"{MEASURES[1]}, users without likes")
-    return table_html(head, rows, style="stacks")
+    return table_html(head, rows, style="labelled")
