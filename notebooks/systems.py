@@ -223,7 +223,10 @@ HTML(
 tied = setup.ties(ties.WORLD)
 
 # %% tags=["hide-input"]
-HTML(ties.ties_sentence(tied) + ties.ties_html(tied))
+HTML(
+    f"{ties.ties_sentence(tied)}<details><summary>Each system with either rule, in that world"
+    f"</summary>{ties.ties_html(tied)}</details>"
+)
 
 # %% [markdown] tags=["general"]
 # A popularity list for users who liked nothing is no recommendation that anyone chose. It fills the
@@ -276,7 +279,10 @@ HTML(downloads(figure, values.set_index("system"), f"sensitivity-{single.dataset
 # ```
 
 # %% tags=["hide-input"]
-HTML(showing.spans_html(spans, setup.precision))
+HTML(
+    "<details><summary>How far each system moves, and by which parameter</summary>"
+    f"{showing.spans_html(spans, setup.precision)}</details>"
+)
 
 # %% tags=["remove-cell"]
 findings.state("systems", {"one_name": named, LINE_UP: measured, "ablations": ablated})

@@ -15,7 +15,14 @@ import scipy.stats
 
 from recbias import Grid, Results, line_up, load_dataset, run
 from recbias.chapters import list_chapters
-from recbias.claims import load_chapter, sensitivity, showing, systems, ties, validation
+from recbias.claims import (
+    load_chapter,
+    sensitivity,
+    showing,
+    systems,
+    ties,
+    validation,
+)
 from recbias.claims.reference import find_reference, references
 from recbias.datasets import Dataset, dataset_info
 from recbias.errors import ConfigError, MissingData
@@ -188,7 +195,8 @@ def test_what_was_measured_with_one_change_explains_and_nothing_else(as_publishe
     assert "one change brings it there: 42 % of each profile" in sentence
     assert "nothing explains" not in sentence
     assert re.search(
-        r"RankSGD does not \([^)]*\); nothing explains it\.", showing.comparison_sentence(found, one)
+        r"RankSGD does not \([^)]*\); nothing explains it\.",
+        showing.comparison_sentence(found, one),
     )
 
 
@@ -602,6 +610,7 @@ def page():
 def test_the_page_is_in_the_book_and_keeps_its_own_results():
     summaries = {chapter.name: chapter.is_summary for chapter in list_chapters()}
     assert summaries["systems"] is False
+    assert summaries["line_ups"] is summaries["classes"] is True
     assert summaries["scorecard"] is True
     parameters = {parameter.name: parameter for parameter in page().parameters()}
     assert next(iter(parameters)) == "dataset"

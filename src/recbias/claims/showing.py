@@ -63,7 +63,8 @@ def table_html(
         Cells, as HTML.
     style
         Class of the table: ``"numbers"`` scrolls, ``"labelled"`` puts the cells of a row below each
-        other on a phone, each with the title of its column; empty for a table of texts.
+        other on a phone, each with the title of its column up to a parenthesis; empty for a table
+        of texts.
 
     Returns
     -------
@@ -71,7 +72,8 @@ def table_html(
         HTML.
     """
     head = list(head)
-    names = [f' data-head="{title}"' if style == "labelled" else "" for title in head]
+    names = [title.partition(" (")[0] if style == "labelled" else "" for title in head]
+    names = [f' data-head="{name}"' if name else "" for name in names]
     titles = "".join(f"<th>{title}</th>" for title in head)
     body = "".join(
         "<tr>"
@@ -144,8 +146,9 @@ def published_html(
     Returns
     -------
     str
-        HTML: what became of the comparison in one paragraph, the table, and the rules behind a
-        click. Without published values a sentence that says so, and the measured ones.
+        HTML: what became of the comparison in one paragraph, the table, and behind a click the
+        rules with the systems that are chance. Without published values a sentence that says so,
+        and the measured ones.
     """
     if published is None:
         return (
@@ -156,7 +159,7 @@ def published_html(
     explanations = explained(comparisons, changes, changed, published)
     return (
         f"{comparison_sentence(comparisons, explanations)}{comparison_html(comparisons)}"
-        f"{chance_html(comparisons)}{_rules_html(comparisons)}"
+        f"{_rules_html(comparisons)}"
         f"<p>Published: {escape(published.what)}; <code>{escape(published.source)}</code> at "
         f"commit <code>{published.commit[:7]}</code>, <code>{escape(published.files)}</code>.</p>"
     )
@@ -294,7 +297,8 @@ def _rules_html(comparisons: Sequence[Comparison]) -> str:
         "<li><strong>BPoissMF</strong>: in the release that was run, the parameters are never "
         "updated. What is left are random initial values, and a ranking that is arbitrary but "
         "nearly the same for everybody. The published value and ours, of another such ranking, "
-        f"have to lie in the 99{_SPACE}% range of {N_RANKINGS} of them.</li></ul></details>"
+        f"have to lie in the 99{_SPACE}% range of {N_RANKINGS} of them.</li></ul>"
+        f"{chance_html(comparisons)}</details>"
     )
 
 

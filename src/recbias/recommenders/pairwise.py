@@ -622,7 +622,7 @@ class WBPR(_BayesianPairs):
     r"""Weighted BPR: rated items above popular items that the user did not rate.
 
     The model and the objective are those of `BPR` with item biases, but a triple (u, i, j) has a
-    weight: all users weigh the same, so do all items that a user rated, and an item that she did
+    weight: all users weigh the same, so do all items that a user rated, and an item that they did
     not rate weighs as many times as it was rated by others, :math:`n_j`. The weight is the
     probability that the triple is drawn.
 

@@ -88,7 +88,7 @@ def _draw(
     """Fill three arrays, the last two with places, while the weights change.
 
     An item's true weight is ``scale * weight``, so that dividing those of all items that a user
-    did not rate means to change one number, and the weights of the few that she did.
+    did not rate means to change one number, and the weights of the few that they did.
     """
     block = np.zeros((len(weight) + _BLOCK - 1) // _BLOCK)
     total, largest, age = 0.0, 0.0, _REFRESH
