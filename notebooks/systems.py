@@ -111,11 +111,11 @@ Markdown(pages.data_line(named, cheap if setup.short else ""))
 
 # %% [markdown]
 # :::{finding} own/ONE-NAME-BEYOND-MODELS
-# holds: The best model of the line-up below, of those that were trained, beats the worst by less: the
-#   readings of this one name are {value} as far apart as models with names of their own.
-# refuted: Models with names of their own, in the line-up below, are further apart: the readings of
-#   this one name span only {value} as much.
-# open: Models with names of their own, in the line-up below, are about as far apart.
+# holds: This one name spans more than many names do: its factor is {value} that between the best and
+#   the worst of the systems in the line-up below, those that are chance left out.
+# refuted: Many names span more than this one: its factor is only {value} that between the best and
+#   the worst of the systems in the line-up below, those that are chance left out.
+# open: It spans about as much as the systems in the line-up below, which have names of their own.
 # :::
 #
 # ### Which choice moves how much?
@@ -130,20 +130,22 @@ HTML(readings.choices_html(names, named))
 #   a single neighbour gave five stars.
 #   :::{finding} own/SUM-OVER-MEAN
 #   holds: Here the sum scores {value} what the mean over the same neighbours does.
-#   refuted: Here that costs nothing: the sum scores only {value} what the mean does.
+#   refuted: Here that does no harm: the sum scores only {value} what the mean does.
 #   :::
 # - The cosine over common items is 1 for two users with a single item in common. Shrinkage keeps
 #   them from being nearest neighbours.
 #   :::{finding} own/SHRINKAGE
-#   holds: Here it multiplies precision: {value} as much.
-#   refuted: Here it does harm: precision is {value} that without it.
-#   open: Here it decides little ({value} the precision).
+#   holds: Here precision with it is {value} that without.
+#   refuted: Here it does harm: precision with it is {value} that without.
+#   open: Here it decides little: precision with it is {value} that without.
 #   :::
 # - What a low rating counts decides what is recommended to people who gave it.
-#   :::{finding} own/STARS-LIST-DISLIKES
-#   holds: Stars in place of zeros for low ratings multiply anti-precision by {value} what they
-#     multiply precision by; who looks at precision alone does not see it.
-#   refuted: Here stars in place of zeros raise anti-precision no more than precision.
+#   :::{finding} own/DISLIKES-PER-LIKE
+#   holds: With stars in place of zeros, lists hold {value} as many disliked items for each liked one;
+#     precision alone does not show it.
+#   refuted: Here stars in place of zeros bring no more disliked items for each liked one.
+#   open: Whether stars in place of zeros bring more disliked items for each liked one cannot be told
+#     from these ratings.
 #   :::
 
 # %% tags=["hide-input"]
@@ -204,7 +206,7 @@ HTML(showing.changes_html(others, measured, ablated, setup.published, judged=Tru
 # :::{finding} own/TIES-HARDLY-MATTER
 # holds: On these ratings the rule decides next to nothing: it moves the precision of no system by more
 #   than {value}.
-# refuted: On these ratings the rule matters: it moves the precision of a system by {value}.
+# refuted: On these ratings the rule moves the precision of one system by {value}.
 # :::
 
 # %% tags=["hide-input"]
@@ -293,4 +295,4 @@ findings.state("systems", {"one_name": named, LINE_UP: measured, "ablations": ab
 # A name, a citation and $k$ are not enough to run a system again. What this page had to find out for
 # each of them is what a paper should say: the library with its version, or the code; every parameter,
 # defaults included; what a rating counts in training; what happens to items without a score, and to
-# equal scores; and the split itself. `str(system)` of a class of this book prints its part of that.
+# equal scores; and the split itself. `print(system)` shows that part of it which is a system of this book.

@@ -7,7 +7,7 @@ from html import escape
 
 import pandas as pd
 
-from recbias.claims.reference import Reference
+from recbias.claims.reference import Reference, references
 from recbias.claims.systems import LINE_UP, TITLES
 from recbias.claims.validation import (
     FLOOR,
@@ -22,6 +22,7 @@ from recbias.claims.validation import (
     tolerance,
     verdict,
 )
+from recbias.datasets import dataset_info
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.recommenders.descriptions import class_html, line_up_html
@@ -153,7 +154,8 @@ def published_html(
     if published is None:
         return (
             "<p><strong>For these ratings and this split nothing was published</strong>, so that "
-            f"the table has our values alone.</p>{measured_html(measured)}"
+            "the table has our values alone. The comparison is made on the same page for "
+            f"{escape(_compared_on())}.</p>{measured_html(measured)}"
         )
     comparisons = compare(measured, chances, published)
     explanations = explained(comparisons, changes, changed, published)
@@ -163,6 +165,12 @@ def published_html(
         f"<p>Published: {escape(published.what)}; <code>{escape(published.source)}</code> at "
         f"commit <code>{published.commit[:7]}</code>, <code>{escape(published.files)}</code>.</p>"
     )
+
+
+def _compared_on() -> str:
+    """Give the title of the dataset that has published values."""
+    (first, *_) = references()[LINE_UP].datasets
+    return dataset_info(first).title
 
 
 def comparison_html(comparisons: Sequence[Comparison]) -> str:

@@ -288,13 +288,16 @@ def _named(evidence: Evidence, record: Record) -> list[Quantity]:
 
 
 def largest_change(evidence: Evidence, record: Record) -> float:
-    """Find the largest relative change by other ties, exact: both lists are of one training."""
+    """Find the largest relative change by other ties, where nothing else can differ.
+
+    That leaves out systems whose training is random: another class draws other numbers.
+    """
     changed, own = (_quantities(evidence, term) for term in record.of)
     suffix = " (other ties)"
     pairs = [
-        (changed[name].value, own[name.removesuffix(suffix)].value)
-        for name in changed
-        if name.endswith(suffix)
+        (changed[system.name].value, own[system.name.removesuffix(suffix)].value)
+        for system in evidence.table(record.of[0].table).grid.systems
+        if system.name.endswith(suffix) and not system.random_training
     ]
     return max(abs(one / other - 1) if other else math.inf for one, other in pairs)
 
