@@ -502,6 +502,11 @@ def test_what_is_left_open_is_chosen_by_the_data():
     full = systems.choose_setup("synthetic", extent="full", min_rating=5)
     assert (full.split, full.short, full.min_rating) == ("k-fold 5", False, 5)
     assert systems.choose_setup("synthetic", split="k-fold 2").split == "k-fold 2"
+    words = {systems.choose_setup("synthetic", split=s).split_words
+             for s in ("ratio 0.2", "k-fold 5", "ready")}  # fmt: skip
+    assert words == {
+        "one, with 20 % of the ratings in test", "5 folds", "the folds that the authors published",
+    }  # fmt: skip
     own = systems.choose_setup("synthetic", extent="full", split="ready")
     assert own.published is None
     published = dataclasses.replace(own, dataset="ml-1m")

@@ -195,7 +195,7 @@ def test_choices_are_ordered_by_what_they_move(flat):
     flat["LibRec 3, k=200"] = 0.9
     rows = readings.choices_html(one_name_systems(), results(flat, "one_name")).split("<tr>")[2:]
     assert "<code>n_neighbours</code>" in rows[0]
-    assert "0.1000 → 0.3500" in rows[1] + rows[2]
+    assert "0.1000 → 0.3500" in (rows[1] + rows[2]).replace("\N{NO-BREAK SPACE}", " ")
     assert re.search(r">9</td>", rows[0])
     assert re.search(r">3\.5</td>", rows[1])
 

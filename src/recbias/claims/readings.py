@@ -16,6 +16,8 @@ from recbias.recommenders.base import Parameter
 
 __all__ = ["Choice", "choices", "choices_html", "factor_text", "headline", "span_sentence"]
 
+_SPACE = "\N{NO-BREAK SPACE}"
+
 QUESTIONS: Mapping[str, str] = {
     "normalised": "The weighted mean of what neighbours gave, or the weighted sum?",
     "min_neighbours": "How many neighbours must have rated an item?",
@@ -163,7 +165,7 @@ def choices_html(systems: Sequence[System], results: Results) -> str:
         settings = " → ".join(f"<code>{escape(str(value))}</code>" for value in choice.values)
         question = QUESTIONS.get(choice.parameter, choice.parameter)
         cells = [escape(question), f"<code>{escape(choice.parameter)}</code> {settings}"]
-        cells += [f"{one:.4f} → {other:.4f}" for one, other in pairs]
+        cells += [f"{one:.4f} → {other:.4f}".replace(" ", _SPACE) for one, other in pairs]
         moved = high / low if low else math.inf
         rows.append((moved, [*cells, factor_text(high, low)]))
     rows.sort(key=lambda row: -row[0])

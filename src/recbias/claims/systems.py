@@ -85,7 +85,12 @@ class Setup:
     @property
     def split_words(self) -> str:
         """The split, as prose says it."""
-        return "the five folds that the authors published" if self.split == "ready" else self.split
+        kind, _, number = self.split.partition(" ")
+        if kind == "ready":
+            return "the folds that the authors published"
+        if kind == "ratio":
+            return f"one, with {float(number):.0%} of the ratings in test".replace("%", " %")
+        return f"{number} folds" if kind == "k-fold" else self.split
 
     @property
     def published(self) -> Reference | None:
