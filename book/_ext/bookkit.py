@@ -5,20 +5,21 @@
    the book.
 2. Editions: which data set this build is for, and the switch to the others.
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
-4. Assets: MathJax and style sheet from this repository; nothing that fetches from elsewhere.
-5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table.
-<<<<<<< HEAD
-6. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
-=======
-6. Findings: a sentence of a page in ``book/`` follows the verdicts of the edition's stored results.
->>>>>>> findings
+4. Assets: MathJax, style sheets and scripts from this repository; nothing that fetches from
+   elsewhere.
+5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table; every table has its own box.
+6. The search finds the ids of claims.
+7. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
+8. Findings: a sentence of a page in ``book/`` follows the verdicts of the edition's stored results.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.domains import Domain, ObjType
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 from sphinx.util import logging
@@ -35,6 +37,7 @@ from pictures import inline_pictures
 from plain_markdown import plain_notebook
 from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
 from recbias.claims.findings import Findings, resolve_findings, stored_findings
+from recbias.claims.ledger import claims
 from recbias.errors import RecbiasError
 
 logger = logging.getLogger(__name__)
@@ -153,6 +156,7 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     config.html_static_path += [str(book / "_vendor"), str(book / "_static")]
     app.add_css_file("recbias.css")
     app.add_css_file("systems.css")
+    app.add_js_file("reading.js", loading_method="defer")
     listeners = app.events.listeners["env-before-read-docs"]
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 
@@ -186,7 +190,95 @@ def _depart_table(translator: Any, node: nodes.Element) -> None:
     translator.depart_figure(node)
 
 
-# -- 6. findings -----------------------------------------------------------------------------------
+_TABLE = re.compile(r"(?<!<div class=\"scrolls\">)<table\b.*?</table>", re.DOTALL)
+
+
+def box_tables(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give each table that a cell wrote a box to scroll in (event doctree-resolved).
+
+    Those of the prose have one from the theme.
+    """
+    for raw in doctree.findall(nodes.raw):
+        if raw["format"] == "html" and "<table" in raw.astext():
+            text = _TABLE.sub(r'<div class="scrolls">\g<0></div>', raw.astext())
+            raw.replace_self(nodes.raw("", text, format="html"))
+
+
+_NUMBER = re.compile(r"\W*\d[\d.,%e\s+−-]*")
+
+
+def label_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Let tables of text stand as blocks on a phone (event doctree-resolved).
+
+    Their cells then are one under the other, and say of which column they are. Tables of two
+    columns fit as they are, but for long formulas; tables of numbers scroll.
+    """
+    for table in doctree.findall(nodes.table):
+        titles = [cell.astext() for head in table.findall(nodes.thead) for cell in head[-1]]
+        rows = [row.children for body in table.findall(nodes.tbody) for row in body]
+        values = [cell.astext() for row in rows for cell in row[1:]]
+        n_numbers = sum(bool(_NUMBER.match(value)) for value in values)
+        has_long = any(len(formula.astext()) > 30 for formula in table.findall(nodes.math))
+        if (len(titles) < 3 and not has_long) or 2 * n_numbers > len(values):
+            continue
+        table["classes"].append("text")
+        for row in rows:
+            for title, cell in zip(titles[1:], row[1:], strict=False):
+                cell.insert(0, nodes.inline("", title, classes=["column"]))
+
+
+def drop_roles(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
+    """Take roles from the bibliography that contradict each other: a list without list items."""
+    if 'class="citation-list"' in context.get("body", ""):
+        context["body"] = _ROLES.sub("", context["body"])
+
+
+_ROLES = re.compile(r' role="(?:list|doc-biblioentry)"')
+
+
+# -- 6. search -------------------------------------------------------------------------------------
+class ClaimDomain(Domain):
+    """Where the claims stand: their ids are objects, which the search finds without any text."""
+
+    name = "claim"
+    label = "claims"
+    object_types = {"claim": ObjType("claim", "claim")}  # noqa: RUF012 - as Sphinx declares it
+    initial_data = {"places": {}}  # noqa: RUF012
+    data_version = 1
+
+    def note(self, docname: str, doctree: nodes.document) -> None:
+        """Find the anchors of claims on a page."""
+        text = "".join(raw.astext() for raw in doctree.findall(nodes.raw))
+        anchors = set(re.findall(r'\bid="([^"]+)"', text))
+        self.data["places"][docname] = [
+            claim.id for claim in claims() if claim.id.lower() in anchors
+        ]
+
+    def clear_doc(self, docname: str) -> None:
+        """Forget a page."""
+        self.data["places"].pop(docname, None)
+
+    def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
+        """Take what another process has read."""
+        self.data["places"] |= {name: otherdata["places"][name] for name in docnames}
+
+    def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
+        """Give name, name shown, type, page, anchor and priority of each place."""
+        for docname, found in self.data["places"].items():
+            for identifier in found:
+                yield identifier, identifier, "claim", docname, identifier.lower(), 1
+
+
+def note_claims(app: Sphinx, doctree: nodes.document) -> None:
+    """Tell the domain what stands on a page (event doctree-read)."""
+    domain = app.env.get_domain("claim")
+    assert isinstance(domain, ClaimDomain)
+    domain.note(app.env.docname, doctree)
+
+
+# -- 8. findings -----------------------------------------------------------------------------------
 @cache
 def _stored_findings(dataset: str) -> list[Findings]:
     return stored_findings(dataset)
@@ -217,9 +309,14 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", read_executed)
     app.connect("source-read", follow_verdicts)
     app.connect("doctree-read", number_tables)
+    app.add_domain(ClaimDomain)
+    app.connect("doctree-read", note_claims)
+    app.connect("doctree-resolved", box_tables)
+    app.connect("doctree-resolved", label_cells)
     app.connect("doctree-resolved", inline_pictures)
     app.connect("build-finished", drop_templates)
     # before the theme (500) makes its buttons
     app.connect("html-page-context", offer_notebook, priority=400)
     app.connect("html-page-context", add_switch, priority=400)
+    app.connect("html-page-context", drop_roles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -202,7 +202,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
 def user_means(values: npt.ArrayLike, user: npt.NDArray[np.integer]) -> FloatArray:
     """Average the runs of each user, so that the pairs of a test are users and independent.
 
-    Runs of one user share his profile and his scores. A test that counts each as a pair of its own
+    Runs of one user share profile and scores. A test that counts each as a pair of its own
     takes a few users with many runs for much evidence, and rejects too often.
 
     Parameters

@@ -193,7 +193,7 @@ class Ratings:
             raise DataError(f"{self.name}: rows are not strictly ascending by (user, item)")
 
     def _freeze(self, column: str, values: npt.NDArray[Any]) -> None:
-        # A view, so that the caller's own array stays writeable for him.
+        # A view, so that the caller's own array stays writeable.
         view = values.view()
         view.flags.writeable = False
         object.__setattr__(self, column, view)

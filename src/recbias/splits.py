@@ -52,7 +52,7 @@ class Split:
 def ratio(ratings: Ratings, test_share: float = 0.2, *, rng: np.random.Generator) -> Split:
     """Send each rating to the test set on its own with probability `test_share`.
 
-    The sizes are random, and a user may lose all his training ratings.
+    The sizes are random, and a user may lose all their training ratings.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def temporal(ratings: Ratings, test_share: float = 0.2) -> Split:
 
 
 def temporal_per_user(ratings: Ratings, test_share: float = 0.2) -> Split:
-    """Cut the ratings of each user at a moment of his own: his oldest train, his newest test.
+    """Cut the ratings of each user at a moment of their own: the oldest train, the newest test.
 
     Of a user's n ratings the newest ceil(test_share n) test, and with them every rating as old as
     the oldest of these. A user whose ratings all have one time has no training ratings then.

@@ -66,9 +66,9 @@ class TargetRule:
     others
         ``"AN"`` (all non-relevant candidates) or ``"NN"`` (a sample of them).
     relevant
-        ``"AR"``, ``"1R"`` (an own sample for every run), ``"1R-shared"`` (one sample per user,
-        used by all runs of that user, as the lemma of BCC17 Sec. 3.4 presumes) or ``"P1R"`` (a run
-        holds items of the relevant item's popularity percentile only).
+        ``"AR"``, ``"1R"`` (a sample of its own for every run), ``"1R-shared"`` (one sample per
+        user, used by all runs of that user, as the lemma of BCC17 Sec. 3.4 presumes) or ``"P1R"``
+        (a run holds items of the relevant item's popularity percentile only).
     n_sampled
         Number of sampled non-relevant items; given for ``NN`` only. A pool that holds fewer is
         used whole.

@@ -2,33 +2,121 @@
 
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
 
-Exit 1 on: a request to another host, a failed request, a console error, a page error, a formula
-that was not rendered, a page wider than its window, also with everything opened that folds (1400
-and 390 px, light and dark), or a search page that finds nothing. Needs `playwright` and a Chromium
-on PATH (Debian package `chromium`) or named by CHROMIUM.
+Exit 1 on a fault of a page at 1400 or 390 px, light or dark, with everything opened that folds:
+
+* a request to another host, a failed request, a console error, a page error;
+* a formula that was not rendered or is too small to read; text of a figure below 9 px;
+* a page wider than its window; at 390 px, a box that scrolls sideways and is no table of numbers,
+  or does not say so, or cannot be reached by keyboard;
+* a finding of axe-core that it calls serious or critical. Contrast depends on the colours and is
+  looked at in both schemes, at 1400 px; the rest depends on the layout, and is at both widths;
+* a search that finds nothing, or that does not lead to a claim by its id;
+* on A4 paper: a formula wider than the page, a proof or solution that stays folded, code that is
+  printed, or a chapter of more than 15 pages.
+
+Needs `playwright`, `axe-playwright-python`, which brings axe-core along, and a Chromium on PATH
+(Debian package `chromium`) or named by CHROMIUM.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, sync_playwright
 
-VIEWS = list(product((1400, 390), ("light", "dark")))
-RENDERED = "[...document.querySelectorAll('.math')].every(e => e.querySelector('mjx-container'))"
+WIDE, NARROW = 1400, 390
+VIEWS = [*product((WIDE, NARROW), ("light", "dark")), (WIDE, "print")]
+MOST_SHEETS = 15
+"""A4 pages of a chapter: what a class can be handed."""
+A4 = 673
+"""Pixels: 210 mm without margins of 16 mm."""
+
+RENDERED = """
+[...document.querySelectorAll('.math')].every(e => e.querySelector('mjx-container'))
+"""
+FITTED = """
+[...document.querySelectorAll('.bd-article mjx-container')].every(
+  e => !e.getBoundingClientRect().width || e.classList.contains('measured'))
+"""
 TOO_WIDE = "document.documentElement.scrollWidth > window.innerWidth + 1"
-UNFOLD = "document.querySelectorAll('details').forEach(e => { e.open = true })"
+UNFOLD = """
+document.querySelectorAll('details').forEach(e => { e.open = true });
+document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
+document.body.click();
+"""
+SMALL_TEXT = """
+[...document.querySelectorAll('.bd-article svg[role=img]')].flatMap(svg => {
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  const sizes = [...svg.querySelectorAll('text, tspan')]
+    .map(e => parseFloat(getComputedStyle(e).fontSize) * scale);
+  return scale && Math.min(...sizes) < 9
+    ? [`text of ${Math.min(...sizes).toFixed(1)} px in the figure "${svg.ariaLabel}"`] : [];
+}).concat([...document.querySelectorAll('.bd-article mjx-container[display=true]')].flatMap(e => {
+  const size = parseFloat(getComputedStyle(e).fontSize);
+  return e.getBoundingClientRect().width && size < 9
+    ? [`a formula of ${size.toFixed(1)} px: ${e.closest('section')?.id}`] : [];
+}))
+"""
+SCROLLERS = """
+[...document.querySelectorAll('.bd-article, .bd-article *')].flatMap(box => {
+  const overflow = getComputedStyle(box).overflowX;
+  if (!['auto', 'scroll'].includes(overflow) || box.scrollWidth <= box.clientWidth + 1) return [];
+  const name = `${box.tagName.toLowerCase()}.${box.className} in ${box.closest('section')?.id}`;
+  const table = box.querySelector(':scope > table');
+  if (!table) return [`scrolls sideways and is no table: ${name}`];
+  if (box.tabIndex !== 0 || !box.ariaLabel) return [`scrolls sideways without saying so: ${name}`];
+  const cells = [...table.querySelectorAll('tbody td')].map(e => e.textContent.trim());
+  const numbers = cells.filter(text => /\\d/.test(text) || text.length < 3);
+  return 2 * numbers.length < cells.length ? [`a table of text scrolls sideways: ${name}`] : [];
+})
+"""
+PRINTED = """
+(() => {
+  const right = Math.max(document.querySelector('.bd-article').getBoundingClientRect().right, %d);
+  const formulas = [...document.querySelectorAll('.bd-article mjx-container')]
+    .filter(e => !e.closest('table') && e.getBoundingClientRect().right > right + 1)
+    .map(e => `wider than the paper: a formula in ${e.closest('section')?.id}`);
+  const folded = [...document.querySelectorAll('.bd-article .dropdown > :not(.admonition-title)')]
+    .filter(e => e.textContent.trim() && !e.checkVisibility({visibilityProperty: true}))
+    .map(e => `folded on paper: ${e.closest('.dropdown').textContent.trim().slice(0, 40)}`);
+  const code = [...document.querySelectorAll('.bd-article .cell_input')]
+    .filter(e => e.checkVisibility()).map(() => 'code on paper');
+  return [...formulas, ...folded, ...code];
+})()
+""" % (A4 - 1)  # noqa: UP031 - braces are JavaScript's
 
 
-def check_page(context: BrowserContext, path: Path, shot: Path | None) -> tuple[list[str], int]:
+def axe_findings(page: Page, width: int, scheme: str) -> list[str]:
+    """Name what axe-core calls serious or critical."""
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    contrast = {"color-contrast": {"enabled": width == WIDE}}
+    only = {"type": "rule", "values": ["color-contrast"]}
+    # it would fetch the style sheets, which a browser refuses on disk
+    options = {"resultTypes": ["violations"], "preload": False}
+    options |= {"runOnly": only} if scheme == "dark" else {"rules": contrast}
+    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+    return [
+        f"axe: {each['impact']} {each['id']} at {len(each['nodes'])} places, {node['target'][0]}"
+        for each in found
+        for node in each["nodes"][:1]
+        if each["impact"] in {"serious", "critical"}
+    ]
+
+
+def check_page(
+    context: BrowserContext, path: Path, view: tuple[int, str], shot: Path | None = None
+) -> tuple[list[str], int]:
     """Open one page; give its faults and the number of files it loads."""
+    width, scheme = view
     page, faults, requests = context.new_page(), [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("requestfailed", lambda request: faults.append(f"failed request {request.url}"))
@@ -40,24 +128,82 @@ def check_page(context: BrowserContext, path: Path, shot: Path | None) -> tuple[
     is_search = path.name == "search.html"
     page.goto(path.as_uri() + ("?q=recommender" if is_search else ""), wait_until="load")
     try:
-        page.wait_for_function(RENDERED, timeout=5000)
+        page.wait_for_function(RENDERED, timeout=10_000)
     except TimeoutError:
         faults.append("a formula is not rendered")
     if is_search:
-        try:
-            page.wait_for_selector("#search-results li a", timeout=5000)
-        except TimeoutError:
-            faults.append("the search finds nothing")
-    if page.evaluate(TOO_WIDE):
-        faults.append("wider than its window")
-    if shot:
-        page.screenshot(path=shot, full_page=True)
-    page.evaluate(UNFOLD)
-    if page.evaluate(TOO_WIDE):
-        faults.append("wider than its window when all is opened")
+        faults += search_faults(page, path)
+    if scheme == "print":
+        faults += print_faults(page, path)
+    else:
+        if page.evaluate(TOO_WIDE):
+            faults.append("wider than its window")
+        if shot:
+            page.screenshot(path=shot, full_page=True)
+        page.evaluate(UNFOLD)
+        wait_for_fit(page)
+        if page.evaluate(TOO_WIDE):
+            faults.append("wider than its window when all is opened")
+        if width == NARROW:
+            faults += page.evaluate(SCROLLERS) + page.evaluate(SMALL_TEXT)
+        if view != (NARROW, "dark"):
+            faults += axe_findings(page, width, scheme)
     page.close()
     faults += [f"request to {url}" for url in requests if not url.startswith(("file:", "data:"))]
     return sorted(set(faults)), len(requests)
+
+
+def wait_for_fit(page: Page) -> None:
+    """Wait until the width of each formula is known, if the page has the script for it."""
+    try:
+        page.wait_for_function(FITTED, timeout=3000)
+    except TimeoutError:
+        return  # what then is too wide is a fault of its own
+
+
+def search_faults(page: Page, path: Path) -> list[str]:
+    """Search for a word, and for the id of a claim if the site has any."""
+    faults = []
+    try:
+        page.wait_for_selector("#search-results li a", timeout=5000)
+    except TimeoutError:
+        faults.append("the search finds nothing")
+    claim = re.search(r'"([A-Z0-9]+-[A-Z0-9-]+)"', _objects(path))
+    if claim:
+        page.goto(f"{path.as_uri()}?q={claim[1]}", wait_until="load")
+        anchor = f"#search-results li a[href*='#{claim[1].lower()}']"
+        try:
+            page.wait_for_selector(anchor, timeout=5000)
+        except TimeoutError:
+            faults.append(f"the search does not lead to {claim[1]}")
+    return faults
+
+
+def _objects(search: Path) -> str:
+    """Give the part of the search index that lists objects: the claims."""
+    text = search.with_name("searchindex.js").read_text(encoding="utf-8")
+    return text[text.find('"objects"') : text.find('"objnames"')]
+
+
+def print_faults(page: Page, path: Path) -> list[str]:
+    """Print a page, and look at it as it would be on paper."""
+    wait_for_fit(page)
+    page.set_viewport_size({"width": A4, "height": 1000})
+    page.emulate_media(media="print")
+    faults: list[str] = page.evaluate(PRINTED) if page.query_selector(".bd-article") else []
+    if re.match(r"\d\d_", path.name):
+        sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+        if sheets > MOST_SHEETS:
+            faults.append(f"{sheets} sheets of A4, more than {MOST_SHEETS}")
+    return faults
+
+
+def launch(playwright: object) -> Browser:
+    """Start Chromium."""
+    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    return playwright.chromium.launch(  # type: ignore[attr-defined]
+        executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]
+    )
 
 
 def check_view(
@@ -65,18 +211,18 @@ def check_view(
 ) -> tuple[list[str], int]:
     """Open all pages in one width and colour scheme; give all faults and the most files loaded."""
     width, scheme = view
-    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     lines, most = [], 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]
+        browser = launch(playwright)
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if scheme == "dark" else "light",
         )
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         for path in pages:
             name = path.relative_to(site)
             stem = "_".join(name.with_suffix("").parts)
             shot = shots / f"{stem}-{width}-{scheme}.png" if shots else None
-            faults, n_requests = check_page(context, path, shot)
+            faults, n_requests = check_page(context, path, view, shot)
             lines += [f"{name} {width} {scheme}: {fault}" for fault in faults]
             most = max(most, n_requests)
         browser.close()

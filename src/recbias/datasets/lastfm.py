@@ -28,7 +28,7 @@ _PENDING = 2_000_000
 def read(files: Sequence[Path]) -> Content:
     """Read the log of plays and count them by user and artist; tab separated, no quotes.
 
-    An artist is his MusicBrainz id, or his name where he has none, as the publisher counts artists.
+    An artist is a MusicBrainz id, or a name where there is none, as the publisher counts artists.
     The time of a pair is that of its first play.
 
     Parameters

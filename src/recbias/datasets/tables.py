@@ -178,7 +178,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
     path : Path
         The file.
     options : TableOptions, optional
-        What the owner says. Columns that he does not name are found by their usual names, in any
+        What the owner says. Columns that are not named are found by their usual names, in any
         case and with or without ``_``: ``userId``, ``movie_id``, ``Rating``, ``timestamp`` and the
         like. A table without a rating or a timestamp column is accepted.
 

@@ -1,8 +1,8 @@
 """Models that learn from pairs of items: a user's rated item should score above another item.
 
 All share one idea. A sampler, which does not look at the model, draws triples of a user, an item
-that they rated and one that they did not; a kernel takes one gradient step for each. What differs
-is how the triples are distributed, and what is compared.
+they rated and one they did not; a kernel takes one gradient step for each. What differs is
+how the triples are distributed, and what is compared.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Sampler(Protocol):
 
 
 class TripleSampler:
-    """Draws triples of a user, an item that they rated and one that they did not.
+    """Draws triples of a user, an item they rated and one they did not.
 
     The other item is drawn from a pool until one comes that the user did not rate: exactly its
     distribution among those, at an expected number of draws that is at most the length of the
@@ -542,7 +542,7 @@ class BPR(_BayesianPairs):
     Scores are :math:`\hat x_{ui} = p_u \cdot q_i`, plus :math:`b_i` with biases. Maximises, by
     stochastic ascent, :math:`\sum_{(u,i,j)} \ln \sigma(\hat x_{ui} - \hat x_{uj}) -
     \tfrac\lambda2 (\|p_u\|^2 + \|q_i\|^2 + \|q_j\|^2 + b_i^2 + b_j^2)` over the triples of a user,
-    an item that they rated and one that they did not; :math:`\sigma(x) = 1 / (1 + e^{-x})`.
+    an item they rated and one they did not; :math:`\sigma(x) = 1 / (1 + e^{-x})`.
     Which pairs are rated counts, not their values.
 
     Parameters

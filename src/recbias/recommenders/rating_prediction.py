@@ -210,7 +210,7 @@ def _descend_by_user(
     """Take one gradient step per rating, user by user; `error_free` is r - mean.
 
     A step turns every y of the user's items into keep y + shift, with the same two numbers for
-    all of them, and their p likewise. So only w = p + z, which is all that a prediction needs, is
+    all of them, and p likewise. So only w = p + z, which is all that a prediction needs, is
     kept up to date; p and y catch up when the user is done. z and p are shifted alike, hence the
     factor 2 and, at the end, the half.
     """
@@ -262,7 +262,7 @@ class SVDpp(Algorithm):
     r"""SVD++: biased matrix factorisation in which a user is also what they rated.
 
     Predicts :math:`\hat r_{ui} = \mu + b_u + b_i + q_i \cdot \left(p_u + |R(u)|^{-1/2} \sum_{j \in
-    R(u)} y_j\right)`, with R(u) the items that u rated, whatever he gave. Minimises, over the rated
+    R(u)} y_j\right)`, with R(u) the items that u rated, no matter how. Minimises, over the rated
     pairs only, :math:`\tfrac12 \sum (r_{ui} - \hat r_{ui})^2 + \tfrac\lambda2 (b_u^2 + b_i^2 +
     \|p_u\|^2 + \|q_i\|^2 + \sum_{j \in R(u)} \|y_j\|^2)`, one rating at a time. Scores are
     predicted ratings.

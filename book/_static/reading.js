@@ -1,0 +1,99 @@
+/* What scripts add to reading; every page is complete without it.
+
+   1. One switch for all code of a page.
+   2. Boxes that scroll sideways can be reached by keyboard and say what they are.
+   3. Formulas know how wide they are, so that the style sheet can fit them to any page. */
+(() => {
+  "use strict";
+
+  // -- 1. code --------------------------------------------------------------------------------------
+  const remembered = `code:${location.pathname}`;
+
+  const switchCode = (button, open) => {
+    document.querySelectorAll("details.hide").forEach((cell) => (cell.open = open));
+    button.setAttribute("aria-pressed", String(open));
+  };
+
+  const startSwitch = () => {
+    const button = document.querySelector("button.code-switch");
+    if (!button) return;
+    button.hidden = !document.querySelector("details.hide");
+    button.addEventListener("click", () => {
+      const open = button.getAttribute("aria-pressed") !== "true";
+      switchCode(button, open);
+      try {
+        sessionStorage.setItem(remembered, open ? "open" : "");
+      } catch {
+        // a browser may refuse to remember anything of a page on disk
+      }
+    });
+    try {
+      if (sessionStorage.getItem(remembered)) switchCode(button, true);
+    } catch {
+      // as above
+    }
+  };
+
+  // -- 2. boxes that scroll -------------------------------------------------------------------------
+  const BOXES = ".scrolls, .pst-scrollable-table-container";
+
+  const nameOf = (box) => {
+    const caption = box.closest("figure")?.querySelector("figcaption") ?? box.querySelector("caption");
+    const title = caption?.textContent.replace("#", "").trim().split(/(?<=\.)\s/)[0];
+    return `${title || "Table"} (scrolls sideways)`;
+  };
+
+  const markBox = (box) => {
+    const scrolls = box.scrollWidth > box.clientWidth + 1;
+    if (scrolls === box.classList.contains("wide")) return;
+    box.classList.toggle("wide", scrolls);
+    if (scrolls) {
+      box.tabIndex = 0;
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", nameOf(box));
+    } else {
+      ["tabindex", "role", "aria-label"].forEach((name) => box.removeAttribute(name));
+    }
+  };
+
+  const startBoxes = () => {
+    const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => markBox(target)));
+    document.querySelectorAll(BOXES).forEach((box) => {
+      observer.observe(box);
+      markBox(box);
+    });
+  };
+
+  // -- 3. formulas ----------------------------------------------------------------------------------
+  const measure = (formula) => {
+    if (formula.style.getPropertyValue("--ems")) return;
+    const inner = formula.querySelector("mjx-math, mjx-mtable") ?? formula;
+    const size = parseFloat(getComputedStyle(formula).fontSize);
+    const width = Math.max(inner.scrollWidth, inner.getBoundingClientRect().width);
+    if (!width) return; // folded away: measured when it is unfolded
+    formula.style.setProperty("--size", formula.style.fontSize || "1em");
+    formula.style.setProperty("--ems", (width / size + 0.05).toFixed(2));
+    formula.classList.add("measured");
+    if (formula.getAttribute("display") !== "true") {
+      const box = formula.closest("p, dd, li, td, figcaption");
+      if (box && box.tagName !== "TD" && width > box.clientWidth) box.classList.add("holds-formula");
+    }
+  };
+
+  const measureAll = (root) => root.querySelectorAll(".bd-article mjx-container").forEach(measure);
+
+  const startFormulas = async () => {
+    if (!window.MathJax?.startup?.promise) return;
+    await MathJax.startup.promise;
+    await document.fonts.ready;
+    measureAll(document);
+    document.addEventListener("toggle", ({ target }) => measureAll(target.parentElement), true);
+    document.addEventListener("click", () => requestAnimationFrame(() => measureAll(document)));
+  };
+
+  addEventListener("DOMContentLoaded", startSwitch);
+  addEventListener("load", () => {
+    startBoxes();
+    startFormulas();
+  });
+})();

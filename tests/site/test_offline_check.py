@@ -1,0 +1,141 @@
+"""Each fault that the check of the pages looks for, planted once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from offline_check import MOST_SHEETS, NARROW, WIDE, check_page, launch
+from playwright.sync_api import Browser, sync_playwright
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
+
+PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
+<meta name="viewport" content="width=device-width"></head>
+<body><main><h1>A page</h1><article class="bd-article"><section id="here">{}</section></article>
+</main></body></html>"""
+WORDS = "<tr>" + "<td>a sentence that takes its width</td>" * 3 + "</tr>"
+NUMBERS = "<tr>" + "<td>0.123456789</td>" * 9 + "</tr>"
+BOX = '<div style="overflow-x:auto;white-space:nowrap" {}><table><tbody>{}</tbody></table></div>'
+NAMED = 'tabindex="0" role="group" aria-label="Values"'
+FIGURE = (
+    '<svg role="img" aria-label="x" width="300" viewBox="0 0 460 90">'
+    '<text y="20" style="font-size: {}px">text</text></svg>'
+)
+FORMULA = (
+    '<mjx-container class="measured" display="true" style="display:block;width:{}px">x'
+    "</mjx-container>"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        yield browser
+        browser.close()
+
+
+def found(
+    browser: Browser, folder: Path, body: str, view: tuple[int, str], name: str = "page.html"
+) -> list[str]:
+    path = folder / name
+    path.write_text(PAGE.format(body), encoding="utf-8")
+    with browser.new_context(viewport={"width": view[0], "height": 900}) as context:
+        return check_page(context, path, view)[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "view", "fault"),
+    [
+        ('<img alt="x" src="https://example.org/x.png">', (WIDE, "light"), "request to https"),
+        ('<img alt="x" src="nowhere.png">', (WIDE, "light"), "failed request"),
+        ("<script>undefined.x</script>", (WIDE, "light"), "page error"),
+        ('<p style="width:2000px">wide</p>', (WIDE, "light"), "wider than its window"),
+        (
+            '<details><summary>x</summary><p style="width:2000px">wide</p></details>',
+            (WIDE, "light"),
+            "wider than its window when all is opened",
+        ),
+        (BOX.format("", NUMBERS), (NARROW, "light"), "without saying so"),
+        (BOX.format(NAMED, WORDS), (NARROW, "light"), "a table of text scrolls"),
+        (
+            '<div style="overflow-x:auto"><p style="width:600px">wide</p></div>',
+            (NARROW, "light"),
+            "is no table",
+        ),
+        (FIGURE.format(12), (NARROW, "light"), "text of 7.8 px"),
+        (
+            '<mjx-container class="measured" display="true" style="font-size:8px">x'
+            "</mjx-container>",
+            (NARROW, "light"),
+            "a formula of 8.0 px",
+        ),
+        ("<p style='color:#999'>pale</p>", (WIDE, "light"), "axe: serious color-contrast"),
+        ("<p style='color:#999'>pale</p>", (WIDE, "dark"), "axe: serious color-contrast"),
+        ("<button></button>", (NARROW, "light"), "axe: critical button-name"),
+        (FORMULA.format(900), (WIDE, "print"), "wider than the paper"),
+        (
+            '<div class="admonition dropdown"><p class="admonition-title">Proof</p>'
+            "<p hidden>It follows.</p></div>",
+            (WIDE, "print"),
+            "folded on paper: Proof",
+        ),
+        ('<div class="cell_input">x = 1</div>', (WIDE, "print"), "code on paper"),
+    ],
+)
+def test_a_fault_is_found(
+    browser: Browser, tmp_path: Path, body: str, view: tuple[int, str], fault: str
+) -> None:
+    faults = found(browser, tmp_path, body, view)
+    assert any(fault in each for each in faults), faults
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        BOX.format(NAMED, NUMBERS),
+        FIGURE.format(20),
+        FORMULA.format(200),
+        '<details class="dropdown"><summary class="admonition-title">Proof</summary></details>',
+    ],
+)
+@pytest.mark.parametrize("view", [(WIDE, "light"), (NARROW, "light"), (WIDE, "print")])
+def test_a_sound_page_has_none(
+    browser: Browser, tmp_path: Path, body: str, view: tuple[int, str]
+) -> None:
+    assert found(browser, tmp_path, body, view) == []
+
+
+def test_a_chapter_is_short_enough_to_hand_out(browser: Browser, tmp_path: Path) -> None:
+    sheet = '<p style="break-after:page">one</p>'
+    view = (WIDE, "print")
+    assert (
+        found(browser, tmp_path, sheet * (MOST_SHEETS - 1) + "<p>last</p>", view, "01_a.html") == []
+    )
+    (fault,) = found(browser, tmp_path, sheet * MOST_SHEETS + "<p>last</p>", view, "01_a.html")
+    assert fault == f"{MOST_SHEETS + 1} sheets of A4, more than {MOST_SHEETS}"
+
+
+@pytest.mark.parametrize(
+    ("results", "fault"),
+    [
+        ("", "the search finds nothing"),
+        ('<li><a href="x.html">x</a></li>', "the search does not lead to BCC17-F1"),
+        ('<li><a href="x.html#bcc17-f1">x</a></li>', None),
+    ],
+)
+def test_the_search_leads_to_a_claim(
+    browser: Browser, tmp_path: Path, results: str, fault: str | None
+) -> None:
+    index = (
+        'Search.setIndex({"objects": {"": [[0, 0, 1, "bcc17-f1", "BCC17-F1"]]}, "objnames": {}})'
+    )
+    (tmp_path / "searchindex.js").write_text(index, encoding="utf-8")
+    body = f'<ul id="search-results">{results}</ul>'
+    faults = found(browser, tmp_path, body, (NARROW, "light"), "search.html")
+    assert (fault in faults) if fault else not faults
