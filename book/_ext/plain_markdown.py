@@ -1,7 +1,7 @@
 """Plain Markdown from the MyST of an executed chapter, so that its notebook reads well anywhere.
 
 Roles become their text or value, directives headed quotes, links within the book their text; labels
-go. What is no MyST stays.
+and the marks of sentences that follow verdicts go. What is no MyST stays.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:+-]+)\} ?(?P<argument
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}(?P<ticks>`+)(?P<text>.+?)(?P=ticks)", re.DOTALL)
 _TITLED = re.compile(r"(?P<title>.*?)\s*<[^<>]+>$", re.DOTALL)
 _INNER_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:)[^()]*\)")
+_FINDING = re.compile(r'<span class="finding"[^>]*>(.*?)</span>', re.DOTALL)
 _DROPPED = {"exercise-end", "solution-end", "bibliography", "tableofcontents"}
 
 
@@ -72,7 +73,7 @@ def plain_markdown(text: str, glued: Mapping[str, Mime]) -> str:
     >>> plain_markdown("See {doc}`the notes <notes>`: {glue:text}`p:.2f`, {math}`x^2`.", glued)
     'See the notes: 0.10, $x^2$.'
     """
-    lines = text.splitlines()
+    lines = _FINDING.sub(r"\1", text).splitlines()
     out: list[str] = []
     prose: list[str] = []
 
