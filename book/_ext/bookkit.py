@@ -3,7 +3,7 @@
 1. Chapters: a page of ``notebooks/`` is the notebook that :mod:`recbias.chapters` executed on the
    edition's data set, with the line numbers of its source, and a download that reads well outside
    the book.
-2. Editions: which data set this build is for, and the switch to the others.
+2. Editions: which data set this build is for, the switch to the others, and links to their cards.
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax and style sheet from this repository; nothing that fetches from elsewhere.
 5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table.
@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -96,6 +98,11 @@ def choose_edition(app: Sphinx, config: Config) -> None:
         config.html_title += f" · {titles[edition_name(config.bookkit_edition)]}"
 
 
+def _folders(titles: Mapping[str, str]) -> dict[str, str]:
+    """Name the folder of each edition within the site; the first stands at its root."""
+    return {name: f"on/{name}" if number else "." for number, name in enumerate(titles)}
+
+
 def add_switch(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
@@ -104,7 +111,7 @@ def add_switch(
     if len(titles) < 2:
         return
     current = edition_name(app.config.bookkit_edition)
-    folders = {name: f"on/{name}" if number else "." for number, name in enumerate(titles)}
+    folders = _folders(titles)
     here = os.path.dirname(f"{folders[current]}/{pagename}")
     page = pagename if doctree else app.config.root_doc
     context["edition_title"] = titles[current]
@@ -116,6 +123,29 @@ def add_switch(
         }
         for name, title in titles.items()
     ]
+
+
+_CARD = re.compile(r'href="[^"]*" data-edition="([^"]+)" data-card="([^"#]+)#([^"]+)"')
+
+
+def link_cards(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
+    """Lead a verdict in a matrix to its card in the edition of its data set, if there is one."""
+    if "data-card=" not in context.get("body", ""):
+        return
+    current = edition_name(app.config.bookkit_edition)
+    folders = _folders(app.config.bookkit_titles or {current: ""})
+    here = os.path.dirname(f"{folders[current]}/{pagename}")
+
+    def link(found: re.Match[str]) -> str:
+        name, page, anchor = found.groups()
+        if name not in folders:
+            return found[0].partition(" data-edition")[0]
+        card = f"{folders[name]}/{os.path.dirname(pagename)}/{page}"
+        return f'href="{Path(os.path.relpath(card, here)).as_posix()}#{anchor}"'
+
+    context["body"] = _CARD.sub(link, context["body"])
 
 
 # -- 3. the public address -------------------------------------------------------------------------
@@ -147,6 +177,8 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     book = Path(__file__).resolve().parents[1]
     config.html_static_path += [str(book / "_vendor"), str(book / "_static")]
     app.add_css_file("recbias.css")
+    app.add_css_file("cards.css")
+    app.add_js_file("scorecard.js")
     listeners = app.events.listeners["env-before-read-docs"]
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 
@@ -215,4 +247,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     # before the theme (500) makes its buttons
     app.connect("html-page-context", offer_notebook, priority=400)
     app.connect("html-page-context", add_switch, priority=400)
+    app.connect("html-page-context", link_cards, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

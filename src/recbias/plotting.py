@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import io
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +12,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from recbias.claims.showing import file_links
 from recbias.experiment import Results
 
 __all__ = [
@@ -317,13 +316,9 @@ def downloads(figure: Figure, table: pd.DataFrame, name: str) -> str:
     """
     picture = io.BytesIO()
     figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
-    files = {
-        f"{name}.csv": ("text/csv", table.to_csv().encode()),
-        f"{name}.svg": ("image/svg+xml", picture.getvalue()),
-    }
-    links = [
-        f'<a download="{html.escape(file)}" href="data:{kind};base64,'
-        f'{base64.b64encode(content).decode()}">{html.escape(file)}</a>'
-        for file, (kind, content) in files.items()
-    ]
-    return f'<p class="downloads">Download: {" · ".join(links)}</p>'
+    return file_links(
+        {
+            f"{name}.csv": ("text/csv", table.to_csv().encode()),
+            f"{name}.svg": ("image/svg+xml", picture.getvalue()),
+        }
+    )
