@@ -7,7 +7,11 @@
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax and style sheet from this repository; nothing that fetches from elsewhere.
 5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table.
+<<<<<<< HEAD
+6. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
+=======
 6. Findings: a sentence of a page in ``book/`` follows the verdicts of the edition's stored results.
+>>>>>>> findings
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 from sphinx.util import logging
 
+from pictures import inline_pictures
 from plain_markdown import plain_notebook
 from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
 from recbias.claims.findings import Findings, resolve_findings, stored_findings
@@ -243,6 +248,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", read_executed)
     app.connect("source-read", follow_verdicts)
     app.connect("doctree-read", number_tables)
+    app.connect("doctree-resolved", inline_pictures)
     app.connect("build-finished", drop_templates)
     # before the theme (500) makes its buttons
     app.connect("html-page-context", offer_notebook, priority=400)
