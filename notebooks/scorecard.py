@@ -19,9 +19,10 @@
 # Every claim of the papers whose chapter is written, on every dataset with results. Each sign leads to
 # the claim's card in that dataset's edition, or to what was found there; the line below a claim says
 # what was found on this edition's data, and unfolds. Nobody types a verdict: it follows from results,
-# their 95 % intervals and a criterion that was locked before.
+# their 95 % intervals and a criterion that was locked before. Symbols such as $1RP$ and $T_u$ are on
+# the [notation page](#sec-symbols).
 
-# %% tags=["hide-input", "remove-output"]
+# %% tags=["remove-cell"]
 from IPython.display import HTML, Markdown
 
 from recbias.claims import matrix, pages, totals
@@ -85,7 +86,7 @@ HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(
 #
 # Verdicts on this edition's data, by class.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 table = totals(judged[dataset])
 rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
 Markdown(pages.markdown_table(("class", *table.columns), rows))
@@ -98,5 +99,5 @@ Markdown(pages.markdown_table(("class", *table.columns), rows))
 # checked says why: it is about practice, a cause without a test, a value that is lost, other data, or
 # presentation. All claims of a chapter that is not written are "not yet".
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 HTML(matrix.chapters_html())

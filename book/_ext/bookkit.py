@@ -100,7 +100,15 @@ def choose_edition(app: Sphinx, config: Config) -> None:
     config.bookkit_edition = os.environ.get("RECBIAS_EDITION") or config.bookkit_editions[0]
     config.bookkit_titles = titles
     if len(titles) > 1:
-        config.html_title += f" · {titles[edition_name(config.bookkit_edition)]}"
+        config.html_title += f" · {_short(titles, edition_name(config.bookkit_edition))}"
+
+
+def _short(titles: Mapping[str, str], name: str) -> str:
+    """Call an edition by its title without what stands in brackets, if no other is called so."""
+    short = titles[name].partition(" (")[0]
+    return (
+        short if sum(t.partition(" (")[0] == short for t in titles.values()) == 1 else titles[name]
+    )
 
 
 def _folders(titles: Mapping[str, str]) -> dict[str, str]:
@@ -120,6 +128,7 @@ def add_switch(
     here = os.path.dirname(f"{folders[current]}/{pagename}")
     page = pagename if doctree else app.config.root_doc
     context["edition_title"] = titles[current]
+    context["edition_called"] = _short(titles, current)
     context["editions"] = [
         {
             "title": title,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,7 +12,7 @@ import pandas as pd
 
 from recbias.claims.assertions import standing
 from recbias.claims.judging import VERDICTS, Verdict
-from recbias.claims.ledger import TOPICS
+from recbias.claims.ledger import TOPICS, Claim
 from recbias.claims.parts import Part
 from recbias.claims.records import written
 from recbias.claims.showing import badge, table_html, typeset
@@ -20,6 +22,7 @@ __all__ = [
     "assertion_counts",
     "badges",
     "by_importance",
+    "claim_html",
     "finding_html",
     "lead",
     "measured_text",
@@ -36,6 +39,10 @@ KINDS = {
 
 _WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
 """Verdicts on parts, the one that a reader should see first in front."""
+
+_PLURAL = {"holds": "hold"}
+
+_AXIS = re.compile(r"axis\b|[xy]$")
 
 _IMPORTANCE = ("no", "partly", "undecided", "yes", "not testable here", "not yet")
 """Verdicts on claims, the one that a reader should see first in front."""
@@ -71,7 +78,7 @@ def _importance(verdict: Verdict) -> tuple[int, int, int]:
 
 
 def lead(verdict: Verdict) -> Part | None:
-    """Choose the part that a card begins with: a refuted one, else an open one, else one that holds.
+    """Choose the part that a card begins with: a refuted one, an open one, or one that holds.
 
     Parameters
     ----------
@@ -196,7 +203,8 @@ def finding_html(verdict: Verdict) -> str:
     part = lead(verdict)
     if part is None:
         return f"Not decided here: {escape(verdict.reason or 'nothing was measured')}."
-    return f"{typeset(part.finding)} (claimed: {_claimed(verdict, part)})"
+    claimed = f'<span class="claimed">Claimed: {_claimed(verdict, part)}.</span>'
+    return f"{typeset(part.finding)}. {claimed}"
 
 
 def _claimed(verdict: Verdict, part: Part) -> str:
@@ -206,7 +214,7 @@ def _claimed(verdict: Verdict, part: Part) -> str:
     return typeset(part.record.claimed) + (f"; published: {escape(published)}" if published else "")
 
 
-def measured_text(part: Part, *, interval: bool = True) -> str:
+def measured_text(part: Part) -> str:
     """Write the value of a part with its 95 % interval, in its unit.
 
     Examples
@@ -220,13 +228,17 @@ def measured_text(part: Part, *, interval: bool = True) -> str:
     if part.estimate is None:
         return ""
     (low, high), unit = part.interval, part.record.unit
-    text = written(part.value, unit)
+    text = _short(part.value, unit)
     if part.record.measure == "difference":
         text = f"difference {text}"
-    if low == high or not interval:
+    if low == high:
         return text
-    ends = [written(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
+    ends = [_short(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
     return f"{text} ({ends[0]} to {ends[1]})"
+
+
+def _short(value: float, unit: str) -> str:
+    return f"{value:.3g}" if unit == "number" else written(value, unit)
 
 
 def badges(verdict: Verdict) -> str:
@@ -239,7 +251,6 @@ def badges(verdict: Verdict) -> str:
 
 def _card(verdict: Verdict) -> str:
     claim = verdict.claim
-    published = f" Published: {typeset(claim.published)}." if claim.published else ""
     pilot = (
         ' <span class="pilot" title="values were known when the criterion was written">'
         "pilot seen</span>"
@@ -250,9 +261,16 @@ def _card(verdict: Verdict) -> str:
         f'<section class="claim" id="{escape(claim.id.lower())}">'
         f'<p class="claim-finding">{badges(verdict)} {finding_html(verdict)}</p>'
         f'<p class="claim-text"><strong>{escape(claim.id)}</strong> {escape(claim.where)}: '
-        f"{typeset(claim.text)}{published}{pilot}</p>"
+        f"{claim_html(claim)}{pilot}</p>"
         f"{_parts(verdict)}{_not_judged(verdict)}{_earlier(verdict)}</section>"
     )
+
+
+def claim_html(claim: Claim) -> str:
+    """Write what a claim says, with the published values but without the axes of figures."""
+    values = {name: each for name, each in claim.values.items() if not _AXIS.match(name)}
+    published = dataclasses.replace(claim, values=values).published
+    return typeset(claim.text) + (f" Published: {typeset(published)}." if published else "")
 
 
 def _parts(verdict: Verdict) -> str:
@@ -270,17 +288,19 @@ def _parts(verdict: Verdict) -> str:
         if part.record.corrects or part.record.corrected:
             form = f"corrected, {part.record.corrects}" if part.record.corrects else "as printed"
             sentence = f"<em>{escape(form)}:</em> {sentence}"
-        claimed = _claimed(verdict, part) if part.record.decides else "nothing; it stands beside"
+        claimed = _claimed(verdict, part) if part.record.decides else "nothing"
         row = [badge(part.verdict, part.lacks), sentence, claimed]
         if intervals:
-            row.append(escape(measured_text(part)))
+            row.append(typeset(measured_text(part)))
         rows.append(row)
     head = ("verdict", "what we find", "claimed", "value (95 % interval)")
     table = table_html(head[: len(rows[0])], rows, style="parts")
-    if len(rows) <= _OPEN_PARTS:
-        return table
     counts = Counter(part.verdict for part in parts)
-    told = ", ".join(f"{counts[name]} {name}" for name in _WEIGHTS if counts[name])
+    if len(rows) - counts["beside"] <= _OPEN_PARTS:
+        return table
+    told = ", ".join(
+        f"{counts[name]} {_PLURAL.get(name, name)}" for name in _WEIGHTS if counts[name]
+    )
     return f"<details><summary>{told}: show the parts</summary>{table}</details>"
 
 

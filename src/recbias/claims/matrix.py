@@ -16,6 +16,7 @@ from recbias.claims.cards import (
     assertion_counts,
     badges,
     by_importance,
+    claim_html,
     finding_html,
     lead,
     measured_text,
@@ -50,18 +51,8 @@ SIGNS: Mapping[str, str] = {
 }
 """What stands in a cell beside its colour."""
 
-_MEANINGS: Mapping[str, str] = {
-    "yes": "all parts hold",
-    "no": "one part at least is refuted, and none holds",
-    "partly": "some parts hold and some are refuted; each is listed, the refuted first",
-    "undecided": "no part is refuted and one at least is open: these data cannot tell",
-    "not testable here": "these data cannot answer, for a stated reason such as no timestamps; "
-    "another column may",
-    "not yet": "no experiment of the book computes it so far",
-}
-
 Matrix = Mapping[str, Sequence[Verdict]]
-"""By data set the verdicts on all claims, in the order of the ledger. The first is the edition's."""
+"""By data set, that of the edition first: verdicts on all claims, in the order of the ledger."""
 
 
 def _name(dataset: str) -> str:
@@ -158,9 +149,7 @@ def small_matrix_html(matrix: Matrix) -> str:
             )
             words = f'<a href="scorecard.html#{anchor}">{typeset(verdict.claim.text)}</a>'
             body.append(f'<tr><th scope="row">{words}</th>{cells}</tr>')
-    return (
-        f'<table class="matrix small">{_head(names, ())}<tbody>{"".join(body)}</tbody></table>'
-    )
+    return f'<table class="matrix small">{_head(names, ())}<tbody>{"".join(body)}</tbody></table>'
 
 
 def _row_of(matrix: Matrix, claim: str) -> dict[str, Verdict]:
@@ -191,7 +180,6 @@ def _claim_rows(found: Mapping[str, Verdict], chapter: str) -> str:
         for name, each in found.items()
     )
     told = " ".join(f"{_name(name)}:{_code(each)}" for name, each in found.items())
-    published = f" Published: {typeset(claim.published)}." if claim.published else ""
     return (
         f'<tbody class="claim-row" id="{anchor}" data-paper="{escape(claim.paper)}" '
         f'data-chapter="{escape(claim.topic)}" data-class="{claim.kind}" '
@@ -201,7 +189,7 @@ def _claim_rows(found: Mapping[str, Verdict], chapter: str) -> str:
         f'<td class="number">{_measured(verdict)}</td>{cells}</tr>'
         f'<tr><td colspan="{len(found) + 3}"><details><summary>'
         f"{typeset(part.finding) if part else finding_html(verdict)}</summary>"
-        f"<p>{escape(claim.where)}: {typeset(claim.text)}{published}</p><ul>{lines}</ul>"
+        f"<p>{escape(claim.where)}: {claim_html(claim)}</p><ul>{lines}</ul>"
         "</details></td></tr></tbody>"
     )
 
@@ -235,7 +223,9 @@ def _published(verdict: Verdict) -> str:
 def _measured(verdict: Verdict) -> str:
     """Write the value beside the published one, else that of the part that leads."""
     part = _against(verdict) or lead(verdict)
-    return typeset(measured_text(part)) if part else ""
+    if part is None or part.finding == part.record.if_none:
+        return ""
+    return typeset(measured_text(part))
 
 
 def legend_html() -> str:

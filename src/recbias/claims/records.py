@@ -399,7 +399,7 @@ class Record:
         ends = {self.region.least, self.region.most, self.region.above, self.region.below}
         if self.says and 0.0 in ends and self.measure != "check":
             return self.says  # an end at 0 tells which is larger, as the words do
-        return f"{self.says} ({self._words})" if self.says else self._words
+        return f"{self.says}, {self._words}" if self.says else self._words
 
     def finding(
         self, value: float, which: str = "", numbers: Mapping[str, float] | None = None

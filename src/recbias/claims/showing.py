@@ -44,9 +44,9 @@ __all__ = [
     "typeset",
 ]
 
-_SPACE = "\N{NO-BREAK SPACE}"
+_SPACE, _MINUS = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}"
 
-_FORMULA = re.compile(r"\$([^$]+)\$|\b(\d(?:\.\d+)?)e([+-])0*(\d+)\b|(\d) %")
+_FORMULA = re.compile(r"\$([^$]+)\$|\b(\d(?:\.\d+)?)e([+-])0*(\d+)\b|(\d) %|(?<![\w-])-(?=\d)")
 
 _COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
@@ -82,12 +82,12 @@ def table_html(
 
 
 def typeset(text: str) -> str:
-    """Write a sentence as HTML: formulas between dollars as those of the page, powers of ten.
+    r"""Write a sentence as HTML: formulas between dollars as those of the page, powers of ten.
 
     Examples
     --------
     >>> print(typeset("$T_u$ & p = 2e-32"))
-    <span class="math notranslate nohighlight">\\(T_u\\)</span> &amp; p = 2·10<sup>−32</sup>
+    <span class="math notranslate nohighlight">\(T_u\)</span> &amp; p = 2·10<sup>−32</sup>
     """
     return _FORMULA.sub(_typeset, escape(text, quote=False))
 
@@ -98,8 +98,9 @@ def _typeset(found: re.Match[str]) -> str:
         return f'<span class="math notranslate nohighlight">\\({formula}\\)</span>'
     if percent:
         return f"{percent}{_SPACE}%"
-    minus = "\N{MINUS SIGN}" if sign == "-" else ""
-    return f"{digits}·10<sup>{minus}{power}</sup>"
+    if not power:
+        return _MINUS
+    return f"{digits}·10<sup>{_MINUS if sign == '-' else ''}{power}</sup>"
 
 
 def file_links(files: Mapping[str, tuple[str, bytes]]) -> str:
