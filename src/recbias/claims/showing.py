@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
@@ -35,6 +37,7 @@ __all__ = [
     "changes_html",
     "comparison_html",
     "comparison_sentence",
+    "file_links",
     "floor_sentence",
     "line_up_details",
     "measured_html",
@@ -42,11 +45,14 @@ __all__ = [
     "quantity_text",
     "spans_html",
     "table_html",
+    "typeset",
     "values_table",
     "widest_sentence",
 ]
 
-_SPACE = "\N{NO-BREAK SPACE}"
+_SPACE, _MINUS = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}"
+
+_FORMULA = re.compile(r"\$([^$]+)\$|\b(\d(?:\.\d+)?)e([+-])0*(\d+)\b|(\d) %|(?<![\w-])-(?=\d)")
 
 _COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
@@ -87,6 +93,49 @@ def table_html(
         f'<div class="scrolls"><table{named}><thead><tr>{titles}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def typeset(text: str) -> str:
+    r"""Write a sentence as HTML: formulas between dollars as those of the page, powers of ten.
+
+    Examples
+    --------
+    >>> print(typeset("$T_u$ & p = 2e-32"))
+    <span class="math notranslate nohighlight">\(T_u\)</span> &amp; p = 2·10<sup>−32</sup>
+    """
+    return _FORMULA.sub(_typeset, escape(text, quote=False))
+
+
+def _typeset(found: re.Match[str]) -> str:
+    formula, digits, sign, power, percent = found.groups()
+    if formula:
+        return f'<span class="math notranslate nohighlight">\\({formula}\\)</span>'
+    if percent:
+        return f"{percent}{_SPACE}%"
+    if not power:
+        return _MINUS
+    return f"{digits}·10<sup>{_MINUS if sign == '-' else ''}{power}</sup>"
+
+
+def file_links(files: Mapping[str, tuple[str, bytes]]) -> str:
+    """Write links that hand out files which the page itself holds.
+
+    Parameters
+    ----------
+    files
+        Kind and content by name.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    links = [
+        f'<a download="{escape(name)}" href="data:{kind};base64,'
+        f'{base64.b64encode(content).decode()}">{escape(name)}</a>'
+        for name, (kind, content) in files.items()
+    ]
+    return f'<p class="downloads">Download: {" · ".join(links)}</p>'
 
 
 def quantity_text(quantity: Quantity) -> str:
