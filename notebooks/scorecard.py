@@ -13,51 +13,91 @@
 #     summary: true
 # ---
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # # Scorecard
 #
-# Every claim of the four papers, with what became of it on this edition's data. A verdict is computed
-# from results, their intervals and a criterion that is locked; nobody types it. Where a criterion had
-# to change, the chapter's card shows both verdicts; where values had been seen before it was written,
-# the claim is marked *pilot seen*. A claim is judged as it is printed, misprints included; a corrected
-# form stands beside it. Claims whose chapter is not written yet are **not yet**.
-#
-# *Definitions* are options or records that exist, *theorems* are identities and bounds that are
-# checked on data, *empirical* claims are those that only a measurement can decide. Only the last
-# count as reproduced.
+# Every claim of the papers whose chapter is written, on every dataset with results. Each sign leads to
+# the claim's card in that dataset's edition, or to what was found there; the line below a claim says
+# what was found on this edition's data, and unfolds. Nobody types a verdict: it follows from results,
+# their 95 % intervals and a criterion that was locked before. Symbols such as $1RP$ and $T_u$ are on
+# the [notation page](#sec-symbols).
 
-# %% tags=["hide-input", "remove-output"]
+# %% tags=["remove-cell"]
 from IPython.display import HTML, Markdown
 
-from recbias.claims import assertion_counts, pages, scorecard, scorecard_html, totals
+from recbias.claims import matrix, pages, totals
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
 
 # %% tags=["hide-input"]
-verdicts = scorecard(dataset)
-table = totals(verdicts)
+judged = matrix.judged_datasets(dataset)
+HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(judged))
+
+# %% [markdown] tags=["general"]
+# The columns *published* and *on* stand beside each other where the paper prints a value; else the
+# value is that of the part which leads the finding. Intervals come from resampling users; a value
+# without one is exact.
+#
+# ## What a verdict means
+#
+# <details>
+# <summary>Parts, verdicts, and the three classes of claims</summary>
+#
+# Each assertion of a claim is a **part**. It *holds* if the whole 95 % interval lies on the claimed
+# side of its criterion, *is refuted* if the whole interval lies on the other, and *is open* if it lies
+# on both, or if its verdict depends on the seed of resampling or training. An exact check has no
+# interval.
+#
+# | verdict | it means |
+# |---|---|
+# | yes | all parts hold |
+# | no | at least one part is refuted, and none holds |
+# | partly | some parts hold and some are refuted; each is listed, the refuted first |
+# | undecided | no part is refuted, and at least one is open: these data cannot tell |
+# | not testable here | this dataset cannot answer, for a stated reason, such as no timestamps; another column may |
+# | not yet | no experiment in the book computes it so far |
+#
+# A claim is judged as it is printed, misprints included; where an erratum corrects it, the corrected
+# form stands beside it. Where a criterion had to change, the chapter's card shows both verdicts; where
+# values had been seen before it was written, the claim is marked *pilot seen*.
+#
+# Claims are of three classes.
+#
+# *Empirical*
+# : Only a measurement can tell. Only these count as *reproduced*.
+#
+# *Theorem*
+# : An identity or a bound. We check it on the data itself, where one counterexample would be a defect,
+#   in the paper or in our code. Remarks that a paper adds, such as "it tends to hold", are measured
+#   beside it.
+#
+# *Definition*
+# : An option or a record that must exist, such as a rule for the items to rank. We check that the book
+#   has it as the paper describes it; "partly" says where the paper's words do not fit the data.
+#
+# Within a class, claims that the data contradict come first: "no" and "partly", then "undecided", then
+# "yes"; among equals those with more refuted assertions, then those with more assertions.
+#
+# </details>
+
+# %% [markdown] tags=["general"]
+# ## How many
+#
+# Verdicts on this edition's data, by class.
+
+# %% tags=["remove-input"]
+table = totals(judged[dataset])
 rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
 Markdown(pages.markdown_table(("class", *table.columns), rows))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # ## What the papers assert
 #
 # Behind each claim stands what the paper asserts there, in our words, inconvenient assertions
 # included. One that is judged is a part of a verdict, of this claim or of another; one that cannot be
 # checked says why: it is about practice, a cause without a test, a value that is lost, other data, or
-# presentation.
+# presentation. All claims of a chapter that is not written are "not yet".
 
-# %% tags=["hide-input"]
-counts = assertion_counts()
-rows = [(topic, *map(str, row)) for topic, *row in counts.itertuples()]
-Markdown(pages.markdown_table(("chapter", *counts.columns), rows))
-
-# %% [markdown]
-# ## All claims
-#
-# A link leads to the chapter's card of that claim, with each measured part. "No value" means that the
-# paper prints no number for it, or that it could not be read.
-
-# %% tags=["hide-input"]
-HTML(scorecard_html(verdicts, pages=""))
+# %% tags=["remove-input"]
+HTML(matrix.chapters_html())

@@ -322,56 +322,56 @@ def _renew_lock(mutant: Mutant, criterion: ClaimCriterion) -> None:
 # -- the audit ------------------------------------------------------------------------------------
 
 OTHER = (
-    "tau of the order of the five systems by precision with that by AP",
-    "tau with the order by nDCG",
-    "tau with the order by reciprocal rank",
-    "tau with the order by recall",
-    "under 1R, tau with the order by reciprocal rank",
-    "under 1R, tau with the order by nDCG",
+    "Under AR, ordering the five systems by AP",
+    "Under AR, ordering them by nDCG",
+    "Under AR, ordering them by reciprocal rank",
+    "Under AR, ordering them by recall",
+    "Under 1R, ordering them by reciprocal rank",
+    "Under 1R, ordering them by nDCG",
 )
 SIG = (
-    "the largest Wilcoxon p",
-    "the largest p under 1R, with |T| = 100",
-    "the largest p under 1R per user",
+    "Under AR the largest Wilcoxon",
+    "Under 1R with $|T|=100$",
+    "Under 1R the largest $p$",
 )
 
 AUDIT: Mapping[str, Sequence[tuple[str, str, Raw]]] = {
     "C-RTEST, smallest rise: 1.3 -> 1.0": [
-        ("BCC17-C-RTEST", "precision among the user's own", {"least": 1.0})
+        ("BCC17-C-RTEST", "Among the user's own", {"least": 1.0})
     ],
     "C-RTEST, rise of Random: 20 -> 2": [],
     "C-OTHER: .6 -> 0, now .8 -> 0": [("BCC17-C-OTHER", part, {"least": 0}) for part in OTHER],
     "C-TIAI: .002 -> .02, now 10 % -> 100 %": [
-        ("BCC17-C-TIAI", "precision changes by", {"most": 1.0})
+        ("BCC17-C-TIAI", "From AI to TI precision", {"most": 1.0})
     ],
     "C-SIG: .001 -> .04": [("BCC17-C-SIG", part, {"below": 0.04}) for part in SIG],
     "F2C: without pLSA > Popularity": [
-        ("BCC17-F2C", "under 1R, precision of pLSA minus", {"without": "Popularity"})
+        ("BCC17-F2C", "Under 1R pLSA scores {a}, the best", {"without": "Popularity"})
     ],
     "F2C: without Popularity > MF": [
-        ("BCC17-F2C", "under 1R, precision of Popularity", {"without": "MF (rating prediction)"})
+        ("BCC17-F2C", "Under 1R Popularity scores {a}", {"without": "MF (rating prediction)"})
     ],
     "F2C: without Popularity > kNN": [
-        ("BCC17-F2C", "under 1R, precision of Popularity", {"without": "kNN (rating prediction)"})
+        ("BCC17-F2C", "Under 1R Popularity scores {a}", {"without": "kNN (rating prediction)"})
     ],
     "F2C: without MF > Random, now Popularity > Random": [
-        ("BCC17-F2C", "under 1R, precision of Popularity", {"without": "Random"})
+        ("BCC17-F2C", "Under 1R Popularity scores {a}", {"without": "Random"})
     ],
     "F2C: without kNN > Random, now the last step of the shares beside": [
-        ("BCC17-F2C", "under 1R, the order pLSA", {"without": "Random"}),
-        ("BCC17-F2C", "under 1R, the order holds", {"without": "Random"}),
+        ("BCC17-F2C", "Under 1R the order of all five", {"without": "Random"}),
+        ("BCC17-F2C", "Under 1R, with MF and kNN as rankers", {"without": "Random"}),
     ],
     "F2C, largest value: .1 -> .2": [
-        ("BCC17-F2C", "under 1R, the best system reaches", {"most": 2})
+        ("BCC17-F2C", "Under 1R the best system reaches", {"most": 2})
     ],
     "F2C, Random off 1/t: 3 -> 30 s.e., now 5 % -> 50 %": [
-        ("BCC17-F2C", "Random is", {"most": 0.5})
+        ("BCC17-F2C", "Random scores {a}", {"most": 0.5})
     ],
-    "C-RANGE: 1.5 -> 1.0": [("BCC17-C-RANGE", "the largest precision of", {"least": 1.0})],
+    "C-RANGE: 1.5 -> 1.0": [("BCC17-C-RANGE", "Popularity scores {least}", {"least": 1.0})],
     "F3L, last gap over first: .5 -> .9": [
-        ("BCC17-F3L", "for {which}, with 90 % of the test ratings", {"most": 0.9})
+        ("BCC17-F3L", "For {which}, with 90 % of the test ratings", {"most": 0.9})
     ],
-    "F2A, Popularity: .075 -> 0": [("BCC17-F2A", "Popularity scores", {"least": 0})],
+    "F2A, Popularity: .075 -> 0": [("BCC17-F2A", "Popularity scores {value}", {"least": 0})],
 }
 """The mutants of the audit of 2026-11 and what became of them. It names six kinds, and "links of an
 order removed"; the others are the thresholds that its criteria had besides. The part on Random

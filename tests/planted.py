@@ -390,7 +390,7 @@ def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> I
         verdicts = ["", *verdicts]
     turns = re.search(r"each of (\w+)", changes)
     if not turns:
-        named = [name for name in base_world().sets["ten"] if part.startswith(f"for {name}, ")]
+        named = [name for name in base_world().sets["ten"] if part.startswith(f"For {name}, ")]
         yield Row(claim, part, changes, *(*verdicts, "", "")[:3], turn="".join(named))
         return
     for system in base_world().sets[turns[1]]:

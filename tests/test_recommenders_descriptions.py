@@ -99,7 +99,7 @@ def test_a_line_up_has_a_row_per_system_with_class_parameters_and_reason(name):
     systems = line_up(name)
     assert len(rows) == len(systems)
     for row, system in zip(rows, systems, strict=True):
-        assert f'href="#class-{system.algorithm.lower()}"' in row
+        assert f'href="classes.html#class-{system.algorithm.lower()}"' in row
         text = read(f"<table><tr>{row.partition('</tr>')[0]}</tr></table>")
         assert text.startswith(system.name)
         for key, value in system.parameters.items():

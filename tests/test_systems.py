@@ -15,7 +15,14 @@ import scipy.stats
 
 from recbias import Grid, Results, line_up, load_dataset, run
 from recbias.chapters import list_chapters
-from recbias.claims import load_chapter, sensitivity, showing, systems, ties, validation
+from recbias.claims import (
+    load_chapter,
+    sensitivity,
+    showing,
+    systems,
+    ties,
+    validation,
+)
 from recbias.claims.reference import find_reference, references
 from recbias.datasets import Dataset, dataset_info
 from recbias.errors import ConfigError, MissingData
@@ -138,8 +145,8 @@ def test_published_values_themselves_are_inside(as_published, chosen):
     assert validation.outside(found) == []
     assert validation.verdict(found, {}) == "yes"
     sentence = showing.comparison_sentence(found, {})
-    assert "14 systems are compared; 14 of them are inside in both measures." in sentence
-    assert "2 are chance and stand apart: Random, BPoissMF." in sentence
+    assert "14 of 14 systems score what was published</strong>, in both measures." in sentence
+    assert "2 more are chance and stand apart: Random, BPoissMF." in sentence
     assert "lie where chance puts them" in sentence
 
 
@@ -161,8 +168,9 @@ def test_a_measured_value_decides(as_published, chosen, system, metric, factor, 
     assert validation.outside(found) == [system] * (not inside)
     assert validation.verdict(found, {}) == ("yes" if inside else "no")
     sentence = showing.comparison_sentence(found, {})
-    assert f"{13 + inside} of them are inside" in sentence
-    assert (f"Outside: {system}. Nothing explains it." in sentence) == (not inside)
+    assert f"{13 + inside} of 14 systems score what was published" in sentence
+    told = f"{system} does not ({factor - 1:+.1%} in {metric}); nothing explains it."
+    assert (told in sentence.replace("\N{NO-BREAK SPACE}", "")) == (not inside)
     (own,) = [each for each in found if (each.system, each.metric) == (system, metric)]
     assert own.difference == pytest.approx((factor - 1) * PUBLISHED.values[system][metric])
 
@@ -184,9 +192,12 @@ def test_what_was_measured_with_one_change_explains_and_nothing_else(as_publishe
     }
     assert validation.verdict(found, both) == "partly"
     sentence = showing.comparison_sentence(found, both)
-    assert "Outside: SLIM. What brings it inside: 42 % of each profile" in sentence
-    assert "Nothing explains" not in sentence
-    assert "Outside: RankSGD. Nothing explains it." in showing.comparison_sentence(found, one)
+    assert "one change brings it there: 42 % of each profile" in sentence
+    assert "nothing explains" not in sentence
+    assert re.search(
+        r"RankSGD does not \([^)]*\); nothing explains it\.",
+        showing.comparison_sentence(found, one),
+    )
 
 
 def test_a_change_has_to_reach_both_measures(as_published, chosen):
@@ -221,7 +232,7 @@ def test_our_value_of_a_system_that_is_chance_is_judged(as_published, chosen, sy
     assert validation.outside(found) == [system]
     assert validation.verdict(found, {}) == "no"
     sentence = showing.comparison_sentence(found, {})
-    assert "14 of them are inside" in sentence
+    assert "14 of 14 systems score what was published" in sentence
     assert f"Not where chance puts it: {system}." in sentence
 
 
@@ -304,12 +315,11 @@ def test_the_width_of_the_tolerance_is_shown_where_its_floor_decides(as_publishe
         for each in found
         if not each.is_chance and PUBLISHED.values[each.system][each.metric] < 0.025
     ]
-    assert html.count("± 0.00100 (±") == len(floors)
-    assert "± 0.00100 (± 32 %)" in html  # 0.001 of 0.003145
-    assert "± 0.00586</td>" in html  # 4 % of 0.14645
+    assert html.count("(of ± ") == len(floors)
+    assert "<td>0.0 % (of ± 32 %)</td>" in html  # 0.001 of 0.003145
     sentence = showing.floor_sentence(found).replace("\N{NO-BREAK SPACE}", " ")
     assert f"For {len(floors)} of 28 values 4 % is less than 0.001" in sentence
-    assert "antiP@10 of Average rating, which may be off by ± 32 %" in sentence
+    assert "at most ± 32 % for antiP@10 of Average rating" in sentence
     assert showing.floor_sentence([e for e in found if e.system == "WRMF"]) == ""
 
 
@@ -323,16 +333,14 @@ def test_the_table_shows_each_number_and_escapes_text(as_published, chosen):
     )
     asked = (measured, chances_of(PUBLISHED), PUBLISHED, STEPS, changed)
     html = showing.published_html(*asked)
-    assert html.count("<tr>") == 33
+    main, _, of_chance = html.partition("chance puts it at")
+    assert main.count("<tr>") == 1 + 14 + 1  # the last is the head of the second table
+    assert of_chance.count("<tr>") == 2 * 2 * 2
     assert PUBLISHED.files in html
-    assert "No values were published" in showing.published_html(*asked[:2], None, *asked[3:])
     for system, row in as_published.items():
-        assert system in html
+        assert f"<strong>{system}</strong>" in html
         assert all(f"<td>{row[metric]:.5f}</td>" in html for metric in MEASURES)
-    rows = html.split("<tr>")
-    assert [f"<strong>{name}</strong>" in html for name in ("Random", "BPoissMF")]
-    assert all("sampling range<br/>published" in row for row in rows[-4:-2])
-    assert all("fixed rankings<br/>published" in row for row in rows[-2:])
+        assert (f"<strong>{system}</strong>" in of_chance) == (system in ("Random", "BPoissMF"))
 
 
 # -- chance ------------------------------------------------------------------------------------
@@ -446,13 +454,13 @@ def test_chance_is_recorded_and_verified(monkeypatch, tmp_path):
     [("ml-1m", 4), ("cm100k", 3), ("filmtrust", 3), ("synthetic", 4), ("lastfm-1k", 3)],
 )
 def test_what_is_liked(dataset, threshold):
-    assert systems.liked_from(dataset) == threshold
+    assert systems.relevance_threshold(dataset) == threshold
 
 
 def test_implicit_feedback_likes_everything(tmp_path):
     table = tmp_path / "plays.csv"
     table.write_text("user_id,item_id\n1,1\n1,2\n2,1\n")
-    assert systems.liked_from(str(table)) == 1
+    assert systems.relevance_threshold(str(table)) == 1
 
 
 def test_the_split_is_the_authors_where_the_data_or_the_record_has_it(monkeypatch):
@@ -483,19 +491,27 @@ def test_a_measurement_has_both_measures_of_all_systems(monkeypatch, tmp_path):
     monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "cells"))
     monkeypatch.setenv("RECBIAS_RESULTS", str(tmp_path / "results"))
     asked = (System("Popularity", "Popularity"),)
-    found = systems.measure(
-        "x",
-        asked,
-        dataset="synthetic",
-        protocol=PROTOCOL,
-        split="ratio 0.2",
-        seed=1,
-        workers=1,
-    )
+    found = systems.choose_setup("synthetic").measure("x", asked)
     same = run(Grid("synthetic", asked, (PROTOCOL,), MEASURES, split="ratio 0.2", seed=1))
     pd.testing.assert_frame_equal(found.values, same.values)
     assert not found.replicates
     assert set(load_chapter("systems", "synthetic")) == {"x"}
+
+
+def test_what_is_left_open_is_chosen_by_the_data():
+    full = systems.choose_setup("synthetic", extent="full", min_rating=5)
+    assert (full.split, full.short, full.min_rating) == ("k-fold 5", False, 5)
+    assert systems.choose_setup("synthetic", split="k-fold 2").split == "k-fold 2"
+    words = {systems.choose_setup("synthetic", split=s).split_words
+             for s in ("ratio 0.2", "k-fold 5", "ready")}  # fmt: skip
+    assert words == {
+        "one, with 20 % of the ratings in test", "5 folds", "the folds that the authors published",
+    }  # fmt: skip
+    own = systems.choose_setup("synthetic", extent="full", split="ready")
+    assert own.published is None
+    published = dataclasses.replace(own, dataset="ml-1m")
+    assert published.published == PUBLISHED
+    assert dataclasses.replace(published, min_rating=5.0).published is None
 
 
 # -- variations --------------------------------------------------------------------------------
@@ -576,7 +592,7 @@ def test_spans_are_the_ends_and_name_what_moves_most(moved, chosen):
 
 def test_the_figure_of_ranges_has_a_row_per_system(moved, chosen):
     found = sensitivity.spans(moved, chosen)
-    left, right = plot_ranges(found, metric="P@10").axes
+    left, right = plot_ranges(found, metric="P@10", title="x").axes
     assert [tick.get_text() for tick in left.get_yticklabels()] == list(found.index)
     for axis, (low, own, high) in zip(
         (left, right), (("least", "own", "most"), ("best", "rank", "worst")), strict=True
@@ -599,6 +615,7 @@ def page():
 def test_the_page_is_in_the_book_and_keeps_its_own_results():
     summaries = {chapter.name: chapter.is_summary for chapter in list_chapters()}
     assert summaries["systems"] is False
+    assert summaries["line_ups"] is summaries["classes"] is True
     assert summaries["scorecard"] is True
     parameters = {parameter.name: parameter for parameter in page().parameters()}
     assert next(iter(parameters)) == "dataset"
@@ -614,8 +631,8 @@ def test_the_page_titles_every_line_up():
 def test_every_result_of_the_page_is_kept_under_its_name():
     cells = page().notebook().cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    names = set(re.findall(r'page\.measure\("(\w+)"', code)) | {systems.LINE_UP}
-    names |= set(re.findall(r'record="systems/(\w+)"', code))
+    names = set(re.findall(r'setup\.measure\("(\w+)"', code)) | {systems.LINE_UP}
+    names |= set(re.findall(r"setup\.(chances|ties)\(", code)) - {"chances"} | {"chance"}
     assert names == {
         "mccrs20", "chance", "ties", "ablations", "models", "one_name", "sensitivity",
     }  # fmt: skip

@@ -3,7 +3,7 @@
 1. Chapters: a page of ``notebooks/`` is the notebook that :mod:`recbias.chapters` executed on the
    edition's data set, with the line numbers of its source, and a download that reads well outside
    the book.
-2. Editions: which data set this build is for, and the switch to the others.
+2. Editions: which data set this build is for, the switch to the others, and links to their cards.
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax, style sheets and scripts from this repository; nothing that fetches from
    elsewhere.
@@ -19,7 +19,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,20 @@ def choose_edition(app: Sphinx, config: Config) -> None:
     config.bookkit_edition = os.environ.get("RECBIAS_EDITION") or config.bookkit_editions[0]
     config.bookkit_titles = titles
     if len(titles) > 1:
-        config.html_title += f" · {titles[edition_name(config.bookkit_edition)]}"
+        config.html_title += f" · {_short(titles, edition_name(config.bookkit_edition))}"
+
+
+def _short(titles: Mapping[str, str], name: str) -> str:
+    """Call an edition by its title without what stands in brackets, if no other is called so."""
+    short = titles[name].partition(" (")[0]
+    return (
+        short if sum(t.partition(" (")[0] == short for t in titles.values()) == 1 else titles[name]
+    )
+
+
+def _folders(titles: Mapping[str, str]) -> dict[str, str]:
+    """Name the folder of each edition within the site; the first stands at its root."""
+    return {name: f"on/{name}" if number else "." for number, name in enumerate(titles)}
 
 
 def add_switch(
@@ -112,10 +125,11 @@ def add_switch(
     if len(titles) < 2:
         return
     current = edition_name(app.config.bookkit_edition)
-    folders = {name: f"on/{name}" if number else "." for number, name in enumerate(titles)}
+    folders = _folders(titles)
     here = os.path.dirname(f"{folders[current]}/{pagename}")
     page = pagename if doctree else app.config.root_doc
     context["edition_title"] = titles[current]
+    context["edition_called"] = _short(titles, current)
     context["editions"] = [
         {
             "title": title,
@@ -124,6 +138,29 @@ def add_switch(
         }
         for name, title in titles.items()
     ]
+
+
+_CARD = re.compile(r'href="[^"]*" data-edition="([^"]+)" data-card="([^"#]+)#([^"]+)"')
+
+
+def link_cards(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
+    """Lead a verdict in a matrix to its card in the edition of its data set, if there is one."""
+    if "data-card=" not in context.get("body", ""):
+        return
+    current = edition_name(app.config.bookkit_edition)
+    folders = _folders(app.config.bookkit_titles or {current: ""})
+    here = os.path.dirname(f"{folders[current]}/{pagename}")
+
+    def link(found: re.Match[str]) -> str:
+        name, page, anchor = found.groups()
+        if name not in folders:
+            return found[0].partition(" data-edition")[0]
+        card = f"{folders[name]}/{os.path.dirname(pagename)}/{page}"
+        return f'href="{Path(os.path.relpath(card, here)).as_posix()}#{anchor}"'
+
+    context["body"] = _CARD.sub(link, context["body"])
 
 
 # -- 3. the public address -------------------------------------------------------------------------
@@ -155,7 +192,10 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     book = Path(__file__).resolve().parents[1]
     config.html_static_path += [str(book / "_vendor"), str(book / "_static")]
     app.add_css_file("recbias.css")
+    app.add_css_file("systems.css")
     app.add_js_file("reading.js", loading_method="defer")
+    app.add_css_file("cards.css")
+    app.add_js_file("scorecard.js")
     listeners = app.events.listeners["env-before-read-docs"]
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 
@@ -318,4 +358,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", offer_notebook, priority=400)
     app.connect("html-page-context", add_switch, priority=400)
     app.connect("html-page-context", drop_roles)
+    app.connect("html-page-context", link_cards, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -488,8 +488,9 @@ def _file_name(text: str) -> str:
 def _files_in(contents: object) -> Iterator[str]:
     """Walk a table of contents and give its files in order."""
     if isinstance(contents, Mapping):
-        if "file" in contents:
-            yield str(contents["file"])
+        for place in ("root", "file"):
+            if place in contents:
+                yield str(contents[place])
         contents = list(contents.values())
     if isinstance(contents, list):
         for part in contents:

@@ -404,11 +404,12 @@ def book(datasets: tuple[str, ...]) -> None:
 @main.command()
 @click.option("--dataset", default="synthetic", show_default=True, help="Name of a data set.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a line for each part.")
 @click.option("--explain", metavar="ID", help="Print all that leads to the verdict on one claim.")
 @click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
-def claims(dataset: str, as_json: bool, explain: str | None, renew: bool) -> None:
+def claims(dataset: str, as_json: bool, as_csv: bool, explain: str | None, renew: bool) -> None:
     """Print what became of every claim of the papers on a data set."""
-    from recbias.claims import explain_claim, load_provenance, scorecard
+    from recbias.claims import explain_claim, load_provenance, matrix, scorecard
     from recbias.claims.lock import write_locks
 
     if renew:
@@ -418,6 +419,9 @@ def claims(dataset: str, as_json: bool, explain: str | None, renew: bool) -> Non
         click.echo(explain_claim(explain, dataset))
         return
     verdicts = scorecard(dataset)
+    if as_csv:
+        click.echo(matrix.scorecard_csv({dataset: verdicts}), nl=False)
+        return
     if as_json:
         provenance = load_provenance(dataset)
         rows = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import io
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -15,6 +13,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from recbias.claims.showing import file_links
 from recbias.experiment import Results
 from recbias.results import Quantity
 
@@ -25,6 +24,7 @@ __all__ = [
     "plot_gaps",
     "plot_ranges",
     "plot_ranks",
+    "plot_readings",
     "plot_settings",
     "plot_target_sets",
     "plot_values",
@@ -418,7 +418,7 @@ def plot_settings(
     return _detached(figure)
 
 
-def plot_ranges(spans: pd.DataFrame, *, metric: str) -> Figure:
+def plot_ranges(spans: pd.DataFrame, *, metric: str, title: str) -> Figure:
     """Plot how far each system's value and its rank move with its parameters, a row per system.
 
     Parameters
@@ -427,13 +427,15 @@ def plot_ranges(spans: pd.DataFrame, *, metric: str) -> Figure:
         As :func:`recbias.claims.sensitivity.spans` gives them.
     metric
         Label of the values.
+    title
+        What the figure shows.
 
     Returns
     -------
     Figure
         Bars from the least to the most, dots at the systems' own settings.
     """
-    height = 0.9 + 0.32 * len(spans)
+    height = 1.2 + 0.34 * len(spans)
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, height), sharey=True, width_ratios=(1.3, 1))
     places = np.arange(len(spans))
     blue, orange = sns.color_palette("colorblind")[:2]
@@ -444,11 +446,50 @@ def plot_ranges(spans: pd.DataFrame, *, metric: str) -> Figure:
         axis.grid(visible=False, axis="y")
     axes[0].set_xlim(left=0)
     axes[0].set_xlabel(metric)
+    axes[0].locator_params(axis="x", nbins=4)
     axes[0].set_yticks(places, spans.index)
     axes[0].invert_yaxis()
     axes[1].set_xlabel("rank in the line-up")
     axes[1].set_xlim(0.3, len(spans) + 0.7)
     axes[1].set_xticks([1, *range(4, len(spans) + 1, 4)])
+    figure.suptitle(title, fontsize="medium")
+    return _detached(figure)
+
+
+def plot_readings(results: Results, *, label: str, metric: str, title: str) -> Figure:
+    """Plot what the readings of one name score, the best on top, each with its value.
+
+    Parameters
+    ----------
+    results
+        Measured values.
+    label, metric
+        What is plotted.
+    title
+        What the figure shows.
+
+    Returns
+    -------
+    Figure
+        Bars with 95 % intervals; names stand above their bars, so that long ones fit a phone.
+    """
+    table = results.table(label, metric).sort_values("value", ascending=False, kind="stable")
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.1 + 0.52 * len(table)))
+    places = np.arange(len(table))
+    errors = np.array([table["value"] - table["low"], table["high"] - table["value"]])
+    axis.barh(
+        places + 0.22, table["value"], height=0.4, color=sns.color_palette("colorblind")[0],
+        xerr=np.maximum(errors, 0), error_kw={"elinewidth": 1.2, "capsize": 2},
+    )  # fmt: skip
+    pad = 0.01 * float(table["high"].max())
+    for place, (name, row) in zip(places, table.iterrows(), strict=True):
+        axis.text(pad / 2, place - 0.22, str(name), va="center")
+        axis.text(row["high"] + pad, place + 0.22, f"{row['value']:.4f}", va="center")
+    axis.set(xlim=(0, 1.17 * float(table["high"].max())), ylim=(len(table) - 0.4, -0.5))
+    axis.set_xlabel(metric)
+    axis.set_yticks([])
+    axis.grid(visible=False)
+    figure.suptitle(title, fontsize="medium")
     return _detached(figure)
 
 
@@ -535,13 +576,9 @@ def downloads(figure: Figure, table: pd.DataFrame, name: str) -> str:
     """
     picture = io.BytesIO()
     figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
-    files = {
-        f"{name}.csv": ("text/csv", table.to_csv().encode()),
-        f"{name}.svg": ("image/svg+xml", picture.getvalue()),
-    }
-    links = [
-        f'<a download="{html.escape(file)}" href="data:{kind};base64,'
-        f'{base64.b64encode(content).decode()}">{html.escape(file)}</a>'
-        for file, (kind, content) in files.items()
-    ]
-    return f'<p class="downloads">Download: {" · ".join(links)}</p>'
+    return file_links(
+        {
+            f"{name}.csv": ("text/csv", table.to_csv().encode()),
+            f"{name}.svg": ("image/svg+xml", picture.getvalue()),
+        }
+    )

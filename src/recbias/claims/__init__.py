@@ -6,12 +6,8 @@ how it is combined, and the region that is claimed. From records and results fol
 from these the verdict, by one rule; nobody types it.
 """
 
-from recbias.claims.cards import (
-    assertion_counts,
-    scorecard_html,
-    totals,
-    verdict_cards,
-)
+from recbias.claims import matrix
+from recbias.claims.cards import assertion_counts, totals, verdict_cards
 from recbias.claims.checks import Check, Checks
 from recbias.claims.explaining import explain_claim
 from recbias.claims.findings import state
@@ -47,8 +43,8 @@ __all__ = [
     "judge_chapter",
     "load_chapter",
     "load_provenance",
+    "matrix",
     "scorecard",
-    "scorecard_html",
     "state",
     "totals",
     "verdict_cards",

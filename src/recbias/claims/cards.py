@@ -1,7 +1,9 @@
-"""Verdicts as a reader sees them: cards in a chapter, rows of the scorecard."""
+"""Verdicts as a reader of a chapter sees them: one card per claim, and their totals."""
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,38 +12,106 @@ import pandas as pd
 
 from recbias.claims.assertions import standing
 from recbias.claims.judging import VERDICTS, Verdict
-from recbias.claims.ledger import TOPICS
-from recbias.claims.showing import badge, table_html
-from recbias.claims.topics import chapters
+from recbias.claims.ledger import TOPICS, Claim
+from recbias.claims.parts import Part
+from recbias.claims.records import written
+from recbias.claims.showing import badge, table_html, typeset
 
 __all__ = [
+    "KINDS",
     "assertion_counts",
-    "scorecard_html",
+    "badges",
+    "by_importance",
+    "claim_html",
+    "finding_html",
+    "lead",
+    "measured_text",
     "totals",
     "verdict_cards",
 ]
 
 KINDS = {
     "empirical": "What only a measurement can tell",
-    "theorem": "Identities and bounds, checked",
-    "definition": "Options and records that exist",
+    "theorem": "Identities and bounds, checked on these data",
+    "definition": "Options and records, checked on these data",
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
 
-_ORDER = ("refuted", "open", "holds", "not testable", "beside")
-"""Verdicts on parts in the order of a card."""
+_WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
+"""Verdicts on parts, the one that a reader should see first in front."""
 
-OPEN_PARTS = 8
+_PLURAL = {"holds": "hold"}
+
+_AXIS = re.compile(r"axis\b|[xy]$")
+
+_IMPORTANCE = ("no", "partly", "undecided", "yes", "not testable here", "not yet")
+"""Verdicts on claims, the one that a reader should see first in front."""
+
+
+_OPEN_PARTS = 6
 """A card lists up to so many parts at once; more wait behind a click."""
 
 
-def verdict_cards(verdicts: Sequence[Verdict]) -> str:
-    """Write one card per claim: what the paper says, what was found, the verdict.
+def by_importance(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Order verdicts as a page shows them: first what the data contradict.
 
     Parameters
     ----------
     verdicts
-        Of one chapter. Empirical claims come first, then theorems, then definitions.
+        Of claims of one class.
+
+    Returns
+    -------
+    list of Verdict
+        ``no`` and ``partly`` come first, then ``undecided``, ``yes``, and what was not decided.
+        Among equals, those with more refuted assertions, then those with more that were judged,
+        then as in the ledger.
+    """
+    return sorted(verdicts, key=_importance)
+
+
+def _importance(verdict: Verdict) -> tuple[int, int, int]:
+    judged = [part for part in verdict.parts if part.record.decides]
+    refuted = {n for part in judged if part.verdict == "refuted" for n in part.record.asserts}
+    found = {n for part in judged for n in part.record.asserts}
+    return _IMPORTANCE.index(verdict.verdict), -len(refuted), -len(found)
+
+
+def lead(verdict: Verdict) -> Part | None:
+    """Choose the part that a card begins with: a refuted one, an open one, or one that holds.
+
+    Parameters
+    ----------
+    verdict
+        On a claim.
+
+    Returns
+    -------
+    Part or None
+        The first of its kind in the order of the criterion, and rather one whose holding speaks
+        for the claim than one that holds anyhow. A part of the corrected form never leads. None if
+        nothing was measured.
+    """
+    found = [
+        part
+        for part in verdict.parts
+        if part.record.decides and part.estimate is not None and not part.record.corrects
+    ]
+    return min(found, key=_weight, default=None)
+
+
+def _weight(part: Part) -> tuple[int, bool]:
+    return _WEIGHTS.index(part.verdict), part.verdict == "holds" and not part.record.supports
+
+
+def verdict_cards(verdicts: Sequence[Verdict]) -> str:
+    """Write one card per claim: what was found, what the paper says, and each part.
+
+    Parameters
+    ----------
+    verdicts
+        Of one chapter. Empirical claims come first, by importance (`by_importance`); theorems and
+        definitions are folded below them.
 
     Returns
     -------
@@ -50,13 +120,28 @@ def verdict_cards(verdicts: Sequence[Verdict]) -> str:
     """
     groups = []
     for kind, title in KINDS.items():
-        own = [verdict for verdict in verdicts if verdict.claim.kind == kind]
-        counts = Counter(verdict.verdict for verdict in own)
-        found = ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
-        if own:
-            head = f'<p class="claim-group"><strong>{title}</strong>: {found}</p>'
-            groups.append(head + "".join(map(_card, own)))
+        own = by_importance(each for each in verdicts if each.claim.kind == kind)
+        if not own:
+            continue
+        cards = "".join(map(_card, own))
+        told = f"<strong>{title}</strong>: {_counted(own)}"
+        groups.append(
+            f'<p class="claim-group">{told}</p>{cards}'
+            if kind == "empirical"
+            else f'<details class="claim-group"><summary>{told}</summary>{cards}</details>'
+        )
     return '<div class="verdicts">' + "".join(groups) + "</div>"
+
+
+def _counted(verdicts: Sequence[Verdict]) -> str:
+    """Count verdicts, and name the claims that do not hold."""
+    told = []
+    for name in VERDICTS:
+        ids = [each.claim.id for each in verdicts if each.verdict == name]
+        if ids:
+            named = f" ({', '.join(ids)})" if name in ("no", "partly", "undecided") else ""
+            told.append(f"{len(ids)} {name}{escape(named)}")
+    return ", ".join(told)
 
 
 def totals(verdicts: Iterable[Verdict]) -> pd.DataFrame:
@@ -102,71 +187,120 @@ def assertion_counts() -> pd.DataFrame:
     return table
 
 
-def scorecard_html(verdicts: Sequence[Verdict], *, pages: str) -> str:
-    """Write a row per claim with class, published value, verdict and link.
+def finding_html(verdict: Verdict) -> str:
+    """Write the line that says what became of a claim, in words and numbers.
 
     Parameters
     ----------
-    verdicts
-        Of one dataset.
-    pages
-        Relative address of the folder that holds the chapters' pages.
+    verdict
+        On a claim.
 
     Returns
     -------
     str
-        HTML.
+        HTML: the part that leads, what was claimed there and published; else why there is none.
     """
-    written = chapters()
-    rows = "".join(_row(verdict, pages, written[verdict.claim.topic]) for verdict in verdicts)
-    head = "".join(f"<th>{name}</th>" for name in ("claim", "class", "published", "verdict"))
-    return (
-        '<div class="scrolls"><table class="scorecard"><thead><tr>'
-        f"{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    part = lead(verdict)
+    if part is None:
+        return f"Not decided here: {escape(verdict.reason or 'nothing was measured')}."
+    claimed = f'<span class="claimed">Claimed: {_claimed(verdict, part)}.</span>'
+    return f"{typeset(part.finding)}. {claimed}"
+
+
+def _claimed(verdict: Verdict, part: Part) -> str:
+    """Write what is claimed where a part stands, with the published value if it has one."""
+    values = verdict.claim.values
+    published = values[part.record.published] if part.record.published else ""
+    return typeset(part.record.claimed) + (f"; published: {escape(published)}" if published else "")
+
+
+def measured_text(part: Part) -> str:
+    """Write the value of a part with its 95 % interval, in its unit.
+
+    Examples
+    --------
+    >>> from recbias.claims.records import Record
+    >>> record = Record.from_dict({"finds": "TI covers {value}", "measure": "check",
+    ...                            "name": "covered", "unit": "percent", "least": 0.9})
+    >>> measured_text(Part(record, 0.935))
+    '93.5 %'
+    """
+    if part.estimate is None:
+        return ""
+    (low, high), unit = part.interval, part.record.unit
+    text = _short(part.value, unit)
+    if part.record.measure == "difference":
+        text = f"difference {text}"
+    if low == high:
+        return text
+    ends = [_short(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
+    return f"{text} ({ends[0]} to {ends[1]})"
+
+
+def _short(value: float, unit: str) -> str:
+    return f"{value:.3g}" if unit == "number" else written(value, unit)
+
+
+def badges(verdict: Verdict) -> str:
+    """Write the verdict on a claim, and that on its corrected form where an erratum has one."""
+    text = badge(verdict.verdict, verdict.reason)
+    if verdict.corrected:
+        text = f"as printed {text} corrected {badge(verdict.corrected)}"
+    return text
 
 
 def _card(verdict: Verdict) -> str:
     claim = verdict.claim
-    published = f"<p>Published: {escape(claim.published)}.</p>" if claim.published else ""
+    pilot = (
+        ' <span class="pilot" title="values were known when the criterion was written">'
+        "pilot seen</span>"
+        if claim.pilot_seen
+        else ""
+    )
     return (
         f'<section class="claim" id="{escape(claim.id.lower())}">'
-        f'<p class="claim-head"><strong>{escape(claim.id)}</strong> {escape(claim.where)} · '
-        f"{escape(claim.kind)} {_badges(verdict)}</p>"
-        f"<p>{escape(claim.text)}</p>{published}{_parts(verdict)}{_not_judged(verdict)}"
-        f"{_earlier(verdict)}</section>"
+        f'<p class="claim-finding">{badges(verdict)} {finding_html(verdict)}</p>'
+        f'<p class="claim-text"><strong>{escape(claim.id)}</strong> {escape(claim.where)}: '
+        f"{claim_html(claim)}{pilot}</p>"
+        f"{_parts(verdict)}{_not_judged(verdict)}{_earlier(verdict)}</section>"
     )
 
 
-def _badges(verdict: Verdict) -> str:
-    text = badge(verdict.verdict, verdict.reason)
-    if verdict.corrected:
-        text = f"as printed {text} corrected {badge(verdict.corrected)}"
-    if verdict.claim.pilot_seen:
-        text += ' <span class="pilot" title="values were known when the criterion was written">'
-        text += "pilot seen</span>"
-    return text
+def claim_html(claim: Claim) -> str:
+    """Write what a claim says, with the published values but without the axes of figures."""
+    values = {name: each for name, each in claim.values.items() if not _AXIS.match(name)}
+    published = dataclasses.replace(claim, values=values).published
+    return typeset(claim.text) + (f" Published: {typeset(published)}." if published else "")
 
 
 def _parts(verdict: Verdict) -> str:
-    if not verdict.parts:
+    """List all parts; what a card with one part has to say stands in its first line."""
+    parts = sorted(verdict.parts, key=_weight)
+    measured = [part.interval for part in parts if part.estimate is not None]
+    intervals = any(low != high for low, high in measured)
+    if not parts or (len(parts) == 1 and not intervals):
         return ""
     rows = []
-    for part in sorted(verdict.parts, key=lambda part: _ORDER.index(part.verdict)):
-        low, high = part.interval
-        shown = "" if low == high or part.estimate is None else f"{low:.4g} to {high:.4g}"
-        sentence = escape(part.sentence)
+    for part in parts:
+        sentence = typeset(part.finding or part.record.asked)
         if part.unsure:
             sentence += f" ({escape(part.unsure)})"
         if part.record.corrects or part.record.corrected:
             form = f"corrected, {part.record.corrects}" if part.record.corrects else "as printed"
             sentence = f"<em>{escape(form)}:</em> {sentence}"
-        rows.append([badge(part.verdict, part.lacks), sentence, shown])
-    table = table_html(("", "what we find", "95 % interval"), rows, style="parts")
-    if len(rows) <= OPEN_PARTS:
+        claimed = _claimed(verdict, part) if part.record.decides else "nothing"
+        row = [badge(part.verdict, part.lacks), sentence, claimed]
+        if intervals:
+            row.append(typeset(measured_text(part)))
+        rows.append(row)
+    head = ("verdict", "what we find", "claimed", "value (95 % interval)")
+    table = table_html(head[: len(rows[0])], rows, style="parts")
+    counts = Counter(part.verdict for part in parts)
+    if len(rows) - counts["beside"] <= _OPEN_PARTS:
         return table
-    counts = Counter(part.verdict for part in verdict.parts)
-    told = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
+    told = ", ".join(
+        f"{counts[name]} {_PLURAL.get(name, name)}" for name in _WEIGHTS if counts[name]
+    )
     return f"<details><summary>{told}: show the parts</summary>{table}</details>"
 
 
@@ -177,11 +311,11 @@ def _not_judged(verdict: Verdict) -> str:
         return ""
     rows = []
     for number, assertion in enumerate(verdict.claim.asserts, 1):
+        text = typeset(assertion.text)
         if place := criterion.elsewhere.get(number):
-            rows.append(f"<li>{escape(assertion.text)} <em>Judged under {escape(place)}.</em></li>")
+            rows.append(f"<li>{text} <em>Judged under {escape(place)}.</em></li>")
         elif assertion.unchecked:
-            why = f"<em>Not checked: {escape(assertion.unchecked)}.</em>"
-            rows.append(f"<li>{escape(assertion.text)} {why}</li>")
+            rows.append(f"<li>{text} <em>Not checked: {escape(assertion.unchecked)}.</em></li>")
     if not rows:
         return ""
     return (
@@ -199,23 +333,11 @@ def _earlier(verdict: Verdict) -> str:
             f"{escape(name)}: {was} &rarr; {now}" for name, (was, now) in old.verdicts.items()
         )
         rows.append(
-            f"<p>Until {old.until}: {escape(old.words)}. Replaced, because {escape(old.why)}. "
+            f"<p>Until {old.until}: <q>{typeset(old.words)}</q>. Replaced, because "
+            f"{typeset(old.why)}. "
             f"Verdicts: {moved}.</p>"
         )
     return (
         '<details class="criterion"><summary>The criterion was another before</summary>'
         f"{''.join(rows)}</details>"
-    )
-
-
-def _row(verdict: Verdict, pages: str, chapter: str | None) -> str:
-    claim = verdict.claim
-    name = f"<strong>{escape(claim.id)}</strong>"
-    if chapter:
-        name = f'<a href="{pages}{chapter}.html#{claim.id.lower()}">{name}</a>'
-    text = f"{name}<br/>{escape(claim.where)}: {escape(claim.text)}"
-    published = escape(claim.published or "no value")
-    return (
-        f'<tr id="{claim.id.lower()}"><td>{text}</td><td>{claim.kind}</td>'
-        f"<td>{published}</td><td>{_badges(verdict)}</td></tr>"
     )

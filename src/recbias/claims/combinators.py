@@ -70,11 +70,24 @@ def evaluate(
             estimate,
             which,
             halves=(halves[0][place], halves[1][place]),
+            numbers=_numbers(record, evidence, which),
             unsure=f"trained with one seed only: {', '.join(few)}" if few else "",
             read=evidence.read,
         )
         for place, (which, estimate) in enumerate(found)
     ]
+
+
+def _numbers(record: Record, evidence: Evidence, which: str) -> dict[str, float]:
+    """Find the numbers behind a value: its terms for the system it is about, or both ends."""
+    if not record.numbers or (record.systems and not which):
+        return {}
+    if record.along:
+        course = _course(record, evidence, which, record.along[0])
+        return {"first": course[min(course)].value, "last": course[max(course)].value}
+    values = [evidence.quantity(term, system=which).value for term in record.of]
+    ends = {"least": min(values), "most": max(values)}
+    return {**dict(zip(record.numbers, values, strict=False)), **ends}
 
 
 def _reads_an_order(record: Record) -> bool:

@@ -68,17 +68,24 @@ class Verdict:
         """Write the verdict as JSON-able values."""
         return {
             "id": self.claim.id,
+            "paper": self.claim.paper,
+            "where": self.claim.where,
+            "claim": self.claim.text,
             "chapter": self.claim.topic,
             "class": self.claim.kind,
             "published": self.claim.published,
             "parts": [
                 {
                     "finding": part.sentence,
+                    "found": part.finding,
                     "asserts": list(part.record.asserts),
                     "which": part.which,
                     "value": part.value,
                     "interval": list(part.interval),
+                    "unit": part.record.unit,
                     "claimed": part.record.region.words(part.record.unit),
+                    "says": part.record.says,
+                    "published": self.claim.values.get(part.record.published, ""),
                     "verdict": part.verdict,
                     "reason": part.lacks or part.unsure,
                     "decides": part.record.decides,

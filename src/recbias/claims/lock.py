@@ -24,7 +24,7 @@ from recbias.store import digest, write_atomically
 
 __all__ = ["check_locks", "criterion_digest", "lock_file", "renewed_locks", "write_locks"]
 
-_WORDING = ("finds", "unit")
+_WORDING = ("finds", "if_none", "says", "published", "unit")
 
 
 def lock_file() -> Path:

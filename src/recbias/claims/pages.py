@@ -12,7 +12,7 @@ from html import escape
 import pandas as pd
 
 from recbias.claims.ledger import claims
-from recbias.claims.showing import table_html
+from recbias.claims.showing import table_html, typeset
 from recbias.experiment import Results
 from recbias.metrics import Metric
 from recbias.protocol import Protocol
@@ -431,7 +431,9 @@ def claims_of(topic: str) -> str:
         HTML.
     """
     listed = [claim for claim in claims() if claim.topic == topic]
-    rows = [map(escape, (claim.id, claim.where, claim.kind, claim.text)) for claim in listed]
+    rows = [
+        (escape(claim.id), escape(claim.where), claim.kind, typeset(claim.text)) for claim in listed
+    ]
     return (
         f"<details><summary>The {len(listed)} claims of this chapter</summary>"
         + table_html(("claim", "where", "class", "what it says"), rows, style="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from recbias.claims.ledger import NEEDS
 from recbias.claims.records import Record
@@ -57,6 +57,8 @@ class Part:
     halves
         The same by either half of the replicates: a verdict that they do not share hangs on the
         seed of the resampling.
+    numbers
+        Those behind the value that its sentence may show, by the names of `Record.numbers`.
     lacks
         Why it cannot be tested here, one of :data:`NOT_TESTABLE`.
     unsure
@@ -77,6 +79,7 @@ class Part:
     estimate: Quantity | float | None
     which: str = ""
     halves: tuple[Quantity | float, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict, hash=False)
     lacks: str = ""
     unsure: str = ""
     read: tuple[Reading, ...] = ()
@@ -115,7 +118,14 @@ class Part:
         """What was found, and what was claimed."""
         if self.estimate is None:
             return self.record.asked
-        return self.record.sentence(self.value, self.which)
+        return self.record.sentence(self.value, self.which, self.numbers)
+
+    @property
+    def finding(self) -> str:
+        """What was found; empty where nothing could be measured."""
+        if self.estimate is None:
+            return ""
+        return self.record.finding(self.value, self.which, self.numbers)
 
 
 def _interval(estimate: Quantity | float | None) -> tuple[float, float]:

@@ -187,7 +187,8 @@ class Region:
         if math.isfinite(self.above):
             return f"more than {written(low, unit)}"
         if math.isfinite(self.most):
-            return "none" if unit == "violation" else f"at most {written(high, unit)}"
+            none = unit == "violation" or (unit == "count" and high == 0)
+            return "none" if none else f"at most {written(high, unit)}"
         if math.isfinite(self.below):
             return f"less than {written(high, unit)}"
         return "any value"
@@ -223,8 +224,16 @@ class Record:
     Attributes
     ----------
     finds
-        The sentence that a reader sees, with ``{value}`` and, where one of several systems is
-        chosen, ``{which}``.
+        The sentence that a reader sees, formulas between dollars. Filled in are ``{value}``; where
+        one of several systems is chosen, ``{which}``; and the numbers behind the value: ``{a}``,
+        ``{b}`` and so on for the quantities of `of` in their order, ``{least}`` and ``{most}`` of
+        them for a ``range``, ``{first}`` and ``{last}`` for what is followed along one axis.
+    if_none
+        The sentence where a count or a violation is none, which has nothing to fill in.
+    says
+        What the paper says there, in words that end a sentence: "close behind".
+    published
+        Name of the claim's published value that the value stands against.
     measure
         One of :data:`MEASURES`.
     of
@@ -273,6 +282,9 @@ class Record:
 
     finds: str
     measure: str
+    if_none: str = ""
+    says: str = ""
+    published: str = ""
     of: tuple[Term, ...] = ()
     systems: tuple[str, ...] = ()
     but: tuple[str, ...] = ()
@@ -353,8 +365,14 @@ class Record:
             raise ConfigError(f"{self.finds!r}: no number lies in its region")
         if not bounded and self.decides:
             raise ConfigError(f"{self.finds!r}: a record that decides needs a region: {_ENDS}")
-        if "{value}" not in self.finds:
+        filled = _filled(self.finds)
+        if not filled & {"value", *_NUMBERS}:
             raise ConfigError(f"{self.finds!r}: a sentence shows its {{value}}")
+        known = ("value", "which", *self.numbers)
+        for name in sorted(filled - set(known)):
+            raise ConfigError(f"{self.finds!r}: {unknown_name('number', name, known)}")
+        if self.if_none and self.unit not in ("count", "violation"):
+            raise ConfigError(f"{self.finds!r}: only a count or a violation can be none")
         least, most = _LENGTHS[self.measure]
         if not least <= len(self.of) <= most:
             raise ConfigError(f"{self.finds!r}: {self.measure} is of {least} to {most} quantities")
@@ -365,18 +383,73 @@ class Record:
         if self.corrects and self.corrected:
             raise ConfigError(f"{self.finds!r}: a record is of the printed form or the corrected")
 
-    def sentence(self, value: float, which: str = "") -> str:
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the numbers behind the value that its sentence may show."""
+        if self.along:
+            return ("first", "last") if len(self.along) == 1 else ()
+        if self.take == "median" or self.measure not in _OF_TERMS:
+            return ()
+        terms = _LETTERS[: len(self.of)]
+        return (*terms, "least", "most") if self.measure == "range" else terms
+
+    @property
+    def claimed(self) -> str:
+        """What the paper says, in its words as far as there are some, and the region."""
+        ends = {self.region.least, self.region.most, self.region.above, self.region.below}
+        if self.says and 0.0 in ends and self.measure != "check":
+            return self.says  # an end at 0 tells which is larger, as the words do
+        return f"{self.says}, {self._words}" if self.says else self._words
+
+    def finding(
+        self, value: float, which: str = "", numbers: Mapping[str, float] | None = None
+    ) -> str:
+        """Write what was found.
+
+        Parameters
+        ----------
+        value, which
+            Of the part.
+        numbers
+            By name, those of `numbers`.
+
+        Examples
+        --------
+        >>> record = Record.from_dict(
+        ...     {
+        ...         "finds": "{value} runs lack an item",
+        ...         "if_none": "no run lacks an item",
+        ...         "measure": "check",
+        ...         "name": "runs",
+        ...         "unit": "count",
+        ...         "most": 0,
+        ...     }
+        ... )
+        >>> record.finding(3), record.finding(0)
+        ('3 runs lack an item', 'no run lacks an item')
+        """
+        text = written(value, self.unit)
+        if self.if_none and text in ("0", "none"):
+            return self.if_none
+        shown = {name: f"{number:.3g}" for name, number in (numbers or {}).items()}
+        return _fill(self.finds, {**shown, "value": text, "which": which})
+
+    def sentence(
+        self, value: float, which: str = "", numbers: Mapping[str, float] | None = None
+    ) -> str:
         """Write what was found, and what was claimed."""
-        found = self.finds.format(value=written(value, self.unit), which=which)
-        if not self.decides:
-            return found
-        return f"{found}; claimed: {self.region.words(self.unit)}"
+        found = self.finding(value, which, numbers)
+        return f"{found}; claimed: {self.says or self._words}" if self.decides else found
+
+    @property
+    def _words(self) -> str:
+        return self.region.words(self.unit)
 
     @property
     def asked(self) -> str:
         """What is asked, without a value."""
-        found = self.finds.format(value="...", which="...")
-        return f"{found}; claimed: {self.region.words(self.unit)}" if self.decides else found
+        found = _fill(self.finds, {})
+        return f"{found}; claimed: {self._words}" if self.decides else found
 
     @property
     def reads(self) -> tuple[tuple[str, str], ...]:
@@ -389,7 +462,23 @@ class Record:
         return tuple(dict.fromkeys(found))
 
 
+_GAP = re.compile(r"\$[^$]*\$|\{(\w+)\}")  # formulas have braces of their own
+
+
+def _filled(sentence: str) -> set[str]:
+    """Name what is to be filled into a sentence."""
+    return {found[1] for found in _GAP.finditer(sentence) if found[1]}
+
+
+def _fill(sentence: str, texts: Mapping[str, str]) -> str:
+    """Fill a sentence, with dots for what is not known."""
+    return _GAP.sub(lambda gap: texts.get(gap[1], "...") if gap[1] else gap[0], sentence)
+
+
 _ENDS = ("least", "most", "above", "below")
+_LETTERS = ("a", "b", "c", "d", "e", "f")
+_NUMBERS = (*_LETTERS, "least", "most", "first", "last")
+_OF_TERMS = ("value", "difference", "ratio", "deviation", "range")
 _LENGTHS: Mapping[str, tuple[int, int]] = {
     "value": (1, 1),
     "difference": (2, 2),

@@ -1,4 +1,4 @@
-"""How much a system's place hangs on its parameters: one of them moved at a time."""
+"""How far a system moves with its parameters: one of them changed at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recbias.experiment import Results
 from recbias.recommenders import System
 from recbias.recommenders.line_ups import Variation, sensitivity_variations
 
-__all__ = ["chosen_variations", "spans", "values_of_variations"]
+__all__ = ["chosen_variations", "headline", "spans", "values_of_variations"]
 
 
 def chosen_variations(name: str, *, short: bool = False) -> dict[str, Variation]:
@@ -118,3 +118,29 @@ def spans(values: pd.DataFrame, systems: Iterable[System]) -> pd.DataFrame:
         }
     found = pd.DataFrame.from_dict(rows, orient="index")
     return found.sort_values("own", ascending=False, kind="stable")
+
+
+def headline(spans: pd.DataFrame) -> str:
+    """Say which system moves over most ranks, as the title of their figure.
+
+    Parameters
+    ----------
+    spans
+        As :func:`spans` gives them.
+
+    Examples
+    --------
+    >>> rows = {"SLIM": (1, 2, "l1"), "pLSA": (2, 2, "n_topics")}
+    >>> print(
+    ...     headline(
+    ...         pd.DataFrame.from_dict(rows, orient="index", columns=["best", "worst", "strongest"])
+    ...     )
+    ... )
+    One parameter moves SLIM
+    between rank 1 and rank 2 of 2
+    """
+    ends = list(zip(map(str, spans.index), spans["best"], spans["worst"], strict=True))
+    widest, best, worst = max(ends, key=lambda row: row[2] - row[1])
+    if best == worst:
+        return "No parameter that was moved\nchanges the rank of a system"
+    return f"One parameter moves {widest}\nbetween rank {best} and rank {worst} of {len(spans)}"

@@ -1,17 +1,21 @@
-"""Tables as a reader sees them: badges, quantities, and what the page of the systems compares."""
+"""Tables as a reader sees them: badges, quantities, and what the pages of the systems compare."""
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import pandas as pd
 
-from recbias.claims.reference import Reference
+from recbias.claims.reference import Reference, references
 from recbias.claims.systems import LINE_UP, TITLES
 from recbias.claims.validation import (
     FLOOR,
     MEASURES,
+    N_RANKINGS,
+    SHARE,
     Comparison,
     compare,
     explained,
@@ -20,6 +24,7 @@ from recbias.claims.validation import (
     tolerance,
     verdict,
 )
+from recbias.datasets import dataset_info
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.recommenders.descriptions import class_html, line_up_html
@@ -28,9 +33,11 @@ from recbias.results import Quantity
 
 __all__ = [
     "badge",
+    "chance_html",
     "changes_html",
     "comparison_html",
     "comparison_sentence",
+    "file_links",
     "floor_sentence",
     "line_up_details",
     "measured_html",
@@ -38,9 +45,14 @@ __all__ = [
     "quantity_text",
     "spans_html",
     "table_html",
+    "typeset",
+    "values_table",
+    "widest_sentence",
 ]
 
-_SPACE = "\N{NO-BREAK SPACE}"
+_SPACE, _MINUS = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}"
+
+_FORMULA = re.compile(r"\$([^$]+)\$|\b(\d(?:\.\d+)?)e([+-])0*(\d+)\b|(\d) %|(?<![\w-])-(?=\d)")
 
 _COLUMNS = tuple(f"{metric} (95 % interval)" for metric in MEASURES)
 
@@ -57,22 +69,73 @@ def table_html(
     rows
         Cells, as HTML.
     style
-        Class of the table; empty for one of texts.
+        Class of the table: ``"numbers"`` scrolls, ``"labelled"`` puts the cells of a row below each
+        other on a phone, each with the title of its column up to a parenthesis; empty for a table
+        of texts.
 
     Returns
     -------
     str
         HTML.
     """
+    head = list(head)
+    names = [title.partition(" (")[0] if style == "labelled" else "" for title in head]
+    names = [f' data-head="{name}"' if name else "" for name in names]
     titles = "".join(f"<th>{title}</th>" for title in head)
     body = "".join(
-        "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>" for cells in rows
+        "<tr>"
+        + "".join(f"<td{name}>{cell}</td>" for name, cell in zip(names, cells, strict=False))
+        + "</tr>"
+        for cells in rows
     )
     named = f' class="{escape(style)}"' if style else ""
     return (
         f'<div class="scrolls"><table{named}><thead><tr>{titles}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def typeset(text: str) -> str:
+    r"""Write a sentence as HTML: formulas between dollars as those of the page, powers of ten.
+
+    Examples
+    --------
+    >>> print(typeset("$T_u$ & p = 2e-32"))
+    <span class="math notranslate nohighlight">\(T_u\)</span> &amp; p = 2·10<sup>−32</sup>
+    """
+    return _FORMULA.sub(_typeset, escape(text, quote=False))
+
+
+def _typeset(found: re.Match[str]) -> str:
+    formula, digits, sign, power, percent = found.groups()
+    if formula:
+        return f'<span class="math notranslate nohighlight">\\({formula}\\)</span>'
+    if percent:
+        return f"{percent}{_SPACE}%"
+    if not power:
+        return _MINUS
+    return f"{digits}·10<sup>{_MINUS if sign == '-' else ''}{power}</sup>"
+
+
+def file_links(files: Mapping[str, tuple[str, bytes]]) -> str:
+    """Write links that hand out files which the page itself holds.
+
+    Parameters
+    ----------
+    files
+        Kind and content by name.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    links = [
+        f'<a download="{escape(name)}" href="data:{kind};base64,'
+        f'{base64.b64encode(content).decode()}">{escape(name)}</a>'
+        for name, (kind, content) in files.items()
+    ]
+    return f'<p class="downloads">Download: {" · ".join(links)}</p>'
 
 
 def quantity_text(quantity: Quantity) -> str:
@@ -107,7 +170,8 @@ def line_up_details(name: str, *, min_rating: float) -> str:
     return (
         f"<details{' open' if name == LINE_UP else ''}><summary>"
         f"<strong>{escape(TITLES[name])}</strong> (<code>line_up({escape(repr(name))})</code>)"
-        f"</summary>{line_up_html(name, min_rating=min_rating)}</details>"
+        f'</summary><div id="line-up-{escape(name)}">'
+        f"{line_up_html(name, min_rating=min_rating)}</div></details>"
     )
 
 
@@ -132,25 +196,78 @@ def published_html(
     Returns
     -------
     str
-        HTML.
+        HTML: what became of the comparison in one paragraph, the table, and behind a click the
+        rules with the systems that are chance. Without published values a sentence that says so,
+        and the measured ones.
     """
     if published is None:
         return (
-            "<p><strong>No values were published for this dataset and split</strong>, so that the "
-            f"table has ours only.</p>{measured_html(measured)}"
+            "<p><strong>For these ratings and this split nothing was published</strong>, so that "
+            "the table has our values alone. The comparison is made on the same page for "
+            f"{escape(_compared_on())}.</p>{measured_html(measured)}"
         )
     comparisons = compare(measured, chances, published)
     explanations = explained(comparisons, changes, changed, published)
     return (
+        f"{comparison_sentence(comparisons, explanations)}{comparison_html(comparisons)}"
+        f"{_rules_html(comparisons)}"
         f"<p>Published: {escape(published.what)}; <code>{escape(published.source)}</code> at "
         f"commit <code>{published.commit[:7]}</code>, <code>{escape(published.files)}</code>.</p>"
-        f"{comparison_sentence(comparisons, explanations)}{floor_sentence(comparisons)}"
-        f"{comparison_html(comparisons)}"
     )
 
 
+def _compared_on() -> str:
+    """Give the title of the dataset that has published values."""
+    (first, *_) = references()[LINE_UP].datasets
+    return dataset_info(first).title
+
+
 def comparison_html(comparisons: Sequence[Comparison]) -> str:
-    """Write published and measured values side by side, a row per system and measure.
+    """Write published and measured values side by side, a row per system.
+
+    Parameters
+    ----------
+    comparisons
+        As :func:`recbias.claims.validation.compare` gives them. Systems that are chance are left
+        out.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    rows = []
+    missed = outside(comparisons)
+    for system in dict.fromkeys(each.system for each in comparisons if not each.is_chance):
+        own = [each for each in comparisons if each.system == system]
+        cells = [cell for each in own for cell in _compared(each)]
+        verdict = badge("no" if system in missed else "yes")
+        rows.append([f"<strong>{escape(system)}</strong>", *cells, verdict])
+    columns = [f"{metric}, {what}" for metric in MEASURES for what in ("published", "ours", "off")]
+    return table_html(["system", *columns, "agrees"], rows)
+
+
+def _compared(comparison: Comparison) -> list[str]:
+    """Write a published value, ours, and how far that is off, relative to the published one."""
+    off = _percent(comparison.difference / comparison.published, "+.1%")
+    if _is_floor(comparison):
+        off += f" (of ±{_SPACE}{_percent(comparison.relative_width)})"
+    return [f"{comparison.published:.5f}", f"{comparison.measured.value:.5f}", off]
+
+
+def _is_floor(comparison: Comparison) -> bool:
+    return not comparison.is_chance and tolerance(comparison.published) == FLOOR
+
+
+def _percent(share: float, form: str = ".0%") -> str:
+    text = f"{share:{form}}"
+    if float(text.rstrip("%")) == 0:
+        text = text.lstrip("+-")
+    return text.replace("%", f"{_SPACE}%")
+
+
+def chance_html(comparisons: Sequence[Comparison]) -> str:
+    """Write where chance puts those systems that are nothing else, and where the values lie.
 
     Parameters
     ----------
@@ -160,50 +277,23 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
     Returns
     -------
     str
-        HTML. Systems that are chance come last.
+        HTML: a row per published value and one per value of ours; empty if no system is chance.
     """
     rows = []
     last = ""
-    for each in sorted(comparisons, key=lambda each: each.is_chance):
-        low, high = each.measured.interval
-        rows.append(
-            [
-                "" if each.system == last else f"<strong>{escape(each.system)}</strong>",
-                each.metric,
-                f"{each.published:.5f}",
-                f"{each.measured.value:.5f}{_SPACE}({_range_text(low, high)})",
-                f"{each.difference:+.5f}",
-                _allowed(each),
-                badge("yes" if each.inside else "no"),
-            ]
-        )
-        last = each.system
-    head = ("system", "measure", "published", "ours (95 % interval)", "difference", "allowed")
-    return table_html([*head, "inside"], rows)
-
-
-def _allowed(comparison: Comparison) -> str:
-    """Write how far ours may be off, or between which ends the published value and ours may lie."""
-    if comparison.is_chance:
-        ends = [
-            f"{escape(part.name)}: {part.least:.5f}{_SPACE}to{_SPACE}{part.most:.5f}"
-            for part in comparison.parts
-        ]
-        return f"{comparison.rule}<br/>{'<br/>'.join(ends)}"
-    width = f"±{_SPACE}{tolerance(comparison.published):.5f}"
-    return f"{width} ({_percent(comparison)})" if _is_floor(comparison) else width
-
-
-def _is_floor(comparison: Comparison) -> bool:
-    return not comparison.is_chance and tolerance(comparison.published) == FLOOR
-
-
-def _percent(comparison: Comparison) -> str:
-    return f"±{_SPACE}{comparison.relative_width:.0%}".replace("%", f"{_SPACE}%")
+    for each in comparisons:
+        for part in each.parts if each.is_chance else ():
+            name = "" if each.system == last else f"<strong>{escape(each.system)}</strong>"
+            last = each.system
+            span = f"{part.least:.5f} to {part.most:.5f}".replace(" ", _SPACE)
+            verdict = badge("yes" if part.inside else "no")
+            rows.append([name, escape(part.name), f"{part.value:.5f}", span, verdict])
+    head = ("system", "value", "is", "chance puts it at", "inside")
+    return table_html(head, rows) if rows else ""
 
 
 def comparison_sentence(comparisons: Sequence[Comparison], explanations: Mapping[str, str]) -> str:
-    """Say how many systems are inside, which are not and why, and how those fare that are chance.
+    """Say how many systems agree, which do not and why, and how those fare that are chance.
 
     Parameters
     ----------
@@ -220,19 +310,22 @@ def comparison_sentence(comparisons: Sequence[Comparison], explanations: Mapping
     modelled = [each for each in comparisons if not each.is_chance]
     missed, systems = outside(modelled), list(dict.fromkeys(each.system for each in modelled))
     text = (
-        f"{badge(verdict(comparisons, explanations))} {len(systems)} systems are compared; "
-        f"{len(systems) - len(missed)} of them are inside in both measures."
+        f"{badge(verdict(comparisons, explanations))} <strong>{len(systems) - len(missed)} of "
+        f"{len(systems)} systems score what was published</strong>, in both measures."
     )
     for system in missed:
+        off = {each.metric: each for each in modelled if each.system == system and not each.inside}
+        told = " and ".join(
+            f"{_percent(each.difference / each.published, '+.1%')} in {metric}"
+            for metric, each in off.items()
+        )
         reason = explanations.get(system)
-        if reason is None:
-            text += f" Outside: {escape(system)}. Nothing explains it."
-        else:
-            text += f" Outside: {escape(system)}. What brings it inside: {escape(reason)}."
+        why = f"one change brings it there: {escape(reason)}" if reason else "nothing explains it"
+        text += f" {escape(system)} does not ({told}); {why}."
     chance = list(dict.fromkeys(each.system for each in comparisons if each.is_chance))
     lost = [system for system in outside(comparisons) if system in chance]
     if chance:
-        text += f" {len(chance)} are chance and stand apart: {escape(', '.join(chance))}."
+        text += f" {len(chance)} more are chance and stand apart: {escape(', '.join(chance))}."
         text += (
             f" Not where chance puts {'it' if len(lost) == 1 else 'them'}: "
             f"{escape(', '.join(lost))}."
@@ -240,6 +333,30 @@ def comparison_sentence(comparisons: Sequence[Comparison], explanations: Mapping
             else " Published values and ours lie where chance puts them."
         )
     return f"<p>{text}</p>"
+
+
+def _rules_html(comparisons: Sequence[Comparison]) -> str:
+    """Write the rules by which published values and ours are compared."""
+    return (
+        "<details><summary>The rules of the comparison</summary>"
+        "<p>A system agrees if both means differ from the published ones by at most "
+        f"{_percent(SHARE)}, or by at most {FLOOR:g} where that is more. One that does not counts "
+        "as explained if one of the changes in the next section brings <em>both</em> of its values "
+        "there, as measured; the verdict is then “partly”. If nothing explains it, "
+        f"it is “no”.</p>{floor_sentence(comparisons)}"
+        "<p>Two systems are chance. A tolerance around their published values would say nothing, "
+        "so they have rules of their own.</p><ul>"
+        "<li><strong>Random</strong>: the published value is one draw, ours a mean over seeds. "
+        "Both are held against the exact expectation of a random ranking, the mean over users of "
+        "the share of liked test items among their candidates: each has to lie where 99"
+        f"{_SPACE}% of such draws, or of such means, lie around it. The variance of the hits in "
+        "ten places is hypergeometric.</li>"
+        "<li><strong>BPoissMF</strong>: in the release that was run, the parameters are never "
+        "updated. What is left are random initial values, and a ranking that is arbitrary but "
+        "nearly the same for everybody. The published value and ours, of another such ranking, "
+        f"have to lie in the 99{_SPACE}% range of {N_RANKINGS} of them.</li></ul>"
+        f"{chance_html(comparisons)}</details>"
+    )
 
 
 def floor_sentence(comparisons: Sequence[Comparison]) -> str:
@@ -253,7 +370,7 @@ def floor_sentence(comparisons: Sequence[Comparison]) -> str:
     Returns
     -------
     str
-        HTML; empty where 4 % is more than the floor for all values.
+        HTML; empty where the tolerance is more than its floor for all values.
     """
     floors = [each for each in comparisons if _is_floor(each)]
     if not floors:
@@ -261,9 +378,10 @@ def floor_sentence(comparisons: Sequence[Comparison]) -> str:
     widest = max(floors, key=lambda each: each.relative_width)
     n_values = sum(not each.is_chance for each in comparisons)
     return (
-        f"<p>For {len(floors)} of {n_values} values 4{_SPACE}% is less than {FLOOR:g}, which is "
-        f"allowed all the same: at most for {escape(widest.metric)} of {escape(widest.system)}, "
-        f"which may be off by {_percent(widest)}.</p>"
+        f"<p>For {len(floors)} of {n_values} values {_percent(SHARE)} is less than {FLOOR:g}, "
+        "which is allowed all the same; the table says there what share of the value that is, at "
+        f"most ±{_SPACE}{_percent(widest.relative_width)} for {escape(widest.metric)} of "
+        f"{escape(widest.system)}.</p>"
     )
 
 
@@ -280,8 +398,10 @@ def measured_html(results: Results) -> str:
     str
         HTML.
     """
-    rows = [[escape(name), *_values(results, name)] for name in results.systems]
-    return table_html(["system", *_COLUMNS], rows)
+    rows = [
+        [f"<strong>{escape(name)}</strong>", *_values(results, name)] for name in results.systems
+    ]
+    return table_html(["system", *_COLUMNS], rows, style="labelled")
 
 
 def changes_html(
@@ -303,7 +423,7 @@ def changes_html(
     published
         Published values, if there are any for this data.
     judged
-        Whether to say which rows are inside the tolerance around the published values.
+        Whether to say which rows agree with the published values.
 
     Returns
     -------
@@ -341,8 +461,63 @@ def changes_html(
             for change in changes
             if change.base == base
         ]
-    verdicts = ["inside"] if judged and published else []
-    return table_html(["system", "variant", *_COLUMNS, *verdicts], rows)
+    verdicts = ["agrees"] if judged and published else []
+    return table_html(["system", "variant", *_COLUMNS, *verdicts], rows, style="labelled")
+
+
+def widest_sentence(changes: Sequence[Change], measured: Results, changed: Results) -> str:
+    """Say which system of a line-up and its cited model are furthest apart in precision.
+
+    Parameters
+    ----------
+    changes
+        The cited models.
+    measured, changed
+        The line-up, and the cited models.
+
+    Returns
+    -------
+    str
+        HTML; empty where one of the values is 0.
+    """
+    metric = MEASURES[0]
+    pairs = {
+        change.base: (
+            _quantity(measured, change.base, metric).value,
+            _quantity(changed, change.system.name, metric).value,
+        )
+        for change in changes
+    }
+    if not all(min(pair) > 0 for pair in pairs.values()):
+        return ""
+    base = max(pairs, key=lambda name: max(pairs[name]) / min(pairs[name]))
+    run, cited = pairs[base]
+    factor = max(run, cited) / min(run, cited)
+    return (
+        f"<p>Furthest apart are the two systems called {escape(base)}: {metric} is {run:.4f} as it "
+        f"was run and {cited:.4f} as it is cited, a factor of {factor:.3g}.</p>"
+    )
+
+
+def values_table(results: Results) -> pd.DataFrame:
+    """Lay out what systems score, for a download.
+
+    Parameters
+    ----------
+    results
+        Measured under one protocol.
+
+    Returns
+    -------
+    DataFrame
+        A row per system, the best in precision first: both measures with their intervals.
+    """
+    (label,) = results.grid.by_label
+    tables = [
+        results.table(label, metric)[["value", "low", "high"]].add_prefix(f"{metric} ")
+        for metric in MEASURES
+    ]
+    return pd.concat(tables, axis=1).sort_values(f"{MEASURES[0]} value", ascending=False)
 
 
 def spans_html(spans: pd.DataFrame, metric: str) -> str:
@@ -360,10 +535,10 @@ def spans_html(spans: pd.DataFrame, metric: str) -> str:
     str
         HTML.
     """
-    head = ("system", metric, "least to most", "rank", "best to worst", "moved", "most by")
+    head = ("system", metric, "least to most", "rank", "best to worst", "changed", "moved most by")
     rows = [
         [
-            escape(str(system)),
+            f"<strong>{escape(str(system))}</strong>",
             f"{span['own']:.4f}",
             f"{span['least']:.4f} to {span['most']:.4f}",
             str(span["rank"]),
@@ -373,7 +548,7 @@ def spans_html(spans: pd.DataFrame, metric: str) -> str:
         ]
         for system, span in spans.iterrows()
     ]
-    return table_html(head, rows)
+    return table_html(head, rows, style="labelled")
 
 
 def _values(results: Results, system: str) -> list[str]:

@@ -1,25 +1,38 @@
-"""What the page "The systems" measures, and under which protocol."""
+"""What the page "The systems" measures, under which protocol, and what its own findings compute."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from recbias.claims.validation import MEASURES
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record, Term
+from recbias.claims.reference import Reference, find_reference
+from recbias.claims.validation import FIXED, MEASURES, N_RANKINGS, RANDOM
 from recbias.datasets import dataset_info, is_path, load_dataset, top_rating
 from recbias.errors import MissingData
 from recbias.experiment import Results, run
 from recbias.grid import Grid
+from recbias.makers import Table, run_maker
 from recbias.recommenders import System
-from recbias.results import load_result, results_dir
+from recbias.results import Quantity, load_result, results_dir
 
 __all__ = [
+    "CHAPTER",
+    "FUNCTIONS",
     "LINE_UP",
     "TITLES",
+    "Setup",
+    "choose_setup",
     "is_made_here",
-    "liked_from",
-    "measure",
     "published_split",
+    "relevance_threshold",
 ]
+
+CHAPTER = "systems"
+"""Name of the notebook, under which the results of the page are stored."""
 
 LINE_UP = "mccrs20"
 """The line-up that is measured: the one with published values."""
@@ -31,7 +44,138 @@ TITLES: Mapping[str, str] = {
     "atm15": "Adamopoulos, Tuzhilin & Mountanos 2015",
     "modern": "What people run today",
 }
-"""What the line-ups stand for, in the order of the page."""
+"""What the line-ups stand for, in the order of their page."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all measurements of the page share.
+
+    Attributes
+    ----------
+    dataset
+        Name of a dataset, or path of a table.
+    min_rating
+        The smallest rating of an item that counts as liked.
+    split
+        As for :class:`recbias.grid.Grid`.
+    short
+        Whether the page is cut down to what can be computed while the book is built.
+    seed, workers
+        As for :func:`recbias.experiment.run`.
+    """
+
+    dataset: str
+    min_rating: float
+    split: str
+    short: bool
+    seed: int
+    workers: int
+
+    @property
+    def precision(self) -> str:
+        """The measure by which the page orders systems."""
+        return MEASURES[0]
+
+    @property
+    def protocol(self) -> str:
+        """The evaluation of MCCRS20: all items are candidates, and means run over tested users."""
+        return f"AI-AN-AR rel>={self.min_rating:g} users=tested"
+
+    @property
+    def split_words(self) -> str:
+        """The split, as prose says it."""
+        kind, _, number = self.split.partition(" ")
+        if kind == "ready":
+            return "the folds that the authors published"
+        if kind == "ratio":
+            return f"one, with {float(number):.0%} of the ratings in test".replace("%", " %")
+        return f"{number} folds" if kind == "k-fold" else self.split
+
+    @property
+    def published(self) -> Reference | None:
+        """Published values for this dataset, split and protocol, if there are any."""
+        name = "" if is_path(self.dataset) else dataset_info(self.dataset).name
+        return find_reference(LINE_UP, name, self.split, self.protocol)
+
+    def measure(self, name: str, systems: Iterable[System], *, split: str | None = None) -> Results:
+        """Measure systems: precision and anti-precision.
+
+        Parameters
+        ----------
+        name
+            Under which the results are kept, among those of the page.
+        systems
+            What is measured.
+        split
+            Another split than that of the page.
+
+        Returns
+        -------
+        Results
+            Without replicates: the page compares single values.
+        """
+        split = split or self.split
+        asked = (self.protocol,)
+        grid = Grid(
+            self.dataset, tuple(systems), asked, MEASURES, split=split, seed=self.seed,
+            replicates=(),
+        )  # fmt: skip
+        return run(grid, workers=self.workers, record=f"{CHAPTER}/{name}")
+
+    def chances(self) -> Table:
+        """Compute what chance alone scores, with fixed rankings where they are compared."""
+        return self._made("chance", n_rankings=N_RANKINGS if self.published else 0)
+
+    def ties(self, world: str) -> Table:
+        """Compute what the order of ties decides in a world, see `recbias.claims.ties`."""
+        return self._made("ties", world=world)
+
+    def _made(self, name: str, **parameters: str | int) -> Table:
+        shared = {"split": self.split, "seed": self.seed, "min_rating": self.min_rating}
+        label = f"{CHAPTER}/{name}"
+        made = run_maker(label, self.dataset, parameters={**shared, **parameters}, record=label)
+        if not isinstance(made, Table):
+            raise TypeError(f"{label} is {made.kind}, expected a table")
+        return made
+
+
+def choose_setup(
+    dataset: str,
+    *,
+    min_rating: float | None = None,
+    split: str | None = None,
+    extent: str | None = None,
+    seed: int = 1,
+    workers: int = 1,
+) -> Setup:
+    """Choose what a page leaves open.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, or path of a table.
+    min_rating
+        None for :func:`relevance_threshold`.
+    split
+        None for :func:`published_split`; in the short extent for one split.
+    extent
+        ``"short"`` or ``"full"``; None for short where the data is simulated.
+    seed, workers
+        As for :class:`Setup`.
+
+    Examples
+    --------
+    >>> found = choose_setup("synthetic")
+    >>> found.protocol, found.split, found.short, found.published
+    ('AI-AN-AR rel>=4 users=tested', 'ratio 0.2', True, None)
+    """
+    short = is_made_here(dataset) if extent is None else extent == "short"
+    if min_rating is None:
+        min_rating = relevance_threshold(dataset)
+    if split is None:
+        split = "ratio 0.2" if short else published_split(dataset)
+    return Setup(dataset, min_rating, split, short, seed, workers)
 
 
 def is_made_here(dataset: str) -> bool:
@@ -39,7 +183,7 @@ def is_made_here(dataset: str) -> bool:
     return not is_path(dataset) and not dataset_info(dataset).files
 
 
-def liked_from(dataset: str) -> float:
+def relevance_threshold(dataset: str) -> float:
     """Give the relevance of MCCRS20: 4 of 5 stars, and on other scales one step from the top.
 
     Parameters
@@ -55,8 +199,8 @@ def liked_from(dataset: str) -> float:
 
     Examples
     --------
-    >>> liked_from("ml-1m"), liked_from("ml-latest-small"), liked_from("cm100k")
-    (4.0, 4.0, 3.0)
+    >>> [relevance_threshold(name) for name in ("ml-1m", "ml-latest-small", "cm100k")]
+    [4.0, 4.0, 3.0]
     """
     top = top_rating(dataset)
     if not is_path(dataset):
@@ -89,7 +233,7 @@ def published_split(dataset: str) -> str:
     try:
         return "ready" if load_dataset(dataset).ready_folds is not None else "k-fold 5"
     except MissingData:
-        path = results_dir(dataset, recorded=True) / "systems" / LINE_UP
+        path = results_dir(dataset, recorded=True) / CHAPTER / LINE_UP
         if not path.with_suffix(".json").is_file():
             raise
         stored = load_result(path, dataset=dataset)
@@ -98,30 +242,75 @@ def published_split(dataset: str) -> str:
         return stored.grid.split
 
 
-def measure(
-    name: str,
-    systems: Iterable[System],
-    *,
-    dataset: str,
-    protocol: str,
-    split: str,
-    seed: int,
-    workers: int,
-) -> Results:
-    """Measure systems as the whole page does: precision and anti-precision, under one protocol.
+# -- what the page's findings compute ------------------------------------------------------------
 
-    Parameters
-    ----------
-    name
-        Under which the results are kept, among those of the page.
-    systems
-        What is measured.
-    dataset, protocol, split, seed
-        As for :class:`recbias.grid.Grid`. No replicates are kept: the page compares single values.
-    workers
-        As for :func:`recbias.experiment.run`.
+
+def _quantities(evidence: Evidence, term: Term) -> dict[str, Quantity]:
+    """Give what all systems of a term's table score, under the one protocol that it has."""
+    table = evidence.table(term.table)
+    (label,) = table.grid.by_label
+    return {name: table[name, label, term.metric] for name in table.systems}
+
+
+def _over(first: Quantity, second: Quantity) -> Quantity:
+    """Divide a value by another; the limits are those of both ends at their worst.
+
+    The page keeps no replicates, so that nothing narrower is known.
     """
-    grid = Grid(
-        dataset, tuple(systems), (protocol,), MEASURES, split=split, seed=seed, replicates=()
-    )
-    return run(grid, workers=workers, record=f"systems/{name}")
+    (low, high), (least, most) = first.interval, second.interval
+    if not least > 0:
+        raise NotComputed("a value above 0 to divide by")
+    return Quantity(first.value / second.value, None, limits=(low / most, high / least))
+
+
+def gap_over_gap(evidence: Evidence, record: Record) -> Quantity:
+    """Compare how far apart the systems of two tables are, leaving out those that are chance."""
+    gaps = []
+    for term in record.of:
+        found = _quantities(evidence, term)
+        modelled = [each for name, each in found.items() if name not in (RANDOM, FIXED)]
+        gaps.append(_over(max(modelled, key=_value), min(modelled, key=_value)))
+    return _over(*gaps)
+
+
+def _value(quantity: Quantity) -> float:
+    return quantity.value
+
+
+def ratio_of_systems(evidence: Evidence, record: Record) -> Quantity:
+    """Divide what a system scores by what another one does."""
+    return _over(*_named(evidence, record))
+
+
+def ratio_of_ratios(evidence: Evidence, record: Record) -> Quantity:
+    """Compare by what factor two measures change from a system to another."""
+    first, second, third, fourth = _named(evidence, record)
+    return _over(_over(first, second), _over(third, fourth))
+
+
+def _named(evidence: Evidence, record: Record) -> list[Quantity]:
+    return [_quantities(evidence, term)[term.system or ""] for term in record.of]
+
+
+def largest_change(evidence: Evidence, record: Record) -> float:
+    """Find the largest relative change by other ties, where nothing else can differ.
+
+    That leaves out systems whose training is random: another class draws other numbers.
+    """
+    changed, own = (_quantities(evidence, term) for term in record.of)
+    suffix = " (other ties)"
+    pairs = [
+        (changed[system.name].value, own[system.name.removesuffix(suffix)].value)
+        for system in evidence.table(record.of[0].table).grid.systems
+        if system.name.endswith(suffix) and not system.random_training
+    ]
+    return max(abs(one / other - 1) if other else math.inf for one, other in pairs)
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "gap_over_gap": gap_over_gap,
+    "largest_change": largest_change,
+    "ratio_of_ratios": ratio_of_ratios,
+    "ratio_of_systems": ratio_of_systems,
+}
+"""What the records of ``data/findings/systems.yaml`` compute, by name."""

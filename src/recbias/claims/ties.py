@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.pages import interval_text
-from recbias.claims.showing import table_html
+from recbias.claims.showing import quantity_text, table_html
 from recbias.claims.validation import MEASURES, listed_ratings
 from recbias.datasets import Dataset, load_dataset
 from recbias.errors import ConfigError
@@ -255,7 +255,8 @@ def ties_sentence(table: Table) -> str:
             fewest = [(first, "undecided", second)[1 - sign] for sign in signs]
             turned.append(f"{first} and {second} ({fewest[0]}; with LibRec's rule {fewest[1]})")
     if turned:
-        text += f" Which of two systems has fewer disliked items hangs on it: {'; '.join(turned)}."
+        text += " It also decides which of two systems has fewer disliked items: "
+        text += f"{'; '.join(turned)}."
     return f"<p>{escape(text)}</p>"
 
 
@@ -291,8 +292,8 @@ def ties_html(table: Table) -> str:
                 [
                     f"<strong>{escape(system)}</strong>" if reading == READINGS[0] else "",
                     reading,
-                    *(f"{each.value:.4f} ({interval_text(each)})" for each in cells),
+                    *map(quantity_text, cells),
                 ]
             )
     head = ("system", "ties as in", *MEASURES, f"{MEASURES[1]}, users without likes")
-    return table_html(head, rows)
+    return table_html(head, rows, style="labelled")

@@ -39,6 +39,7 @@ __all__ = [
     "MEASURES",
     "N_RANKINGS",
     "RANDOM",
+    "SHARE",
     "Comparison",
     "Placed",
     "chance",
@@ -57,6 +58,9 @@ MEASURES = ("P@10", "antiP@10")
 
 RANDOM, FIXED = "Random", "BPoissMF"
 """The two systems whose published value is chance."""
+
+SHARE = 0.04
+"""The difference that is allowed, as a share of the published value."""
 
 FLOOR = 0.001
 """The least difference that is allowed, however small the published value."""
@@ -142,7 +146,7 @@ def tolerance(published: float) -> float:
     >>> tolerance(0.01), round(tolerance(0.2), 6)
     (0.001, 0.008)
     """
-    return max(0.04 * published, FLOOR)
+    return max(SHARE * published, FLOOR)
 
 
 def is_near(value: float, published: float) -> bool:

@@ -711,7 +711,7 @@ class Encoding:
     ==================  ==========================================================================
     ``stars``           r
     ``stars<4=2``       r, but 2 if r < 4: where a source does not tell its low ratings apart, this
-                        shows what hangs on the value that they are given
+                        shows what depends on the value that they are given
     ``binary-all``      1
     ``binary-pos>=4``   1 if r >= 4; other ratings are dropped, as if never given
     ``binary-zero>=4``  1 if r >= 4; other ratings count 0 and stay, as observed zeros

@@ -1,4 +1,7 @@
-"""What the docstring of a registered class says, in parts that a page can lay out."""
+"""What the docstring of a registered class says, in parts that a page can lay out.
+
+Links lead from the pages of a chapter's folder to two others there: the classes and the line-ups.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from docutils.core import publish_parts
 from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 
 from recbias.recommenders.base import Parameter, System, algorithm, algorithms
-from recbias.recommenders.line_ups import line_up, line_up_sources
+from recbias.recommenders.line_ups import line_up, line_up_names, line_up_sources
 
 __all__ = [
     "NOTES",
@@ -39,6 +42,8 @@ COVERAGE = {
     "evidence": "Promises a score for a part of the pairs only, which the model decides.",
 }
 """What a class promises with its `coverage`, in words."""
+
+_CLASSES_PAGE, _LINE_UPS_PAGE = "classes.html", "line_ups.html"
 
 _SECTION = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^(?P<names>\w+(?:, \w+)*) : (?P<kind>.+)$")
@@ -270,6 +275,7 @@ def description_html(found: Description) -> str:
         HTML.
     """
     head = f"<strong>{found.name}</strong> {to_html(found.summary, inline=True)}"
+    place = f"class-{found.name.lower()}"  # within, since a browser opens what holds a target
     rows = "".join(
         f"<tr><td><code>{argument.name}</code></td><td><code>{escape(repr(argument.default))}"
         f"</code></td><td>{to_html(argument.text, inline=True)}</td></tr>"
@@ -282,10 +288,10 @@ def description_html(found: Description) -> str:
     notes = {**found.notes, "Coverage": COVERAGE[found.coverage]}
     notes["References"] = found.references
     return (
-        f'<details class="system" id="class-{found.name.lower()}"><summary>{head}</summary>'
+        f'<details class="system"><summary>{head}</summary><div id="{place}">'
         f"{to_html(found.model)}{table if rows else '<p>No parameters.</p>'}"
         + "".join(_titled(title, text) for title, text in notes.items() if text)
-        + "</details>"
+        + f"{_uses_html(found.name)}</div></details>"
     )
 
 
@@ -319,6 +325,17 @@ def _is_own(name: str) -> bool:
 
 def _titled(title: str, text: str) -> str:
     return to_html(f"**{title}.** {text}" if title else text)
+
+
+def _uses_html(name: str) -> str:
+    """Say under which names line-ups have a class; empty if none has it."""
+    uses = {}
+    for each in line_up_names():
+        systems = [system.name for system in line_up(each) if system.algorithm == name]
+        if systems:
+            link = f'<a href="{_LINE_UPS_PAGE}#line-up-{each}">{each}</a>'
+            uses[each] = f"{link} ({escape(', '.join(systems))})"
+    return f"<p><strong>In line-ups.</strong> {'; '.join(uses.values())}</p>" if uses else ""
 
 
 def line_up_html(name: str, *, min_rating: float = 4.0) -> str:
@@ -368,7 +385,7 @@ def systems_html(systems: Iterable[System], sources: Mapping[str, str]) -> str:
 
 def class_html(system: System) -> str:
     """Write a system's class as a link to its entry, see `description_html`."""
-    return f'<a href="#class-{system.algorithm.lower()}">{system.algorithm}</a>'
+    return f'<a href="{_CLASSES_PAGE}#class-{system.algorithm.lower()}">{system.algorithm}</a>'
 
 
 def _parameters_html(system: System) -> str:

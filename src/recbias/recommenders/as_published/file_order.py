@@ -95,7 +95,7 @@ class InFileOrder(Algorithm):
     this package, those behind the places are float32, where LibRec compares in double precision.
 
     When an item with a higher score comes late, one of several equal ones has to leave. Which one
-    hangs on the inner layout of LibRec's heap; here it is the one that was named last.
+    depends on the inner layout of LibRec's heap; here it is the one that was named last.
     """
 
     breaks_ties_by_number: ClassVar[bool] = True

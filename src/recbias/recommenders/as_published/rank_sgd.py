@@ -1,4 +1,4 @@
-"""RankSGD in a fixed order: what LibRec does, to show what hangs on the order."""
+"""RankSGD in a fixed order: what LibRec does, to show what depends on the order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RankSGDInOrder(RankSGD):
     and goes through a user's items by their numbers. Popular items appear early; they then come
     before the others, which have the last word.
 
-    No line-up has it: it shows what a published value hangs on, see `ablations`.
+    No line-up has it: it shows what a published value depends on, see `ablations`.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class SLIMPenaltyByPopularity(Algorithm):
             )
 
     @property
-    def deterministic(self) -> bool:  # type: ignore[override]  # here it hangs on a parameter
+    def deterministic(self) -> bool:  # type: ignore[override]  # here a parameter decides it
         """Whether profiles are whole, so that nothing is drawn."""
         return self.profile_share == 1
 

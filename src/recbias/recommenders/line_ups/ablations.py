@@ -1,4 +1,4 @@
-"""What a published value hangs on: cited models beside what was run, and one change at a time."""
+"""What a published value depends on: cited models beside what was run, and one change at a time."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _CHANGES: Mapping[str, Sequence[tuple[str, type[Algorithm], Mapping[str, Paramet
 
 
 def ablations(*, min_rating: float = 4.0) -> tuple[Change, ...]:
-    """Take apart those systems of MCCRS20 whose published values hang on more than a model.
+    """Take apart those systems of MCCRS20 whose published values depend on more than a model.
 
     Parameters
     ----------

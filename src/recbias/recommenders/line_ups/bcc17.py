@@ -45,7 +45,7 @@ _BCC17: tuple[Entry, ...] = (
         ),
         "The reading by the paper's reference, Koren, Bell & Volinsky 2009, which predicts "
         "ratings. As many factors as topics; step, penalty and epochs at values that are common "
-        "for stars from 1 to 5. The grid shows what depends on factors and penalty.",
+        "for stars from 1 to 5. The grid shows how much depends on factors and penalty.",
     ),
     (
         make_system(

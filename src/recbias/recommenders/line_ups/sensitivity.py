@@ -1,4 +1,4 @@
-"""How much hangs on a parameter: the systems of a line-up, one parameter changed at a time."""
+"""How much depends on a parameter: the systems of a line-up, one parameter changed at a time."""
 
 from __future__ import annotations
 
