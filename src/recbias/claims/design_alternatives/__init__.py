@@ -4,10 +4,10 @@ What the experiment is (`setup`), what its criteria compute (`criteria`), and ho
 theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
 lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
 the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
-checks rest on.
+checks rest on. `truth` asks which design orders systems as the truth does, in simulated worlds.
 """
 
-from recbias.claims.design_alternatives.criteria import FUNCTIONS
+from recbias.claims.design_alternatives import criteria
 from recbias.claims.design_alternatives.setup import (
     CHAPTER,
     FIGURE_2,
@@ -27,6 +27,15 @@ from recbias.claims.design_alternatives.setup import (
     tau_between,
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
+from recbias.claims.design_alternatives.truth import (
+    OF_WORLDS,
+    SIMULATION,
+    agreement_with_truth,
+    places_gained,
+)
+
+FUNCTIONS = {**criteria.FUNCTIONS, **OF_WORLDS}
+"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
     "CHAPTER",
@@ -35,12 +44,15 @@ __all__ = [
     "LEMMA_SYSTEMS",
     "READINGS",
     "REMOVED",
+    "SIMULATION",
+    "agreement_with_truth",
     "combined",
     "grid_share",
     "largest_sample",
     "lemma_gap",
     "lemma_protocols",
     "nearest_setting",
+    "places_gained",
     "protocols",
     "reading_settings",
     "star_sensitivity",
