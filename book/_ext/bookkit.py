@@ -7,6 +7,7 @@
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax and style sheet from this repository; nothing that fetches from elsewhere.
 5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table.
+6. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 from sphinx.util import logging
 
+from pictures import inline_pictures
 from plain_markdown import plain_notebook
 from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
 from recbias.errors import RecbiasError
@@ -185,6 +187,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", always_outdated)
     app.connect("source-read", read_executed)
     app.connect("doctree-read", number_tables)
+    app.connect("doctree-resolved", inline_pictures)
     app.connect("build-finished", drop_templates)
     # before the theme (500) makes its buttons
     app.connect("html-page-context", offer_notebook, priority=400)
