@@ -28,10 +28,12 @@ from recbias.claims.design_alternatives.setup import (
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
 from recbias.claims.design_alternatives.truth import (
+    DESIGNS,
     OF_WORLDS,
     SIMULATION,
-    agreement_with_truth,
     places_gained,
+    truth_by_kind,
+    truth_title,
 )
 
 FUNCTIONS = {**criteria.FUNCTIONS, **OF_WORLDS}
@@ -39,13 +41,13 @@ FUNCTIONS = {**criteria.FUNCTIONS, **OF_WORLDS}
 
 __all__ = [
     "CHAPTER",
+    "DESIGNS",
     "FIGURE_2",
     "FUNCTIONS",
     "LEMMA_SYSTEMS",
     "READINGS",
     "REMOVED",
     "SIMULATION",
-    "agreement_with_truth",
     "combined",
     "grid_share",
     "largest_sample",
@@ -59,4 +61,6 @@ __all__ = [
     "target_sizes",
     "tau_between",
     "theorem_checks",
+    "truth_by_kind",
+    "truth_title",
 ]

@@ -24,7 +24,7 @@ from recbias import aggregation
 from recbias.agreement import kendall_tau
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives.setup import CHAPTER, protocols
-from recbias.claims.evidence import Evidence
+from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.quantities import extreme
 from recbias.claims.records import Record, Term
 from recbias.datasets import Dataset, load_dataset
@@ -58,12 +58,19 @@ __all__ = [
 TRUE = "truth"
 """Stands for a design in the table of `truth`: precision by the true ratings of all pairs."""
 
-DESIGNS = ("AI", "AR", "NN", "1R", "R_test")
-"""Labels of the chapter's protocols whose order of systems is compared with the true one."""
+DESIGNS = {
+    "AI": "all items",
+    "AR": "tested items",
+    "NN": "a sample of tested items",
+    "1R": "one relevant item, a sample",
+    "R_test": "test ratings only",
+}
+"""What is ranked, by the label of the protocol; all but the last rank unrated items too."""
 
 _LIKE_ML_1M = "skew=0.634,users=1510,items=926,density=0.0447,liked=5"
 _RELATIONS = {"agrees": 0.8, "is independent": 0.0, "opposes": -0.8}
 _CHOICES = {", blind choice": 0.0, "": 1.0, ", strong choice": 2.0}
+_CHOICE_WORDS = {0.0: "choose blindly", 1.0: "rate what they like", 2.0: "the same, doubled"}
 
 WORLDS: Mapping[str, str] = {
     f"{relation}{choice}": f"world(relation={number:g},{_LIKE_ML_1M},choice={factor:g})"
@@ -156,9 +163,7 @@ def truth(
     metric, rows = parse_metric(f"P@{cutoff}"), []
     kinds = [(kind, number + 1) for kind in worlds for number in range(n_worlds)]
     for kind, number in tqdm(kinds, desc="worlds"):
-        options = parse_world(worlds[kind])
-        if not isinstance(options, PreferenceOptions):
-            raise ConfigError(f"{worlds[kind]} has no preferences; name a world with a relation")
+        options = _options(worlds[kind])
         dataset = load_dataset(str(dataclasses.replace(options, seed=number)))
         fold = dataset_splits(dataset, split, seed=number)[0]
         asked = protocols(options.liked, size=size, n_sampled=n_sampled)
@@ -167,6 +172,13 @@ def truth(
             found = design_values(dataset, fold, system, asked, metric, seed=number)
             rows += [(kind, number, label, system.name, value) for label, value in found.items()]
     return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value"])
+
+
+def _options(world: str) -> PreferenceOptions:
+    options = parse_world(world)
+    if not isinstance(options, PreferenceOptions):
+        raise ConfigError(f"{world} has no preferences; name a world with a relation")
+    return options
 
 
 def design_values(
@@ -287,6 +299,53 @@ def agreement_with_truth(table: Table) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_INDEX[:3], "tau", "wrong"])
 
 
+def truth_by_kind(table: Table) -> pd.DataFrame:
+    """Average over the worlds of each kind how well each design orders the systems.
+
+    Parameters
+    ----------
+    table
+        As :func:`truth` makes it.
+
+    Returns
+    -------
+    DataFrame
+        A row per kind of ``world`` and ``design``: ``relation`` of popularity and liking; how users
+        ``choice``, in words; mean ``tau`` with its 95 % interval over worlds, ``low`` to ``high``;
+        and the mean share of pairs in the wrong order, ``wrong``.
+    """
+    rows = []
+    found = agreement_with_truth(table).set_index(["world", "design"])
+    for kind, design in dict.fromkeys(found.index):
+        own = found.loc[[(kind, design)]]
+        options = _options(table.given["worlds"][kind])
+        tau = over_worlds(own["tau"].to_numpy())
+        choice = _CHOICE_WORDS[options.choice]
+        numbers = (tau.value, *tau.interval, float(own["wrong"].mean()))
+        rows.append((kind, design, options.relation, choice, *numbers))
+    columns = ["world", "design", "relation", "choice", "tau", "low", "high", "wrong"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def truth_title(found: pd.DataFrame, designs: Mapping[str, str]) -> str:
+    """Say in two lines which design has the best worst case, and how the others fare.
+
+    Parameters
+    ----------
+    found
+        As :func:`truth_by_kind` gives it.
+    designs
+        What each is called, by its label.
+    """
+    worst = {name: float(found.loc[found["design"] == name, "tau"].min()) for name in designs}
+    best = max(worst, key=worst.__getitem__)
+    least = worst.pop(best)
+    return (
+        f"{designs[best].capitalize()}: tau at least {least:.2f} in every kind of world;\n"
+        f"every other design falls to {max(worst.values()):.2f} or below in some"
+    )
+
+
 def _steps(values: FloatArray) -> FloatArray:
     first, second = np.triu_indices(len(values), k=1)
     return np.sign(values[first] - values[second])
@@ -361,27 +420,40 @@ def over_worlds(values: npt.ArrayLike) -> Quantity:
 
 
 def _in_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Average one quantity over worlds, or the smallest lead of the first over one of the others.
+    """Average a quantity over worlds; of several the largest, or else the smallest, as asked.
 
-    A term is ``tau[DESIGN] of KIND in truth``, or ``wrong[DESIGN]``. Worlds of one number have the
-    same users and items in all kinds, so that differences are taken world by world.
+    A term is ``tau[DESIGN] of KIND in truth``, or ``wrong[DESIGN]``.
+    """
+    found = {str(term): over_worlds(_of_term(evidence, term)) for term in record.of}
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+def _lead_in_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Average the lead of the first quantity over worlds; of several leads the smallest.
+
+    Worlds of one number have the same users and items in all kinds, so that differences are taken
+    world by world.
     """
     first, *others = (_of_term(evidence, term) for term in record.of)
-    if not others:
-        return over_worlds(first)
     leads = {str(place): over_worlds(first - other) for place, other in enumerate(others)}
     return extreme(leads, largest=False)[1]
 
 
 def _of_term(evidence: Evidence, term: Term) -> FloatArray:
-    found = agreement_with_truth(evidence.made(term.table, term.edition or ""))
     if term.metric not in ("tau", "wrong"):
         raise unknown_name("measure of agreement with the truth", term.metric, ("tau", "wrong"))
+    found = agreement_with_truth(evidence.made(term.table, term.edition or ""))
     rows = found[(found["world"] == term.system) & (found["design"] == term.label)]
+    what = f"{term.metric} of {term.label} where popularity {term.system}"
+    if not len(rows):
+        raise NotComputed(what)
     values = rows.sort_values("number")[term.metric].to_numpy()
-    evidence.note(term.table, f"{term.metric} of {term.label}, {term.system}", values.mean())
+    evidence.note(term.table, what, float(values.mean()), term.edition or "")
     return values
 
 
-OF_WORLDS: Mapping[str, Function] = {"in_worlds": _in_worlds}
+OF_WORLDS: Mapping[str, Function] = {
+    "in_worlds": _in_worlds,
+    "lead_in_worlds": _lead_in_worlds,
+}
 """What findings compute from the table, by the name that a record gives it."""
