@@ -14,43 +14,80 @@
 # %% [markdown]
 # # Does it matter which items are ranked?
 #
-# To measure a recommender offline one lets it rank some items for each user and looks where the
-# user's test ratings end up. Which items? All of them, those with test data, a sample of a hundred,
-# one liked item at a time: every choice is in use, they all go by the name "P@10", and tables that
-# made different choices are compared every day. {cite:t}`BCC17` put the choices in order and ask
-# what they do to the number. This chapter repeats Sections 2 and 3 of their paper.
+# *Popularity* is the simplest recommender: the more people rated an item, the higher it comes, for
+# everybody. Let it rank items for each user of one dataset, and count how many of the first
+# {glue:text}`cutoff` turn out to be items that the user liked: precision, "P@{glue:text}`cutoff`".
+# One thing is left to choose: *which* items it has to rank.
 #
+# ```{glue:figure} fig_one_ranking
+# :name: fig-one-ranking
+# :alt: Bars of the precision of Popularity under four designs, with its values.
+#
+# One ranking, one dataset, one metric, and four choices of the items that are ranked: all that
+# anybody has test data for, a sample of them, one relevant item among a few sampled ones, or only
+# what the user rated in the test data. Black: 95 % intervals. Dashed: the largest possible value.
+# ```
+#
+# All four choices are in use, all four numbers go by the name P@{glue:text}`cutoff`, and tables that
+# chose differently are compared every day. None of this is a bug, and none of it is cheating.
+#
+# - **The value.**
+#   :::{finding} own/POPULARITY-RANGE
+#   holds: The largest of the four is {value} the smallest: {glue:text}`pop_AR`,
+#     {glue:text}`pop_NN`, {glue:text}`pop_1R` and {glue:text}`pop_R_test`.
+#   refuted: The four values are {glue:text}`pop_AR`, {glue:text}`pop_NN`, {glue:text}`pop_1R` and
+#     {glue:text}`pop_R_test`, the largest {value} the smallest.
+#   open: The four values are {glue:text}`pop_AR`, {glue:text}`pop_NN`, {glue:text}`pop_1R` and
+#     {glue:text}`pop_R_test`, the largest {value} the smallest.
+#   :::
+# - **The winner.**
+#   :::{finding} own/RTEST-FIRST
+#   holds: Ranked by their users' own test ratings only, the two systems that predict ratings come
+#     first of {glue:text}`n_systems`.
+#   :::
+#   :::{finding} own/RTEST-LAST
+#   holds: Among all tested items they are last, above Random alone.
+#   :::
+#   :::{finding} own/RTEST-TAU
+#   holds: The two orders have Kendall's $\tau$ = {value:.2f}, where 1 is the same order and 0 none.
+#   refuted: The orders of {glue:text}`n_systems` systems among all tested items and among their
+#     users' own test ratings have Kendall's $\tau$ = {value:.2f}, where 1 is the same order.
+#   open: The orders of {glue:text}`n_systems` systems among all tested items and among their users'
+#     own test ratings have Kendall's $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}; 1 is the same
+#     order).
+#   :::
+# - **What a test of significance says.**
+#   :::{finding} own/UNIT-FLIPS
+#   holds: With one relevant item per ranking, {glue:text}`flip_per_run` beats
+#     {glue:text}`flip_per_user` if rankings are counted, and loses to it if users are, both with
+#     $p \le$ {glue:text}`flip_p`.
+#   refuted: With one relevant item per ranking, no pair of systems has one winner if rankings are
+#     counted and the other if users are.
+#   open: With one relevant item per ranking, no pair of systems has surely one winner if rankings are
+#     counted and the other if users are.
+#   :::
+#
+# {cite:t}`BCC17` put the choices in order and ask what they do to the number. This chapter repeats
+# Sections 2 and 3 of their paper; [which design to use, and what to report](#sec-which-design), is
+# its last word.
+
+# %% [markdown] tags=["general"]
 # **After this chapter you can**
-# - name the three binary options that define a target set, and read a code such as `TI-NN-1R`;
+# - name the three options that define which items are ranked, and read a code such as `TI-NN-1R`;
 # - say what a random recommender scores under each design, before running anything;
-# - explain why precision with one relevant item per run cannot exceed $1/n$, and bound it by
+# - explain why precision with one relevant item per ranking cannot exceed $1/n$, and bound it by
 #   ordinary precision;
-# - tell which published orders of systems depend on the design, and which on how a system was
-#   implemented.
+# - write down a design so that others can compare with your numbers.
 
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, run
-from recbias.claims import judge_chapter, verdict_cards
+from recbias import Grid, line_up, makers, plotting, run
 from recbias.claims import design_alternatives as chapter
-from recbias.claims import pages
-from recbias.claims.evidence import axis_labels
-from recbias.claims.seeds import training_seeds
+from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.datasets import top_rating
-from recbias.plotting import (
-    downloads,
-    plot_bounds,
-    plot_settings,
-    plot_target_sets,
-    plot_values,
-    use_book_style,
-)
 from recbias.recommenders import bcc17_grid, merged_star_variants, with_seeds
-from recbias.makers import run_maker
-
-use_book_style()
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -65,27 +102,27 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-if min_rating is None:
-    min_rating = top_rating(dataset)
-if n_sampled is None:
-    n_sampled = chapter.largest_sample(dataset, size, split=split, seed=seed)
-if n_seeds is None:
-    n_seeds = training_seeds(dataset)
-glue("size", size, display=False)
-glue("n_seeds", "1 seed" if n_seeds == 1 else f"{n_seeds} seeds", display=False)
-glue("min_rating", f"{min_rating:g}", display=False)
+plotting.use_book_style()
+min_rating = top_rating(dataset) if min_rating is None else min_rating
+n_seeds = n_seeds or seeds.training_seeds(dataset)
+n_sampled = n_sampled or chapter.largest_sample(dataset, size, split=split, seed=seed)
+quoted = {"size": f"{size:,}", "min_rating": f"{min_rating:g}", "cutoff": f"{cutoff}"}
+quoted["n_seeds"] = "1 seed" if n_seeds == 1 else f"{n_seeds} seeds"
+for name, text in quoted.items():
+    glue(name, text, display=False)
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # ## What the paper says
 #
-# The paper first transposes the Cranfield view of retrieval evaluation to recommendation: a user
-# takes the place of a query, the items to be ranked that of the documents, and test ratings that of
-# relevance judgements (its Table 1).
+# Search engines have been evaluated in the same way since the 1960s, after experiments at the college
+# of Cranfield: a fixed set of documents, a set of queries, and judgements of which documents answer
+# which query. The paper first asks what these are in recommendation (its Table 1). A user takes the
+# place of a query, the items to be ranked that of the documents, and test ratings that of judgements.
 
 # %% tags=["hide-input"]
 Markdown(pages.task_table())
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # Two differences cause all the trouble that this book is about: relevance is known for a sliver of
 # the pairs only (*sparsity*), and what is known piles up on few items (*popularity*).
 #
@@ -93,8 +130,8 @@ Markdown(pages.task_table())
 #
 # A user $u$ has a **target set** $T_u$, the items that are ranked for them. It joins their relevant
 # test items $PR_{test}(u)$, those rated {glue:text}`min_rating` or more, with non-relevant items
-# $N_u$: unrated ones, and test items rated lower. Three choices fix it (Table 3 of the paper; the symbols are on
-# the [notation page](#sec-symbols)).
+# $N_u$: unrated ones, and test items rated lower. Three choices fix it (Table 3 of the paper; the
+# symbols are on the [notation page](#sec-symbols)).
 #
 # | option | one way | the other way |
 # |---|---|---|
@@ -102,40 +139,55 @@ Markdown(pages.task_table())
 # | relevant items | **AR**: all in one target set | **1R**: one per target set, a *run* each |
 # | non-relevant items | **AN**: all candidates left | **NN**: a sample of fixed size |
 #
-# Training items of the user are never in. Under 1R precision is averaged over runs, that is over
-# test positives, not over users (Eq. 1 of the paper):
+# So `TI-NN-1R` ranks one relevant item at a time among sampled items that have test ratings. What a
+# user rated in training is never ranked. Some authors rank the user's own test ratings and nothing
+# else, $T_u=R_{test}(u)$; the paper names that choice and discards it.
 #
-# $$P@n=\frac1{|\mathcal U|}\sum_u\frac{|top(T_u,n)\cap PR_{test}(u)|}{n},\qquad
-# 1RP@n=\frac{1}{|PR_{test}|}\sum_u\sum_{r}\frac{[\tau_u(i_r,T_u^r)\le n]}{n}.$$
+# Under 1R precision is averaged over runs, that is over relevant test items and not over users (Eq. 1
+# of the paper; $\tau_u(i,T)$ is the rank of item $i$ in $T$):
+#
+# $$P@n=\frac1{|\mathcal U|}\sum_u\frac{|top(T_u,n)\cap PR_{test}(u)|}{n},$$
+#
+# $$1RP@n=\frac{1}{|PR_{test}|}\sum_u\sum_{r}\frac{[\tau_u(i_r,T_u^r)\le n]}{n}.$$
 
 # %% tags=["hide-input"]
-figure = plot_target_sets()
+figure = plotting.plot_target_sets()
 glue("fig_target_sets", figure, display=False)
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # ```{glue:figure} fig_target_sets
 # :name: fig-target-sets
-# :alt: A test matrix of three users and six items, and beside it the target set of user u under four designs.
+# :alt: A test matrix of three users and six items, and beside it the target sets of user u under four designs.
 #
-# Figure 1 of the paper: the target sets of user $u$. The printed matrix could not be read, this one
-# fits its caption: `d` and `e` are relevant, and nobody has `a` in test, so that it is a target under
-# AI only. With one sampled item per set, `b` or `c` may be drawn under TI.
+# Target sets of user $u$, after Figure 1 of the paper. Its cells could not be read; this matrix fits
+# its caption: `d` and `e` are relevant, and nobody has `a` in test, so that it is a target under AI
+# only. With one sampled item per set, `b` or `c` may be drawn under TI. The row TI-NN-AR is ours: the
+# paper leaves it out.
 # ```
 #
 # ### The claims
 #
-# The ledger of this book lists everything that these sections state, and what the paper asserts
-# behind each entry. Every assertion that can be measured has a criterion, which is locked; where one
-# had to change, the card keeps both verdicts, and where values had been seen before it was written,
-# the card says *pilot seen*.
+# The *ledger* of this book lists everything that these sections state, and what the paper asserts
+# behind each entry. Every assertion that can be measured has a criterion, written down before the
+# result that it judges and locked by a hash. Where a criterion had to change, the card of its claim
+# keeps both verdicts; where values had been seen before it was written, the card says *pilot seen*.
 
 # %% tags=["hide-input"]
 HTML(pages.claims_of("design alternatives"))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # ## Predict before measuring
 #
-# Three statements of the paper need no data. Work them out before reading on; each is checked below.
+# Three statements of the paper need no data. Commit yourself first; each is checked below.
+#
+# ::::{predict} One relevant item is ranked among 99 others, at random. What is the expected P@10?
+# - 1/10: one of ten places
+# - 1/100: one of a hundred items
+# - it depends on how many relevant items the user has
+#
+# 1/100. The relevant item is within the first ten with chance 10/100, and then precision is 1/10.
+# The cutoff cancels, and there is one relevant item whatever the user has.
+# ::::
 #
 # **A random ranking** puts every target at every place with equal chance. Its expected precision is
 # the share of relevant items in the target set, at any cutoff (Eqs. 4 and 5):
@@ -147,8 +199,15 @@ HTML(pages.claims_of("design alternatives"))
 # (harmonic) mean size of a target set. The approximation holds as far as large profiles and small
 # target sets are independent, which they are not quite.
 #
-# **A ceiling.** A run holds one relevant item, so at most one of its $n$ places is a hit:
-# $1RP@n\le 1/n$.
+# ::::{predict} And what is the largest P@10 that a perfect ranking reaches there?
+# - 1
+# - 1/10
+# - it depends on the data
+#
+# 1/10. A run holds one relevant item, so at most one of its ten places is a hit.
+# ::::
+#
+# **A ceiling.** One hit in $n$ places at most: $1RP@n\le 1/n$.
 #
 # **The lemma.** Let all runs of a user share one $N_u$ and break ties in one order. Add the user's
 # $k=|PR_{test}(u)|$ relevant items to that sample, and write $h_u(m)$ for the number of hits in the
@@ -170,7 +229,8 @@ HTML(pages.claims_of("design alternatives"))
 # $\tau(i,T_u^r)\le n$, hence $\tau(i,T_u)\le n+k-1=m_u$; summing gives the upper bound. The paper
 # prints the right-hand inequality reversed ([E01](#err-e01)); the lemma itself stands.
 # ```
-#
+
+# %% [markdown] tags=["general"]
 # ## The experiment
 #
 # Every system is trained on each fold, those whose training is random under {glue:text}`n_seeds` per
@@ -205,14 +265,20 @@ measured = run(
 )
 
 # %% tags=["hide-input"]
-Markdown(f"{pages.data_line(measured)}\n\n{pages.protocols_table(measured)}")
+Markdown(pages.data_line(measured))
 
-# %% [markdown]
-# The last columns count, over all folds, the target sets that a reader should know of: those without
-# a relevant item score 0 and stay in the mean; those whose pool was smaller than the sample asked for
-# rank the whole pool; those with fewer items than the cutoff are still divided by it.
+# %% [markdown] tags=["general"]
+# These are the protocols, with the labels under which results are stored. A protocol reads from left
+# to right: the three options; the number of items in a target set (`t`) or in a sample (`N`); the
+# smallest relevant rating. The last columns count, over all folds, the target sets that a reader should
+# know of: those without a relevant item score 0 and stay in the mean; those whose pool was smaller than
+# the sample asked for rank the whole pool; those with fewer items than the cutoff are still divided by
+# it.
 
-# %% [markdown]
+# %% tags=["hide-input"]
+Markdown(pages.protocols_table(measured))
+
+# %% [markdown] tags=["general"]
 # The systems are those of the paper's Figure 2. It names MF and kNN but neither a library nor a
 # parameter, so both are here in the two readings that the field uses: as predictors of *ratings*,
 # and as *rankers* (why that matters is a section of its own below). Three models of `implicit` stand
@@ -221,150 +287,217 @@ Markdown(f"{pages.data_line(measured)}\n\n{pages.protocols_table(measured)}")
 # %% tags=["hide-input"]
 Markdown(pages.systems_table(systems))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # ### Does theory predict Random?
+#
+# Random is one and the same system in all rows of this table. What changes is the share of relevant
+# items among the targets, and nothing else is needed to say what it scores.
 
 # %% tags=["hide-input"]
-rows = []
-for label in ("AR", "AI", "NN", "1R"):
-    found, rho = (measured["Random", label, name] for name in (precision, "rho"))
-    low, high = found.interval
-    numbers = f"{rho.value:.5f}", f"{found.value:.5f}", pages.interval_text(found, ".5f")
-    rows.append((label, *numbers, f"{(high - low) / 2 / rho.value:.1%}"))
-head = ("design", "predicted", f"Random, {precision}", "95 % interval", "half-width / prediction")
-Markdown(pages.markdown_table(head, rows))
+Markdown(chapter.chance_table(measured))
 
 # %% [markdown]
-# Random is one and the same system in all rows. What changes is the share of relevant items among
-# the targets: from all items to tested items a little, to a sample a lot, and to one in
-# {glue:text}`size` under 1R.
+# Random measures the design, not a recommender.
+# :::{finding} own/RANDOM-SAMPLED
+# holds: From all tested items to a sample of them it rises to {value} its value, and nobody recommends
+#   anything better.
+# refuted: Here the sample is nearly as large as the pool that it is drawn from, and takes Random to
+#   {value} its value.
+# open: A sample takes it to {value} its value.
+# :::
 
 # %% [markdown]
-# ## Figure 2: one metric, three designs
+# ## One metric, four designs
+#
+# ::::{predict} A sample takes away non-relevant items and no relevant one, so everybody gains. Who gains most, relative to their value among all tested items?
+# - the strongest systems
+# - the weakest systems
+# - all by the same factor
+#
+# :::{finding} own/SAMPLED-MOST
+# holds: {which}, which comes to {value} its value.
+# refuted: Nobody here; {which} comes to {value} its value.
+# open: {which}, which comes to {value} its value.
+# :::
+# :::{finding} own/SAMPLED-LEAST
+# holds: {which} gains least, with {value} its value.
+# open: {which} gains least, with {value} its value.
+# :::
+# A relevant item that was ranked tenth has nothing to win where rivals are taken away; one that was
+# ranked hundredth may come into the list. Samples flatter weak systems.
+# ::::
+
+# %% tags=["hide-input", "remove-output"]
+compared = chapter.designs(size, n_sampled)
+in_words = {design.name: (design.label, precision) for design in compared}
+ceilings = {compared[2].name: 1 / cutoff, compared[2].title: 1 / cutoff}
+figure = plotting.plot_designs(measured, in_words, system="Popularity", ceilings=ceilings)
+glue("fig_one_ranking", figure, display=False)
 
 # %% tags=["hide-input"]
-names = [name for name in measured.systems if name != "Random"] + ["Random"]
-panels = {"AR, TI-AN": ("AR", precision), f"AR, TI-NN ({n_sampled})": ("NN", precision)}
-panels[f"1R, TI-NN (t={size})"] = ("1R", precision)
-published = {("AR, TI-AN", "Popularity"): (0.08, 0.005)} if dataset == "ml-1m" else {}
-figure = plot_values(measured, panels, systems=names, published=published)
+order = list(measured.table("AR", precision)["value"].sort_values(ascending=False).index)
+panels = {design.title: (design.label, precision) for design in compared}
+shown = {"title": chapter.values_title(measured, compared, "Popularity"), "ceilings": ceilings}
+shown |= {"beside": {compared[0].title: ("AI", precision)}}
+shown |= {"published": chapter.published_values(dataset, compared[0])}
+figure = plotting.plot_values(measured, panels, systems=order, **shown)
 glue("fig_values", figure, display=False)
-table = measured.values[measured.values["metric"] == precision]
-HTML(downloads(figure, table.set_index("system"), f"figure-2-{measured.dataset['name']}"))
 
-# %% [markdown]
-# ```{glue:figure} fig_values
-# :name: fig-values
-# :alt: Bars of precision for ten systems under three target-set designs, with 95 percent intervals.
-#
-# The paper's Figure 2, three designs side by side. Bars: mean over five folds; whiskers: 95 %
-# intervals from resampling users. The printed bars could not be read; the diamond, where there is
-# one, is the value that the text states.
-# ```
-#
-# Read the axes first: one metric, one dataset, and for the same system a value that depends on the
-# design more than on most changes of a model. A sample takes away non-relevant items and no relevant
-# one, so everybody gains; Random gains by the ratio of the two $\rho$ in the table above.
+# %% tags=["hide-input"]
+table = measured.values[measured.values["metric"] == precision].set_index("system")
+HTML(plotting.downloads(figure, table, f"figure-2-{measured.dataset['name']}"))
 
 # %% tags=["remove-cell"]
-pop = {label: measured["Popularity", label, precision].value for label in ("AR", "AI", "NN", "1R")}
-for label, value in pop.items():
-    glue(f"pop_{label}", f"{value:.3f}", display=False)
+quoted = {f"pop_{label}": text for label, text in chapter.precision_quoted(measured).items()}
+quoted |= {f"flip_{name}": text for name, text in chapter.flips_quoted(measured).items()}
+quoted |= {"n_systems": f"{len(order)}", "n_pairs": f"{len(order) * (len(order) - 1) // 2}"}
+quoted["ceiling"] = f"{1 / cutoff:g}"
+for name, text in quoted.items():
+    glue(name, text, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_values
+# :name: fig-values
+# :alt: Bars of precision for all systems under four designs on one scale, with 95 percent intervals.
+#
+# The paper's Figure 2, on one scale. Bars: mean over five folds; whiskers: 95 % intervals from
+# resampling users; circles: with the whole catalogue as candidates (AI-AN-AR); hatched: beyond the
+# ceiling of 1R. On MovieLens the paper shows AI-AN, TI-AN and 1R; it samples under AR on Last.fm only,
+# so that our second panel is not among its panels, and neither is the fourth, which it discards. Its
+# bars could not be read; the diamond, where there is one, is the value that its text states.
+# ```
 
 # %% [markdown]
-# Popularity scores {glue:text}`pop_AR` among tested items, {glue:text}`pop_NN` when the others are
-# sampled and {glue:text}`pop_1R` with one relevant item per run. None of these numbers is wrong; none
-# of them can be compared with another.
+# Read the scale first. Under 1R all systems are pressed below {glue:text}`ceiling`, whatever they can
+# do; among their users' own test ratings all of them look good, Random included, since the items that
+# nobody should recommend are not there.
+# :::{finding} BCC17-C-TIAI/1
+# holds: The candidates hardly matter here: from AI to TI no system changes by more than {value}.
+# refuted: The candidates matter here: from AI to TI {which} changes by {value}.
+# open: From AI to TI {which} changes most, by {value} ({low} to {high}).
+# :::
+# Values of different panels cannot be compared. Orders can.
+
+# %% tags=["hide-input"]
+figure = plotting.plot_ranks(measured, panels, title=chapter.ranks_title(measured, compared))
+glue("fig_ranks", figure, display=False)
+HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_ranks
+# :name: fig-ranks
+# :alt: Lines that join the rank of each system from design to design; those that move most stand out.
 #
-# ### What an interval is about
+# Ranks by precision, from design to design. The systems whose rank moves most stand out. The title
+# counts pairs that are in one order under the first design and in the other under the last, both
+# differences resolved among all pairs at once.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-C-DISAGREE/1
+# holds: Between AR and 1R, {value} pairs of systems surely change order.
+# refuted: Between AR and 1R no pair of systems changes order.
+# open: Between AR and 1R no pair of systems surely changes order; up to {high} may.
+# :::
+# :::{finding} own/RTEST-PAIRS
+# holds: Between all tested items and the users' own test ratings, {value} of
+#   {glue:text}`n_pairs` do.
+# refuted: Between all tested items and the users' own test ratings, none does.
+# open: Between all tested items and the users' own test ratings, up to {high} of
+#   {glue:text}`n_pairs` may.
+# :::
+# :::{finding} own/RTEST-LAST
+# holds: {numref}`tbl-own-ratings` shows where the two predictors of ratings come from: they tell well
+#   what their users will rate high, *of what they rate*. Whether they will rate it at all is not asked
+#   there, and is most of what a recommender has to know.
+# :::
+
+# %% tags=["hide-input", "remove-output"]
+glue("tbl_own_ratings", Markdown(chapter.own_ratings_table(measured)), display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} tbl_own_ratings
+# :name: tbl-own-ratings
+#
+# Precision among all tested items, and among the user's own test ratings: a tempting target set, since
+# everything in it is judged.
+# ```
+#
+# ## Every design at once
+#
+# ## How sure is that?
+#
+# ### Other users, other items
 #
 # The whiskers say what *other users* would give, on the same catalogue: users are resampled, items
 # stay. Whoever asks what other users **and other items of the same kind** would give has to resample
-# both; the ranks stay, test ratings count as often as their user times their item is drawn. That
-# interval is wider, and most so for a system that lives on a few items.
+# both; the ranks stay, and test ratings count as often as their user times their item is drawn. A
+# system that lives on a few items then depends on whether they are drawn.
+
+# %% tags=["hide-input"]
+Markdown(pages.crossed_sentence(measured, "AR", precision))
 
 # %% tags=["hide-input"]
 Markdown(pages.crossed_table(measured, "AR", precision, systems=chapter.FIGURE_2))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # Verdicts use intervals over users: the paper compares systems on one catalogue
 # ([more](#dev-intervals)).
 #
-# ### Which statements survive?
+# ### Users or runs
 #
-# The test ratings alone ($T_u=R_{test}(u)$) make a tempting target set, since everything in it is
-# judged. {numref}`tbl-rtest` shows why the paper discards it: what is left out are the items that
-# nobody should recommend, and a random ranking of the rest looks good.
-
-# %% tags=["hide-input", "remove-output"]
-columns = {"AR": "AR, TI-AN", "R_test": "test ratings only"}
-table = measured.values.query("label in @columns and metric == @precision").pivot_table(
-    index="system", columns="label", values="value", sort=False
-)
-table = table.assign(ratio=table["R_test"] / table["AR"])[["AR", "R_test", "ratio"]]
-table = table.rename(columns=columns).rename_axis(index=None, columns=None)
-shown = table.style.set_uuid("rtest").format("{:.4f}").format("{:.1f}", subset=["ratio"])
-glue("tbl_rtest", shown, display=False)
-
-# %% [markdown]
-# ```{glue:figure} tbl_rtest
-# :name: tbl-rtest
-#
-# Precision among all tested items, and among the user's own test ratings.
-# ```
-#
-# The candidates matter less. Where nearly every item has a test rating, **AI** and **TI** give the
-# same values; the verdict of BCC17-C-TIAI below says how nearly.
-#
-# ### Are the differences more than noise?
-#
-# The paper reports that all differences in its figure are significant. It tests runs, of which there
-# are many; but the runs of one user depend on each other, so the test per user is the safer one.
-# {numref}`tbl-tests` has both, for the five systems of the figure with MF and kNN as rating
-# predictors.
-
-# %% tags=["hide-input", "remove-output"]
-table = pages.paired_tests_table(
-    measured,
-    {
-        "AR, per user": ("AR", precision, "user"),
-        "1R, per user": ("1R", precision, "user"),
-        "1R, per run": ("1R", precision, "run"),
-    },
-    systems=chapter.FIGURE_2,
-)
-glue("tbl_tests", table.style.set_uuid("tests"), display=False)
-
-# %% [markdown]
-# ```{glue:figure} tbl_tests
-# :name: tbl-tests
-#
-# Differences in precision with the half-width of their 95 % interval (paired t), and p-values of the
-# Wilcoxon signed-rank test.
-# ```
-#
-# Where a difference has another sign per run than per user, the users with many relevant items and
-# those with few prefer different systems: the micro average of Eq. 1 sides with the former.
-#
-# ### Do other metrics agree?
+# The paper reports that all differences in its figure are significant, and names no unit of the test.
+# Under 1R there are two: users, and the runs of which each user has as many as relevant test items.
+# Runs are many, but those of one user depend on each other, so that a test over users is the safer one.
 
 # %% tags=["hide-input"]
-taus = {
-    f"{precision} and {metric}, both AR": chapter.tau_between(
-        measured, ("AR", precision), ("AR", metric)
-    )
-    for metric in (f"nDCG@{cutoff}", "AP", "RR", f"R@{cutoff}")
-}
-taus[f"{precision} under AR and under 1R"] = chapter.tau_between(
-    measured, ("AR", precision), ("1R", precision)
-)
-head = ("orders compared", "Kendall's tau")
-Markdown(pages.quantities_table(taus, head=head, form=".2f"))
+units = {"AR, per user": ("AR", precision, "user"), "1R, per user": ("1R", precision, "user")}
+units["1R, per run"] = ("1R", precision, "run")
+Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 
 # %% [markdown]
-# Tau is 1 for the same order of all systems and -1 for the reverse. Another metric hardly changes who
-# wins; another design may.
+# The table has the five systems of the figure, with MF and kNN as rating predictors: differences in
+# precision with the half-width of their 95 % interval, and *p* of the Wilcoxon signed-rank test. Bold
+# are the pairs with differences of both signs.
+# :::{finding} own/UNIT-FLIPS
+# holds: Of all {glue:text}`n_pairs` pairs of systems, {value} has one winner per run and the other per
+#   user, both beyond doubt. {glue:text}`flip_per_run` serves users with many relevant items better, who
+#   have many runs, and {glue:text}`flip_per_user` the many users with few: Eq. 1 averages over runs and
+#   sides with the former.
+# open: No pair of systems has surely one winner per run and the other per user.
+# refuted: No pair of systems has one winner per run and the other per user.
+# :::
+# :::{finding} BCC17-C-SIG/3
+# holds: Every pair of the five differs under 1R, by either test ($p < .001$).
+# refuted: Not every pair of the five differs under 1R by both tests: the largest *p* is {value}.
+# open: Whether every pair of the five differs under 1R is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Another metric or another design
 #
+# ::::{predict} What changes the order of the systems more: to measure nDCG, AP, reciprocal rank or recall instead of precision, or to change the design?
+# - another metric
+# - another design
+# - both about the same
+#
+# The table below has both. The paper asks the first question only, and the literature argues about it
+# a great deal more than about the second.
+# ::::
+
+# %% tags=["hide-input"]
+Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
+
+# %% [markdown]
+# Kendall's tau is 1 for the same order of all systems and -1 for the reverse.
+# :::{finding} BCC17-C-OTHER
+# yes: Another metric leaves the order of the paper's five systems as it is, or turns one pair round.
+# partly: Not every other metric leaves the order of the paper's five systems as it is.
+# no: Other metrics order the paper's five systems otherwise.
+# undecided: Whether another metric leaves the order of the paper's five systems is open here.
+# :::
+
+# %% [markdown] tags=["general"]
 # ## One name, many algorithms
 #
 # The published order is pLSA, Popularity, MF, kNN, Random. Whether one finds it depends on what "MF"
@@ -373,6 +506,21 @@ Markdown(pages.quantities_table(taus, head=head, form=".2f"))
 # similarities, or fits a matrix with zeros for unrated pairs, and so rewards items that many people
 # rated. The paper gives no parameters. The honest test is a grid: for each reading, every combination
 # of settings that one might have run.
+
+# %% [markdown]
+# ::::{predict} kNN as a rating predictor divides a sum over neighbours by the sum of their similarities. Add 1 to that divisor ("damping"). What happens to its precision among all tested items?
+# - next to nothing
+# - it rises a little
+# - it becomes several times as large
+#
+# :::{finding} own/DAMPED-KNN
+# holds: At the setting of the line-up it becomes {value} what it was.
+# refuted: At the setting of the line-up it becomes {value} what it was, which is little.
+# open: At the setting of the line-up it becomes {value} ({low} to {high}) what it was.
+# :::
+# A mean over one or two votes can be five stars; divided by a little more, it cannot compete with a
+# mean over many. Damping lets popularity back in.
+# ::::
 
 # %%
 references = ("Random", "Popularity", "pLSA")
@@ -393,43 +541,43 @@ grid = run(
 )
 
 # %% tags=["hide-input"]
-families = {
-    f"{family}, {reading}": names
-    for reading in chapter.READINGS
-    for family, names in zip(("MF", "kNN"), chapter.reading_settings(reading), strict=True)
-}
-figure = plot_settings(
-    grid, families, label="AR", metric=precision, references=("pLSA", "Popularity", "Random")
-)
+lines = ("pLSA", "Popularity", "Random")
+shown = {"label": "AR", "metric": precision, "references": lines}
+figure = plotting.plot_settings(grid, chapter.setting_families(), **shown)
 glue("fig_settings", figure, display=False)
 table = grid.values.set_index("system")
-HTML(downloads(figure, table, f"grid-{grid.dataset['name']}"))
+HTML(plotting.downloads(figure, table, f"grid-{grid.dataset['name']}"))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # ```{glue:figure} fig_settings
 # :name: fig-settings
 # :alt: Precision of every parameter setting of MF and kNN in two readings, with pLSA, Popularity and Random as lines.
 #
-# Every point is one setting of the parameter grid (AR, TI-AN). The order of the paper needs MF left
-# of Popularity, and kNN between Random and MF.
+# Every point is one setting of the parameter grid (TI-AN-AR), with the number of settings in a row;
+# kNN as a rating predictor has a row for each damping of its divisor. The order of the paper needs MF
+# left of Popularity, and kNN between Random and MF.
 # ```
 
 # %% tags=["hide-input"]
-rows = []
-for reading in chapter.READINGS:
-    shares = [chapter.grid_share(grid, label, reading) for label in ("AR", "1R")]
-    cells = [f"{share.value:.0%} ({pages.interval_text(share, '.0%')})" for share in shares]
-    mf, knn, count = chapter.nearest_setting(grid, "AR", reading)
-    rows.append((reading, *cells, f"{mf} with {knn}: {count} of 4 steps"))
-head = ("reading", "settings with the order, AR", "1R", "nearest setting (AR)")
-Markdown(pages.markdown_table(head, rows))
+Markdown(chapter.settings_table(grid))
 
 # %% [markdown]
 # The shares count combinations of an MF with a kNN setting for which all four steps of the order
 # hold, with 95 % intervals from resampling users. The nearest setting is the one with most steps in
 # the published direction, and among those the one whose smallest step is largest.
-#
-# ### Does it hang on merged stars?
+# :::{finding} own/ORDER-AS-RATERS
+# holds: Read as rating predictors, {value} of the combinations give the published order.
+# refuted: Even read as rating predictors, {value} of the combinations give the published order.
+# open: Read as rating predictors, {low} to {high} of the combinations give the published order.
+# :::
+# :::{finding} own/ORDER-AS-RANKERS
+# holds: Read as rankers, {value} do: the order is one of readings and parameters, not of MF and kNN.
+# refuted: Read as rankers, {value} do.
+# open: Read as rankers, {low} to {high} do.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Do merged stars matter?
 #
 # Where a dataset keeps the stars 1 to 3 as one value, the models that read stars were given their
 # mean. If the order depended on that choice, it would show here.
@@ -453,14 +601,9 @@ stars = run(
 
 
 # %% tags=["hide-input"]
-table = chapter.star_sensitivity(measured, stars)
-order = table.loc[list(chapter.FIGURE_2)].apply(lambda column: column.is_monotonic_decreasing)
-rows = [(name, *(f"{value:.4f}" for value in row)) for name, *row in table.itertuples()]
-rows.append(("*order of Figure 2*", *order.map({True: "yes", False: "no"})))
-head = (f"{precision} if 1 to 3 stars count", *table.columns)
-Markdown(pages.markdown_table(head, rows))
+Markdown(chapter.stars_table(measured, stars))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # The last row says whether pLSA, Popularity, MF, kNN and Random, with MF and kNN as rating predictors
 # at the settings of the line-up, come in the published order.
 #
@@ -468,8 +611,22 @@ Markdown(pages.markdown_table(head, rows))
 #
 # The lemma says that $1RP$ cannot stray far from ordinary precision on the same sample. How far is
 # "far"? The paper varies two things: it removes test ratings, which leaves fewer relevant items per
-# user (left), and it enlarges the target sets (right). Each system is looked at by itself here, so
-# that one training seed per fold is enough.
+# user, and it enlarges the target sets. Each system is looked at by itself here, so that one training
+# seed per fold is enough.
+
+# %% [markdown]
+# ::::{predict} Target sets grow tenfold. Does 1RP come closer to its bounds, relative to its own value?
+# - closer
+# - neither closer nor farther
+# - farther away
+#
+# :::{finding} BCC17-F3R/4
+# holds: Closer, as the paper says.
+# refuted: Not for all systems: the interval narrows in absolute terms because the values fall, and
+#   against the value it widens.
+# open: That is open here.
+# :::
+# ::::
 
 # %%
 shared, thinned = chapter.lemma_protocols(min_rating, sizes=chapter.target_sizes(size, n_sampled))
@@ -490,18 +647,15 @@ lemma = run(
 )
 
 # %% tags=["hide-input"]
-panels = {
-    title: (list(labels.values()), list(labels))
-    for title, labels in {
-        "test ratings removed (%)": axis_labels(lemma.grid, "removed"),
-        "size of the target set": axis_labels(lemma.grid, "size"),
-    }.items()
-}
-figure = plot_bounds(lemma, panels, systems=lemma.systems)
+panels = chapter.lemma_panels(lemma)
+figure = plotting.plot_bounds(lemma, panels, systems=lemma.systems)
 glue("fig_bounds", figure, display=False)
-HTML(downloads(figure, lemma.values.set_index("system"), f"figure-3-{lemma.dataset['name']}"))
+gaps = plotting.plot_gaps(lemma, panels, systems=lemma.systems)
+glue("fig_gaps", gaps, display=False)
+table = lemma.values.set_index("system")
+HTML(plotting.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # ```{glue:figure} fig_bounds
 # :name: fig-bounds
 # :alt: Precision with one relevant item per run between its lower and upper bound, against removed test ratings and against the size of the target set.
@@ -509,24 +663,40 @@ HTML(downloads(figure, lemma.values.set_index("system"), f"figure-3-{lemma.datas
 # The paper's Figure 3: $1RP$ (line) between the bounds of the lemma (band), as test ratings are
 # removed (left) and as target sets grow (right). The paper shows pLSA and kNN.
 # ```
-
-# %% tags=["hide-input"]
-rows = []
-for system in lemma.systems:
-    for labels, _ in panels.values():
-        gaps = [chapter.lemma_gap(lemma, system, label).value for label in labels]
-        values = [lemma[system, label, precision].value for label in labels]
-        absolute = ", ".join(f"{gap:.4f}" for gap in gaps)
-        relative = ", ".join(f"{a / b:.2f}" for a, b in zip(gaps, values, strict=True))
-        rows.append((system, ", ".join(labels), absolute, relative))
-head = ("system", "varied", "upper - lower", f"the same over 1R{precision}")
-Markdown(pages.markdown_table(head, rows))
+#
+# ```{glue:figure} fig_gaps
+# :name: fig-gaps
+# :alt: The width of the band, by itself and relative to the precision, for each system.
+#
+# The width of those bands (top), and the same relative to the line within (bottom), which the paper
+# does not show. Whiskers: 95 % intervals from resampling users, mostly smaller than the marks.
+# ```
 
 # %% [markdown]
-# Thinning the test data closes the gap, and for a plain reason: with one relevant item per user the
-# two bounds are the same number. Larger target sets shrink the gap only in absolute terms, because
-# all values shrink with $1/t$; look at the last column.
-#
+# With one relevant item per user the two bounds are the same number.
+# :::{finding} BCC17-F3L/5
+# holds: So thinning the test data closes the gap, by itself and relative to $1RP$.
+# refuted: Thinning does not close the gap relative to $1RP$ at every step, though it must in the end.
+# open: Whether thinning closes the gap at every step is open here.
+# :::
+# :::{finding} BCC17-F3R/1
+# holds: Larger target sets narrow it at every step, too, but look at the bottom of
+#   {numref}`fig-gaps`.
+# open: Whether larger target sets narrow it at every step is open here.
+# refuted: Larger target sets do not narrow it at every step.
+# :::
+# :::{finding} BCC17-F3R/4
+# holds: It narrows relative to $1RP$ as well.
+# refuted: Relative to $1RP$ it does not: what shrinks is the value.
+# open: Relative to $1RP$ nothing is sure.
+# :::
+# :::{finding} own/RUNS-SLOPE
+# holds: And the value shrinks by less than the chance of a hit, $1/t$: in logarithms with a slope of
+#   {value:.2f} for {which}, where it falls fastest, and of -1 for Random.
+# refuted: And the value shrinks about as the chance of a hit, $1/t$, does, for {which} in any case.
+# :::
+
+# %% [markdown] tags=["general"]
 # ## Verdicts
 #
 # Definitions and theorems are checked on the data itself: target sets are rebuilt user by user from
@@ -536,32 +706,26 @@ Markdown(pages.markdown_table(head, rows))
 # that was broken on purpose.
 
 # %%
-checks = run_maker(
-    "01_design_alternatives/checks",
-    dataset,
-    parameters={
-        "seed": seed,
-        "split": split,
-        "min_rating": min_rating,
-        "size": size,
-        "cutoff": cutoff,
-        "n_sampled": n_sampled,
-        "grids": [measured.grid.to_dict()],
-    },
-    record="01_design_alternatives/checks",
-)
+made = {"seed": seed, "split": split, "min_rating": min_rating, "size": size, "cutoff": cutoff}
+made |= {"n_sampled": n_sampled, "grids": [measured.grid.to_dict()]}
+record = "01_design_alternatives/checks"
+checks = makers.run_maker(record, dataset, parameters=made, record=record)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "grid": grid, "stars": stars, "lemma": lemma, "checks": checks}
 verdicts = judge_chapter("design alternatives", results)
 HTML(verdict_cards(verdicts))
 
-# %% [markdown]
+# %% tags=["remove-cell"]
+state("design alternatives", results, verdicts)
+
+# %% [markdown] tags=["general"]
 # A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
-# **is open** if it lies on both, or if its verdict hangs on the seed of resampling or training. **Yes**:
-# all parts hold. **No**: some are refuted and none holds. **Partly**: some hold and some are refuted.
-# **Undecided**: none is refuted, some are open. An exact check has no interval.
-#
+# **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
+# **Yes**: all parts hold. **No**: some are refuted and none holds. **Partly**: some hold and some are
+# refuted. **Undecided**: none is refuted, some are open. An exact check has no interval.
+
+# %% [markdown]
 # ## Why
 #
 # **Why is Eq. 4 only an approximation?** In this split $\rho$ is {glue:text}`rho` among tested items
@@ -591,16 +755,88 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # more neighbours, or damping the division, lets popularity back in by degrees; in
 # {numref}`fig-settings` the normalised kNN moves to the right as it does.
 #
+# ## So, does it matter?
+#
+# :::{finding} own/POPULARITY-RANGE
+# holds: **Yes.** By the choice of target sets alone, the precision of one and the same recommender
+#   moves by a factor of {value:.1f} ({low:.1f} to {high:.1f}).
+# refuted: **For the value, little here**: by the choice of target sets the precision of Popularity
+#   moves by a factor of {value:.1f} ({low:.1f} to {high:.1f}).
+# open: **For the value, perhaps**: by the choice of target sets the precision of Popularity moves by a
+#   factor of {value:.1f} ({low:.1f} to {high:.1f}).
+# :::
+# :::{finding} BCC17-C-RANGE/1
+# holds: Without the users' own test ratings, which the paper discards, it is still {value}.
+# refuted: Without the users' own test ratings, which the paper discards, it is {value} only, so that
+#   the other designs happen to lie close together on these data.
+# open: Without the users' own test ratings, which the paper discards, it is {value}.
+# :::
+# :::{finding} BCC17-C-RANGE/5
+# holds: Random, which is equally bad everywhere, moves by {value} among those designs.
+# :::
+#
+# :::{finding} own/RUNS-TAU
+# holds: **For the order, it depends on the question that a design asks.** From AR to 1R Kendall's
+#   $\tau$ of all {glue:text}`n_systems` systems is {value:.2f} ({low:.2f} to {high:.2f}): near
+#   neighbours change places.
+# refuted: **The order** is the same under AR and 1R ($\tau$ = {value:.2f}).
+# open: **For the order**, $\tau$ of all {glue:text}`n_systems` systems from AR to 1R is {value:.2f},
+#   and with what these data leave open anything from {low:.2f} to {high:.2f}.
+# :::
+# :::{finding} own/RTEST-TAU
+# holds: From AR to the users' own test ratings it is {value:.2f} ({low:.2f} to {high:.2f}): that is
+#   another task.
+# refuted: From AR to the users' own test ratings it is {value:.2f}.
+# open: From AR to the users' own test ratings it is {value:.2f} ({low:.2f} to {high:.2f}).
+# :::
+
+# %% [markdown] tags=["general"]
+# (sec-which-design)=
+# ## Which design, when, and what to report
+#
+# No design is right and none is wrong; each answers a question. Choose by the question.
+#
+# | you ask | rank | and say beside the value |
+# |---|---|---|
+# | How good are lists of $n$ from the whole catalogue? | everything (**AN-AR**), candidates **AI**; **TI** only where nearly all items are tested | what Random scores; the share of the catalogue under TI |
+# | Does *this* item come before most others, wherever it stands? | one relevant item per run (**1R**) | the size $t$, the ceiling $1/n$, and whether users or runs are averaged and tested |
+# | The same as the first, with too many items to score? | a sample (**NN-AR**), as large as you can | its size; on some systems, that the order is that of AN |
+# | Who tells best what users think of what they rated? | the user's test ratings | that this is no measure of recommendation: what users do not rate is not there |
+#
+# Values of two rows cannot be compared, nor those of one row with another $t$ or $N$. Where two designs
+# order your systems differently, report both: the difference is a finding about the systems.
+#
+# **When you review**, ask back if you see one of these.
+#
+# - *P@10 without a word on what was ranked.* It can be any of the four bars of
+#   {numref}`fig-one-ranking`.
+# - *P@n above 1/n with one relevant item per ranking.* It cannot be
+#   ([why](#ex-ceiling)).
+# - *No random ranking in the table.* It costs nothing, and tells which design was used.
+# - *Numbers from another paper in the same table*, with another sample size or other candidates.
+# - *Sampled rankings of weak systems that come surprisingly close.* Samples flatter the weak.
+# - *p-values over runs*, or no unit at all.
+# - *"kNN" or "MF" without formula, damping and parameters.*
+# - *Users without relevant test items*: were they left out or counted as 0?
+#
+# **When you write**, a paragraph like these says it all. Code made them from the protocols of this
+# chapter, with its data.
+
+# %% tags=["hide-input"]
+told = [pages.methods_sentence(measured, label) for label in ("AR", "1R")]
+Markdown("\n\n<!-- -->\n\n".join(told))
+
+# %% [markdown] tags=["general"]
 # ## What we had to decide
 #
 # - **Ties** are broken by one seeded random key per user and item, the same in all target sets and
 #   for all systems ([why](#dev-ties)); the lemma is false otherwise.
-# - **Samples**: figures use an own sample per run; the lemma needs one per user
+# - **Samples**: figures draw a new sample for each run; the lemma needs one per user
 #   ([how](#dev-sampling)).
 # - **Users without relevant test items** count as 0 under AR, as the paper's formula has it
 #   ([more](#dev-users)), and rated-low test items stay targets ([more](#dev-low-ratings)).
-# - **Scores that cannot be computed** leave an item out of the list; it is not ranked last by a 0
-#   that might beat negative scores ([more](#dev-nc)).
+# - **Scores that cannot be computed** leave an item out of the list; it does not get a 0, which might
+#   beat negative scores ([more](#dev-nc)).
 # - **Intervals** come from resampling users; runs of one user stay together
 #   ([more](#dev-intervals)).
 # - **Training seeds**: {glue:text}`n_seeds` per fold here; with fewer than five, the order of a system
@@ -682,12 +918,14 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # Values rise, as there are more relevant items; the ceiling of 1R stays, and with it the range
 # between designs grows.
 # ```
-#
+
+# %% [markdown] tags=["general"]
 # ## Summary
 #
 # - A precision value means nothing without its target set: candidates, relevant, non-relevant.
-# - Random measures the design: $\rho$ under AR, $1/t$ under 1R.
+# - Random measures the design: $\rho$ under AR, $1/t$ under 1R. Report it.
 # - 1R is bounded by $1/n$, and by ordinary precision on the same sample, but it is no rescaling of it.
+# - Ranking what users rated anyway is another task than recommending.
 # - "MF" and "kNN" name families. Whether the paper's order appears depends on the reading and on
 #   parameters that it does not give; a comparison has to state both.
 #

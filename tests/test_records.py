@@ -7,13 +7,17 @@ import pytest
 import recbias
 from recbias import Grid
 from recbias.claims import design_alternatives as chapter
+from recbias.claims.combinators import evaluate
 from recbias.claims.evidence import Evidence, NotComputed, axis_labels
+from recbias.claims.judging import load_chapter
 from recbias.claims.parts import Part, combine
 from recbias.claims.quantities import (
     deviation,
     distinct_pairs,
     extreme,
+    flipped_pairs,
     largest_p,
+    lead,
     median,
     opposed_pairs,
     order_tau,
@@ -316,3 +320,70 @@ def test_the_median_has_the_medians_of_the_ends():
     skewed = [(0.1, 0.0, 0.2), (0.2, 0.19, 0.9), (0.9, 0.2, 0.95)]
     found = median(Quantity(v, None, limits=(low, high)) for v, low, high in skewed)
     assert (found.value, found.interval) == (0.2, (0.19, 0.9))
+
+
+# -- leads and flips ---------------------------------------------------------------------------
+
+
+def test_a_lead_is_of_the_worst_over_the_best():
+    values = {name: uncertain(v - 0.1, v + 0.1) for name, v in (("a", 3), ("b", 1), ("c", 2))}
+    pair, found = lead(values, ["a"])
+    assert pair == "a over c"
+    assert found.value == pytest.approx(1)
+    pair, behind = lead(values, ["a", "b"])
+    assert (pair, behind.value) == ("b over c", pytest.approx(-1))
+    for group in ([], ["a", "b", "c"]):
+        with pytest.raises(ConfigError, match="a lead is of some systems over others"):
+            lead(values, group)
+
+
+def paired_tests(user, run, *, p_user=1e-9, p_run=1e-9):
+    """Make paired tests of a and b beside those of a and c, which agree."""
+    rows = []
+    for unit, difference, p in (("user", user, p_user), ("run", run, p_run)):
+        for other, found, value in (("b", difference, p), ("c", 0.1, 1e-9)):
+            rows.append(("a", other, found, value, value))
+        rows.append(("b", "c", 0.1, 1e-9, 1e-9))
+        rows[-3:] = [(*row, "1R", "P@10", unit) for row in rows[-3:]]
+    columns = ["a", "b", "difference", "wilcoxon_p", "wilcoxon_p_holm", "label", "metric", "unit"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("user", "run", "p", "expected"),
+    [
+        (-0.1, 0.2, {}, (["a"], 1)),
+        (0.1, -0.2, {}, (["b"], 1)),
+        (0.1, 0.2, {}, ([], 0)),
+        (-0.1, 0.2, {"p_user": 0.05}, ([], 1)),
+        (-0.1, 0.2, {"p_run": 0.05}, ([], 1)),
+        (0.0, 0.2, {}, ([], 1)),
+        (-0.1, 0.2, {"p_user": math.nan}, ([], 1)),
+    ],
+)
+def test_a_pair_is_flipped_if_both_units_are_sure_of_another_winner(user, run, p, expected):
+    tests = paired_tests(user, run, **p)
+    flips, possible = flipped_pairs(tests, "1R", "P@10", systems=["a", "b", "c"])
+    assert ([flip.per_run for flip in flips], possible) == expected
+
+
+def test_flips_need_every_pair_by_both_units():
+    tests = paired_tests(0.1, 0.1)
+    with pytest.raises(ConfigError, match="3 and 2 of 3 pairs were tested"):
+        flipped_pairs(tests[:-1], "1R", "P@10", systems=["a", "b", "c"])
+
+
+def test_findings_of_leads_and_flips_are_read_from_recorded_results():
+    evidence = Evidence(load_chapter(chapter.CHAPTER, "ml-1m"))
+    ahead = {"finds": "{value}", "measure": "lead", "of": "P[R_test]", "above": 0}
+    (part,) = evaluate(
+        Record.from_dict({**ahead, "systems": ["* (rating prediction)"]}), evidence, "", {}
+    )
+    assert (part.verdict, part.which) == ("holds", "kNN (rating prediction) over MF (ranking)")
+    (part,) = evaluate(Record.from_dict({**ahead, "systems": ["Random"]}), evidence, "", {})
+    assert part.verdict == "refuted"
+    flips = {"finds": "{value}", "measure": "flips", "of": "P[1R]", "systems": "all", "least": 1}
+    (part,) = evaluate(Record.from_dict(flips), evidence, "", {})
+    assert (part.verdict, part.interval) == ("holds", (1, 1))
+    (part,) = evaluate(Record.from_dict({**flips, "but": ["Popularity"]}), evidence, "", {})
+    assert (part.verdict, part.interval) == ("refuted", (0, 0))

@@ -7,7 +7,11 @@
 3. The public address: buttons that need one are there only when ``pyproject.toml`` names one.
 4. Assets: MathJax and style sheet from this repository; nothing that fetches from elsewhere.
 5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table.
+<<<<<<< HEAD
 6. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
+=======
+6. Findings: a sentence of a page in ``book/`` follows the verdicts of the edition's stored results.
+>>>>>>> findings
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +34,7 @@ from sphinx.util import logging
 from pictures import inline_pictures
 from plain_markdown import plain_notebook
 from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
+from recbias.claims.findings import Findings, resolve_findings, stored_findings
 from recbias.errors import RecbiasError
 
 logger = logging.getLogger(__name__)
@@ -65,8 +71,12 @@ def read_executed(app: Sphinx, docname: str, content: list[str]) -> None:
 
 
 def always_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
-    """Read chapters in every build: whether a run is current is not a matter of the page's date."""
-    return [docname for docname in env.found_docs if _chapter(app, docname)]
+    """Read in every build what does not depend on its page's date alone: runs and findings."""
+    return [
+        docname
+        for docname in env.found_docs
+        if _chapter(app, docname) or "{finding}" in Path(env.doc2path(docname)).read_text("utf-8")
+    ]
 
 
 def offer_notebook(
@@ -175,6 +185,24 @@ def _depart_table(translator: Any, node: nodes.Element) -> None:
     translator.depart_figure(node)
 
 
+# -- 6. findings -----------------------------------------------------------------------------------
+@cache
+def _stored_findings(dataset: str) -> list[Findings]:
+    return stored_findings(dataset)
+
+
+def follow_verdicts(app: Sphinx, docname: str, content: list[str]) -> None:
+    """Put the sentences that the edition's data bear out into a page (event source-read)."""
+    if _chapter(app, docname) or "{finding}" not in content[0]:
+        return
+    path = app.env.doc2path(docname)
+    try:
+        found = _stored_findings(app.config.bookkit_edition)
+        content[0] = resolve_findings(content[0], found, lambda line: f"{path}:{line + 1}")
+    except RecbiasError as error:
+        raise ChapterError(str(error)) from error
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
     app.add_config_value("bookkit_editions", [], "env", list)
@@ -186,6 +214,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         app.connect("config-inited", handler)
     app.connect("env-get-outdated", always_outdated)
     app.connect("source-read", read_executed)
+    app.connect("source-read", follow_verdicts)
     app.connect("doctree-read", number_tables)
     app.connect("doctree-resolved", inline_pictures)
     app.connect("build-finished", drop_templates)

@@ -1,7 +1,7 @@
 """Plain Markdown from the MyST of an executed chapter, so that its notebook reads well anywhere.
 
 Roles become their text or value, directives headed quotes, links within the book their text; labels
-go. What is no MyST stays.
+and the marks of sentences that follow verdicts go. What is no MyST stays.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:+-]+)\} ?(?P<argument
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}(?P<ticks>`+)(?P<text>.+?)(?P=ticks)", re.DOTALL)
 _TITLED = re.compile(r"(?P<title>.*?)\s*<[^<>]+>$", re.DOTALL)
 _INNER_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?![a-z]+:)[^()]*\)")
+_OF_LIST = re.compile(r"[-*+] | +\S")
+_FINDING = re.compile(r'<span class="finding"[^>]*>(.*?)</span>', re.DOTALL)
 _DROPPED = {"exercise-end", "solution-end", "bibliography", "tableofcontents"}
 
 
@@ -72,7 +74,7 @@ def plain_markdown(text: str, glued: Mapping[str, Mime]) -> str:
     >>> plain_markdown("See {doc}`the notes <notes>`: {glue:text}`p:.2f`, {math}`x^2`.", glued)
     'See the notes: 0.10, $x^2$.'
     """
-    lines = text.splitlines()
+    lines = _FINDING.sub(r"\1", text).splitlines()
     out: list[str] = []
     prose: list[str] = []
 
@@ -114,6 +116,8 @@ def _directive(name: str, argument: str, body: list[str], glued: Mapping[str, Mi
     if name == "glue:md":
         return plain_markdown(_content(argument, "text/markdown", glued), glued).splitlines()
     inner = plain_markdown("\n".join(body), glued).splitlines()
+    if name == "predict":
+        return _question(plain_markdown(argument, glued), inner)
     if name in {"glue", "glue:any", "glue:figure", "figure", "image"}:
         return [f"*{line}*" if line.strip() else "" for line in inner]
     kind = name.removesuffix("-start").capitalize()
@@ -123,6 +127,24 @@ def _directive(name: str, argument: str, body: list[str], glued: Mapping[str, Mi
         argument = ""  # the label of its exercise
     head = f"> **{kind}{': ' + argument if argument else ''}**"
     return [head, *[">", *[f"> {line}".rstrip() for line in inner]]] if inner else [head]
+
+
+def _question(question: str, inner: list[str]) -> list[str]:
+    """Write a question, the list of its options, and the answer behind a disclosure."""
+    end = next((n for n, line in enumerate(inner) if line and not _OF_LIST.match(line)), len(inner))
+    options, answer = ("\n".join(part).strip().splitlines() for part in (inner[:end], inner[end:]))
+    unfold = "<details><summary>Look at the answer</summary>"
+    return [
+        f"**Predict, then look: {question}**",
+        "",
+        *options,
+        "",
+        unfold,
+        "",
+        *answer,
+        "",
+        "</details>",
+    ]
 
 
 def _role(role: re.Match[str], glued: Mapping[str, Mime]) -> str:

@@ -11,7 +11,8 @@ The type of a parameter is its annotation, or the type of its default. A comment
 above. A page whose header says ``recbias: {summary: true}`` has no results of its own: it is run
 after all others and shows what they stored. Papermill executes the chapter; the executed notebook
 is kept and used again until its code, its parameters, the package, the data or the lock change.
-Prose may change without a new run.
+Prose may change without a new run, and the sentences in it that follow verdicts (see
+`recbias.claims.findings`) are put in afterwards.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,7 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
+from recbias.claims.findings import check_findings, find_findings, resolve_findings
 from recbias.datasets import dataset_info, find_files, is_path, options_file
 from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
 from recbias.places import clone_root
@@ -56,6 +58,7 @@ _INPUTS = (
     "src/**/*.py",
     "data/registry*",
     "data/published/**/*",
+    "data/findings/**/*",
     "data/recorded/**/*",
     "requirements.lock",
 )
@@ -384,8 +387,9 @@ def run_chapter(
     Raises
     ------
     ConfigError
-        If the data set or a parameter is unknown or mistyped, or if results are to be recorded for
-        other than the chapter's own parameters or for a table; no kernel is started.
+        If the data set or a parameter is unknown or mistyped, if a sentence names no part or
+        verdict, or if results are to be recorded for other than the chapter's own parameters or for
+        a table; no kernel is started. If no cell states what a sentence follows.
     MissingData
         If the table is not there, or the data set whose results are to be recorded.
     BuildError
@@ -405,6 +409,9 @@ def run_chapter(
         out = folder / _file_name("--".join(parts)) / f"{chapter.name}.ipynb"
     data = _with_options(table) if table else _files_of(dataset, needed=record)
     source = chapter.notebook()
+    for place, cell in enumerate(source.cells):
+        if cell.cell_type == "markdown":  # a slip in a sentence is told before anything runs
+            check_findings(cell.source, _place_in(chapter, source, place))
     results = out.parent / "results" if changed else chapter.root / "_build" / "results"
     key = _run_key(chapter, source, values, data)
     if record:
@@ -460,6 +467,17 @@ def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:
     lines = chapter.source.read_text(encoding="utf-8").splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("# %%")]
     return starts if len(starts) == len(notebook.cells) else None
+
+
+def _place_in(chapter: Chapter, notebook: NotebookNode, number: int) -> Callable[[int], str]:
+    """Name the place of the lines of a Markdown cell: file, line and cell."""
+    starts = line_numbers(chapter, notebook)
+
+    def place(line: int) -> str:
+        where = f"{chapter.source}:{starts[number] + line + 2}" if starts else str(chapter.source)
+        return f"{where} (cell {number + 1})"
+
+    return place
 
 
 def _file_name(text: str) -> str:
@@ -636,7 +654,8 @@ def _page(
 ) -> NotebookNode:
     """Join prose and tags of the source with the outputs of the run, free of times and random ids.
 
-    The parameters cell shows the values that were used; papermill's extra cell is left out.
+    The parameters cell shows the values that were used; papermill's extra cell is left out. Which
+    sentences the prose holds is decided by what the cells state.
     """
     outputs = iter(
         cell.outputs
@@ -657,6 +676,11 @@ def _page(
             if _has_tag(cell, "parameters"):
                 cell.source = _with_values(cell.source, values)
         cells.append(cell)
+    stated = [found for cell in cells for found in find_findings(cell.get("outputs", ()))]
+    for number, cell in enumerate(cells):
+        if cell.cell_type == "markdown":
+            place = _place_in(chapter, source, number)
+            cell.source = resolve_findings(cell.source, stated, place)
     language = dict(run.metadata.get("language_info", {}))
     language.pop("version", None)
     metadata = {

@@ -15,11 +15,15 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from recbias.experiment import Results
+from recbias.results import Quantity
 
 __all__ = [
     "downloads",
     "plot_bounds",
+    "plot_designs",
+    "plot_gaps",
     "plot_ranges",
+    "plot_ranks",
     "plot_settings",
     "plot_target_sets",
     "plot_truth",
@@ -67,14 +71,68 @@ def use_book_style() -> None:
     set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None}, bbox_inches=None)
 
 
+def plot_designs(
+    results: Results,
+    designs: Mapping[str, tuple[str, str]],
+    *,
+    system: str,
+    ceilings: Mapping[str, float] | None = None,
+) -> Figure:
+    """Plot the values of one system under several designs, with their numbers.
+
+    Parameters
+    ----------
+    results
+        Measured values.
+    designs
+        What each bar is called, to (protocol label, metric).
+    system
+        The system.
+    ceilings
+        Largest possible value by the name of a bar.
+
+    Returns
+    -------
+    Figure
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 0.75 + 0.42 * len(designs)))
+    colours = sns.color_palette("colorblind")
+    found = [results[system, label, metric] for label, metric in designs.values()]
+    for row, (name, each) in enumerate(zip(designs, found, strict=True)):
+        low, high = each.interval
+        axis.barh(row, each.value, color=colours[row % len(colours)], height=0.66)
+        axis.hlines(row, low, high, color="black", linewidth=1.4)
+        end = max(each.value, high, (ceilings or {}).get(name, 0.0))
+        axis.annotate(f"{each.value:.3f}", (end, row), (6, 0), textcoords="offset points",
+                      va="center", fontweight="bold")  # fmt: skip
+        if name in (ceilings or {}):
+            limit = ceilings[name]  # type: ignore[index]
+            axis.vlines(limit, row - 0.45, row + 0.45, color="black", linestyle="--")
+            axis.annotate(f"cannot exceed {limit:g}", (limit, row), (52, 0), va="center",
+                          textcoords="offset points")  # fmt: skip
+    axis.set_yticks(range(len(designs)), list(designs))
+    axis.invert_yaxis()
+    axis.margins(x=0.2)
+    axis.set_xlim(left=0)
+    axis.locator_params(axis="x", nbins=5)
+    axis.grid(visible=False, axis="y")
+    metrics = dict.fromkeys(metric for _, metric in designs.values())
+    figure.suptitle(f"{' and '.join(metrics)} of {system}, by what is ranked", fontweight="bold",
+                    fontsize=FONT_SIZE)  # fmt: skip
+    return _detached(figure)
+
+
 def plot_values(
     results: Results,
     panels: Mapping[str, tuple[str, str]],
     *,
     systems: Sequence[str],
     published: Mapping[tuple[str, str], tuple[float, float]] | None = None,
+    beside: Mapping[str, tuple[str, str]] | None = None,
+    ceilings: Mapping[str, float] | None = None,
+    title: str = "",
 ) -> Figure:
-    """Plot one bar per system with its 95 % interval, a panel per protocol and metric.
+    """Plot a bar per system with its 95 % interval, a panel per protocol and metric, on one scale.
 
     Parameters
     ----------
@@ -86,38 +144,117 @@ def plot_values(
         From top to bottom.
     published
         Published value and its uncertainty by (panel title, system); drawn as a diamond.
+    beside
+        A second (protocol label, metric) by panel title; drawn as circles.
+    ceilings
+        Largest possible value by panel title; what lies beyond it is hatched.
+    title
+        The message of the figure.
 
     Returns
     -------
     Figure
     """
-    height = 0.9 + 0.34 * len(systems)
-    figure, axes = plt.subplots(1, len(panels), figsize=(WIDTH, height), sharey=True, squeeze=False)
+    lines = max(name.count("\n") for name in panels) + title.count("\n")
+    height = 1.0 + 0.2 * lines + 0.29 * len(systems)
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=(WIDTH, height), sharey=True, sharex=True, squeeze=False
+    )
     places = np.arange(len(systems))
     colours = sns.color_palette("colorblind")
-    for number, (axis, (title, (label, metric))) in enumerate(
-        zip(axes[0], panels.items(), strict=True)
-    ):
-        table = results.table(label, metric).loc[list(systems)]
+    for number, (axis, (name, asked)) in enumerate(zip(axes[0], panels.items(), strict=True)):
+        table = results.table(*asked).loc[list(systems)]
         errors = np.array([table["value"] - table["low"], table["high"] - table["value"]])
         axis.barh(
             places, table["value"], xerr=np.maximum(errors, 0), color=colours[number],
             height=0.7, error_kw={"elinewidth": 1.2, "capsize": 2},
         )  # fmt: skip
+        if name in (beside or {}):
+            other = results.table(*beside[name]).loc[list(systems)]  # type: ignore[index]
+            axis.plot(other["value"], places, "o", color="black", markerfacecolor="none", zorder=4)
         for (panel, system), (value, uncertainty) in (published or {}).items():
-            if panel == title and system in systems:
+            if panel == name and system in systems:
                 axis.errorbar(
                     value, systems.index(system), xerr=uncertainty, fmt="D", color="black",
-                    markerfacecolor="white", markersize=6, capsize=2, zorder=5, label="published",
+                    markerfacecolor="white", markersize=6, capsize=2, zorder=5,
                 )  # fmt: skip
-                axis.legend(loc="lower right")
-        axis.set_title(title)
-        axis.set_xlabel(metric)
-        axis.set_xlim(left=0)
+        axis.set_title(name)
         axis.locator_params(axis="x", nbins=3)
         axis.grid(visible=False, axis="y")
+    axes[0, 0].set_xlim(left=0)  # of all panels, now that all of them are filled
+    for name, axis in zip(panels, axes[0], strict=True):
+        if name in (ceilings or {}):
+            limit = ceilings[name]  # type: ignore[index]
+            axis.axvline(limit, color="black", linestyle="--", linewidth=1.2)
+            end = max(axis.get_xlim()[1], limit)
+            axis.axvspan(limit, end, facecolor="none", hatch="//", edgecolor="0.8", linewidth=0)
+            axis.set_xlim(right=end)
     axes[0, 0].set_yticks(places, systems)
     axes[0, 0].invert_yaxis()
+    figure.supxlabel(" and ".join(dict.fromkeys(metric for _, metric in panels.values())),
+                     fontsize=FONT_SIZE)  # fmt: skip
+    if title:
+        figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return _detached(figure)
+
+
+def plot_ranks(
+    results: Results,
+    columns: Mapping[str, tuple[str, str]],
+    *,
+    title: str = "",
+    n_marked: int = 3,
+) -> Figure:
+    """Plot the rank of each system, a column per protocol and metric, joined by lines.
+
+    Parameters
+    ----------
+    results
+        Measured values.
+    columns
+        Title of each column, to (protocol label, metric).
+    title
+        The message of the figure.
+    n_marked
+        So many systems stand out: those whose ranks differ most, if by two or more.
+
+    Returns
+    -------
+    Figure
+        Systems come in the order of the first column.
+    """
+    values = pd.DataFrame({name: results.table(*asked)["value"] for name, asked in columns.items()})
+    ranks = values.rank(ascending=False, method="first").astype(int)
+    ranks = ranks.sort_values(ranks.columns[0])
+    moves = (ranks.max(axis=1) - ranks.min(axis=1)).sort_values(ascending=False, kind="stable")
+    marked = [name for name in moves.index[:n_marked] if moves[name] >= 2]
+    lines = max(name.count("\n") for name in columns) + title.count("\n")
+    figure, axis = plt.subplots(figsize=(WIDTH, 0.8 + 0.2 * lines + 0.3 * len(ranks)))
+    colours = iter(sns.color_palette("colorblind", 10)[i] for i in (0, 3, 2, 4))
+    styles = iter(("-", "--", "-.", ":"))
+    places = np.arange(len(columns))
+    for name, row in ranks.iterrows():
+        own = {"color": "0.72", "linewidth": 1.6, "zorder": 2}
+        if name in marked:
+            own = {"color": next(colours), "linewidth": 3.0, "linestyle": next(styles), "zorder": 3}
+        axis.plot(
+            places, row, marker="o", markersize=18, markerfacecolor="white", markeredgewidth=1.8,
+            **own,
+        )  # fmt: skip
+        for place, rank in zip(places, row, strict=True):
+            axis.annotate(f"{rank}", (place, rank), ha="center", va="center", zorder=5)
+    axis.set_yticks(range(1, len(ranks) + 1), ranks.index)
+    for label in axis.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() in marked else "normal")
+    axis.set_ylim(len(ranks) + 0.6, 0.4)
+    axis.set_xlim(-0.25, len(columns) - 0.75)
+    axis.set_xticks(places, list(columns))
+    axis.xaxis.tick_top()
+    axis.grid(visible=False)
+    axis.tick_params(length=0)
+    sns.despine(ax=axis, left=True, bottom=True)
+    if title:
+        figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return _detached(figure)
 
 
@@ -166,6 +303,59 @@ def plot_bounds(
     return _detached(figure)
 
 
+def plot_gaps(
+    results: Results,
+    panels: Mapping[str, tuple[Sequence[str], Sequence[float]]],
+    *,
+    systems: Sequence[str],
+) -> Figure:
+    """Plot the width of the lemma's interval, above by itself and below relative to 1RP.
+
+    Parameters
+    ----------
+    results, panels
+        As for :func:`plot_bounds`; replicates have to be kept.
+    systems
+        One line each, with 95 % intervals.
+
+    Returns
+    -------
+    Figure
+    """
+    figure, axes = plt.subplots(
+        2, len(panels), figsize=(WIDTH, 5.0), sharex="col", sharey="row", squeeze=False
+    )
+    colours, marks = sns.color_palette("colorblind"), "osD^vP*X"
+    for column, (axis_label, (labels, places)) in enumerate(panels.items()):
+        shift = 0.012 * (max(places) - min(places))
+        for number, system in enumerate(systems):
+            for axis, relative in zip(axes[:, column], (False, True), strict=True):
+                found = [_gap(results, system, label, relative=relative) for label in labels]
+                ends = np.array([each.interval for each in found]).T
+                value = np.array([each.value for each in found])
+                axis.errorbar(
+                    np.asarray(places) + shift * (number - (len(systems) - 1) / 2), value,
+                    yerr=np.maximum([value - ends[0], ends[1] - value], 0), label=system,
+                    color=colours[number], marker=marks[number % len(marks)], markersize=6,
+                )  # fmt: skip
+                axis.set_xticks(list(places))
+        axes[1, column].set_xlabel(axis_label)
+    for axis in axes[:, 0]:
+        axis.set_ylim(bottom=0)
+    axes[0, 0].set_ylabel("upper - lower bound")
+    axes[1, 0].set_ylabel(f"the same / 1R{results.metric(labels[0], 'P')}")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=2, frameon=False)
+    return _detached(figure)
+
+
+def _gap(results: Results, system: str, label: str, *, relative: bool) -> Quantity:
+    lower, value, upper = (
+        results[system, label, str(results.metric(label, name))] for name in ("lower", "P", "upper")
+    )
+    return (upper - lower) / value if relative else upper - lower
+
+
 def plot_settings(
     results: Results,
     families: Mapping[str, Sequence[str]],
@@ -195,11 +385,11 @@ def plot_settings(
     colours = sns.color_palette("colorblind")
     titles = []
     for row, (family, names) in enumerate(families.items()):
-        titles.append(f"{family}\n({len(names)} settings)")
+        titles.append(f"{family} ({len(names)})")
         values = [results[name, label, metric].value for name in names]
         # Spread over the row in the order of the grid, so that no two points hide each other.
         offsets = np.linspace(-0.28, 0.28, len(names))
-        axis.plot(values, row + offsets, ".", color=colours[row], markersize=6, alpha=0.8)
+        axis.plot(values, row + offsets, ".", color=colours[row % 10], markersize=7, alpha=0.8)
     for name, style in zip(references, ("-", "--", ":"), strict=False):
         value = results[name, label, metric].value
         axis.axvline(value, color="0.25", linestyle=style, linewidth=1.4, label=name)
@@ -314,7 +504,7 @@ def plot_target_sets() -> Figure:
         "TI-NN-AR": [("", "cde", "de")],
         "TI-NN-1R": [("run 1", "cd", "d"), ("run 2", "be", "e")],
     }
-    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2), width_ratios=(1, 1.35))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.3), width_ratios=(1, 1.4))
     blue, orange, grey = (
         sns.color_palette("colorblind")[0],
         sns.color_palette("colorblind")[1],
@@ -331,21 +521,21 @@ def plot_target_sets() -> Figure:
         left.text(-0.3, row + 0.4, name, ha="right", va="center")
     for column, item in enumerate(items):
         left.text(column + 0.45, -0.3, item, ha="center", va="bottom")
-    left.text(0, 3.35, "blue: relevant in test\nwhite, 3: test, below threshold\ngrey: training",
-              va="top", fontsize=10)  # fmt: skip
+    left.text(-0.6, 3.2, "blue: relevant in test\n3: rated low in test\ngrey: training", va="top")
     left.set(xlim=(-0.8, 6), ylim=(5.2, -1), title="ratings")
     height = 0.0
     for design, sets in designs.items():
-        right.text(-0.4, height + 0.4, design, ha="right", va="center", fontsize=10)
+        right.text(-0.4, height + 0.4, design, ha="right", va="center")
         for run, members, positives in sets:
             for column, item in enumerate(members):
                 colour = blue if item in positives else orange
                 right.add_patch(plt.Rectangle((column, height), 0.9, 0.8, facecolor=colour))
-                right.text(column + 0.45, height + 0.4, item, ha="center", va="center", color="w")
-            right.text(len(members) + 0.2, height + 0.4, run, va="center", fontsize=10)
+                ink = "white" if colour == blue else "black"
+                right.text(column + 0.45, height + 0.4, item, ha="center", va="center", color=ink)
+            right.text(len(members) + 0.2, height + 0.4, run, va="center")
             height += 1
         height += 0.25
-    right.set(xlim=(-3.4, 5.2), ylim=(height + 0.1, -1), title="target sets of user u")
+    right.set(xlim=(-4.0, 5.0), ylim=(height + 0.1, -1), title="target sets of user u")
     for axis in (left, right):
         axis.set_axis_off()
     return _detached(figure)

@@ -45,6 +45,13 @@ GLUED = {
         ("```{glue:figure} f\n:name: fig-f\n\nA line.\n```", "*A line.*"),
         ("```{glue:md} row\n:format: myst\n```", "a *b* $c$"),
         (":::{tip}\nt\n:::", "> **Tip**\n>\n> t"),
+        (
+            "a\n::::{predict} Is {math}`x` 2?\n- yes, it\n  is\n\n* no\n\n"
+            "It is {glue:text}`share`.\n\n:::{note}\nb\n:::\n::::\nc",
+            "a\n**Predict, then look: Is $x$ 2?**\n\n- yes, it\n  is\n\n* no\n\n"
+            "<details><summary>Look at the answer</summary>\n\n"
+            "It is 0.1234.\n\n> **Note**\n>\n> b\n\n</details>\nc",
+        ),
         ("```python\nx = '{math}`y`'\n```", "```python\nx = '{math}`y`'\n```"),
         ("no MyST: $\\{a\\}$ `{b}` {c}", "no MyST: $\\{a\\}$ `{b}` {c}"),
     ],

@@ -14,6 +14,7 @@ from recbias.claims.cards import (
 )
 from recbias.claims.checks import Check, Checks
 from recbias.claims.explaining import explain_claim
+from recbias.claims.findings import state
 from recbias.claims.judging import (
     VERDICTS,
     Verdict,
@@ -48,6 +49,7 @@ __all__ = [
     "load_provenance",
     "scorecard",
     "scorecard_html",
+    "state",
     "totals",
     "verdict_cards",
 ]

@@ -11,7 +11,9 @@ from recbias.claims.quantities import (
     deviation,
     distinct_pairs,
     extreme,
+    flipped_pairs,
     largest_p,
+    lead,
     median,
     opposed_pairs,
     order_tau,
@@ -77,7 +79,7 @@ def evaluate(
 
 def _reads_an_order(record: Record) -> bool:
     """Tell whether a record compares systems with each other, and not each with itself."""
-    if record.measure in ("tau", "share", "opposed", "distinct", "significance"):
+    if record.measure in _OF_ORDERS or record.measure == "lead":
         return True
     return record.measure in _PAIRED and len({term.system for term in record.of}) > 1
 
@@ -93,6 +95,8 @@ def _estimates(
         yield "", functions[record.name](evidence, record)
     elif record.measure in _OF_ORDERS:
         yield "", _OF_ORDERS[record.measure](record, evidence)
+    elif record.measure == "lead":
+        yield _lead(record, evidence)
     else:
         yield from _taken(record, evidence)
 
@@ -198,10 +202,28 @@ def _significance(record: Record, evidence: Evidence) -> float:
     return found
 
 
+def _flips(record: Record, evidence: Evidence) -> Quantity:
+    (term,) = record.of
+    tests = evidence.table(term.table, term.edition or "").tests
+    metric = evidence.metric(term)
+    flips, possible = flipped_pairs(tests, term.label, metric, systems=evidence.systems(record))
+    surely = float(len(flips))
+    evidence.note(term.table, f"pairs flipped in {metric} under {term.label}", surely)
+    return Quantity(surely, None, limits=(surely, float(possible)))
+
+
+def _lead(record: Record, evidence: Evidence) -> _Found:
+    (term,) = record.of
+    names = [name for name in evidence.expand(("all",), term) if name not in record.but]
+    values = {name: evidence.quantity(term, system=name) for name in names}
+    return lead(values, evidence.systems(record))
+
+
 _OF_ORDERS: Mapping[str, Callable[[Record, Evidence], Estimate]] = {
     "tau": _tau,
     "opposed": _opposed,
     "distinct": _distinct,
     "share": _share,
     "significance": _significance,
+    "flips": _flips,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -13,7 +13,7 @@ from recbias.claims.ledger import Claim, claims
 from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
 from recbias.claims.parts import ChapterResults, Part, combine
-from recbias.claims.records import ClaimCriterion
+from recbias.claims.records import ClaimCriterion, Record
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.datasets import dataset_info, is_path
 from recbias.errors import ConfigError, StoreError
@@ -23,6 +23,7 @@ from recbias.verification import missing_results
 __all__ = [
     "VERDICTS",
     "Verdict",
+    "find_parts",
     "judge",
     "judge_chapter",
     "load_chapter",
@@ -124,10 +125,12 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
     return _judge(claim, results, find_judged(claim.topic), cache(load_chapter))
 
 
-_Load = Callable[[str, str], ChapterResults]
-
-
-def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _Load) -> Verdict:
+def _judge(
+    claim: Claim,
+    results: ChapterResults,
+    judged: Judged | None,
+    load: Callable[[str, str], ChapterResults],
+) -> Verdict:
     if judged is None:
         return Verdict(claim, "not yet")
     criterion = locked_criteria(claim.topic).get(claim.id)
@@ -136,22 +139,12 @@ def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _
     if not results:
         return Verdict(claim, "not yet", reason="its chapter was not run on this dataset")
     first = next(iter(results.values()))
-    dataset, origin, lacks = first.dataset["name"], first.origin, _lacks(first.dataset)
-    if reason := missing_need(claim, dataset, lacks):
+    origin = first.origin
+    if reason := missing_need(claim, first.dataset["name"], _lacks(first.dataset)):
         return Verdict(claim, "not testable here", reason=reason, origin=origin)
     if criterion is None:
         return Verdict(claim, "not yet")
-    evidence = Evidence(results, partial(load, judged.chapter))
-    parts: list[Part] = []
-    missing: list[str] = []
-    for record in criterion.records:
-        if lack := missing_need(record, dataset, lacks):
-            parts.append(Part(record, None, lacks=lack))
-            continue
-        try:
-            parts += evaluate(record, evidence, claim.id, judged.functions)
-        except NotComputed as absent:
-            missing.append(str(absent))
+    parts, missing = find_parts(criterion.records, results, judged, load, claim.id)
     if missing:
         reason = f"its results are missing: {', '.join(dict.fromkeys(missing))}"
         return Verdict(claim, "not yet", tuple(parts), reason, origin, criterion=criterion)
@@ -164,6 +157,51 @@ def _judge(claim: Claim, results: ChapterResults, judged: Judged | None, load: _
     mended = any(part.record.corrects for part in parts)
     corrected = combine(parts, corrected=True) if mended else ""
     return Verdict(claim, found, tuple(parts), "", origin, corrected, criterion)
+
+
+def find_parts(
+    records: Iterable[Record],
+    results: ChapterResults,
+    judged: Judged,
+    load: Callable[[str, str], ChapterResults],
+    claim: str = "",
+) -> tuple[list[Part], list[str]]:
+    """Find what records ask for in a chapter's results.
+
+    Parameters
+    ----------
+    records
+        Of a claim's criterion, or of findings of this book.
+    results
+        The chapter's results by name, one at least.
+    judged
+        The chapter.
+    load
+        Gives the results of a chapter on another data set.
+    claim
+        Id of the claim, for its checks.
+
+    Returns
+    -------
+    parts : list of Part
+        In the order of the records; without those whose results are missing.
+    missing : list of str
+        What is missing.
+    """
+    dataset = next(iter(results.values())).dataset
+    lacks = _lacks(dataset)
+    evidence = Evidence(results, partial(load, judged.chapter))
+    parts: list[Part] = []
+    missing: list[str] = []
+    for record in records:
+        if lack := missing_need(record, dataset["name"], lacks):
+            parts.append(Part(record, None, lacks=lack))
+            continue
+        try:
+            parts += evaluate(record, evidence, claim, judged.functions)
+        except NotComputed as absent:
+            missing.append(str(absent))
+    return parts, missing
 
 
 def _lacks(dataset: Mapping[str, Any]) -> set[str]:

@@ -15,19 +15,23 @@ from recbias.claims.ledger import claims
 from recbias.claims.showing import table_html
 from recbias.experiment import Results
 from recbias.metrics import Metric
+from recbias.protocol import Protocol
 from recbias.recommenders import line_up_sources
 from recbias.results import Quantity
 
 __all__ = [
     "claims_of",
+    "crossed_sentence",
     "crossed_table",
     "data_line",
     "interval_text",
     "markdown_table",
+    "methods_sentence",
     "paired_tests_table",
     "plain",
     "protocols_table",
     "quantities_table",
+    "ranked_words",
     "systems_table",
     "task_table",
 ]
@@ -97,6 +101,10 @@ def data_line(results: Results, note: str = "") -> str:
             f"Computed by recbias {versions['recbias']} with numpy {versions['numpy']}, "
             f"key `{results.key[:12]}`."
         )
+    if "merged" in data["title"]:
+        origin += (
+            " Why some stars are one value is told on the page of the [data](#data-merged-stars)."
+        )
     return (
         f"**Data: {plain(data['title'])}**, {data['n_ratings']:,} ratings by {data['n_users']:,} "
         f"users on {data['n_items']:,} items. {origin}{f' {note}' if note else ''}"
@@ -121,16 +129,39 @@ def protocols_table(results: Results) -> str:
     metrics = {metric for every in grid.parsed_metrics.values() for metric in every}
     cutoffs = {metric.cutoff for metric in metrics} - {None}
     shortest = f"{cutoffs.pop()}" if len(cutoffs) == 1 else "the cutoff"
-    head = ["label", "protocol", *(["test"] if grid.tests else [])]
-    head += ["target sets", "no relevant item", "sample short", f"fewer than {shortest}"]
+    head = ["label", "what is ranked", "protocol", *(["test"] if grid.tests else [])]
+    head += ["target sets", "without a relevant item", "with a short sample"]
+    head += [f"with fewer than {shortest} items", "smallest"]
     counts = ("sets", "no_relevant", "short_sample", "below_cutoff", "smallest")
     sets = results.target_sets.set_index("label").to_dict("index")
     rows = []
     for label, protocol in grid.parsed.items():
         side = [f"`{grid.test(label)}`"] if grid.tests else []
-        cells = [plain(label), f"`{protocol}`", *side]
+        cells = [plain(label), ranked_words(protocol), f"`{protocol}`", *side]
         rows.append([*cells, *(f"{sets[label][name]:,}" for name in counts)])
-    return markdown_table([*head, "smallest"], rows)
+    return markdown_table(head, rows)
+
+
+def ranked_words(protocol: Protocol) -> str:
+    """Say which items a protocol ranks, besides training items, which it leaves out.
+
+    Examples
+    --------
+    >>> ranked_words(Protocol.parse("TI-NN-1R t=100 rel>=5"))
+    'one relevant item, 99 sampled anew for each'
+    >>> ranked_words(Protocol.parse("TI-AN-AR rel>=5 condensed"))
+    "the user's own test ratings"
+    """
+    rule = protocol.rule
+    if protocol.condensed:
+        return "the user's own test ratings"
+    whole = {"AI": "the whole catalogue", "TI": "all items with a test rating"}[rule.candidates]
+    if rule.relevant == "AR":
+        return whole if rule.others == "AN" else f"all relevant items, {rule.n_sampled:,} sampled"
+    if rule.others == "AN":
+        return f"one relevant item, all others of {whole}"
+    drawn = "once for all runs of a user" if rule.relevant == "1R-shared" else "anew for each"
+    return f"one relevant item, {rule.n_sampled:,} sampled {drawn}"
 
 
 def systems_table(line_up: str) -> str:
@@ -228,12 +259,35 @@ def crossed_table(
     return markdown_table(head, rows)
 
 
+def crossed_sentence(results: Results, label: str, metric: Metric | str) -> str:
+    """Say by how much items, resampled beside users, widen the intervals of all systems.
+
+    Parameters
+    ----------
+    results, label, metric
+        As for :func:`crossed_table`.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    asked = (results.crossed["label"] == label) & (results.crossed["metric"] == str(metric))
+    both = results.crossed[asked].set_index("system")["se"]
+    times = (both / results.table(label, metric)["se"]).dropna().sort_values()
+    return (
+        f"Resampling items as well takes the interval of {plain(str(times.index[0]))} to "
+        f"{times.iloc[0]:.1f} times its width, and that of {plain(str(times.index[-1]))} to "
+        f"{times.iloc[-1]:.1f} times."
+    )
+
+
 def paired_tests_table(
     results: Results,
     columns: Mapping[str, tuple[str, Metric | str, str]],
     *,
     systems: Sequence[str],
-) -> pd.DataFrame:
+) -> str:
     """Lay out the paired tests of some systems: differences with their intervals, and p-values.
 
     Parameters
@@ -247,24 +301,101 @@ def paired_tests_table(
 
     Returns
     -------
-    DataFrame
-        A row per pair; for each title the difference with the half-width of its 95 % interval
-        (paired t), and p of the Wilcoxon signed-rank test, as texts.
+    str
+        Markdown: a row per pair; for each title the difference with the half-width of its 95 %
+        interval (paired t), and p of the Wilcoxon signed-rank test. Pairs that have differences of
+        both signs are bold.
     """
     tests = results.tests
     tests = tests[tests["a"].isin(systems) & tests["b"].isin(systems)]
-    found: dict[str, pd.Series] = {}
-    for title, (label, metric, unit) in columns.items():
+    found = []
+    for label, metric, unit in columns.values():
         asked = (tests["label"] == label) & (tests["metric"] == str(metric))
-        rows = tests[asked & (tests["unit"] == unit)]
-        rows = rows.set_index(rows["a"] + " - " + rows["b"])
-        half = (rows["high"] - rows["low"]) / 2
-        difference = rows["difference"].map("{:.4f}".format) + half.map(" ± {:.4f}".format)
-        found[f"{title}: difference"] = difference
-        found[f"{title}: p"] = rows["wilcoxon_p"].map(
-            lambda p: f"{p:.1g}" if p > 1e-99 else "< 1e-99"
+        found.append(tests[asked & (tests["unit"] == unit)].set_index(["a", "b"]))
+    rows = []
+    for pair in found[0].index:
+        own = [each.loc[pair] for each in found]
+        name = f"{plain(pair[0])} - {plain(pair[1])}"
+        turned = {bool(each["difference"] > 0) for each in own if each["difference"]} == _BOTH
+        cells = [_difference(each) for each in own]
+        rows.append((f"**{name}**" if turned else name, *cells))
+    return markdown_table(("difference of", *columns), rows)
+
+
+_BOTH = {True, False}
+_SPACE = "\N{NO-BREAK SPACE}"
+
+
+def _difference(row: pd.Series) -> str:
+    """Write a difference with its interval and p, neither of them over two lines."""
+    p, half = row["wilcoxon_p"], (row["high"] - row["low"]) / 2
+    told = f"p = {p:.0e}" if p < 0.001 else f"p = {p:.2g}"
+    if p < 1e-99:
+        told = "p < 1e-99"
+    difference = f"{row['difference']:+.4f} ± {half:.4f}".replace("-", "\N{MINUS SIGN}")
+    told = told.replace("e-", f"e{_NO_BREAK}")
+    return f"{difference}, {told}".replace(" ", _SPACE).replace(f",{_SPACE}", ", ")
+
+
+_NO_BREAK = "\N{NON-BREAKING HYPHEN}"
+
+
+def methods_sentence(results: Results, label: str, name: str = "P") -> str:
+    """Write what a paper has to say of a value, from the protocol that it was measured by.
+
+    Parameters
+    ----------
+    results
+        Of the grid.
+    label
+        Of the protocol.
+    name
+        Of the metric.
+
+    Returns
+    -------
+    str
+        Markdown: a quoted paragraph that names candidates, relevant and non-relevant items,
+        population, chance and ceiling.
+    """
+    protocol, metric = results.grid.parsed[label], results.metric(label, name)
+    rule = protocol.rule
+    candidates = (
+        "all items of the catalogue"
+        if rule.candidates == "AI"
+        else "all items that occur in the test data"
+    )
+    if rule.others == "AN":
+        others = candidates
+    elif rule.relevant == "AR":
+        others = f"{rule.n_sampled:,} items drawn for each user from {candidates}"
+    else:
+        others = f"{rule.n_sampled:,} items drawn anew for each run from {candidates}"
+    if rule.relevant == "AR":
+        ranked = f"For each user we rank their relevant test items together with {others}"
+        over = {
+            "all": "over all users, those without a relevant test item counting as 0",
+            "tested": "over users with test ratings",
+            "relevant": "over users with a relevant test item",
+        }[protocol.averaging.population]
+    else:
+        ranked = (
+            f"For each relevant test item of a user we rank this one item together with {others}"
         )
-    return pd.DataFrame(found).rename_axis(None)
+        over = "over relevant test items (runs), so that users weigh as many as they have"
+    if protocol.condensed:
+        ranked = "For each user we rank the items that they rated in the test data, and no other"
+    text = (
+        f"{ranked}; items that the user rated in training are left out. Relevant are ratings of "
+        f"{protocol.min_rating:g} or more; whatever else is ranked counts as non-relevant, unrated "
+        f"or not. {metric} is averaged {over}, and over the folds of {results.grid.split} "
+        f"(protocol `{protocol}`)."
+    )
+    if rule.relevant != "AR" and metric.cutoff and name == "P":
+        text += f" No value can exceed {1 / metric.cutoff:g}."
+    if "Random" in results.systems:
+        text += f" A random ranking scores {results['Random', label, str(metric)].value:.4f}."
+    return f"> {text}"
 
 
 def task_table() -> str:

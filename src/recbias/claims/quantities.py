@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +23,13 @@ from recbias.errors import ConfigError
 from recbias.results import Quantity
 
 __all__ = [
+    "Flip",
     "deviation",
     "distinct_pairs",
     "extreme",
+    "flipped_pairs",
     "largest_p",
+    "lead",
     "median",
     "opposed_pairs",
     "order_tau",
@@ -140,6 +144,43 @@ def deviation(a: Quantity, b: Quantity) -> Quantity:
     low, high = (end - 1 for end in ratio.interval)
     inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     return Quantity(abs(ratio.value - 1), None, limits=(inner, max(abs(low), abs(high))))
+
+
+def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Quantity]:
+    """Tell by how much the worst of some systems is ahead of the best of all others.
+
+    Parameters
+    ----------
+    values
+        By system.
+    group
+        Those that are to be ahead.
+
+    Returns
+    -------
+    pair : str
+        The two between which it is decided.
+    quantity : Quantity
+        Their difference, with an interval that is right for all pairs together, as of
+        :func:`extreme`.
+
+    Raises
+    ------
+    ConfigError
+        If nobody is in the group, or nobody else is there.
+
+    Examples
+    --------
+    >>> values = {name: Quantity(v, np.array([v, v])) for name, v in (("a", 3), ("b", 2), ("c", 1))}
+    >>> pair, found = lead(values, ["a", "b"])
+    >>> pair, found.value
+    ('b over c', 1)
+    """
+    others = [name for name in values if name not in group]
+    if not group or not others:
+        raise ConfigError("a lead is of some systems over others: name some, and not all")
+    steps = {f"{a} over {b}": values[a] - values[b] for a in group for b in others}
+    return extreme(steps, largest=False)
 
 
 def slope(course: Mapping[int, Quantity]) -> Quantity:
@@ -266,3 +307,67 @@ def largest_p(
             f"{len(rows)} of {n_pairs} pairs were tested in {metric} under {label!r} per {unit}"
         )
     return float(rows["wilcoxon_p"].max(skipna=False))
+
+
+class Flip(NamedTuple):
+    """A pair of systems of which one wins per run and the other per user.
+
+    Attributes
+    ----------
+    per_run, per_user
+        The winner by either unit.
+    p
+        The larger of the two Wilcoxon p.
+    """
+
+    per_run: str
+    per_user: str
+    p: float
+
+
+def flipped_pairs(
+    tests: pd.DataFrame, label: str, metric: str, *, systems: Sequence[str]
+) -> tuple[list[Flip], int]:
+    """Find the pairs of systems whose paired tests have another winner per run than per user.
+
+    Parameters
+    ----------
+    tests
+        Of results, with both units for the label and metric.
+    label, metric
+        What was compared.
+    systems
+        All pairs of these are looked at.
+
+    Returns
+    -------
+    flips : list of Flip
+        Pairs that differ by both units, p below .05 after Holm's correction over the pairs that
+        were tested; the clearest first.
+    possible : int
+        How many pairs may be flipped: all but those with one winner by both units.
+
+    Raises
+    ------
+    ConfigError
+        If a pair was not tested by both units.
+    """
+    rows = tests[(tests["label"] == label) & (tests["metric"] == metric)]
+    rows = rows[rows["a"].isin(systems) & rows["b"].isin(systems)].set_index(["a", "b"])
+    user, run = (rows[rows["unit"] == unit].sort_index() for unit in ("user", "run"))
+    n_pairs = len(systems) * (len(systems) - 1) // 2
+    if not len(user) == len(run) == n_pairs:
+        raise ConfigError(
+            f"{len(user)} and {len(run)} of {n_pairs} pairs were tested in {metric} under "
+            f"{label!r} per user and per run"
+        )
+    flips, agreed = [], 0
+    for (a, b), one, other in zip(user.index, user.itertuples(), run.itertuples(), strict=True):
+        if not max(one.wilcoxon_p_holm, other.wilcoxon_p_holm) < 0.05:
+            continue
+        if one.difference * other.difference > 0:
+            agreed += 1
+        elif one.difference * other.difference < 0:
+            winners = (a, b) if other.difference > 0 else (b, a)
+            flips.append(Flip(*winners, max(one.wilcoxon_p, other.wilcoxon_p)))
+    return sorted(flips, key=lambda flip: flip.p), n_pairs - agreed

@@ -44,6 +44,8 @@ MEASURES: Mapping[str, str] = {
     "opposed": "the number of pairs of systems that two quantities order in opposite ways",
     "distinct": "the number of pairs of systems between which a quantity differs",
     "significance": "the largest p of the paired Wilcoxon tests",
+    "lead": "by how much the worst of some systems is ahead of the best of all others",
+    "flips": "the number of pairs of systems with one winner per run and the other per user",
     "steps": "the smallest fall (or rise) of a quantity from step to step along an axis",
     "change": "a quantity at the end of an axis over that at its start",
     "slope": "the slope of a quantity along an axis, both in logarithms",
@@ -228,9 +230,10 @@ class Record:
     of
         What is combined, in order. A term without a system goes over `systems`.
     systems
-        Names, ``*`` patterns, or ``all``; for ``share`` the order that is claimed, from the best.
+        Names, ``*`` patterns, or ``all``; for ``share`` the order that is claimed, from the best;
+        for ``lead`` those that are to be ahead.
     but
-        Systems that are left out.
+        Systems that are left out; for ``lead`` on both sides.
     take
         What is made of the values of several systems: a part for ``each``, or the ``largest``,
         ``smallest`` or ``median`` of them.
@@ -398,6 +401,8 @@ _LENGTHS: Mapping[str, tuple[int, int]] = {
     "opposed": (2, 2),
     "distinct": (1, 2),
     "significance": (1, 1),
+    "lead": (1, 1),
+    "flips": (1, 1),
     "steps": (1, 2),
     "change": (1, 2),
     "slope": (1, 2),

@@ -22,7 +22,7 @@ from recbias.claims.combinators import Function
 from recbias.claims.ledger import TOPICS
 from recbias.errors import unknown_name
 
-__all__ = ["Judged", "chapters", "find_judged"]
+__all__ = ["Judged", "chapters", "find_judged", "find_page"]
 
 
 _PAGES = ("recbias.claims.validation", "recbias.claims.ties")
@@ -74,6 +74,38 @@ def find_judged(topic: str) -> Judged | None:
         return None
     module = importlib.import_module(name)
     return Judged(module.CHAPTER, module.FUNCTIONS)
+
+
+def find_page(topic: str) -> Judged | None:
+    """Import what a topic's page stands on, also of a page that judges no claim.
+
+    Parameters
+    ----------
+    topic
+        One of :data:`recbias.claims.TOPICS`, or the name of a module of `recbias.claims`. Results
+        of such a page are stored under its name, unless its module has a ``CHAPTER``.
+
+    Returns
+    -------
+    Judged or None
+        None if the chapter of the topic is not written yet.
+
+    Raises
+    ------
+    ConfigError
+        For a topic that is neither.
+
+    Examples
+    --------
+    >>> find_page("systems").chapter
+    'systems'
+    """
+    slug = topic.replace(" ", "_")
+    name = f"recbias.claims.{slug}"
+    if topic in TOPICS or find_spec(name) is None:
+        return find_judged(topic)
+    module = importlib.import_module(name)
+    return Judged(getattr(module, "CHAPTER", slug), getattr(module, "FUNCTIONS", {}))
 
 
 def chapters() -> dict[str, str | None]:

@@ -1,13 +1,24 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), what its criteria compute (`criteria`), and how definitions and
-theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
-lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
-the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
-checks rest on. `truth` asks which design orders systems as the truth does, in simulated worlds.
+What the experiment is (`setup`), which designs it compares (`designs`), its tables (`tables`), what
+its criteria compute (`criteria`), and how definitions and theorems are checked on data. `theorems`
+makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`,
+notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and setup in `frame`.
+`ranking_by_sorting` is the second way to rank that the checks rest on. `truth` asks which design
+orders systems as the truth does, in simulated worlds.
 """
 
 from recbias.claims.design_alternatives import criteria
+from recbias.claims.design_alternatives.designs import (
+    Design,
+    designs,
+    flips_quoted,
+    moved_pairs,
+    precision_quoted,
+    published_values,
+    ranks_title,
+    values_title,
+)
 from recbias.claims.design_alternatives.setup import (
     CHAPTER,
     FIGURE_2,
@@ -18,13 +29,22 @@ from recbias.claims.design_alternatives.setup import (
     grid_share,
     largest_sample,
     lemma_gap,
+    lemma_panels,
     lemma_protocols,
     nearest_setting,
     protocols,
     reading_settings,
+    setting_families,
     star_sensitivity,
     target_sizes,
     tau_between,
+)
+from recbias.claims.design_alternatives.tables import (
+    chance_table,
+    metrics_table,
+    own_ratings_table,
+    settings_table,
+    stars_table,
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
 from recbias.claims.design_alternatives.truth import (
@@ -48,19 +68,34 @@ __all__ = [
     "READINGS",
     "REMOVED",
     "SIMULATION",
+    "Design",
+    "chance_table",
     "combined",
+    "designs",
+    "flips_quoted",
     "grid_share",
     "largest_sample",
     "lemma_gap",
+    "lemma_panels",
     "lemma_protocols",
+    "metrics_table",
+    "moved_pairs",
     "nearest_setting",
+    "own_ratings_table",
     "places_gained",
+    "precision_quoted",
     "protocols",
+    "published_values",
+    "ranks_title",
     "reading_settings",
+    "setting_families",
+    "settings_table",
     "star_sensitivity",
+    "stars_table",
     "target_sizes",
     "tau_between",
     "theorem_checks",
     "truth_by_kind",
     "truth_title",
+    "values_title",
 ]

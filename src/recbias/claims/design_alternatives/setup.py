@@ -5,12 +5,14 @@ The paper's Sections 2 and 3. The grids themselves stand in the chapter, where a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise, product
 
 import pandas as pd
 
 from recbias.claims.checks import Checks
+from recbias.claims.evidence import axis_labels
 from recbias.claims.quantities import order_tau, share_of_orders
 from recbias.datasets import load_dataset
 from recbias.errors import MissingData
@@ -31,10 +33,12 @@ __all__ = [
     "grid_share",
     "largest_sample",
     "lemma_gap",
+    "lemma_panels",
     "lemma_protocols",
     "nearest_setting",
     "protocols",
     "reading_settings",
+    "setting_families",
     "star_sensitivity",
     "target_sizes",
     "tau_between",
@@ -225,6 +229,32 @@ def reading_settings(reading: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the settings of MF and of kNN in one reading, a key of :data:`READINGS`."""
     mf, knn = (tuple(system.name for system in bcc17_grid(part)) for part in READINGS[reading])
     return mf, knn
+
+
+def setting_families() -> dict[str, tuple[str, ...]]:
+    """Name the settings of the parameter grid by family, reading and, where there is one, damping.
+
+    Examples
+    --------
+    >>> len(setting_families()["kNN rating, damping 1"])
+    24
+    """
+    found: dict[str, list[str]] = {}
+    for reading in READINGS:
+        word = "rating" if reading == "rating prediction" else reading
+        for family, names in zip(("MF", "kNN"), reading_settings(reading), strict=True):
+            for name in names:
+                damped = re.search(r"^kNN norm .*reg=(\d+)", name)
+                title = f"{family} {word}" + (f", damping {damped[1]}" if damped else "")
+                found.setdefault(title, []).append(name)
+    return {title: tuple(names) for title, names in found.items()}
+
+
+def lemma_panels(results: Results) -> dict[str, tuple[list[str], list[int]]]:
+    """Name the two axes of Fig. 3 with their labels and places, for its figures."""
+    axes = {"test ratings removed (%)": "removed", "size of the target set": "size"}
+    labels = {title: axis_labels(results.grid, axis) for title, axis in axes.items()}
+    return {title: (list(found.values()), list(found)) for title, found in labels.items()}
 
 
 def grid_share(results: Results, label: str, reading: str) -> Quantity:

@@ -23,6 +23,7 @@ from tqdm import tqdm
 from recbias import aggregation
 from recbias.agreement import kendall_tau
 from recbias.claims.combinators import Function
+from recbias.claims.design_alternatives.designs import designs
 from recbias.claims.design_alternatives.setup import CHAPTER, protocols
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.quantities import extreme
@@ -58,15 +59,6 @@ __all__ = [
 TRUE = "truth"
 """Stands for a design in the table of `truth`: precision by the true ratings of all pairs."""
 
-DESIGNS = {
-    "AI": "all items",
-    "AR": "tested items",
-    "NN": "a sample of tested items",
-    "1R": "one relevant item, a sample",
-    "R_test": "test ratings only",
-}
-"""What is ranked, by the label of the protocol; all but the last rank unrated items too."""
-
 _LIKE_ML_1M = "skew=0.634,users=1510,items=926,density=0.0447,liked=5"
 _RELATIONS = {"agrees": 0.8, "is independent": 0.0, "opposes": -0.8}
 _CHOICES = {", blind choice": 0.0, "": 1.0, ", strong choice": 2.0}
@@ -94,6 +86,11 @@ SIMULATION: Mapping[str, Any] = {
 }
 """What the chapter asks of `truth`, whatever the data of its page: lists and runs as it has them by
 default, and samples of as large a share of the items as 1,000 are of MovieLens 1M."""
+
+DESIGNS = {"AI": "all items"} | {
+    design.label: design.name for design in designs(SIMULATION["size"], SIMULATION["n_sampled"])
+}
+"""What is ranked, by the label of the protocol; all but the last rank unrated items too."""
 
 _INDEX = ("world", "number", "design", "system")
 

@@ -52,6 +52,17 @@ glue("sum", HTML("<table><tr><th>1 + 1</th></tr><tr><td>2</td></tr></table>"))
 # A sum.
 # ```
 #
+# ::::{predict} Is $1 + 1$ more than {glue:text}`total:.1f`?
+# - it is *more*
+# - it is less
+#   than that
+# - it is the same
+#
+# It is **the same**, {glue:text}`total:.1f`.
+#
+# $$ 2 = 2 $$
+# ::::
+#
 # ````{exercise} Add
 # :label: ex-add
 #
