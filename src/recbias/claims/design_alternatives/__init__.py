@@ -51,7 +51,7 @@ from recbias.claims.design_alternatives.truth import (
     DESIGNS,
     OF_WORLDS,
     SIMULATION,
-    places_gained,
+    places_table,
     truth_by_kind,
     truth_title,
 )
@@ -82,7 +82,7 @@ __all__ = [
     "moved_pairs",
     "nearest_setting",
     "own_ratings_table",
-    "places_gained",
+    "places_table",
     "precision_quoted",
     "protocols",
     "published_values",

@@ -11,7 +11,9 @@ as many, or by fewer, and where users choose what they will like, or blindly.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives.designs import designs
 from recbias.claims.design_alternatives.setup import CHAPTER, protocols
 from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.pages import markdown_table
 from recbias.claims.quantities import extreme
 from recbias.claims.records import Record, Term
 from recbias.datasets import Dataset, load_dataset
@@ -52,6 +55,7 @@ __all__ = [
     "design_values",
     "over_worlds",
     "places_gained",
+    "places_table",
     "true_precision",
     "truth",
 ]
@@ -92,6 +96,7 @@ DESIGNS = {"AI": "all items"} | {
 }
 """What is ranked, by the label of the protocol; all but the last rank unrated items too."""
 
+_PLACES = re.compile(r"places (?P<way>gained|lost) by (?P<system>.+)")
 _INDEX = ("world", "number", "design", "system")
 
 FloatArray = npt.NDArray[np.float64]
@@ -272,6 +277,7 @@ def true_precision(lists: npt.NDArray[np.integer], liked: npt.NDArray[np.bool_])
 # -- what follows ------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=2)
 def agreement_with_truth(table: Table) -> pd.DataFrame:
     """Compare the order of the systems under each design with the true one, world by world.
 
@@ -378,10 +384,28 @@ def places_gained(table: Table, designs: Sequence[str]) -> pd.DataFrame:
         A row per system, a column per design and kind of world: true rank minus observed rank,
         means over worlds of the kind. Above 0 the design overrates the system.
     """
+    means = _gained(table)[list(designs)].groupby(["world", "system"], sort=False).mean()
+    return means.reset_index().pivot_table(
+        index="system", columns="world", values=list(designs), sort=False
+    )
+
+
+@lru_cache(maxsize=2)
+def _gained(table: Table) -> pd.DataFrame:
+    """Subtract each system's rank under each design, in each world, from its true rank."""
     ranks = _wide(table, "design").groupby(["world", "number"], sort=False).rank(ascending=False)
-    gained = ranks[list(designs)].rsub(ranks[TRUE], axis=0)
-    means = gained.groupby(["world", "system"], sort=False).mean().reset_index()
-    return means.pivot_table(index="system", columns="world", values=list(designs), sort=False)
+    return ranks.rsub(ranks[TRUE], axis=0)
+
+
+def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) -> str:
+    """Write `places_gained` of some kinds of worlds as a table in Markdown."""
+    gained = places_gained(table, designs)
+    columns = [(design, world) for design in designs for world in worlds]
+    head = ("system", *(f"{DESIGNS[design]}; popularity {world}" for design, world in columns))
+    rows = [
+        (str(name), *(f"{row[each]:+.1f}" for each in columns)) for name, row in gained.iterrows()
+    ]
+    return markdown_table(head, rows)
 
 
 def over_worlds(values: npt.ArrayLike) -> Quantity:
@@ -419,7 +443,8 @@ def over_worlds(values: npt.ArrayLike) -> Quantity:
 def _in_worlds(evidence: Evidence, record: Record) -> Quantity:
     """Average a quantity over worlds; of several the largest, or else the smallest, as asked.
 
-    A term is ``tau[DESIGN] of KIND in truth``, or ``wrong[DESIGN]``.
+    A term is ``tau[DESIGN] of KIND in truth``; in place of tau, ``wrong``, or ``places gained by
+    SYSTEM`` or ``lost by``.
     """
     found = {str(term): over_worlds(_of_term(evidence, term)) for term in record.of}
     return extreme(found, largest=record.take == "largest")[1]
@@ -437,14 +462,21 @@ def _lead_in_worlds(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _of_term(evidence: Evidence, term: Term) -> FloatArray:
-    if term.metric not in ("tau", "wrong"):
-        raise unknown_name("measure of agreement with the truth", term.metric, ("tau", "wrong"))
-    found = agreement_with_truth(evidence.made(term.table, term.edition or ""))
-    rows = found[(found["world"] == term.system) & (found["design"] == term.label)]
-    what = f"{term.metric} of {term.label} where popularity {term.system}"
-    if not len(rows):
+    table = evidence.made(term.table, term.edition or "")
+    if places := _PLACES.fullmatch(term.metric):
+        gained = _gained(table).reset_index()
+        sign = 1 if places["way"] == "gained" else -1
+        found = gained.assign(value=sign * gained[term.label])[gained["system"] == places["system"]]
+    elif term.metric in ("tau", "wrong"):
+        agreed = agreement_with_truth(table)
+        found = agreed.assign(value=agreed[term.metric])[agreed["design"] == term.label]
+    else:
+        known = ("tau", "wrong", "places gained by SYSTEM", "places lost by SYSTEM")
+        raise unknown_name("measure of agreement with the truth", term.metric, known)
+    values = found[found["world"] == term.system].sort_values("number")["value"].to_numpy()
+    what = f"{term.metric} under {term.label} where popularity {term.system}"
+    if not len(values):
         raise NotComputed(what)
-    values = rows.sort_values("number")[term.metric].to_numpy()
     evidence.note(term.table, what, float(values.mean()), term.edition or "")
     return values
 
