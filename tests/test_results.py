@@ -14,7 +14,14 @@ import pytest
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.makers import _MAKERS, Table, maker, run_maker
-from recbias.results import _KINDS, Quantity, load_result, results_dir
+from recbias.results import (
+    _KINDS,
+    SIMULATIONS,
+    Quantity,
+    load_result,
+    recorded_datasets,
+    results_dir,
+)
 from recbias.store import write_document
 from recbias.streams import stream
 
@@ -279,3 +286,61 @@ def test_the_weaker_method_of_two_intervals_counts():
     assert (low + high) / 2 == pytest.approx(0.5)
     assert high - low == pytest.approx(2 * 1.959964 * 0.1, rel=1e-6)
     assert percentile.interval[1] < 0.31
+
+
+# -- simulations ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def simulated(tmp_path, monkeypatch):
+    """A maker that counts its calls, in a clone of its own."""
+    calls: list[int] = []
+
+    @maker("test/simulated", Table)
+    def compute(*, n=1, other=0):
+        calls.append(n)
+        return ("row",), pd.DataFrame({"row": range(n), "value": 1.0})
+
+    for module in ("results", "makers"):
+        monkeypatch.setattr(f"recbias.{module}.clone_root", lambda: tmp_path)
+    yield calls
+    del _MAKERS["test/simulated"]
+
+
+def test_a_simulation_that_was_recorded_is_read(simulated):
+    def ask(**parameters):
+        return run_maker("test/simulated", None, parameters=parameters, record="chapter/simulated")
+
+    made = ask(n=2)
+    path = results_dir(SIMULATIONS, recorded=True) / "chapter" / "simulated"
+    made.save(path)
+    again = ask(n=2, other=0)
+    assert (again.origin, len(again.frame), simulated) == ("recorded", 2, [2])
+    assert (ask(n=3).origin, simulated) == ("live", [2, 3])
+    run_maker("test/simulated", None, parameters={"n": 2})
+    assert simulated == [2, 3, 2], "what has no name under which it is kept is made"
+    assert (recorded_datasets(), recorded_datasets(simulations=True)) == ([], [SIMULATIONS])
+
+
+def test_a_recorded_simulation_of_other_code_is_made_again(simulated, monkeypatch):
+    def ask():
+        return run_maker("test/simulated", None, parameters={}, record="chapter/simulated")
+
+    path = results_dir(SIMULATIONS, recorded=True) / "chapter" / "simulated"
+    ask().save(path)
+    known = _MAKERS["test/simulated"]
+    monkeypatch.setitem(_MAKERS, "test/simulated", dataclasses.replace(known, revision=2))
+    assert (ask().origin, simulated) == ("live", [1, 1])
+    with pytest.raises(StoreError, match="computed by another revision"):
+        load_result(path, dataset=SIMULATIONS)
+
+
+def test_a_recorded_simulation_that_was_edited_is_refused(simulated):
+    path = results_dir(SIMULATIONS, recorded=True) / "chapter" / "simulated"
+    run_maker("test/simulated", None, parameters={}).save(path)
+    document = path.with_suffix(".json")
+    edited = document.read_text().replace("1.0", "1.5")
+    assert edited != document.read_text()
+    document.write_text(edited)
+    with pytest.raises(StoreError, match="digest"):
+        run_maker("test/simulated", None, parameters={}, record="chapter/simulated")

@@ -87,6 +87,8 @@ def test_relation_and_skew_are_reached(relation: float, skew: float, seed: int) 
         PreferenceOptions(relation=-0.5, density=0.01, users=300, items=400),
         PreferenceOptions(relation=1, users=2000, items=100),
         PreferenceOptions(relation=-0.7, users=100, items=2000, skew=0.8),
+        PreferenceOptions(relation=0.5, choice=0, users=300, items=400),
+        PreferenceOptions(relation=-0.5, choice=2, users=300, items=400),
     ],
     ids=str,
 )
@@ -112,6 +114,19 @@ def test_a_relation_with_the_wrong_sign_is_noticed(monkeypatch: pytest.MonkeyPat
 def test_a_flat_world_has_skew_and_relation_zero() -> None:
     world = preference_world(PreferenceOptions(relation=0, skew=0, users=300, items=400))
     assert gini(world.propensity(everyone(world)).sum(axis=0)) < 1e-3
+
+
+def depends_on_the_pair(choice: float) -> float:
+    """How far the chance of a pair is from a product of one of the user and one of the item."""
+    options = PreferenceOptions(choice=choice, users=300, items=400, density=0.01)
+    logs = np.log(preference_world(options).propensity(np.arange(300)).astype(np.float64))
+    of_user, of_item = logs.mean(axis=1, keepdims=True), logs.mean(axis=0)
+    return float(np.abs(logs - of_user - of_item + logs.mean()).max())
+
+
+def test_blind_users_rate_by_activity_and_popularity_alone() -> None:
+    assert depends_on_the_pair(0) < 1e-5
+    assert 1 < depends_on_the_pair(0.5) < depends_on_the_pair(1) < depends_on_the_pair(2)
 
 
 def test_a_skew_out_of_reach_is_refused_with_the_largest_that_is_not() -> None:
@@ -142,6 +157,7 @@ NAMED = st.one_of(
         skew=st.floats(0, 1),
         density=st.floats(0, 0.1, exclude_min=True),
         liked=st.integers(2, 5),
+        choice=st.floats(0, 2),
         seed=SEED,
         **SIZES,
     ),
@@ -185,6 +201,7 @@ def test_defaults_are_left_out_and_spellings_do_not_matter() -> None:
         ("world(relation=-1.5)", "relation is -1.5, expected a number from -1 to 1"),
         ("world(users=20.5)", "users is '20.5', expected a whole number from 10"),
         ("world(density=0)", "density is 0.0, expected a number above 0 to 0.1"),
+        ("world(choice=2.1)", "choice is 2.1, expected a number from 0 to 2"),
         ("world(liked=6)", "liked is 6, expected a whole number from 2 to 5"),
         ("world(seed=-1)", "seed is '-1', expected a whole number from 0"),
         ("world(skew=0.5,skew=0.5)", "the option skew is there twice"),
@@ -235,6 +252,7 @@ def digest_of(name: str) -> str:
 GOLDEN = {
     "world(relation=-0.5,skew=0.7,users=150,items=220,seed=3)": "6b9c7407ae866925",
     "world(relation=1,skew=0.3,users=150,items=220,density=0.1,liked=5)": "decf7de8a679e434",
+    "world(relation=0.5,users=150,items=220,choice=0)": "19d60f5a7909974c",
     "world(alpha=1.4,users=150,items=220)": "35a7615f70698e70",
     "world(counts=synthetic)": "21ea0b7f884a79c1",
     "synthetic": "69b9fc8fe8d86cd3",

@@ -30,6 +30,7 @@ from recbias.results import (
     Quantity,
     StoredResult,
     dataset_record,
+    load_result,
     recorded_result,
     register_kind,
     results_dir,
@@ -41,6 +42,7 @@ from recbias.store import (
     frame_from_json,
     frame_to_json,
     platform_record,
+    read_document,
 )
 
 __all__ = ["Made", "Maker", "Table", "maker", "run_maker"]
@@ -243,7 +245,8 @@ def run_maker(
     dataset
         Name of a dataset, or path of a table. None = a simulation, which belongs to no dataset: the
         function is called without one, and the result is kept under
-        :data:`recbias.results.SIMULATIONS`.
+        :data:`recbias.results.SIMULATIONS`. One that was recorded by the same code with the same
+        parameters is read instead, since nothing else decides it.
     parameters
         JSON-able arguments of the function.
     data_dir
@@ -261,10 +264,13 @@ def run_maker(
     MissingData
         If the dataset is neither at hand nor recorded.
     StoreError
-        If a recorded result exists but was computed with other data, parameters or code.
+        If a recorded result exists but is damaged, or was computed with other data, parameters or
+        code; a simulation of other parameters or code is computed.
     """
     known = _maker(name)
     if dataset is None:
+        if record is not None and (kept := _recorded_simulation(known, parameters, record)):
+            return kept
         made = _make(known, None, parameters)
         if record is not None and clone_root() is not None:
             made.save(results_dir(SIMULATIONS, recorded=False) / record)
@@ -287,6 +293,20 @@ def run_maker(
     if record is not None and clone_root() is not None:
         made.save(results_dir(loaded.name, recorded=False) / record)
     return made
+
+
+def _recorded_simulation(
+    known: Maker, parameters: Mapping[str, Any], record: str
+) -> StoredResult | None:
+    """Read a recorded simulation; None unless the same code made it with the same parameters."""
+    if clone_root() is None:
+        return None
+    path = results_dir(SIMULATIONS, recorded=True) / record
+    document = path.with_suffix(".json")
+    key = known.kind.key_of({"maker": known.name, "given": parameters}, {})
+    if not document.is_file() or read_document(document)["key"] != key:
+        return None
+    return load_result(path, dataset=SIMULATIONS)
 
 
 @register_kind

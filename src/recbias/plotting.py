@@ -27,6 +27,7 @@ __all__ = [
     "plot_readings",
     "plot_settings",
     "plot_target_sets",
+    "plot_truth",
     "plot_values",
     "use_book_style",
 ]
@@ -490,6 +491,53 @@ def plot_readings(results: Results, *, label: str, metric: str, title: str) -> F
     axis.set_yticks([])
     axis.grid(visible=False)
     figure.suptitle(title, fontsize="medium")
+    return _detached(figure)
+
+
+def plot_truth(found: pd.DataFrame, designs: Mapping[str, str], *, title: str) -> Figure:
+    """Plot how well each design orders systems, against how popularity relates to liking.
+
+    Parameters
+    ----------
+    found
+        As :func:`recbias.claims.design_alternatives.truth_by_kind` gives it.
+    designs
+        What each is called in the legend, by its name in `found`.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        A panel for each way in which users choose; whiskers are the 95 % intervals.
+    """
+    choices = found["choice"].unique()
+    figure, axes = plt.subplots(1, len(choices), figsize=(WIDTH, 4.9), sharey=True, squeeze=False)
+    colours = sns.color_palette("colorblind", len(designs))
+    relations = sorted(found["relation"].unique())
+    # Side by side, since some designs agree to the last digit.
+    offsets = 0.045 * (np.arange(len(designs)) - (len(designs) - 1) / 2)
+    for axis, choice in zip(axes[0], choices, strict=True):
+        own = found[found["choice"] == choice].sort_values("relation")
+        for name, colour, marker, offset in zip(designs, colours, "osD^v", offsets, strict=False):
+            rows = own[own["design"] == name]
+            errors = np.array([rows["tau"] - rows["low"], rows["high"] - rows["tau"]])
+            axis.errorbar(
+                rows["relation"] + offset, rows["tau"], yerr=errors, color=colour, marker=marker,
+                markersize=5, linewidth=1.2, elinewidth=1.2, label=designs[name],
+            )  # fmt: skip
+        axis.axhline(0, color="0.25", linewidth=1)
+        axis.set_xticks(
+            relations, [f"{place:g}".replace("-", "\N{MINUS SIGN}") for place in relations]
+        )
+        axis.set_title(choice)
+        axis.grid(visible=False, axis="x")
+    axes[0, 0].set_ylabel("Kendall's tau with the true order")
+    axes[0, 0].set_ylim(-1, 1)
+    figure.supxlabel("rank correlation of popularity and liking", fontsize=FONT_SIZE)
+    figure.suptitle(title, fontsize=FONT_SIZE, weight="bold")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     return _detached(figure)
 
 

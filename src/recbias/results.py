@@ -418,10 +418,17 @@ def results_dir(dataset: str, *, recorded: bool) -> Path:
     return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset
 
 
-def recorded_datasets() -> list[str]:
-    """Name the datasets that have recorded results in this clone."""
+def recorded_datasets(*, simulations: bool = False) -> list[str]:
+    """Name the datasets that have recorded results in this clone, sorted.
+
+    Parameters
+    ----------
+    simulations
+        Whether :data:`SIMULATIONS` counts as one, if results of simulations are recorded.
+    """
     folder = results_dir("", recorded=True)
-    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    return [name for name in found if simulations or name != SIMULATIONS]
 
 
 def stored_results(folder: Path) -> dict[str, Path]:

@@ -217,13 +217,16 @@ def check_manifest(dataset: str) -> dict[str, str]:
 def listed_datasets() -> list[str]:
     """Name the datasets that the manifest lists, or that have recorded results, sorted.
 
+    Simulations are named like a dataset.
+
     Raises
     ------
     StoreError
         If the manifest is missing or damaged.
     """
     folder = results_dir("", recorded=True)
-    return sorted({*recorded_datasets(), *_read_manifest(folder / MANIFEST)})
+    found = recorded_datasets(simulations=True)
+    return sorted({*found, *_read_manifest(folder / MANIFEST)})
 
 
 def missing_results(dataset: str, chapter: str) -> list[str]:
@@ -266,7 +269,9 @@ def _entry(path: Path) -> dict[str, str]:
 def _listed(dataset: str) -> dict[str, dict[str, str]]:
     """Read what the manifest lists of a dataset; nothing where nothing is recorded at all."""
     folder = results_dir("", recorded=True)
-    if not (folder / MANIFEST).is_file() and not (folder.is_dir() and recorded_datasets()):
+    if not (folder / MANIFEST).is_file() and not (
+        folder.is_dir() and recorded_datasets(simulations=True)
+    ):
         return {}
     return _read_manifest(folder / MANIFEST).get(dataset, {})
 

@@ -14,6 +14,7 @@ from recbias.claims.seeds import few_seeds
 from recbias.errors import ConfigError, StoreError
 from recbias.experiment import Results
 from recbias.grid import Grid
+from recbias.makers import Table
 from recbias.results import Quantity
 from recbias.store import digest
 
@@ -112,6 +113,15 @@ class Evidence:
             raise NotComputed(f"{name}{f' on {edition}' if edition else ''}")
         if not isinstance(found, Results):
             raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a grid")
+        return found
+
+    def made(self, name: str, edition: str = "") -> Table:
+        """Return a table that a function made; errors as of `table`."""
+        found = self._of_edition(edition).get(name)
+        if found is None:
+            raise NotComputed(f"{name}{f' on {edition}' if edition else ''}")
+        if not isinstance(found, Table):
+            raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a table")
         return found
 
     def _of_edition(self, edition: str) -> ChapterResults:

@@ -86,6 +86,10 @@ class PreferenceOptions(WorldOptions):
         Expected share of all pairs that are observed, at most 0.1.
     liked : int
         The smallest number of stars that says liking, from 2 to 5.
+    choice : float
+        How much more likely users rate what they will like, from 0 to 2, as a factor of what
+        `make_world` does. With 0 they choose blindly: what is rated follows from how active the
+        user and how popular the item is, and from nothing else.
     seed : int
         Other seeds give other worlds.
 
@@ -101,6 +105,7 @@ class PreferenceOptions(WorldOptions):
     items: int = _number(*_SIZES, default=1682)
     density: float = _number(0, 0.1, above=True, default=0.063)
     liked: int = _number(2, 5, default=4)
+    choice: float = _number(0, 2, default=1)
     seed: int = _number(0, _LARGEST_SEED, default=1)
 
 

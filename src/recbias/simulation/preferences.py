@@ -169,7 +169,9 @@ def make_world(
 def preference_world(options: PreferenceOptions) -> PreferenceWorld:
     r"""Make a world in which popularity relates to liking as closely as asked, and is as skewed.
 
-    Traits, truth, activity, choice and thresholds are those of `make_world`; popularity differs.
+    Traits, truth, activity, choice and thresholds are those of `make_world`; popularity differs,
+    and in the exponent of the choice what follows from traits and taste is multiplied by
+    `options.choice`.
     Expected numbers of ratings are those of
     `recbias.simulation.popularity.counts_of_skew`. Items get them in the order of
     :math:`m\,x_i + (1 - |m|)\,z_i`, where :math:`z_i` is standard bell-shaped and :math:`x_i` the
@@ -204,7 +206,7 @@ def preference_world(options: PreferenceOptions) -> PreferenceWorld:
             "another skew"
         )
     keys = stream(options.seed, "world").bit_generator.random_raw(8)
-    traits = _draw_traits(n_users, n_items, keys)
+    traits = _draw_traits(n_users, n_items, keys, options.choice)
     total = options.density * n_users * n_items
     expected_of_user = _draw_activity(n_users, total, keys)
     popular = counts_of_skew(options.skew, total, n_items, expected_of_user)
@@ -232,13 +234,16 @@ def preference_world(options: PreferenceOptions) -> PreferenceWorld:
     return PreferenceWorld(ratings, str(options), traits, activity, exposure, thresholds)
 
 
-def _draw_traits(n_users: int, n_items: int, keys: npt.NDArray[np.uint64]) -> _Traits:
+def _draw_traits(
+    n_users: int, n_items: int, keys: npt.NDArray[np.uint64], choice: float = 1.0
+) -> _Traits:
     return _Traits(
         user_factors=bell_table(n_users, _N_FACTORS, 1.0, keys[0]),
         item_factors=bell_table(n_items, _N_FACTORS, _FACTOR_SD, keys[1]),
         generosity=bell_table(n_users, 1, _GENEROSITY_SD, keys[2])[:, 0],
         appeal=bell_table(n_items, 1, _APPEAL_SD, keys[3])[:, 0],
         taste_key=keys[4],
+        choice=choice,
     )
 
 
@@ -285,6 +290,7 @@ class _Traits:
     generosity: npt.NDArray[np.float64]
     appeal: npt.NDArray[np.float64]
     taste_key: np.uint64
+    choice: float
 
     def appreciation(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
         """How much users would like each item; the thresholds turn it into stars."""
@@ -294,7 +300,7 @@ class _Traits:
     def attraction(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
         """How much an item attracts users beyond its exposure, as a log of chances."""
         affinity, taste = self._affinity_and_taste(users)
-        return _AFFINITY_IN_CHOICE * affinity + _TASTE_IN_CHOICE * taste
+        return self.choice * (_AFFINITY_IN_CHOICE * affinity + _TASTE_IN_CHOICE * taste)
 
     def _affinity_and_taste(
         self, users: npt.NDArray[np.integer[Any]]

@@ -4,10 +4,11 @@ What the experiment is (`setup`), which designs it compares (`designs`), its tab
 its criteria compute (`criteria`), and how definitions and theorems are checked on data. `theorems`
 makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`,
 notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and setup in `frame`.
-`ranking_by_sorting` is the second way to rank that the checks rest on.
+`ranking_by_sorting` is the second way to rank that the checks rest on. `truth` asks which design
+orders systems as the truth does, in simulated worlds.
 """
 
-from recbias.claims.design_alternatives.criteria import FUNCTIONS
+from recbias.claims.design_alternatives import criteria
 from recbias.claims.design_alternatives.designs import (
     Design,
     flips_quoted,
@@ -46,14 +47,27 @@ from recbias.claims.design_alternatives.tables import (
     stars_table,
 )
 from recbias.claims.design_alternatives.theorems import theorem_checks
+from recbias.claims.design_alternatives.truth import (
+    DESIGNS,
+    OF_WORLDS,
+    SIMULATION,
+    places_table,
+    truth_by_kind,
+    truth_title,
+)
+
+FUNCTIONS = {**criteria.FUNCTIONS, **OF_WORLDS}
+"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
     "CHAPTER",
+    "DESIGNS",
     "FIGURE_2",
     "FUNCTIONS",
     "LEMMA_SYSTEMS",
     "READINGS",
     "REMOVED",
+    "SIMULATION",
     "Design",
     "chance_table",
     "combined",
@@ -68,6 +82,7 @@ __all__ = [
     "moved_pairs",
     "nearest_setting",
     "own_ratings_table",
+    "places_table",
     "precision_quoted",
     "protocols",
     "published_values",
@@ -80,5 +95,7 @@ __all__ = [
     "target_sizes",
     "tau_between",
     "theorem_checks",
+    "truth_by_kind",
+    "truth_title",
     "values_title",
 ]

@@ -1,4 +1,4 @@
-"""What the criteria of chapter 1 compute that has no combinator."""
+"""What criteria and findings of chapter 1 compute that has no combinator."""
 
 from __future__ import annotations
 
@@ -44,9 +44,24 @@ def _range_beyond_rho(evidence: Evidence, record: Record) -> Quantity:
     return spread(a / b for a, b in zip(plain, rho, strict=True)) / spread(plain)
 
 
+def _ratio_of_ratios(evidence: Evidence, record: Record) -> Quantity:
+    """Divide the ratio of the first two quantities by that of the other two."""
+    a, b, c, d = (evidence.quantity(term) for term in record.of)
+    return (a / b) / (c / d)
+
+
+def _rho_by_product(evidence: Evidence, record: Record) -> float:
+    """Divide rho, the mean of ratios, by the product that Eq. 4 puts in its place."""
+    sigma, delta = (evidence.statistic(f"{name}[TI]") for name in ("sigma", "delta"))
+    (term,) = record.of
+    return evidence.quantity(term).value / (sigma * delta)
+
+
 FUNCTIONS: Mapping[str, Function] = {
     "of_ceiling": _of_ceiling,
     "errors_of_sharing": _errors_of_sharing,
     "range_beyond_rho": _range_beyond_rho,
+    "ratio_of_ratios": _ratio_of_ratios,
+    "rho_by_product": _rho_by_product,
 }
 """By the name that a record gives them."""
