@@ -221,7 +221,8 @@ def page_faults(html: str, page: str, dataset: str) -> list[str]:
         if fitting:
             shown.remove(fitting[0])
         else:
-            faults.append(f"{part} is {verdict}, and its sentence is missing: {words}")
+            said = re.sub(r"\\(.)", r"\1", words.replace(r"\s*", " "))
+            faults.append(f"{part} is {verdict}, and its sentence is missing: {said}")
     return faults + [
         f"{said.part} is said to be {said.verdict}, which its part does not bear out: {said.text}"
         for said in shown
