@@ -7,6 +7,7 @@ import html
 import io
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -240,7 +241,7 @@ def plot_ranks(
     styles = iter(("-", "--", "-.", ":"))
     places = np.arange(len(columns))
     for name, row in ranks.iterrows():
-        own = {"color": "0.72", "linewidth": 1.6, "zorder": 2}
+        own: dict[str, Any] = {"color": "0.72", "linewidth": 1.6, "zorder": 2}
         if name in marked:
             own = {"color": next(colours), "linewidth": 3.0, "linestyle": next(styles), "zorder": 3}
         axis.plot(
