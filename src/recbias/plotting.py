@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from recbias.claims.showing import file_links
 from recbias.experiment import Results
@@ -72,6 +74,10 @@ def use_book_style() -> None:
     set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None}, bbox_inches=None)
 
 
+_SHORT = FuncFormatter(lambda value, _: f"{value:.4g}")
+"""Numbers of a narrow axis, without zeros at their end."""
+
+
 def plot_designs(
     results: Results,
     designs: Mapping[str, tuple[str, str]],
@@ -98,24 +104,26 @@ def plot_designs(
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 0.75 + 0.42 * len(designs)))
     colours = sns.color_palette("colorblind")
-    found = [results[system, label, metric] for label, metric in designs.values()]
-    for row, (name, each) in enumerate(zip(designs, found, strict=True)):
+    limits, reach = dict(ceilings or {}), 0.0
+    for row, (name, asked) in enumerate(designs.items()):
+        each = results[system, *asked]
         low, high = each.interval
         axis.barh(row, each.value, color=colours[row % len(colours)], height=0.66)
         axis.hlines(row, low, high, color="black", linewidth=1.4)
-        end = max(each.value, high, (ceilings or {}).get(name, 0.0))
+        limit = limits.get(name, 0.0)
+        end = max(each.value, high, limit)
         axis.annotate(f"{each.value:.3f}", (end, row), (6, 0), textcoords="offset points",
                       va="center", fontweight="bold")  # fmt: skip
-        if name in (ceilings or {}):
-            limit = ceilings[name]  # type: ignore[index]
+        if limit:
             axis.vlines(limit, row - 0.45, row + 0.45, color="black", linestyle="--")
-            axis.annotate(f"cannot exceed {limit:g}", (limit, row), (52, 0), va="center",
+            axis.annotate(f"at most {limit:g}", (limit, row), (52, 0), va="center",
                           textcoords="offset points")  # fmt: skip
+        reach = max(reach, end / (0.42 if limit else 0.82))  # what is written stands inside
+    axis.set_xlim(0, reach)
     axis.set_yticks(range(len(designs)), list(designs))
     axis.invert_yaxis()
-    axis.margins(x=0.2)
-    axis.set_xlim(left=0)
-    axis.locator_params(axis="x", nbins=5)
+    axis.locator_params(axis="x", nbins=4)
+    axis.xaxis.set_major_formatter(_SHORT)
     axis.grid(visible=False, axis="y")
     metrics = " and ".join(dict.fromkeys(metric for _, metric in designs.values()))
     title = textwrap.fill(f"{metrics} of {system}, by what is ranked", 50)
@@ -184,7 +192,8 @@ def plot_values(
                     markerfacecolor="white", markersize=6, capsize=2, zorder=5,
                 )  # fmt: skip
         axis.set_title(name)
-        axis.locator_params(axis="x", nbins=3)
+        axis.locator_params(axis="x", nbins=2)
+        axis.xaxis.set_major_formatter(_SHORT)
         axis.grid(visible=False, axis="y")
     axes[0, 0].set_xlim(left=0)  # of all panels, now that all of them are filled
     for name, axis in zip(panels, axes[0], strict=True):
@@ -241,7 +250,7 @@ def plot_ranks(
     styles = iter(("-", "--", "-.", ":"))
     places = np.arange(len(columns))
     for name, row in ranks.iterrows():
-        own = {"color": "0.72", "linewidth": 1.6, "zorder": 2}
+        own: dict[str, Any] = {"color": "0.72", "linewidth": 1.6, "zorder": 2}
         if name in marked:
             own = {"color": next(colours), "linewidth": 3.0, "linestyle": next(styles), "zorder": 3}
         axis.plot(

@@ -361,13 +361,17 @@ def flipped_pairs(
             f"{len(user)} and {len(run)} of {n_pairs} pairs were tested in {metric} under "
             f"{label!r} per user and per run"
         )
+    columns = ["difference", "wilcoxon_p", "wilcoxon_p_holm"]
+    by_user, by_run = (rows[columns].to_numpy(dtype=np.float64) for rows in (user, run))
     flips, agreed = [], 0
-    for (a, b), one, other in zip(user.index, user.itertuples(), run.itertuples(), strict=True):
-        if not max(one.wilcoxon_p_holm, other.wilcoxon_p_holm) < 0.05:
+    for (a, b), (d_user, p_user, holm_user), (d_run, p_run, holm_run) in zip(
+        user.index.tolist(), by_user.tolist(), by_run.tolist(), strict=True
+    ):
+        if not (holm_user < 0.05 and holm_run < 0.05):
             continue
-        if one.difference * other.difference > 0:
+        if d_user * d_run > 0:
             agreed += 1
-        elif one.difference * other.difference < 0:
-            winners = (a, b) if other.difference > 0 else (b, a)
-            flips.append(Flip(*winners, max(one.wilcoxon_p, other.wilcoxon_p)))
+        elif d_user * d_run < 0:
+            winners = (a, b) if d_run > 0 else (b, a)
+            flips.append(Flip(*winners, max(p_user, p_run)))
     return sorted(flips, key=lambda flip: flip.p), n_pairs - agreed

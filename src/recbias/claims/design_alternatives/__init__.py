@@ -1,6 +1,6 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), which designs it compares (`designs`), its tables (`tables`), what
+What the experiment is (`setup`), which designs it compares (`panels`), its tables (`tables`), what
 its criteria compute (`criteria`), and how definitions and theorems are checked on data. `theorems`
 makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`,
 notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and setup in `frame`.
@@ -9,7 +9,7 @@ orders systems as the truth does, in simulated worlds.
 """
 
 from recbias.claims.design_alternatives import criteria
-from recbias.claims.design_alternatives.designs import (
+from recbias.claims.design_alternatives.panels import (
     Design,
     flips_quoted,
     four_designs,
@@ -28,7 +28,6 @@ from recbias.claims.design_alternatives.setup import (
     combined,
     grid_share,
     largest_sample,
-    lemma_gap,
     lemma_panels,
     lemma_protocols,
     nearest_setting,
@@ -75,7 +74,6 @@ __all__ = [
     "four_designs",
     "grid_share",
     "largest_sample",
-    "lemma_gap",
     "lemma_panels",
     "lemma_protocols",
     "metrics_table",

@@ -32,7 +32,6 @@ __all__ = [
     "combined",
     "grid_share",
     "largest_sample",
-    "lemma_gap",
     "lemma_panels",
     "lemma_protocols",
     "nearest_setting",
@@ -217,12 +216,6 @@ def _thinned_label(share: int) -> str:
 
 def _size_label(size: int) -> str:
     return f"t={size}"
-
-
-def lemma_gap(results: Results, system: str, label: str) -> Quantity:
-    """Width of the lemma's interval around 1RP: upper minus lower bound."""
-    lower, upper = (str(results.metric(label, bound)) for bound in ("lower", "upper"))
-    return results[system, label, upper] - results[system, label, lower]
 
 
 def reading_settings(reading: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
