@@ -742,9 +742,9 @@ state("design alternatives", results, verdicts)
 #
 # The worlds differ in two ways. *What popularity says*: items that many rate are liked by more users
 # than others are (it agrees), by as many, or by fewer (it opposes). *Why ratings are missing*: users
-# choose what they rate blindly, by their activity and the items' popularity alone; or they are more
-# likely to rate what they will like, as in the edition *synthetic*, or twice as strongly. Each kind
-# has {glue:text}`n_worlds` independent worlds. All have a quarter of the users and of the items of
+# choose what they rate blindly, by their activity and the items' popularity alone; or by liking, that
+# is, they are more likely to rate what they will like, as in the edition *synthetic*; or that twice
+# as strongly. Each kind has {glue:text}`n_worlds` independent worlds. All have a quarter of the users and of the items of
 # MovieLens 1M, its share of observed pairs, its skew of popularity, and five stars as liking.
 #
 # ::::{predict} In a world where popular items are liked by fewer users than others, which designs still rank the better system higher, more often than not?
@@ -835,7 +835,7 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :::{finding} own/WORLDS-RATERS
 # holds: The systems that the other designs get wrong are the rating predictors: among all tested
 #   items they stand at least {value:.1f} places too low in every kind of world, and more where
-#   popularity is not on their side.
+#   popularity does not agree with liking.
 # :::
 
 # %% tags=["hide-input"]
@@ -849,11 +849,10 @@ Markdown(chapter.places_table(truth, ("agrees", "is independent", "opposes"), ("
 # resembles, its ratings cannot tell: what popular items would be worth to those who did not rate
 # them is exactly what is missing. Chapters to come look at data where some ratings were asked of
 # random items. Two more limits are of the design itself. A user with no more test ratings than the
-# list has places gets the same value from every system that scores them all, so that own test ratings need
-# users with many; the test ratings of these worlds, a fifth of the data, are few. And a system
-# that was tuned on test ratings alone would learn to order what users choose to rate, which is not
-# what it will be asked for. The values differ from true precision under every design; only orders
-# were compared.
+# list has places gets the same value from every system that scores them all: own test ratings need
+# users with many, and smaller data than these worlds leave them little to tell. And a system that
+# was tuned on them alone would learn to order what users choose to rate, which is not what it will be
+# asked for. The values differ from true precision under every design; only orders were compared.
 #
 # ### Three smaller questions
 
@@ -899,9 +898,9 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # open: To ask for three neighbours instead of one changes little that could be told from noise.
 # :::
 # :::{finding} own/DAMPED-LIKE-SUM
-# holds: To add 10 to the divisor lets popularity back in altogether: the value is then within {value}
-#   of that of the plain sum, the *ranker*.
-# refuted: To add 10 to the divisor leaves the value {value} away from that of the plain sum, the
+# holds: To add 10 to the divisor lets popularity back in altogether: the value is then that of the
+#   plain sum, the *ranker*, within {high:.1%}.
+# refuted: To add 10 to the divisor leaves the value {value:.1%} away from that of the plain sum, the
 #   *ranker*.
 # :::
 
