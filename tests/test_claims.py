@@ -33,6 +33,7 @@ from recbias.claims import design_alternatives as chapter
 from recbias.claims.assertions import assertion_standing
 from recbias.claims.checks import Check, Checks
 from recbias.claims.evidence import axis_labels
+from recbias.claims.findings import own_findings
 from recbias.claims.lock import criterion_digest, lock_file, locked_criteria
 from recbias.claims.records import criteria_of
 from recbias.claims.topics import find_judged
@@ -71,6 +72,7 @@ def test_a_chapter_has_a_criterion_for_each_claim(topic):
         for record in criterion.records
         if record.measure == "function"
     }
+    named |= {each.name for each in own_findings(topic).values() if each.measure == "function"}
     assert named == set(judged.functions)
 
 

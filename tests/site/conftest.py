@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -15,10 +16,13 @@ collect_ignore = ["fixture_book"]  # its chapters are no tests
 
 
 def make_book(root: Path) -> Path:
-    """Copy the small book and what it shares with the real one."""
+    """Copy the small book and what it shares with the real one, but for the number of editions."""
     shutil.copytree(HERE / "fixture_book", root)
     for name in ("_config.yml", "pyproject.toml", "book/references.bib"):
         shutil.copyfile(CLONE / name, root / name)
+    config = (root / "_config.yml").read_text(encoding="utf-8")
+    two = re.sub(r"bookkit_editions: \[.*?\]", "bookkit_editions: [ml-1m, synthetic]", config)
+    (root / "_config.yml").write_text(two, encoding="utf-8")
     for name in ("_ext", "_templates", "_static", "_vendor"):
         shutil.copytree(CLONE / "book" / name, root / "book" / name)
     return root

@@ -225,6 +225,7 @@ def test_a_run_is_kept_until_what_it_depends_on_changes(tmp_path: Path, kernels:
             "src/recbias/x.py",
             "data/recorded/ml-1m/x.json",
             "data/registry.yaml",
+            "data/findings/x.yaml",
             "requirements.lock",
         ]
     ):
@@ -234,12 +235,64 @@ def test_a_run_is_kept_until_what_it_depends_on_changes(tmp_path: Path, kernels:
         assert len(kernels.parameters) == 2 + number, name
     (tmp_path / "src/cli.py").write_text("# no chapter depends on it")
     run_chapter(write_chapter(tmp_path, "1"), "synthetic")
-    assert len(kernels.parameters) == 5
+    assert len(kernels.parameters) == 6
     run_chapter(write_chapter(tmp_path, "1 + 1"), "synthetic")
-    assert len(kernels.parameters) == 6, "the code of a cell"
+    assert len(kernels.parameters) == 7, "the code of a cell"
     run.write_text("{ damaged")
     run_chapter(write_chapter(tmp_path, "1 + 1"), "synthetic")
-    assert len(kernels.parameters) == 7, "a damaged file"
+    assert len(kernels.parameters) == 8, "a damaged file"
+
+
+STATES = """from recbias.claims.findings import Finding, Findings
+verdict = "holds" if n_sampled == 100 else "refuted"
+Findings("design alternatives", {"BCC17-F2A/1": Finding(verdict, n_sampled / 8)})"""
+BLOCK = """So
+# :::{finding} BCC17-F2A/1
+# holds: It holds.
+# refuted: It is {value}.
+# :::"""
+
+
+def test_sentences_follow_the_run_and_change_without_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prose(run: Path) -> str:
+        return nbformat.read(run, as_version=4).cells[0].source
+
+    chapter = write_chapter(tmp_path, STATES, prose=BLOCK)
+    assert prose(run_chapter(chapter, "synthetic")).endswith(
+        'data-verdict="holds">It holds.</span>'
+    )
+    rerun = run_chapter(chapter, "synthetic", {"n_sampled": 10})
+    assert prose(rerun).endswith('data-verdict="refuted">It is 1.25.</span>')
+    assert nbformat.read(rerun, as_version=4).cells[-1].outputs[0].data == {"text/plain": ""}
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("a change of prose is no new run")
+
+    monkeypatch.setattr("papermill.execute_notebook", fail)
+    changed = write_chapter(tmp_path, STATES, prose=BLOCK.replace("It holds", "It *does*"))
+    assert prose(run_chapter(changed, "synthetic")).endswith(">It *does*.</span>")
+    assert prose(run_chapter(chapter, "synthetic", {"n_sampled": 10})).endswith("1.25.</span>")
+
+
+def test_a_slip_in_a_sentence_is_told_before_a_kernel_starts(
+    tmp_path: Path, kernels: Kernels
+) -> None:
+    chapter = write_chapter(tmp_path, STATES, prose=BLOCK.replace("F2A", "F2Z"))
+    lines = chapter.source.read_text().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if "{finding}" in text)
+    with pytest.raises(ConfigError, match=rf"01_x.py:{line} \(cell 1\): .*unknown claim"):
+        run_chapter(chapter, "synthetic")
+    assert not kernels.parameters
+
+
+def test_a_chapter_that_states_nothing_has_no_sentences_to_choose(
+    tmp_path: Path, kernels: Kernels
+) -> None:
+    chapter = write_chapter(tmp_path, "1", prose=BLOCK)
+    with pytest.raises(ConfigError, match=r"01_x.py:\d+ \(cell 1\): .*no verdict to follow\nend a"):
+        run_chapter(chapter, "synthetic")
 
 
 def test_a_failed_rerun_keeps_the_old_page_and_the_evidence(tmp_path: Path) -> None:

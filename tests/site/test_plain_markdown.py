@@ -53,6 +53,11 @@ GLUED = {
             "It is 0.1234.\n\n> **Note**\n>\n> b\n\n</details>\nc",
         ),
         ("```python\nx = '{math}`y`'\n```", "```python\nx = '{math}`y`'\n```"),
+        (
+            'a <span class="finding" data-part="A/1" data-verdict="open">b\n{math}`c`</span> d',
+            "a b\n$c$ d",
+        ),
+        ("no MyST: <span>a</span>", "no MyST: <span>a</span>"),
         ("no MyST: $\\{a\\}$ `{b}` {c}", "no MyST: $\\{a\\}$ `{b}` {c}"),
     ],
 )

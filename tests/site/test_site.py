@@ -13,8 +13,10 @@ from check_links import faults
 
 from bookkit import use_address
 from recbias.chapters import BuildError
-from recbias.editions import build_site
+from recbias.editions import build_site, default_editions
 from recbias.errors import ConfigError
+
+CLONE = Path(__file__).parents[2]
 
 
 def page(site: Path, name: str = "notebooks/01_tiny", edition: str = ".") -> str:
@@ -89,6 +91,25 @@ def test_numbers_of_the_prose_come_from_the_run(site: Path) -> None:
     assert "Fig. 1.1" in text
 
 
+def test_sentences_that_follow_verdicts_stand_in_the_running_text(site: Path) -> None:
+    text = re.sub(r"\s+", " ", page(site))
+    start = text.index('<p><span class="finding"')
+    paragraph = text[start : text.index("</p>", start)]
+    assert paragraph.startswith(
+        '<p><span class="finding" data-part="BCC17-F2A/1" data-verdict="holds">It <em>holds</em> '
+        'at 0.5: <span class="pasted-text">2</span>, <span class="math notranslate'
+    )
+    assert 'href="#fig-line"' in paragraph
+    assert paragraph.endswith("</a>.</span> Then more, in one paragraph.")
+    note = text[text.index('<div class="admonition note">') :]
+    assert re.findall(r"<li><p>(.*?)</p></li>", note[: note.index("</div>")]) == [
+        '<span class="finding" data-part="BCC17-F2A/4" data-verdict="refuted">This item '
+        "stays.</span>"
+    ]
+    assert "It is not." not in text
+    assert "{finding}" not in text
+
+
 def test_without_a_public_address_no_button_needs_one(site: Path) -> None:
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
@@ -105,6 +126,9 @@ def test_the_notebook_download_reads_well_anywhere(site: Path) -> None:
     assert "Theory says: 2.0 in the\nbook, see (sum), fig-line and tbl-sum; [BCC17]." in prose
     assert "> **Exercise: Add**\n>\n> What is $2 + 2$?" in prose
     assert not re.search(r"\{[\w:-]+\}`|```\{", prose)
+    assert "It *holds* at 0.5: 2, $x^2$ and fig-line.\nThen more, in one paragraph." in prose
+    assert "> - This item stays." in prose
+    assert "<span" not in prose
     assert {"metadata", "cells", "nbformat", "nbformat_minor"} == set(
         json.loads((site / "_sources/notebooks/01_tiny.ipynb").read_text())
     )
@@ -122,6 +146,10 @@ def test_a_faulty_page_is_named_and_the_site_kept(book: Path) -> None:
         build_site(["synthetic"], root=book)
     assert re.search(rf"notebooks/01_tiny\.py:{line}: WARNING: .*nobody", str(caught.value))
     assert (site / "index.html").read_text() == "the last good one"
+
+
+def test_the_book_has_three_editions_of_which_one_runs_live() -> None:
+    assert default_editions(CLONE) == ["ml-1m", "ml-100k", "synthetic"]
 
 
 def test_an_edition_is_named_once(book: Path) -> None:

@@ -243,10 +243,10 @@ def own_findings(topic: str) -> Mapping[str, Record]:
     file = packaged(f"findings/{topic.replace(' ', '_')}.yaml")
     if not file.is_file():
         return {}
-    return read_own(file.read_text(encoding="utf-8"), file.name)
+    return _read_own(file.read_text(encoding="utf-8"), file.name)
 
 
-def read_own(text: str, source: str) -> dict[str, Record]:
+def _read_own(text: str, source: str) -> dict[str, Record]:
     """Read a file of findings: a record by name; `source` names it in errors.
 
     Raises

@@ -13,6 +13,25 @@
 # book <../book/index>`, see {eq}`sum`, {numref}`fig-line` and {numref}`tbl-sum`; {cite:p}`BCC17`.
 #
 # $$ 1 + 1 = 2 $$ (sum)
+#
+# :::{finding} BCC17-F2A/1
+# holds: It *holds* at {value}: {glue:text}`total:.0f`, $x^2$
+#   and {numref}`fig-line`.
+# open: It is open.
+# :::
+# :::{finding} BCC17-F2A
+# no: It is not.
+# :::
+# Then more, in one paragraph.
+#
+# ::::{note}
+# - :::{finding} BCC17-F2A/1
+#   open: This item goes.
+#   :::
+# - :::{finding} BCC17-F2A/4
+#   refuted: This item stays.
+#   :::
+# ::::
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -37,6 +56,12 @@ glue(
     SVG('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 9L9 0"/></svg>'),
 )
 glue("sum", HTML("<table><tr><th>1 + 1</th></tr><tr><td>2</td></tr></table>"))
+
+# %% tags=["hide-input", "remove-output"]
+from recbias.claims.findings import Finding, Findings
+
+found = {"BCC17-F2A/1": Finding("holds", 0.5), "BCC17-F2A/4": Finding("refuted")}
+Findings("design alternatives", found)
 
 # %% [markdown]
 # ```{glue:figure} line

@@ -1,0 +1,261 @@
+"""Check that the sentences of a built site say what the verdicts of its editions say.
+
+    python tests/site/check_findings.py SITE_FOLDER
+
+Every page of every edition is read. What each block of its source (``notebooks``, ``book``) has to
+say there is found anew: from stored results by `judge` and the records, and by a reading of the
+blocks of its own, which shares no code with `recbias.claims.findings`. Exit 1 on a sentence with
+another verdict or other words than its part has, one that is missing, and one that must not be
+there. Words are compared; of formulas, roles and quoted numbers only that they stand there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from recbias.claims import Part, claims, judge, load_chapter
+from recbias.claims.judging import find_parts
+from recbias.claims.parts import ChapterResults
+from recbias.claims.records import Record, criteria_of, written
+from recbias.claims.topics import find_page
+
+ROOT = Path(__file__).resolve().parents[2]
+_TYPED = str.maketrans("“”‘’–—", "\"\"''--")
+_BLOCK = re.compile(r"^(\s*)(?:[-*+] +|\d+[.)] +)?(:{3,})\{finding\} (\S+)\s*$")
+
+
+class Said(NamedTuple):
+    """A sentence of a page: the part it names, its verdict, its words."""
+
+    part: str
+    verdict: str
+    text: str
+
+
+class _Page(HTMLParser):
+    """Collects the marked sentences of a page, with everything inside them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[Said] = []
+        self._open: list[tuple[str, str, list[str]]] = []
+        self._depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        if tag == "span" and named.get("class") == "finding":
+            self._open = [(named["data-part"] or "", named["data-verdict"] or "", [])]
+            self._depth = 0
+        elif tag == "span":
+            self._depth += bool(self._open)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag != "span" or not self._open:
+            return
+        if self._depth:
+            self._depth -= 1
+            return
+        ((part, verdict, words),) = self._open
+        self.said.append(Said(part, verdict, _typed("".join(words))))
+        self._open = []
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self._open[0][2].append(data)
+
+
+def _typed(text: str) -> str:
+    """Undo what typography does to a text."""
+    text = text.translate(_TYPED).replace("…", "...")
+    return re.sub(r"\s+", " ", re.sub("-+", "-", text)).strip()
+
+
+# -- what has to be said -------------------------------------------------------------------------
+def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Read the blocks of a text: what each names, and its forms by verdict."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        found = _BLOCK.match(line)
+        if not found:
+            continue
+        forms: dict[str, str] = {}
+        margin = len(line) - len(line.lstrip(" -*+0123456789.)"))
+        for inner in lines:
+            if inner.strip() == found[2]:
+                break
+            key, colon, rest = inner[margin:].partition(":")
+            if colon and re.fullmatch(r"\w+", key):
+                forms[key] = rest.strip()
+            else:
+                forms[next(reversed(forms))] += " " + inner.strip()
+        yield found[3], forms
+
+
+def source_text(page: str) -> str | None:
+    """Give the Markdown of a page by its place in the site; None for one that has no source."""
+    notebook, prose = ROOT / f"{page}.py", ROOT / f"{page}.md"
+    if notebook.is_file():
+        lines, markdown = [], False
+        for line in notebook.read_text(encoding="utf-8").splitlines():
+            if line.startswith("# %%"):
+                markdown = "[markdown]" in line
+            elif markdown:
+                lines.append(line.removeprefix("#").removeprefix(" "))
+        return "\n".join(lines)
+    return prose.read_text(encoding="utf-8") if prose.is_file() else None
+
+
+@cache
+def _results(chapter: str, dataset: str) -> ChapterResults:
+    return load_chapter(chapter, dataset)
+
+
+def parts_of(name: str, dataset: str) -> tuple[str, list[Part]]:
+    """Judge what a block names: its verdict (empty if the data give none), and its parts."""
+    claim_id, _, rest = name.partition("/")
+    if claim_id == "own":
+        return _own(rest, dataset)
+    (claim,) = (each for each in claims() if each.id == claim_id)
+    page = find_page(claim.topic)
+    results = _results(page.chapter, dataset) if page else {}
+    verdict = judge(claim, results)
+    printed = [part for part in verdict.parts if not part.record.corrects]
+    if not rest:
+        known = {"yes": "holds", "no": "refuted", "partly": "refuted", "undecided": "open"}
+        if verdict.verdict not in known:
+            return "", []
+        deciding = known[verdict.verdict]
+        return verdict.verdict, [part for part in printed if part.verdict == deciding]
+    number = int(rest)
+    asked = [
+        record
+        for record in criteria_of(claim.topic)[claim_id].records
+        if number in record.asserts and not record.corrects and record.decides
+    ]
+    own = [part for part in printed if part.record in asked]
+    if any(record not in [part.record for part in own] for record in asked):
+        return "", []
+    return _joined(own)
+
+
+def _own(name: str, dataset: str) -> tuple[str, list[Part]]:
+    for file in sorted((ROOT / "data" / "findings").glob("*.yaml")):
+        raw = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        if name in raw:
+            page = find_page(file.stem.replace("_", " "))
+            results = _results(page.chapter, dataset) if page else {}
+            if not page or not results:
+                return "", []
+            parts, missing = find_parts([Record.from_dict(raw[name])], results, page, _results)
+            return _joined([] if missing else parts)
+    raise KeyError(f"own/{name}: no file of data/findings has it")
+
+
+def _joined(parts: list[Part]) -> tuple[str, list[Part]]:
+    found = {part.verdict for part in parts}
+    for verdict in ("refuted", "open", "holds"):
+        if verdict in found:
+            return verdict, [part for part in parts if part.verdict == verdict]
+    return "", []
+
+
+def pattern(form: str, parts: list[Part]) -> str:
+    """Write a regular expression of what a form looks like on a page."""
+    numbers: Mapping[str, float] = {}
+    part = parts[0] if parts else None
+    if part:
+        numbers = dict(zip(("value", "low", "high"), (part.value, *part.interval), strict=True))
+
+    def number(blank: re.Match[str]) -> str:
+        name, spec = blank[1], blank[2]
+        if name == "which":
+            return part.which if part else ""
+        value = numbers.get(name, float("nan"))
+        if value != value:
+            return "undefined"
+        return format(value, spec) if spec else written(value, part.record.unit) if part else ""
+
+    pieces = re.split(r"(\$[^$]+\$|\{[\w:-]+\}`[^`]+`)", form)
+    said = []
+    for piece in pieces:
+        if piece.startswith(("$", "{")) and piece.endswith(("$", "`")):
+            said.append(".+?")
+            continue
+        piece = re.sub(r"\{(value|low|high|which)(?::([^{}]+))?\}", number, piece)
+        piece = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", piece)  # links
+        piece = re.sub(r"\\([^\w\s])", r"\1", re.sub(r"[*`]", "", piece))
+        words = re.sub("-+", "-", piece.translate(_TYPED).replace("…", "..."))
+        said.append(r"\s*".join(re.escape(word) for word in re.split(r"\s+", words)))
+    return "".join(said)
+
+
+def expected(page: str, dataset: str) -> list[tuple[str, str, str]]:
+    """List what a page has to say on a data set: part, verdict, pattern of its words."""
+    found = []
+    for name, forms in blocks(source_text(page) or ""):
+        verdict, parts = parts_of(name, dataset)
+        if verdict in forms:
+            found.append((name, verdict, pattern(forms[verdict], parts)))
+    return found
+
+
+# -- the site ------------------------------------------------------------------------------------
+def page_faults(html: str, page: str, dataset: str) -> list[str]:
+    """List what is wrong with the sentences of one page."""
+    reader = _Page()
+    reader.feed(html)
+    faults, shown = [], list(reader.said)
+    for part, verdict, words in expected(page, dataset):
+        fitting = [
+            said for said in shown if said[:2] == (part, verdict) and re.fullmatch(words, said.text)
+        ]
+        if fitting:
+            shown.remove(fitting[0])
+        else:
+            faults.append(f"{part} is {verdict}, and its sentence is missing: {words}")
+    return faults + [
+        f"{said.part} is said to be {said.verdict}, which its part does not bear out: {said.text}"
+        for said in shown
+    ]
+
+
+def editions(site: Path) -> dict[str, Path]:
+    """Find the folder of each edition by its data set; the first stands at the root."""
+    notebook = next((site / "_sources" / "notebooks").glob("*.ipynb"))
+    first = json.loads(notebook.read_text(encoding="utf-8"))["metadata"]["recbias"]
+    others = sorted(path for path in (site / "on").glob("*") if path.is_dir())
+    return {first["parameters"]["dataset"]: site, **{path.name: path for path in others}}
+
+
+def faults(site: Path) -> tuple[list[str], int]:
+    """List what is wrong with the sentences of a site, and count those that were checked."""
+    found, n_checked = [], 0
+    for dataset, folder in editions(site).items():
+        for path in sorted(folder.rglob("*.html")):
+            page = path.relative_to(folder).with_suffix("").as_posix()
+            if page.startswith("on/"):
+                continue
+            html = path.read_text(encoding="utf-8")
+            n_checked += html.count('class="finding"')
+            found += [f"{dataset}, {page}: {each}" for each in page_faults(html, page, dataset)]
+    return found, n_checked
+
+
+def main() -> int:
+    """Print the faults of the site named on the command line."""
+    found, n_checked = faults(Path(sys.argv[1]).resolve())
+    print("\n".join([*found, f"{n_checked} sentences that follow verdicts: {len(found)} faults"]))
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

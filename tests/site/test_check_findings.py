@@ -1,0 +1,119 @@
+"""The check of the site's sentences fails on what it is there for."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import check_findings
+import pytest
+from check_findings import editions, expected, faults, page_faults
+
+from recbias.claims.findings import resolve_findings, stored_findings
+
+SOURCE = """Read the axes first.
+:::{finding} BCC17-C-RANGE/1
+holds: The largest value is {value} the smallest ("{low:.2f}" to {high:.2f}) -- see
+  {numref}`fig-values`, $x_{low}$.
+refuted: It is only {value:.3f}.
+:::
+- :::{finding} BCC17-F2A
+  partly: Partly *so*, as [told](x.md).
+  :::
+:::{finding} BCC17-F2B/1
+holds: Nobody has Last.fm.
+:::
+:::{finding} BCC17-C-SIG/1
+refuted: Not all are, p = {value}.
+:::
+"""
+PAGE = "notebooks/01_x"
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The page as it is built for ml-1m, apart from what Sphinx makes of roles."""
+    monkeypatch.setattr(check_findings, "source_text", lambda name: SOURCE)
+    text = resolve_findings(SOURCE, stored_findings("ml-1m"), str)
+    text = text.replace("{numref}`fig-values`", '<a><span class="std">Fig. 1.2</span></a>')
+    text = re.sub(r'"([\d.]+)"', r"“\1”", text).replace("--", "–").replace("*so*", "<em>so</em>")
+    return text.replace("[told](x.md)", "<a>told</a>").replace("$x_{low}$", "\\(x\\)")
+
+
+def test_a_right_page_has_no_fault(page):
+    assert page.count('class="finding"') == len(expected(PAGE, "ml-1m")) == 2
+    assert page_faults(page, PAGE, "ml-1m") == []
+
+
+def test_each_wrong_page_is_caught(page):
+    first, second = re.findall(r'<span class="finding".*?</span>(?!<|,)', page, flags=re.DOTALL)
+    assert "BCC17-C-RANGE/1" in first
+    assert "BCC17-F2A" in second
+    twins = {
+        "another verdict": page.replace('"holds"', '"refuted"', 1),
+        "another claim": page.replace("BCC17-F2A", "BCC17-F2C"),
+        "a swapped sentence": page.replace("The largest value", "The smallest value"),
+        "another number": re.sub(r"is \d\.\d+ times", "is 9.99 times", page),
+        "another end": re.sub(r"“\d", "“7", page),
+        "a sentence that is missing": page.replace(second, ""),
+        "a sentence twice": page + second,
+        "a sentence of the other verdict": page
+        + '<span class="finding" data-part="BCC17-C-SIG/1" data-verdict="refuted">Not all.</span>',
+        "one that the data cannot test": page
+        + '<span class="finding" data-part="BCC17-F2B/1" data-verdict="holds">Nobody has '
+        "Last.fm.</span>",
+    }
+    missed = [name for name, twin in twins.items() if not page_faults(twin, PAGE, "ml-1m")]
+    assert not missed
+    assert all(twin != page for twin in twins.values())
+
+
+def test_the_page_of_another_edition_is_wrong(page):
+    told = page_faults(page, PAGE, "ml-100k")
+    assert any("BCC17-C-RANGE/1 is refuted, and its sentence is missing" in fault for fault in told)
+    assert any("BCC17-C-RANGE/1 is said to be holds" in fault for fault in told)
+    assert any("BCC17-C-SIG/1 is refuted, and its sentence is missing" in fault for fault in told)
+
+
+def test_a_finding_of_this_book_is_judged_too(page, monkeypatch, tmp_path):
+    (tmp_path / "data" / "findings").mkdir(parents=True)
+    (tmp_path / "data" / "findings" / "design_alternatives.yaml").write_text(
+        'T:\n  finds: "{value}"\n  measure: tau\n  of: ["P[R_test]", "P[AR]"]\n'
+        "  systems: all\n  below: 0.5\n"
+    )
+    monkeypatch.setattr(check_findings, "ROOT", tmp_path)
+    block = ":::{finding} own/T\nholds: It is {value:.1f}.\n:::"
+    monkeypatch.setattr(check_findings, "source_text", lambda name: block)
+    ((part, verdict, words),) = expected(PAGE, "ml-1m")
+    assert (part, verdict) == ("own/T", "holds")
+    said = words.replace("\\s*", " ").replace("\\", "")
+    html = f'<span class="finding" data-part="own/T" data-verdict="holds">{said}</span>'
+    assert page_faults(html, PAGE, "ml-1m") == []
+    assert page_faults(html.replace("0.", "0.9"), PAGE, "ml-1m")
+
+
+def test_every_edition_of_a_site_is_read(page, tmp_path):
+    for folder in (tmp_path, tmp_path / "on" / "ml-100k"):
+        (folder / "notebooks").mkdir(parents=True)
+        (folder / f"{PAGE}.html").write_text(page, encoding="utf-8")
+    notebook = tmp_path / "_sources" / f"{PAGE}.ipynb"
+    notebook.parent.mkdir(parents=True)
+    metadata = {"recbias": {"parameters": {"dataset": "ml-1m"}}}
+    notebook.write_text(json.dumps({"metadata": metadata}))
+    assert list(editions(tmp_path)) == ["ml-1m", "ml-100k"]
+    found, n_checked = faults(tmp_path)
+    assert n_checked == 4
+    assert found
+    assert all(fault.startswith(f"ml-100k, {PAGE}: ") for fault in found)
+
+
+def test_the_source_of_a_page_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "01_x.py").write_text(
+        "# %% [markdown]\n# a\n#\n#   b\n\n# %%\n# no\nx = 1\n"
+        "# %% [markdown] tags=['general']\n# c\n"
+    )
+    monkeypatch.setattr(check_findings, "ROOT", tmp_path)
+    assert check_findings.source_text("notebooks/01_x") == "a\n\n  b\n\nc"
+    assert check_findings.source_text("search") is None
