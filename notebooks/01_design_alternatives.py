@@ -775,8 +775,8 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :name: fig-truth
 # :alt: Kendall's tau with the truth, a line for each of five designs, against the rank correlation of popularity and liking, in three panels for three ways in which users choose what they rate.
 #
-# Five designs in simulated worlds, which are the same in every edition. ALS is left out: its lists
-# depend on the processor. Whiskers are 95 % intervals over worlds (Student's t): they say what other
+# Five designs in simulated worlds, which are the same in every edition. The line-up lacks ALS, since
+# that does not give the same lists on every processor. Whiskers are 95 % intervals over worlds (Student's t): they say what other
 # worlds of the same kind would give.
 # ```
 
@@ -819,8 +819,7 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :::
 # :::{finding} own/WORLDS-AGREEING-STRONG
 # holds: If users choose strongly, all tested items even beat their own test ratings, by {value:.2f}
-#   ({low:.2f} to {high:.2f}): who rates mainly what they like leaves few test ratings to tell good
-#   lists from bad ones.
+#   ({low:.2f} to {high:.2f}): what they choose to rate then tells what they like.
 # refuted: Even if users choose strongly, their own test ratings are ahead.
 # :::
 # :::{finding} own/WORLDS-AGREEING-BLIND
@@ -839,7 +838,7 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :::
 
 # %% tags=["hide-input"]
-Markdown(chapter.places_table(truth, ("agrees", "is independent", "opposes"), ("AR", "R_test")))
+Markdown(chapter.places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
 
 # %% [markdown] tags=["general"]
 # Places by which a design puts a system above its true rank (+) or below it (−), means over worlds

@@ -221,8 +221,8 @@ def test_places_are_written_with_their_sign(made):
     head, _, *rows = module.places_table(made, ["likes", "hates"], ["AR"]).splitlines()
     assert [cell.strip() for cell in head.strip("|").split("|")] == [
         "system",
-        "all tested items; popularity likes",
-        "all tested items; popularity hates",
+        "all tested items, popularity likes",
+        "all tested items, popularity hates",
     ]
     assert [[cell.strip() for cell in row.strip("|").split("|")] for row in rows] == [
         ["b", "+0.5", "+0.0"],

@@ -401,7 +401,7 @@ def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) ->
     """Write `places_gained` of some kinds of worlds as a table in Markdown."""
     gained = places_gained(table, designs)
     columns = [(design, world) for design in designs for world in worlds]
-    head = ("system", *(f"{DESIGNS[design]}; popularity {world}" for design, world in columns))
+    head = ("system", *(f"{DESIGNS[design]}, popularity {world}" for design, world in columns))
     rows = [
         (str(name), *(f"{row[each]:+.1f}".replace("-", "\N{MINUS SIGN}") for each in columns))
         for name, row in gained.iterrows()
