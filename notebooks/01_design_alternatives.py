@@ -733,23 +733,23 @@ state("design alternatives", results, verdicts)
 # %% [markdown] tags=["general"]
 # ## Why
 #
-# ### Which design is right?
+# ### Which design orders systems as the truth does?
 #
-# That designs disagree, the figures above show; which of them is right, they cannot. Nobody knows
-# what people think of the items that they did not rate. In a [simulated world](#data-worlds) it is
+# Observed ratings cannot say: nobody knows what people think of the items that they did not rate. In a [simulated world](#data-worlds) it is
 # known: every user has a true rating of every item, and what was observed of them follows a stated
 # rule. There a system has a **true precision**: the share of the ten items at the top of a user's
 # list that this user would give five stars, whether anybody saw that rating or not. The list holds
 # the best of all items that are not in the user's training data, since that is what a recommender
 # shows; so true precision is what AI-AN-AR would measure if no judgement were missing. Each design
-# sees the observed test ratings alone. The better one is the one whose order of the systems is
-# nearer to the true order.
+# sees the observed test ratings alone. How good it is, Kendall's $\tau$ says, between its order and
+# the order by true precision: 1 if no pair of systems is the wrong way round, 0 if half of them are,
+# -1 if all are.
 #
 # The worlds differ in two ways. *What popularity says*: items that many rate are liked by more users
 # than others are (it agrees), by as many, or by fewer (it opposes). *Why ratings are missing*: users
-# choose what they rate blindly, by their activity and the items' popularity alone; or they are more
-# likely to rate what they will like, as in the edition *synthetic*, or twice as strongly. Each kind
-# has {glue:text}`n_worlds` independent worlds. All have a quarter of the users and of the items of
+# choose what they rate blindly, by their activity and the items' popularity alone; or by liking, that
+# is, they are more likely to rate what they will like, as in the edition *synthetic*; or that twice
+# as strongly. Each kind has {glue:text}`n_worlds` independent worlds. All have a quarter of the users and of the items of
 # MovieLens 1M, its share of observed pairs, its skew of popularity, and five stars as liking.
 #
 # ::::{predict} In a world where popular items are liked by fewer users than others, which designs still rank the better system higher, more often than not?
@@ -778,11 +778,11 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_truth
 # :name: fig-truth
-# :alt: Kendall's tau between the order of the systems under five designs and their true order, in worlds where popularity opposes liking, says nothing about it or agrees with it, for three ways in which users choose what they rate.
+# :alt: Kendall's tau with the truth, a line for each of five designs, against the rank correlation of popularity and liking, in three panels for three ways in which users choose what they rate.
 #
-# Simulated worlds, the same in every edition: agreement of five designs with the true order of the
-# systems of this chapter (but ALS, whose lists depend on the processor). Whiskers are 95 %
-# intervals (Student's t) over worlds: they say what other worlds of the same kind would give.
+# Five designs in simulated worlds, which are the same in every edition. The line-up lacks ALS, since
+# that does not give the same lists on every processor. Whiskers are 95 % intervals over worlds (Student's t): they say what other
+# worlds of the same kind would give.
 # ```
 
 # %% [markdown]
@@ -824,8 +824,7 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :::
 # :::{finding} own/WORLDS-AGREEING-STRONG
 # holds: If users choose strongly, all tested items even beat their own test ratings, by {value:.2f}
-#   ({low:.2f} to {high:.2f}): who rates mainly what they like leaves few test ratings to tell good
-#   lists from bad ones.
+#   ({low:.2f} to {high:.2f}): what they choose to rate then tells what they like.
 # refuted: Even if users choose strongly, their own test ratings are ahead.
 # :::
 # :::{finding} own/WORLDS-AGREEING-BLIND
@@ -840,11 +839,11 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :::{finding} own/WORLDS-RATERS
 # holds: The systems that the other designs get wrong are the rating predictors: among all tested
 #   items they stand at least {value:.1f} places too low in every kind of world, and more where
-#   popularity is not on their side.
+#   popularity does not agree with liking.
 # :::
 
 # %% tags=["hide-input"]
-Markdown(chapter.places_table(truth, ("agrees", "is independent", "opposes"), ("AR", "R_test")))
+Markdown(chapter.places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
 
 # %% [markdown] tags=["general"]
 # Places by which a design puts a system above its true rank (+) or below it (−), means over worlds
@@ -853,12 +852,11 @@ Markdown(chapter.places_table(truth, ("agrees", "is independent", "opposes"), ("
 # **What this does not show.** A world is a model, and MovieLens may be none of these. Which one it
 # resembles, its ratings cannot tell: what popular items would be worth to those who did not rate
 # them is exactly what is missing. Chapters to come look at data where some ratings were asked of
-# random items. Two more limits are of the design itself. A user with no more test ratings than the
-# list has places gets the same value from every system that scores them all, so that own test ratings need
-# users with many; the test ratings of these worlds, a fifth of the data, are few. And a system
-# that was tuned on test ratings alone would learn to order what users choose to rate, which is not
-# what it will be asked for. The values differ from true precision under every design; only orders
-# were compared.
+# random items. Two more limits are of the own test ratings themselves. If a user has no more of them
+# than the list has places, every system that scores them all gets the same value: they need users
+# with many. And a system that is tuned on them alone learns to order what users choose to rate, which
+# is not what it will be asked for. Nor are values compared here: no design measures true precision
+# itself.
 #
 # ### Three smaller questions
 
@@ -904,9 +902,9 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # open: To ask for three neighbours instead of one changes little that could be told from noise.
 # :::
 # :::{finding} own/DAMPED-LIKE-SUM
-# holds: To add 10 to the divisor lets popularity back in altogether: the value is then within {value}
-#   of that of the plain sum, the *ranker*.
-# refuted: To add 10 to the divisor leaves the value {value} away from that of the plain sum, the
+# holds: To add 10 to the divisor lets popularity back in altogether: the value is then that of the
+#   plain sum, the *ranker*, within {high:.1%}.
+# refuted: To add 10 to the divisor leaves the value {value:.1%} away from that of the plain sum, the
 #   *ranker*.
 # :::
 

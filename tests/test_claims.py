@@ -121,7 +121,7 @@ def test_a_fresh_process_knows_what_made_every_recorded_result():
         "from recbias.claims import chapters\n"
         "from recbias.results import load_result, recorded_datasets, results_dir, stored_results\n"
         "chapters()\n"
-        "for name in recorded_datasets():\n"
+        "for name in recorded_datasets(simulations=True):\n"
         "    for path in stored_results(results_dir(name, recorded=True)).values():\n"
         "        load_result(path, dataset=name)\n"
     )

@@ -6,6 +6,7 @@ Nothing here uses the code that is tested, nor what it is made of, but for the w
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -216,6 +217,21 @@ def test_places_gained_are_counted_from_the_true_rank(made):
     assert gained["AR", "hates"].to_dict() == {"b": 0, "d": 1.5, "a": -1.5, "c": 0}
 
 
+def test_places_are_written_with_their_sign(made):
+    head, _, *rows = module.places_table(made, ["likes", "hates"], ["AR"]).splitlines()
+    assert [cell.strip() for cell in head.strip("|").split("|")] == [
+        "system",
+        "all tested items, popularity likes",
+        "all tested items, popularity hates",
+    ]
+    assert [[cell.strip() for cell in row.strip("|").split("|")] for row in rows] == [
+        ["b", "+0.5", "+0.0"],
+        ["d", "+0.0", "+1.5"],
+        ["a", "\N{MINUS SIGN}0.5", "\N{MINUS SIGN}1.5"],
+        ["c", "+0.0", "+0.0"],
+    ]
+
+
 def test_the_mean_over_worlds_has_the_interval_of_student(made):
     values = np.array([0.1, 0.4, 0.2, 0.3])
     found = module.over_worlds(values)
@@ -249,6 +265,10 @@ def test_findings_read_worlds_of_no_edition(made):
     lead = finding(made, tau("R_test", "hates"), tau("AR", "hates"), name="lead_in_worlds")
     assert lead.value == pytest.approx((2 + 1 / 3) / 2)
     assert lead.interval == pytest.approx(module.over_worlds([2, 1 / 3]).interval)
+    for way, sign in (("gained", 1), ("lost", -1)):
+        places = finding(made, f"places {way} by d[AR] of hates in truth on simulations")
+        assert places.value == sign * 1.5
+        assert places.interval == pytest.approx(module.over_worlds([sign * 3, 0]).interval)
     wrong = finding(made, "wrong[AR] of hates in truth on simulations", unit="percent")
     assert wrong.value == pytest.approx((1 + 1 / 6) / 2)
 
@@ -257,8 +277,10 @@ def test_findings_ask_for_what_there_is(made):
     with pytest.raises(NotComputed, match="truth on elsewhere"):
         finding(made, "tau[AR] of likes in truth on elsewhere")
     for missing in ("tau[ZZ] of likes", "tau[AR] of nobody"):
-        with pytest.raises(NotComputed, match=r"tau of (ZZ|AR)"):
+        with pytest.raises(NotComputed, match=r"tau under (ZZ|AR) where popularity"):
             finding(made, f"{missing} in truth on simulations")
+    with pytest.raises(NotComputed, match="places gained by nobody"):
+        finding(made, "places gained by nobody[AR] of likes in truth on simulations")
     with pytest.raises(ConfigError, match="unknown measure of agreement with the truth 'rho'"):
         finding(made, "rho[AR] of likes in truth on simulations")
 
@@ -299,8 +321,10 @@ def test_the_title_states_the_worst_cases(recorded):
     best = max(least, key=least.get)
     title = module.truth_title(found, DESIGNS)
     assert title.lower().startswith(DESIGNS[best])
-    assert f"{least.pop(best):.2f}" in title
-    assert f"{max(least.values()):.2f}" in title
+    numbers = [least.pop(best), max(least.values())]
+    assert re.findall(r"-?\d\.\d\d", title.replace("\N{MINUS SIGN}", "-")) == [
+        f"{number:.2f}" for number in numbers
+    ]
 
 
 def test_the_figure_can_be_read_on_a_phone(recorded):

@@ -543,7 +543,7 @@ def plot_truth(found: pd.DataFrame, designs: Mapping[str, str], *, title: str) -
         axis.grid(visible=False, axis="x")
     axes[0, 0].set_ylabel("Kendall's tau with the true order")
     axes[0, 0].set_ylim(-1, 1)
-    figure.supxlabel("rank correlation of popularity and liking", fontsize=FONT_SIZE)
+    axes[0, len(choices) // 2].set_xlabel("rank correlation of popularity and liking")
     figure.suptitle(title, fontsize=FONT_SIZE, weight="bold")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)

@@ -66,7 +66,7 @@ TRUE = "truth"
 _LIKE_ML_1M = "skew=0.634,users=1510,items=926,density=0.0447,liked=5"
 _RELATIONS = {"agrees": 0.8, "is independent": 0.0, "opposes": -0.8}
 _CHOICES = {", blind choice": 0.0, "": 1.0, ", strong choice": 2.0}
-_CHOICE_WORDS = {0.0: "choose blindly", 1.0: "rate what they like", 2.0: "the same, doubled"}
+_CHOICE_WORDS = {0.0: "blind choice", 1.0: "choice by liking", 2.0: "strong choice"}
 
 WORLDS: Mapping[str, str] = {
     f"{relation}{choice}": f"world(relation={number:g},{_LIKE_ML_1M},choice={factor:g})"
@@ -346,7 +346,7 @@ def truth_title(found: pd.DataFrame, designs: Mapping[str, str]) -> str:
     return (
         f"{designs[best].capitalize()}: tau at least {least:.2f} in every kind of world;\n"
         f"every other design falls to {max(worst.values()):.2f} or below in some"
-    )
+    ).replace("-", "\N{MINUS SIGN}")
 
 
 def _steps(values: FloatArray) -> FloatArray:
@@ -401,9 +401,10 @@ def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) ->
     """Write `places_gained` of some kinds of worlds as a table in Markdown."""
     gained = places_gained(table, designs)
     columns = [(design, world) for design in designs for world in worlds]
-    head = ("system", *(f"{DESIGNS[design]}; popularity {world}" for design, world in columns))
+    head = ("system", *(f"{DESIGNS[design]}, popularity {world}" for design, world in columns))
     rows = [
-        (str(name), *(f"{row[each]:+.1f}" for each in columns)) for name, row in gained.iterrows()
+        (str(name), *(f"{row[each]:+.1f}".replace("-", "\N{MINUS SIGN}") for each in columns))
+        for name, row in gained.iterrows()
     ]
     return markdown_table(head, rows)
 
