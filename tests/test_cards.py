@@ -104,7 +104,7 @@ def test_a_card_begins_with_its_finding(judged):
         assert finding_html(each) in first
         assert claim_html(each.claim) in card
         assert "claim-finding" in first
-        assert not (each.parts and "claimed" not in first)
+        assert ("Claimed:" in first) == bool(each.parts and lead(each).record.claimed != "none")
         for found in each.parts:
             if found.estimate is not None and len(each.parts) > 1:
                 assert typeset(found.finding) in card
