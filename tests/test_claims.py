@@ -1,5 +1,4 @@
 import dataclasses
-import html
 import importlib
 import json
 import math
@@ -36,6 +35,7 @@ from recbias.claims.evidence import axis_labels
 from recbias.claims.findings import own_findings
 from recbias.claims.lock import criterion_digest, lock_file, locked_criteria
 from recbias.claims.records import criteria_of
+from recbias.claims.showing import typeset
 from recbias.claims.topics import find_judged
 from recbias.cli import main
 from recbias.errors import ConfigError, StoreError
@@ -549,7 +549,7 @@ def test_cards_show_every_part_and_escape_text(verdicts):
         assert f'id="{verdict.claim.id.lower()}"' in cards
         for part in verdict.parts:
             if part.estimate is not None:
-                assert html.escape(part.sentence) in cards
+                assert typeset(part.finding) in cards
 
 
 def test_what_is_refuted_comes_first(verdicts):

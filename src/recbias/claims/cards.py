@@ -203,12 +203,18 @@ def finding_html(verdict: Verdict) -> str:
     part = lead(verdict)
     if part is None:
         return f"Not decided here: {escape(verdict.reason or 'nothing was measured')}."
-    claimed = f'<span class="claimed">Claimed: {_claimed(verdict, part)}.</span>'
-    return f"{typeset(part.finding)}. {claimed}"
+    claimed = _claimed(verdict, part)
+    told = f' <span class="claimed">Claimed: {claimed}.</span>' if claimed else ""
+    return f"{typeset(part.finding)}.{told}"
 
 
 def _claimed(verdict: Verdict, part: Part) -> str:
-    """Write what is claimed where a part stands, with the published value if it has one."""
+    """Write what is claimed where a part stands, with the published value if it has one.
+
+    That there is no exception needs no saying: the finding says whether there is one.
+    """
+    if part.record.claimed == "none":
+        return ""
     values = verdict.claim.values
     published = values[part.record.published] if part.record.published else ""
     return typeset(part.record.claimed) + (f"; published: {escape(published)}" if published else "")
@@ -293,8 +299,10 @@ def _parts(verdict: Verdict) -> str:
         if intervals:
             row.append(typeset(measured_text(part)))
         rows.append(row)
-    head = ("verdict", "what we find", "claimed", "value (95 % interval)")
-    table = table_html(head[: len(rows[0])], rows, style="parts")
+    head = ["verdict", "what we find", "claimed", "value (95 % interval)"][: len(rows[0])]
+    if not any(row[2] for row in rows):
+        rows, head = [row[:2] for row in rows], head[:2]
+    table = table_html(head, rows, style="parts")
     counts = Counter(part.verdict for part in parts)
     if len(rows) - counts["beside"] <= _OPEN_PARTS:
         return table

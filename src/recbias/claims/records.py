@@ -8,7 +8,6 @@ reader sees, the region, what it reads, and what the data must have.
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Any
 import yaml
 
 from recbias.claims.ledger import NEEDS
+from recbias.claims.regions import Region, written
 from recbias.errors import ConfigError, unknown_name
 from recbias.places import packaged
 
@@ -123,98 +123,6 @@ class Term:
         if self.table != "systems":
             text += f" in {self.table}"
         return text + (f" on {self.edition}" if self.edition else "")
-
-
-@dataclass(frozen=True)
-class Region:
-    """Where a value has to lie.
-
-    Attributes
-    ----------
-    least, most
-        Ends that belong to it.
-    above, below
-        Ends that do not.
-
-    Examples
-    --------
-    >>> Region(least=0.9).words("percent"), Region(above=0.0).words("number")
-    ('at least 90 %', 'more than 0')
-    >>> Region(least=0.075, most=0.085).words("number")
-    '0.075 to 0.085'
-    """
-
-    least: float = -math.inf
-    most: float = math.inf
-    above: float = -math.inf
-    below: float = math.inf
-
-    def verdict(self, low: float, high: float, *, rounding: float = 1e-12) -> str:
-        """Tell whether an interval lies in the region, outside, or on both sides of an end.
-
-        Parameters
-        ----------
-        low, high
-            Ends of the interval; NaN = unknown.
-        rounding
-            What an end that belongs to the region may be missed by: sums of floats are no exact
-            numbers. An end that does not belong is kept to the bit.
-
-        Returns
-        -------
-        str
-            ``"holds"``, ``"refuted"`` or ``"open"``.
-        """
-        if math.isnan(low) or math.isnan(high):
-            return "open"
-        least, most = self.least - rounding, self.most + rounding
-        if least <= low and high <= most and self.above < low and high < self.below:
-            return "holds"
-        if high < least or low > most or high < self.above or low > self.below:
-            return "refuted"
-        if low == high and (high == self.above or low == self.below):
-            return "refuted"  # exact; replicates may pile up on an end, which tells nothing
-        return "open"
-
-    def words(self, unit: str) -> str:
-        """Write the region as a reader does."""
-        low = max(self.least, self.above)
-        high = min(self.most, self.below)
-        if math.isfinite(low) and math.isfinite(high):
-            return f"{written(low, unit)} to {written(high, unit)}"
-        if math.isfinite(self.least):
-            return f"at least {written(low, unit)}"
-        if math.isfinite(self.above):
-            return f"more than {written(low, unit)}"
-        if math.isfinite(self.most):
-            none = unit == "violation" or (unit == "count" and high == 0)
-            return "none" if none else f"at most {written(high, unit)}"
-        if math.isfinite(self.below):
-            return f"less than {written(high, unit)}"
-        return "any value"
-
-
-def written(value: float, unit: str) -> str:
-    """Write a value in its unit.
-
-    Examples
-    --------
-    >>> [written(0.9345, unit) for unit in ("number", "percent", "factor", "p")]
-    ['0.9345', '93.5 %', '0.93 times', '0.9']
-    """
-    if math.isnan(value):
-        return "undefined"
-    if unit == "percent":
-        return f"{100 * value:.3g} %"
-    if unit == "factor":
-        return f"{value:.3g} times" if value >= 10 else f"{value:.2f} times"
-    if unit == "p":
-        return f"{value:.1g}"
-    if unit == "count":
-        return f"{value:,.0f}"
-    if unit == "violation":
-        return "none" if value <= 1e-12 else f"{value:.2g}"
-    return f"{value:.4g}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,277 @@
+"""Cards and matrix show what `judge` gives, in words, the weightiest first."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import re
+from base64 import b64decode
+from html import unescape
+
+import pytest
+from click.testing import CliRunner
+
+from recbias.claims import claims, judge, load_chapter, matrix, scorecard, verdict_cards
+from recbias.claims import design_alternatives as chapter
+from recbias.claims.cards import by_importance, claim_html, finding_html, lead, measured_text
+from recbias.claims.judging import Verdict
+from recbias.claims.parts import Part
+from recbias.claims.records import Record, criteria_of
+from recbias.claims.showing import typeset
+from recbias.claims.topics import chapters
+from recbias.cli import main
+from recbias.errors import ConfigError
+from recbias.results import SIMULATIONS, recorded_datasets
+
+TOPIC = "design alternatives"
+BY_ID = {claim.id: claim for claim in claims()}
+CELL = re.compile(
+    r'<td class="([a-z-]+)"><a href="([^"]*)" data-edition="([^"]+)" data-card="([^"]+)" '
+    r'aria-label="([^"]+)" title="[^"]+">(.)</a>'
+)
+ASCII_MATHS = re.compile(r"\w_[a-z{]|\|[A-Z]|<=|>=|\^")
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return matrix.judged_datasets("ml-1m")
+
+
+def part(verdict: str, *asserts: int, **record: object) -> Part:
+    """A part of a verdict, of a record that asks for at least 1."""
+    value = {"holds": 2.0, "refuted": 0.0, "open": float("nan")}[verdict]
+    raw = {"finds": f"{verdict} {asserts}: {{value}}", "measure": "check", "name": "n", "least": 1}
+    return Part(Record.from_dict({**raw, "asserts": asserts, **record}), value)
+
+
+def verdict(name: str, *parts: Part, claim: str = "BCC17-F2A") -> Verdict:
+    return Verdict(BY_ID[claim], name, parts)
+
+
+def plain(text: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", text))
+
+
+# -- what leads, and what comes first ------------------------------------------------------------
+
+
+def test_the_weightiest_part_leads():
+    holds, other, refuted = part("holds", 1), part("open", 2), part("refuted", 3)
+    assert lead(verdict("partly", holds, other, refuted)) is refuted
+    assert lead(verdict("undecided", holds, other)) is other
+    assert lead(verdict("yes", holds, part("holds", 4))) is holds
+
+
+def test_what_holds_anyhow_or_decides_nothing_does_not_lead():
+    anyhow, holds = part("holds", 1, supports=False), part("holds", 2)
+    beside = part("refuted", 3, decides=False)
+    mended = part("refuted", 4, corrects="E01")
+    assert lead(verdict("yes", anyhow, beside, mended, holds)) is holds
+    assert lead(verdict("yes", anyhow)) is anyhow
+    assert lead(verdict("not yet")) is None
+    assert lead(verdict("not testable here", Part(anyhow.record, None, lacks="no stars"))) is None
+
+
+def test_what_the_data_contradict_comes_first():
+    one = verdict("partly", part("refuted", 1), part("holds", 2))
+    two = verdict("partly", part("refuted", 1, 2), part("holds", 3))
+    long = verdict("yes", part("holds", 1), part("holds", 2))
+    short = verdict("yes", part("holds", 1))
+    no, open_, not_yet = verdict("no"), verdict("undecided"), verdict("not yet")
+    given = [not_yet, short, one, open_, long, two, no]
+    assert by_importance(given) == [no, two, one, open_, long, short, not_yet]
+    assert by_importance(given[::-1]) == by_importance(given), "no two are alike"
+
+
+def test_equals_stay_as_in_the_ledger():
+    first, second = verdict("yes", part("holds", 1)), verdict("yes", part("holds", 2))
+    assert by_importance([first, second])[0] is first
+    assert by_importance([second, first])[0] is second
+
+
+# -- cards ---------------------------------------------------------------------------------------
+
+
+def test_a_card_begins_with_its_finding(judged):
+    cards = verdict_cards(judged["ml-1m"])
+    for each in judged["ml-1m"]:
+        if each.claim.topic != TOPIC:
+            continue
+        card = cards[cards.index(f'id="{each.claim.id.lower()}"') :].split("</section>")[0]
+        first = card.split("</p>")[0]
+        assert finding_html(each) in first
+        assert claim_html(each.claim) in card
+        assert "claim-finding" in first
+        assert ("Claimed:" in first) == bool(each.parts and lead(each).record.claimed != "none")
+        for found in each.parts:
+            if found.estimate is not None and len(each.parts) > 1:
+                assert typeset(found.finding) in card
+
+
+def test_theorems_and_definitions_are_folded_below_the_measured(judged):
+    cards = verdict_cards(judged["ml-1m"])
+    group = cards.index('<details class="claim-group">')
+    by_kind = {
+        kind: [each.claim.id for each in judged["ml-1m"] if each.claim.kind == kind]
+        for kind in ("empirical", "theorem", "definition")
+    }
+    place = {name: cards.index(f'id="{name.lower()}"') for ids in by_kind.values() for name in ids}
+    assert max(place[name] for name in by_kind["empirical"]) < group
+    assert min(place[name] for kind in ("theorem", "definition") for name in by_kind[kind]) > group
+    summary = cards[group:].split("</summary>")[0]
+    assert "1 no (BCC17-L1-PROOF)" in summary, "a fold says what is inside"
+
+
+@pytest.mark.parametrize("dataset", recorded_datasets())
+def test_findings_are_words_and_typeset_formulas(dataset):
+    if dataset == SIMULATIONS:
+        pytest.skip("belongs to no edition")
+    for each in scorecard(dataset):
+        if each.claim.topic != TOPIC:
+            continue
+        assert not ASCII_MATHS.search(re.sub(r"\$[^$]*\$", "", each.claim.text)), each.claim.text
+        for found in each.parts:
+            sentence = re.sub(r"\$[^$]*\$", "", f"{found.finding} {found.record.claimed}")
+            assert not ASCII_MATHS.search(sentence), sentence
+            assert "..." not in found.finding, "a number that the sentence names was not found"
+            assert not re.search(r"\{\w+\}", sentence), sentence
+            assert "e-1" not in plain(typeset(found.finding))
+
+
+def test_the_check_on_maths_sees_what_the_cards_had():
+    for old in ("0.9 - smallest |C_TI|/|I| of a fold", "R_test", "tau(i, T_u^r)", "<= 0"):
+        assert ASCII_MATHS.search(old), old
+
+
+def test_a_finding_has_the_numbers_behind_its_value():
+    measured = load_chapter(chapter.CHAPTER, "ml-1m")
+    systems = measured["systems"]
+    found = judge(BY_ID["BCC17-F2A"], measured)
+    (close,) = (each for each in found.parts if each.record.asserts == (5,))
+    plsa, popularity = (systems[name, "AR", "P@10"].value for name in ("pLSA", "Popularity"))
+    assert close.finding == (
+        f"pLSA scores {plsa:.3g} where Popularity scores {popularity:.3g}: "
+        f"{100 * (plsa / popularity - 1):.3g} % apart"
+    )
+    assert close.record.claimed == "Popularity close behind pLSA, at most 25 %"
+    low, high = close.interval
+    assert (
+        measured_text(close) == f"{100 * close.value:.3g} % ({100 * low:.3g} to {100 * high:.3g})"
+    )
+
+
+def test_a_record_shows_only_numbers_that_it_has():
+    raw = {"measure": "value", "of": "P[AR] of Random", "least": 0.1}
+    with pytest.raises(ConfigError, match="unknown number 'b'"):
+        Record.from_dict({"finds": "{a} and {b}", **raw})
+    with pytest.raises(ConfigError, match="only a count or a violation can be none"):
+        Record.from_dict({"finds": "{value}", "if_none": "nothing", **raw})
+    assert Record.from_dict({"finds": r"{a} of $PR_{test}$", **raw}).finding(
+        0.25, "", {"a": 1}
+    ) == (r"1 of $PR_{test}$")
+
+
+def test_published_values_that_parts_name_exist():
+    for claim, criterion in criteria_of(TOPIC).items():
+        for record in criterion.records:
+            assert not record.published or record.published in BY_ID[claim].values, record.finds
+
+
+# -- the matrix ----------------------------------------------------------------------------------
+
+
+def test_every_cell_is_the_verdict_of_judge(judged):
+    found = {}
+    for code, href, name, card, label, sign in CELL.findall(matrix.matrix_html(judged)):
+        claim = label.split(" on ")[0]
+        found[name, claim] = code.replace("-", " ")
+        assert label == f"{claim} on {name}: {found[name, claim]}"
+        assert sign == matrix.SIGNS[found[name, claim]]
+        assert href == f"#{claim.lower()}-{name}"
+        assert card == f"{chapter.CHAPTER}.html#{claim.lower()}"
+    written = [claim for claim in claims() if chapters()[claim.topic]]
+    assert set(found) == {(name, claim.id) for name in judged for claim in written}
+    for name in judged:
+        results = load_chapter(chapter.CHAPTER, name)
+        for claim in written:
+            assert found[name, claim.id] == judge(claim, results).verdict, (name, claim.id)
+
+
+def test_a_cell_that_is_not_the_verdict_is_seen(judged):
+    """The twin: with one verdict exchanged the matrix differs from `judge` there and only there."""
+    broken = {name: list(verdicts) for name, verdicts in judged.items()}
+    place = next(n for n, each in enumerate(broken["ml-100k"]) if each.claim.id == "BCC17-F2A")
+    broken["ml-100k"][place] = dataclasses.replace(broken["ml-100k"][place], verdict="yes")
+    cells = [CELL.findall(matrix.matrix_html(each)) for each in (judged, broken)]
+    differing = [a[4] for a, b in zip(*cells, strict=True) if a != b]
+    assert differing == ["BCC17-F2A on ml-100k: partly"]
+
+
+def test_anchors_of_the_matrix_exist_once(judged):
+    page = matrix.matrix_html(judged)
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+def test_the_edition_comes_first_and_lends_its_findings(judged):
+    other = matrix.judged_datasets("ml-100k")
+    assert [next(iter(each)) for each in (judged, other)] == ["ml-1m", "ml-100k"]
+    assert sorted(judged) == sorted(other)
+    for each in (judged, other):
+        page, edition = matrix.matrix_html(each), next(iter(each))
+        (f2a,) = (v for v in each[edition] if v.claim.id == "BCC17-F2A")
+        assert f"<summary>{typeset(lead(f2a).finding)}</summary>" in page
+        value = (
+            next(p for p in f2a.parts if p.record.published) if edition == "ml-1m" else lead(f2a)
+        )
+        assert typeset(measured_text(value)) in page
+
+
+def test_the_small_matrix_has_what_only_a_measurement_can_tell(judged):
+    found = CELL.findall(matrix.small_matrix_html(judged))
+    shown = {label.split(" on ")[0] for _, _, _, _, label, _ in found}
+    assert shown == {c.id for c in claims() if c.topic == TOPIC and c.kind == "empirical"}
+    assert all(href.startswith("scorecard.html#") for _, href, *_ in found)
+
+
+def test_chapters_that_are_not_written_take_a_line_each():
+    page = matrix.chapters_html()
+    unwritten = [topic for topic, name in chapters().items() if not name]
+    assert page.count("not yet written") == len(unwritten) > 0
+    assert page.count("<tr>") == len(chapters()) + 1
+
+
+# -- downloads -----------------------------------------------------------------------------------
+
+
+def test_the_downloads_hold_what_was_judged(judged):
+    links = re.findall(
+        r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"', matrix.scorecard_links(judged)
+    )
+    files = {name: b64decode(content).decode() for name, content in links}
+    assert set(files) == {"scorecard.csv", "scorecard-ml-1m.json"}
+    rows = list(csv.DictReader(io.StringIO(files["scorecard.csv"])))
+    written = {claim.id for claim in claims() if chapters()[claim.topic]}
+    told = {(row["dataset"], row["claim"]): row["verdict"] for row in rows}
+    assert told == {
+        (name, each.claim.id): each.verdict
+        for name, verdicts in judged.items()
+        for each in verdicts
+        if each.claim.id in written
+    }
+    f2a = [row for row in rows if (row["dataset"], row["claim"]) == ("ml-1m", "BCC17-F2A")]
+    (value,) = (row for row in f2a if row["published"])
+    assert (value["asserts"], value["published"], value["part"]) == ("6", "0.08", "holds")
+    assert float(value["low"]) < float(value["value"]) < float(value["high"])
+    documents = json.loads(files["scorecard-ml-1m.json"])
+    assert documents == json.loads(json.dumps([each.to_dict() for each in judged["ml-1m"]]))
+    assert {"paper", "where", "claim"} <= set(documents[0])
+
+
+def test_the_command_line_prints_the_same_csv():
+    told = CliRunner().invoke(main, ["claims", "--dataset", "ml-100k", "--csv"])
+    assert told.exit_code == 0
+    assert told.output == matrix.scorecard_csv({"ml-100k": scorecard("ml-100k")})
