@@ -218,8 +218,8 @@ HTML(
 
 # %% [markdown] tags=["general"]
 # To see what the rule can do, here is a simulated world where a third of the users have no liked
-# rating to train on, and where the more popular an item is, the fewer like it. Both readings of a
-# system share one training; only the lists differ.
+# rating to train on, and where the more popular an item is, the fewer like it. A system is trained
+# there once, and its scores are listed by either rule.
 
 # %%
 tied = setup.ties(ties.WORLD)
@@ -277,7 +277,7 @@ HTML(downloads(figure, values.set_index("system"), f"sensitivity-{single.dataset
 # :alt: For each system of the line-up the range of its precision and of its rank as one parameter at a time is changed.
 #
 # Precision (left) and rank in the line-up (right) as one parameter at a time is changed. Dots: at the
-# line-up's parameters. A rank counts the systems that score more at theirs.
+# line-up's parameters. A rank is the place among the others, each at the line-up's parameters.
 # ```
 
 # %% tags=["hide-input"]

@@ -404,7 +404,9 @@ def never_said(pages: Iterable[tuple[Path, str]], datasets: Iterable[str]) -> li
     silent: dict[str, None] = {}
     said: set[str] = set()
     for path, text in pages:
-        for block in re.split(r"^(?=\s*(?:[-*] )?:{3,}\{finding\})", text, flags=re.MULTILINE)[1:]:
+        for block in re.split(r"^(?=[ \t]*(?:[-*] )?:{3,}\{finding\})", text, flags=re.MULTILINE)[
+            1:
+        ]:
             end = re.match(r"\s*(?:[-*] )?(:+)", block)[1]
             lines = block.splitlines()
             length = next(n for n, line in enumerate(lines) if line.strip() == end)
