@@ -8,7 +8,7 @@
 4. Assets: MathJax, style sheets and scripts from this repository; nothing that fetches from
    elsewhere.
 5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table; every table has its own box.
-6. The search finds the ids of claims.
+6. The search finds the ids of claims, and says where a word stands (:mod:`searching`).
 7. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
 """
 
@@ -18,7 +18,6 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.domains import Domain, ObjType
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 from sphinx.util import logging
@@ -34,7 +32,6 @@ from sphinx.util import logging
 from pictures import inline_pictures
 from plain_markdown import plain_notebook
 from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
-from recbias.claims.ledger import claims
 from recbias.errors import RecbiasError
 
 logger = logging.getLogger(__name__)
@@ -230,46 +227,6 @@ def drop_roles(
 _ROLES = re.compile(r' role="(?:list|doc-biblioentry)"')
 
 
-# -- 6. search -------------------------------------------------------------------------------------
-class ClaimDomain(Domain):
-    """Where the claims stand: their ids are objects, which the search finds without any text."""
-
-    name = "claim"
-    label = "claims"
-    object_types = {"claim": ObjType("claim", "claim")}  # noqa: RUF012 - as Sphinx declares it
-    initial_data = {"places": {}}  # noqa: RUF012
-    data_version = 1
-
-    def note(self, docname: str, doctree: nodes.document) -> None:
-        """Find the anchors of claims on a page."""
-        text = "".join(raw.astext() for raw in doctree.findall(nodes.raw))
-        anchors = set(re.findall(r'\bid="([^"]+)"', text))
-        self.data["places"][docname] = [
-            claim.id for claim in claims() if claim.id.lower() in anchors
-        ]
-
-    def clear_doc(self, docname: str) -> None:
-        """Forget a page."""
-        self.data["places"].pop(docname, None)
-
-    def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
-        """Take what another process has read."""
-        self.data["places"] |= {name: otherdata["places"][name] for name in docnames}
-
-    def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
-        """Give name, name shown, type, page, anchor and priority of each place."""
-        for docname, found in self.data["places"].items():
-            for identifier in found:
-                yield identifier, identifier, "claim", docname, identifier.lower(), 1
-
-
-def note_claims(app: Sphinx, doctree: nodes.document) -> None:
-    """Tell the domain what stands on a page (event doctree-read)."""
-    domain = app.env.get_domain("claim")
-    assert isinstance(domain, ClaimDomain)
-    domain.note(app.env.docname, doctree)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
     app.add_config_value("bookkit_editions", [], "env", list)
@@ -282,8 +239,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", always_outdated)
     app.connect("source-read", read_executed)
     app.connect("doctree-read", number_tables)
-    app.add_domain(ClaimDomain)
-    app.connect("doctree-read", note_claims)
+    app.setup_extension("searching")
     app.connect("doctree-resolved", box_tables)
     app.connect("doctree-resolved", label_cells)
     app.connect("doctree-resolved", inline_pictures)
