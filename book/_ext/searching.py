@@ -18,7 +18,15 @@ from sphinx.domains import Domain, ObjType
 
 from recbias.claims.ledger import claims
 
-_NOT_PROSE = (nodes.section, nodes.title, nodes.literal_block, nodes.raw, nodes.comment)
+_NOT_PROSE = (
+    nodes.section,
+    nodes.title,
+    nodes.literal_block,
+    nodes.raw,
+    nodes.comment,
+    nodes.math,
+    nodes.math_block,
+)
 
 
 class PlaceDomain(Domain):
@@ -40,7 +48,7 @@ class PlaceDomain(Domain):
         self.data["sections"][docname] = [
             [section["ids"][0], section[0].astext(), " ".join(prose(section))]
             for section in doctree.findall(nodes.section)
-            if section.children and isinstance(section[0], nodes.title)  # an exercise has none
+            if section.children and isinstance(section[0], nodes.title)
         ]
 
     def clear_doc(self, docname: str) -> None:
@@ -66,12 +74,13 @@ class PlaceDomain(Domain):
         return str(type.lname)
 
 
-def prose(section: nodes.Element) -> Iterator[str]:
-    """Give the words of a section that stand in none of its own sections, without code."""
-    for child in section.children:
-        if not isinstance(child, _NOT_PROSE):
-            inner = child.findall(nodes.Text)
-            yield from (" ".join(str(text).split()) for text in inner if str(text).strip())
+def prose(node: nodes.Element) -> Iterator[str]:
+    """Give the words of a section that stand in none of its own sections, without code and TeX."""
+    for child in node.children:
+        if isinstance(child, nodes.Text):
+            yield from str(child).split()
+        elif not isinstance(child, _NOT_PROSE):
+            yield from prose(child)
 
 
 def note_places(app: Sphinx, doctree: nodes.document) -> None:

@@ -102,11 +102,12 @@
   };
 
   const snippet = (text, words) => {
-    const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
-    if (!places.length) return null;
-    const [first, last] = [Math.min(...places) - AROUND, Math.min(...places) + AROUND];
-    const shown = text.slice(Math.max(0, first), last);
-    return `${first > 0 ? "… " : ""}${shown}${last < text.length ? " …" : ""}`;
+    const found = words.filter((word) => text.toLowerCase().includes(word));
+    if (!found.length) return null;
+    const rarest = found.reduce((best, word) => (word.length > best.length ? word : best));
+    const place = text.toLowerCase().indexOf(rarest);
+    const [first, last] = [Math.max(0, place - AROUND), place + AROUND];
+    return `${first > 0 ? "… " : ""}${text.slice(first, last)}${last < text.length ? " …" : ""}`;
   };
 
   const addContext = (item, words) => {
