@@ -9,7 +9,7 @@
    elsewhere.
 5. ``{glue:figure}`` with a name ``tbl-...`` is numbered as a table; every table has its own box.
 6. Findings: a sentence of a page in ``book/`` follows the verdicts of the edition's stored results.
-7. The search finds the ids of claims.
+7. The search finds the ids of claims, and says where a word stands (:mod:`searching`).
 8. Pictures stand in the page, so that their text can be selected (:mod:`pictures`).
 """
 
@@ -19,7 +19,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.domains import Domain, ObjType
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 from sphinx.util import logging
@@ -37,7 +36,6 @@ from pictures import inline_pictures
 from plain_markdown import plain_notebook
 from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
 from recbias.claims.findings import Findings, resolve_findings, stored_findings
-from recbias.claims.ledger import claims
 from recbias.errors import RecbiasError
 
 logger = logging.getLogger(__name__)
@@ -295,46 +293,6 @@ def follow_verdicts(app: Sphinx, docname: str, content: list[str]) -> None:
         raise ChapterError(str(error)) from error
 
 
-# -- 7. search -------------------------------------------------------------------------------------
-class ClaimDomain(Domain):
-    """Where the claims stand: their ids are objects, which the search finds without any text."""
-
-    name = "claim"
-    label = "claims"
-    object_types = {"claim": ObjType("claim", "claim")}  # noqa: RUF012 - as Sphinx declares it
-    initial_data = {"places": {}}  # noqa: RUF012
-    data_version = 1
-
-    def note(self, docname: str, doctree: nodes.document) -> None:
-        """Find the anchors of claims on a page."""
-        text = "".join(raw.astext() for raw in doctree.findall(nodes.raw))
-        anchors = set(re.findall(r'\bid="([^"]+)"', text))
-        self.data["places"][docname] = [
-            claim.id for claim in claims() if claim.id.lower() in anchors
-        ]
-
-    def clear_doc(self, docname: str) -> None:
-        """Forget a page."""
-        self.data["places"].pop(docname, None)
-
-    def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
-        """Take what another process has read."""
-        self.data["places"] |= {name: otherdata["places"][name] for name in docnames}
-
-    def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
-        """Give name, name shown, type, page, anchor and priority of each place."""
-        for docname, found in self.data["places"].items():
-            for identifier in found:
-                yield identifier, identifier, "claim", docname, identifier.lower(), 1
-
-
-def note_claims(app: Sphinx, doctree: nodes.document) -> None:
-    """Tell the domain what stands on a page (event doctree-read)."""
-    domain = app.env.get_domain("claim")
-    assert isinstance(domain, ClaimDomain)
-    domain.note(app.env.docname, doctree)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything with Sphinx."""
     app.add_config_value("bookkit_editions", [], "env", list)
@@ -348,8 +306,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", read_executed)
     app.connect("source-read", follow_verdicts)
     app.connect("doctree-read", number_tables)
-    app.add_domain(ClaimDomain)
-    app.connect("doctree-read", note_claims)
+    app.setup_extension("searching")
     app.connect("doctree-resolved", box_tables)
     app.connect("doctree-resolved", label_cells)
     app.connect("doctree-resolved", inline_pictures)

@@ -2,7 +2,8 @@
 
    1. One switch for all code of a page.
    2. Boxes that scroll sideways can be reached by keyboard and say what they are.
-   3. Formulas know how wide they are, so that the style sheet can fit them to any page. */
+   3. Formulas know how wide they are, so that the style sheet can fit them to any page.
+   4. The search shows the sentence in which a word stands, and leads to its section. */
 (() => {
   "use strict";
 
@@ -91,7 +92,57 @@
     document.addEventListener("click", () => requestAnimationFrame(() => measureAll(document)));
   };
 
+  // -- 4. search ------------------------------------------------------------------------------------
+  const AROUND = 90; // characters on either side of a word
+
+  const bestSection = (sections, words) => {
+    const count = ([, title, text]) =>
+      words.filter((word) => `${title} ${text}`.toLowerCase().includes(word)).length;
+    return sections.reduce((best, each) => (count(each) > count(best) ? each : best), sections[0]);
+  };
+
+  const snippet = (text, words) => {
+    const found = words.filter((word) => text.toLowerCase().includes(word));
+    if (!found.length) return null;
+    const rarest = found.reduce((best, word) => (word.length > best.length ? word : best));
+    const place = text.toLowerCase().indexOf(rarest);
+    const [first, last] = [Math.max(0, place - AROUND), place + AROUND];
+    return `${first > 0 ? "… " : ""}${text.slice(first, last)}${last < text.length ? " …" : ""}`;
+  };
+
+  const addContext = (item, words) => {
+    const link = item.querySelector("a");
+    if (!link || link.hash || item.querySelector(".context")) return;
+    const page = Object.keys(searchText).find((name) => link.pathname.endsWith(`/${name}.html`));
+    const [anchor, title, text] = (page && bestSection(searchText[page], words)) || [];
+    const shown = text && snippet(text, words);
+    if (!shown) return;
+    const context = document.createElement("p");
+    context.className = "context";
+    const where = document.createElement("a");
+    where.href = `${link.getAttribute("href").split("#")[0]}#${anchor}`;
+    where.textContent = title;
+    context.append(where, `: ${shown}`);
+    item.append(context);
+  };
+
+  const startSearch = () => {
+    const results = document.getElementById("search-results");
+    const query = new URLSearchParams(location.search).get("q");
+    if (!results || !query) return;
+    const words = query.toLowerCase().split(/[^\p{Letter}\p{Number}]+/u).filter(Boolean);
+    const texts = document.createElement("script");
+    texts.src = "search-text.js"; // a script, since nothing can be fetched from disk
+    texts.onload = () => {
+      const add = () => results.querySelectorAll("li").forEach((item) => addContext(item, words));
+      new MutationObserver(add).observe(results, { childList: true, subtree: true });
+      add();
+    };
+    document.body.append(texts);
+  };
+
   addEventListener("DOMContentLoaded", startSwitch);
+  addEventListener("DOMContentLoaded", startSearch);
   addEventListener("load", () => {
     startBoxes();
     startFormulas();

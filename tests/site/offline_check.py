@@ -168,6 +168,11 @@ def search_faults(page: Page, path: Path) -> list[str]:
         page.wait_for_selector("#search-results li a", timeout=5000)
     except TimeoutError:
         faults.append("the search finds nothing")
+    else:
+        try:
+            page.wait_for_selector("#search-results .context a", timeout=5000)
+        except TimeoutError:
+            faults.append("the search does not say where a word stands")
     claim = re.search(r'"([A-Z0-9]+-[A-Z0-9-]+)"', _objects(path))
     if claim:
         page.goto(f"{path.as_uri()}?q={claim[1]}", wait_until="load")

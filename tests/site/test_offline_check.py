@@ -31,6 +31,8 @@ FORMULA = (
     "</mjx-container>"
 )
 
+FOUND = '<li><a href="{}">x</a><p class="context"><a href="x.html#here">Here</a>: a word</p></li>'
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -125,11 +127,12 @@ def test_a_chapter_is_short_enough_to_hand_out(browser: Browser, tmp_path: Path)
     ("results", "fault"),
     [
         ("", "the search finds nothing"),
-        ('<li><a href="x.html">x</a></li>', "the search does not lead to BCC17-F1"),
-        ('<li><a href="x.html#bcc17-f1">x</a></li>', None),
+        (FOUND.format("x.html"), "the search does not lead to BCC17-F1"),
+        ('<li><a href="x.html#bcc17-f1">x</a></li>', "the search does not say where a word stands"),
+        (FOUND.format("x.html#bcc17-f1"), None),
     ],
 )
-def test_the_search_leads_to_a_claim(
+def test_the_search_leads_to_words_and_claims(
     browser: Browser, tmp_path: Path, results: str, fault: str | None
 ) -> None:
     index = (

@@ -1,0 +1,83 @@
+"""Rerunning: what the first chapter costs on a table of one's own, by the number of ratings.
+
+Run ``python benchmarks/rerun.py`` (about an hour of one core; ``--sizes 10000`` for the first row
+alone). Worlds stand in for tables; each run starts without any stored cell. Seconds are those of
+the processor, summed over all processes, since they survive a busy machine; memory is the peak of
+what all processes hold together, shared pages counted once. The rows are written to
+``benchmarks/rerun.csv``, which the page *Rerun a chapter* quotes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+
+TARGET = Path(__file__).with_suffix(".csv")
+WORLDS = {
+    10_000: "world(users=100,items=1000,density=0.1,seed=1)",
+    100_000: "world(users=943,items=1682,density=0.063,seed=1)",
+    1_000_000: "world(users=6040,items=3706,density=0.0447,seed=1)",
+}
+
+
+def descendants(process: int) -> list[int]:
+    """List a process and all that it started."""
+    found = [process]
+    for tasks in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in tasks.read_text().split():
+            found += descendants(int(child))
+    return found
+
+
+def memory(process: int) -> int:
+    """Read the proportional memory of a process in kB; 0 if it is gone."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+def measure(dataset: str, folder: Path) -> tuple[float, float]:
+    """Run the chapter from nothing; give seconds of the processor and peak memory in MB."""
+    before, peak = os.times(), 0
+    command = [sys.executable, "-c", "from recbias.cli import main; main()"]
+    command += ["run", "01_design_alternatives", "--dataset", dataset]
+    command += ["--out", str(folder / "out.ipynb")]
+    own = {"RECBIAS_CELLS": str(folder), "TQDM_DISABLE": "1"}
+    run = subprocess.Popen(command, env=os.environ | own)
+    while run.poll() is None:
+        with suppress(OSError):  # a process may end between two looks
+            peak = max(peak, sum(memory(each) for each in descendants(run.pid)))
+        time.sleep(0.5)
+    if run.returncode:
+        sys.exit(f"the chapter failed on {dataset}")
+    after = os.times()
+    used = after.children_user + after.children_system
+    return used - before.children_user - before.children_system, peak / 1024
+
+
+def main() -> None:
+    """Measure and write a row for each size."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(WORLDS))
+    rows = pd.read_csv(TARGET, index_col="ratings") if TARGET.exists() else pd.DataFrame()
+    for size in parser.parse_args().sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, peak = measure(WORLDS[size], Path(folder))
+        row = pd.DataFrame({"cpu_seconds": round(seconds), "peak_mb": round(peak)}, index=[size])
+        rows = row.combine_first(rows).sort_index().rename_axis("ratings").astype(int)
+        rows.to_csv(TARGET)
+        print(row)
+
+
+if __name__ == "__main__":
+    main()
