@@ -97,7 +97,9 @@ def _visit_choice(translator: Any, node: nodes.Element) -> None:
 
 def _depart_choice(translator: Any, node: nodes.Element) -> None:
     # A live region has to be there before it is filled.
-    translator.body.append('<p class="predict-said visually-hidden" role="status"></p>\n</fieldset>\n')
+    translator.body.append(
+        '<p class="predict-said visually-hidden" role="status"></p>\n</fieldset>\n'
+    )
 
 
 def _visit_question(translator: Any, node: nodes.Element) -> None:
