@@ -39,6 +39,7 @@ from recbias.claims import pages
 from recbias.claims.evidence import axis_labels
 from recbias.claims.seeds import training_seeds
 from recbias.datasets import top_rating
+from recbias.exploring import explorer_html
 from recbias.plotting import (
     downloads,
     plot_bounds,
@@ -276,6 +277,65 @@ for label, value in pop.items():
 # sampled and {glue:text}`pop_1R` with one relevant item per run. None of these numbers is wrong; none
 # of them can be compared with another.
 #
+# ## Every design at once
+#
+# Three options of two ways each are eight designs, and test ratings alone are a ninth. All of them
+# are below, on the same systems and the same test ratings. What the figure above shows is the same
+# number here; samples from the whole catalogue, which nobody drew, are expected over all samples
+# (`P@n|N=N` and `P@n|t=T` of the [notation page](#metric-expected)), from the counts of one pass.
+#
+# ::::{predict} Start with all tested items, all relevant ones in one list. Which single change leaves the order of systems most nearly as it is?
+# - all items of the catalogue are candidates, not only those with test ratings
+# - the other items are a sample
+# - one relevant item is ranked at a time, among a sample
+# - only the user's own test ratings are ranked
+#
+# Kendall's tau with the order at the start is {glue:text}`tau_AI` for all items of the catalogue,
+# {glue:text}`tau_NN` for a sample, {glue:text}`tau_1R` for one relevant item among a sample, and
+# {glue:text}`tau_R_test` for test ratings alone. It is 1 for the same order and -1 for the reverse.
+# The first three ask, in one way or another, which items are found among those that a user never
+# rated. The last asks which of the items that they did rate they liked.
+# ::::
+
+# %% tags=["remove-cell"]
+for label in ("AI", "NN", "1R", "R_test"):
+    tau = chapter.tau_between(measured, ("AR", precision), (label, precision))
+    glue(f"tau_{label}", f"{tau.value:.2f}", display=False)
+
+# %%
+designs = chapter.every_design(
+    min_rating,
+    size=size,
+    n_sampled=n_sampled,
+    cutoff=cutoff,
+    n_items=measured.dataset["n_items"],
+)
+explored = run(
+    Grid(
+        dataset,
+        with_seeds(line_up(systems), n_seeds),
+        designs.protocols,
+        designs.metrics,
+        split=split,
+        seed=seed,
+        replicates=(),
+    ),
+    workers=workers,
+    record="01_design_alternatives/explorer",
+)
+
+# %% tags=["hide-input"]
+HTML(explorer_html(explored, designs.axes, designs.states, start=designs.start, name="designs"))
+
+# %% [markdown]
+# Three things to try:
+#
+# - Choose one relevant item per run, then other cutoffs. The ceiling $1/n$ comes down on the bars.
+# - Choose a sample, then all others, and look at the line of a random ranking: theory says how far
+#   it moves, before anything is run.
+# - Let the scale follow the choice, and the bars of two designs look alike. Their numbers do not.
+
+# %% [markdown]
 # ### What an interval is about
 #
 # The whiskers say what *other users* would give, on the same catalogue: users are resampled, items

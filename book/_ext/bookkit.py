@@ -140,6 +140,8 @@ def use_own_assets(app: Sphinx, config: Config) -> None:
     book = Path(__file__).resolve().parents[1]
     config.html_static_path += [str(book / "_vendor"), str(book / "_static")]
     app.add_css_file("recbias.css")
+    app.add_css_file("explorer.css")
+    app.add_js_file("explorer.js", loading_method="defer")
     listeners = app.events.listeners["env-before-read-docs"]
     listeners[:] = [each for each in listeners if each.handler.__name__ != "init_thebe_core"]
 

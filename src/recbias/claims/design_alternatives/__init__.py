@@ -1,13 +1,14 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), what its criteria compute (`criteria`), and how definitions and
-theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
-lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
-the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
-checks rest on.
+What the experiment is (`setup`), all designs at once (`designs`), what its criteria compute
+(`criteria`), and how definitions and theorems are checked on data. `theorems` makes all checks; its
+own code has the equations and the lemma. The lemma's proof is in `proof`, notation and target sets
+in `definitions`, Fig. 1 in `toy`, the paper's task and setup in `frame`. `ranking_by_sorting` is
+the second way to rank that the checks rest on.
 """
 
 from recbias.claims.design_alternatives.criteria import FUNCTIONS
+from recbias.claims.design_alternatives.designs import every_design
 from recbias.claims.design_alternatives.setup import (
     CHAPTER,
     FIGURE_2,
@@ -36,6 +37,7 @@ __all__ = [
     "READINGS",
     "REMOVED",
     "combined",
+    "every_design",
     "grid_share",
     "largest_sample",
     "lemma_gap",
