@@ -87,6 +87,7 @@ from recbias import Grid, line_up, makers, plotting, run
 from recbias.claims import design_alternatives as chapter
 from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.datasets import top_rating
+from recbias.exploring import explorer_html
 from recbias.recommenders import bcc17_grid, merged_star_variants, with_seeds
 
 # %% tags=["parameters"]
@@ -422,6 +423,63 @@ Markdown(chapter.own_ratings_table(measured))
 # %% [markdown] tags=["general"]
 # ## Every design at once
 #
+# Three options of two ways each are eight designs, and test ratings alone are a ninth. All of them
+# are below, on the same systems and the same test ratings. What the figure above shows is the same
+# number here; samples from the whole catalogue, which nobody drew, are expected over all samples
+# (`P@n|N=N` and `P@n|t=T` of the [notation page](#metric-expected)), from the counts of one pass.
+#
+# ::::{predict} Start with all tested items, all relevant ones in one list. Which single change leaves the order of systems most nearly as it is?
+# - all items of the catalogue are candidates, not only those with test ratings
+# - the other items are a sample
+# - one relevant item is ranked at a time, among a sample
+# - only the user's own test ratings are ranked
+#
+# Kendall's tau with the order at the start is {glue:text}`tau_AI` for all items of the catalogue,
+# {glue:text}`tau_NN` for a sample, {glue:text}`tau_1R` for one relevant item among a sample, and
+# {glue:text}`tau_R_test` for test ratings alone. It is 1 for the same order and -1 for the reverse.
+# The first three ask, in one way or another, which items are found among those that a user never
+# rated. The last asks which of the items that they did rate they liked.
+# ::::
+
+# %% tags=["remove-cell"]
+for label in ("AI", "NN", "1R", "R_test"):
+    tau = chapter.tau_between(measured, ("AR", precision), (label, precision))
+    glue(f"tau_{label}", f"{tau.value:.2f}", display=False)
+
+# %%
+designs = chapter.every_design(
+    min_rating,
+    size=size,
+    n_sampled=n_sampled,
+    cutoff=cutoff,
+    n_items=measured.dataset["n_items"],
+)
+explored = run(
+    Grid(
+        dataset,
+        with_seeds(line_up(systems), n_seeds),
+        designs.protocols,
+        designs.metrics,
+        split=split,
+        seed=seed,
+        replicates=(),
+    ),
+    workers=workers,
+    record="01_design_alternatives/explorer",
+)
+
+# %% tags=["hide-input"]
+HTML(explorer_html(explored, designs.axes, designs.states, start=designs.start, name="designs"))
+
+# %% [markdown] tags=["general"]
+# Three things to try:
+#
+# - Choose one relevant item per run, then other cutoffs. The ceiling $1/n$ comes down on the bars.
+# - Choose a sample, then all others, and look at the line of a random ranking: theory says how far
+#   it moves, before anything is run.
+# - Let the scale follow the choice, and the bars of two designs look alike. Their numbers do not.
+
+# %% [markdown] tags=["general"]
 # ## How sure is that?
 #
 # ### Other users, other items
@@ -1011,70 +1069,231 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 #
 # ## Exercises
 #
-# ```{exercise} The ceiling
+# Six, from easy to hard. Each comes with starter code, to be completed where the dots are, and with a
+# check that says whether the answer is right. The checks need the installed package and nothing
+# else; each takes seconds.
+#
+# ````{exercise} The ceiling
 # :label: ex-ceiling
 #
-# A paper reports $P@10=0.14$ "with 100 sampled negatives per relevant item". What do you conclude?
-# ```
+# A paper reports $P@10=0.14$ "with 100 sampled negatives per relevant item". What is the largest
+# precision that one target set allows, and what do you conclude?
 #
-# ```{solution} ex-ceiling
+# ```python
+# from recbias.exercises.design_alternatives import check_ceiling
+#
+# def ceiling(cutoff, n_relevant):
+#     return ...  # the largest P@cutoff of a set with so many relevant items
+#
+# check_ceiling(ceiling)
+# ```
+# ````
+#
+# ````{solution} ex-ceiling
 # :class: dropdown
+#
+# ```python
+# from recbias.exercises.design_alternatives import check_ceiling
+#
+# def ceiling(cutoff, n_relevant):
+#     return min(cutoff, n_relevant) / cutoff
+#
+# check_ceiling(ceiling)
+# ```
 #
 # With one relevant item per run $P@10\le 0.1$, so the sets cannot have held one relevant item each.
 # Either all relevant items of a user were ranked together (AR-NN), or precision was divided by
 # something else than 10: for example by the number of hits possible.
-# ```
+# ````
 #
-# ```{exercise} What must Random score?
+# ````{exercise} What must Random score?
 # :label: ex-random
 #
-# A user has 3 relevant test items, 2 test items rated low and 40 training items; the catalogue has
-# 1 000 items, 800 of them with test ratings, all of this user's items among them. What is their
-# expected $P@10$ of a random ranking under TI-AN-AR, AI-AN-AR, and TI-NN-1R with $t=100$?
-# ```
+# Pencil and paper. A user has 3 relevant test items, 2 test items rated low and 40 training items;
+# the catalogue has 1 000 items, 800 of them with test ratings, all of this user's items among them.
+# What is their expected $P@10$ of a random ranking under TI-AN-AR, AI-AN-AR, and TI-NN-1R with
+# $t=100$?
 #
-# ```{solution} ex-random
+# ```python
+# from recbias.exercises.design_alternatives import check_random
+#
+# check_random(ti_an_ar=..., ai_an_ar=..., ti_nn_1r=...)
+# ```
+# ````
+#
+# ````{solution} ex-random
 # :class: dropdown
 #
-# $3/(800-40)=0.00395$, $3/(1000-40)=0.00313$ and $1/100$. The items rated low stay in the target set
-# as non-relevant ones, so they change nothing. Check with the package:
+# ```python
+# from recbias.exercises.design_alternatives import check_random
 #
-# ~~~python
-# from recbias.theory import split_statistics
-# help(split_statistics)
-# ~~~
+# check_random(ti_an_ar=3 / (800 - 40), ai_an_ar=3 / (1000 - 40), ti_nn_1r=1 / 100)
 # ```
 #
-# ```{exercise} Break the lemma
+# The items rated low stay in the target set as non-relevant ones, so they change nothing. The number
+# of relevant items cancels under 1R: each run has one, among $t$.
+# ````
+#
+# ````{exercise} Six users, eight items
+# :label: ex-toy
+#
+# Pencil and paper again. Ratings in brackets are in test, the others in training; 4 stars or more are
+# relevant. Popularity ranks items by their number of training ratings, ties by the alphabet. What is
+# its $P@2$ under TI-AN-AR, under TI-AN-1R (averaged over runs), and if the user's own test ratings
+# are ranked alone? Which user has no run?
+#
+# |       | a   | b   | c   | d   | e   | f   | g   | h |
+# |-------|-----|-----|-----|-----|-----|-----|-----|---|
+# | **A** |     | [2] | 2   |     | 5   | [3] | [2] | 2 |
+# | **B** | 5   |     | 3   |     |     | [5] | [4] | 5 |
+# | **C** | 4   | [2] | [4] |     | 2   |     | [3] | 5 |
+# | **D** | [5] |     | 5   |     | [5] | 3   | 5   |   |
+# | **E** | 5   |     |     |     | 3   | [3] | [4] | 3 |
+# | **F** |     |     |     | [2] | 5   | [4] | 5   | 5 |
+#
+# ```python
+# from recbias.exercises.design_alternatives import check_toy
+#
+# check_toy(ti_an_ar=..., ti_an_1r=..., test_only=...)
+# ```
+# ````
+#
+# ````{solution} ex-toy
+# :class: dropdown
+#
+# By training ratings the items come as h, e, a, c, g, f, b, d; h has no test rating and is no target.
+# The first two targets of users A to F are a g, e g, c g, e a, c g and a c.
+#
+# ```python
+# from recbias.exercises.design_alternatives import check_toy
+#
+# per_user = [0, 1, 1, 2, 1, 0]  # hits in the first two targets
+# per_run = [1, 1, 1, 1, 1, 1, 0]  # B: f, g; C: c; D: a, e; E: g; F: f
+# tested = [0, 2, 1, 2, 1, 1]  # hits in the first two of the own test items
+# check_toy(
+#     ti_an_ar=sum(per_user) / 2 / 6,
+#     ti_an_1r=sum(per_run) / 2 / 7,
+#     test_only=sum(tested) / 2 / 6,
+# )
+# ```
+#
+# User A has no relevant test item: a 0 under AR, and no run under 1R.
+# ````
+#
+# ````{exercise} One pass is enough
+# :label: ex-one-pass
+#
+# A run ranks its item among $t-1$ sampled others. You know its rank among itself and *all* others
+# of the pool. What is the chance, over all samples, that it is within the cutoff?
+#
+# ```python
+# from recbias.exercises.design_alternatives import check_one_pass
+#
+# def expected_hit(rank, pool, size, cutoff):
+#     return ...  # of `pool` others, rank - 1 stand above; size - 1 are drawn
+#
+# check_one_pass(expected_hit)
+# ```
+# ````
+#
+# ````{solution} ex-one-pass
+# :class: dropdown
+#
+# The item is within the cutoff if at most `cutoff - 1` of the drawn stand above it, which is a sum of
+# hypergeometric chances:
+#
+# ```python
+# from math import comb
+#
+# from recbias.exercises.design_alternatives import check_one_pass
+#
+# def expected_hit(rank, pool, size, cutoff):
+#     above, drawn = rank - 1, size - 1
+#     ways = [comb(above, k) * comb(pool - above, drawn - k) for k in range(cutoff)]
+#     return sum(ways) / comb(pool, drawn)
+#
+# check_one_pass(expected_hit)
+# ```
+#
+# Divided by the cutoff and averaged over runs, this is the metric `P@n|t=T`.
+# ````
+#
+# ````{exercise} Break the lemma
 # :label: ex-lemma
 #
-# Give every run an own sample instead of a shared one. Find a user with two relevant items for which
-# the lower bound then fails. Does it fail in expectation?
-# ```
+# Give every run a sample of its own instead of a shared one. Find a user with two relevant items, r1
+# and r2, for whom the lower bound then fails at $n=1$. Does it fail in expectation?
 #
-# ```{solution} ex-lemma
+# ```python
+# from recbias.exercises.design_alternatives import check_lemma_broken
+#
+# order = ...  # all items, best first: a list with "r1", "r2", and others by any name
+# shared = {...}  # one sampled item, from which the bound is computed
+# own = {"r1": {...}, "r2": {...}}  # one sampled item for each run
+# check_lemma_broken(order, shared, own)
+# ```
+# ````
+#
+# ````{solution} ex-lemma
 # :class: dropdown
 #
-# Take one sampled item per set and $n=1$. The bound is computed on a sample below both relevant
-# items, so $h_u(1)=1$; but the runs draw an item above them, and both miss. In expectation over
-# samples it cannot fail, since each run's own sample has the same distribution as the shared one:
-# compare `P@10|t=100` and the bounds in the verdict of BCC17-L1.
+# ```python
+# from recbias.exercises.design_alternatives import check_lemma_broken
+#
+# order = ["high", "r1", "r2", "low"]
+# shared = {"low"}
+# own = {"r1": {"high"}, "r2": {"high"}}
+# check_lemma_broken(order, shared, own)
 # ```
 #
-# ```{exercise} Another reading
-# :label: ex-reading
+# The bound is computed on a sample below both relevant items, so $h_u(1)=1$; but the runs draw an
+# item above them, and both miss. In expectation over samples it cannot fail, since the sample of each
+# run has the same distribution as the shared one: compare `P@10|t=100` and the bounds in the verdict
+# of BCC17-L1.
+# ````
 #
-# Rerun the chapter on `synthetic` with relevance from 4 stars (`-p min_rating 4`). Which verdicts
-# change, and which cannot?
+# ````{exercise} Another threshold
+# :label: ex-threshold
+#
+# Say that items are relevant from 4 stars instead of 5. For which of these claims may the verdict
+# on a part change, and for which can it not? Their classes do not tell: read on the cards what each
+# part measures.
+#
+# ```python
+# from recbias.exercises.design_alternatives import check_threshold
+#
+# can_change = {
+#     "BCC17-EQ1": ...,  # a theorem: True or False
+#     "BCC17-C-MAX1R": ...,  # a theorem
+#     "BCC17-C-THETA": ...,  # a theorem
+#     "BCC17-SETUP": ...,  # a definition
+#     "BCC17-C-RANGE": ...,  # empirical
+# }
+# check_threshold(can_change)
 # ```
+# ````
 #
-# ```{solution} ex-reading
+# ````{solution} ex-threshold
 # :class: dropdown
 #
-# Theorems and definitions cannot: they hold at any threshold. The setup does: the paper fixes 5 stars.
-# Values rise, as there are more relevant items; the ceiling of 1R stays, and with it the range
-# between designs grows.
+# ```python
+# from recbias.exercises.design_alternatives import check_threshold
+#
+# can_change = {
+#     "BCC17-EQ1": False,
+#     "BCC17-C-MAX1R": False,
+#     "BCC17-C-THETA": True,
+#     "BCC17-SETUP": True,
+#     "BCC17-C-RANGE": True,
+# }
+# check_threshold(can_change)
 # ```
+#
+# Identities and bounds hold at any threshold. BCC17-C-THETA is one at heart, but some of its parts
+# are measured orders and differences. BCC17-SETUP records what the paper used, and one of its parts
+# asks whether the smallest relevant rating is 5. To see what does change:
+# `recbias run 01_design_alternatives --dataset synthetic -p min_rating 4`.
+# ````
 
 # %% [markdown] tags=["general"]
 # ## Summary

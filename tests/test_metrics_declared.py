@@ -61,7 +61,7 @@ def declared(name="Own", **changes):
     [
         "P@10", "R@5", "nDCG@10", "nDCG(exp)@10", "nDCG(linear)", "AP", "AP@100", "RR", "antiP@1",
         "rho", "lower@10", "upper@3", "P@10|t=100", "lower@10|t=20", "upper@10|t=20", "ARP@10",
-        "Gini@10", "Coverage@10",
+        "Gini@10", "Coverage@10", "P@10|N=1000", "rho|N=1000", "rho|t=100",
     ],
 )  # fmt: skip
 def test_a_metric_prints_as_it_is_written(text):
@@ -346,7 +346,7 @@ def test_a_condition_of_one_s_own_stands_beside_the_package_s(own_registry):
     register(declared("P", given=(Argument("k", positive_integer, "a count", ("3",)),)))
     assert Metric("P", 5, k=3).declaration.outside
     assert not Metric("P", 5, t=3).declaration.outside
-    with pytest.raises(ConfigError, match=r"P@n or P@n\|t=T or P@n\|k=K"):
+    with pytest.raises(ConfigError, match=r"P@n or P@n\|t=T or P@n\|N=N or P@n\|k=K"):
         Metric("P", 5, k=3, t=3)
 
 

@@ -17,6 +17,7 @@ from recbias.ranking import RankTable, rank
 from recbias.targets import TargetRule, Targets
 from recbias.theory import (
     expected_hit,
+    expected_precision,
     lemma_bound,
     ranks_in_shared_set,
     relevant_share,
@@ -263,6 +264,55 @@ def test_expected_hits_are_the_mean_over_seeds():
     assert abs(z) < 5
 
 
+@pytest.mark.parametrize("above", [(), (0,), (0, 0), (0, 3), (1, 1, 4), (2, 4), (5, 5)])
+def test_expected_precision_is_that_of_all_samples(above):
+    # One user; so many of five others stand above each relevant item, and one is rated low.
+    ranks = [1 + count + better for better, count in enumerate(above)]
+    listed, size = np.array([*ranks, 0], np.int32), np.array([5 + len(ranks)], np.int32)
+    for n_sampled, cutoff in itertools.product((1, 2, 5, 9), (1, 2, 3, 7)):
+        hits = []
+        for sample in itertools.combinations(range(5), min(n_sampled, 5)):
+            joint = sorted([*((item, 1) for item in sample), *((count, 0) for count in above)])
+            # A relevant item with `count` others above it stands right before the next of them.
+            hits.append(sum(kind == 0 for _, kind in joint[:cutoff]))
+        table = RankTable(
+            "user", 1, np.zeros(len(listed), np.int32), np.arange(len(listed), dtype=np.int32),
+            np.array([*[5.0] * len(ranks), 1.0]), listed, listed, *[size] * 2,
+        )  # fmt: skip
+        found = expectation(f"P@{cutoff}|N={n_sampled}", table)
+        assert found == pytest.approx([sum(hits) / len(hits) / cutoff], abs=1e-12)
+        share = len(ranks) / (len(ranks) + min(n_sampled, 5))
+        assert expectation(f"rho|N={n_sampled}", table) == pytest.approx([share], abs=1e-15)
+
+
+def test_expected_precision_is_the_mean_over_seeds_and_that_of_everything_if_all_are_drawn():
+    rng = np.random.default_rng(9)
+    split = random_split(rng, n_users=80, n_items=40)
+    scores = rng.permuted(np.tile(np.arange(40.0), (80, 1)), axis=1)
+    scores[rng.random((80, 40)) < 0.1] = NONE
+    whole = ranked(scores, split, "TI-AN-AR")
+    expected = expectation("P@3|N=10", whole)
+    metric = [parse_metric("P@3")]
+    draws = np.array(
+        [
+            measure(ranked(scores, split, "TI-NN-AR N=10", seed), metric, min_rating=5)[0]
+            for seed in range(200)
+        ]
+    )
+    spread = draws.std(axis=0, ddof=1) / np.sqrt(200)
+    assert np.sum(spread > 0) > 20
+    assert abs(np.sum(draws.mean(axis=0) - expected) / np.sqrt(np.sum(spread**2))) < 5
+    np.testing.assert_allclose(draws.mean(axis=0)[spread == 0], expected[spread == 0], atol=0.02)
+    np.testing.assert_allclose(expectation("P@3|N=40", whole), expectation("P@3", whole))
+    np.testing.assert_allclose(expectation("rho|N=40", whole), expectation("rho", whole))
+
+
+def test_the_expected_share_of_runs_is_that_of_the_sampled_set():
+    table = run_table(1, (0, 3, 5), size=50)
+    shares = [expectation(f"rho|t={size}", table)[0] for size in (1, 10, 50, 80)]
+    assert shares == [1, 0.1, 0.02, 0.02]
+
+
 def test_an_item_without_score_never_hits():
     table = run_table(1, (0, 0, 5), (0, 1, 5), size=50)
     assert expectation("P@10|t=100", table).tolist() == [0, 0.1]
@@ -277,6 +327,11 @@ def test_expectations_of_runs_need_runs():
     for name in ("lower@10", "upper@10", "P@10|t=100", "lower@10|t=100"):
         with pytest.raises(ConfigError, match=r"needs a table of runs \(1R\)"):
             expectation(name, table)
+    for name in ("P@10|N=100", "rho|N=100"):
+        with pytest.raises(ConfigError, match="on AR target sets"):
+            expectation(name, run_table(1, (0, 1, 5)))
+    with pytest.raises(ConfigError, match=r"P@3\|N=9 needs a table with a set per user.*P@3\|t=10"):
+        expected_precision(run_table(1, (0, 1, 5)), 3, 9, min_rating=5)
     with pytest.raises(ConfigError, match=r"lower@3 needs a table of runs"):
         lemma_bound(table, "lower", 3)
     with pytest.raises(ConfigError, match=r"P@3\|t=9 needs a table of runs"):
@@ -287,7 +342,10 @@ def test_condensed_lists_have_the_expectations_of_full_ones():
     rng = np.random.default_rng(8)
     split = random_split(rng, n_users=20, n_items=15, train=0.2)
     scores = rng.random((20, 15))
-    for text, names in (("AI-AN-AR", ["rho"]), ("AI-AN-1R", ["rho", "lower@2", "P@2|t=5"])):
+    for text, names in (
+        ("AI-AN-AR", ["rho", "P@2|N=5", "rho|N=5"]),
+        ("AI-AN-1R", ["rho", "lower@2", "P@2|t=5"]),
+    ):
         table = ranked(scores, split, text)
         metrics = [parse_metric(name) for name in names]
         full, condensed = (

@@ -1,8 +1,8 @@
 r"""What theory says a measurement must give: expectations, the notation of Table 2, the lemma.
 
 Closed forms, as functions of a split or of a table of ranks. :mod:`recbias.metrics.expected`
-declares those of a table as metrics (``rho``, ``lower@n``, ``P@n|t=T``), so that an experiment can
-measure them beside what they bound or predict.
+declares those of a table as metrics (``rho``, ``lower@n``, ``P@n|t=T``, ``P@n|N=N``), so that an
+experiment can measure them beside what they bound or predict.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from recbias.targets import n_all_targets
 __all__ = [
     "SplitStatistics",
     "expected_hit",
+    "expected_precision",
     "hypergeometric_cdf",
     "lemma_bound",
     "ranks_in_shared_set",
@@ -139,16 +140,24 @@ def ranks_in_shared_set(table: RankTable) -> npt.NDArray[np.int64]:
     ----------
     BCC17 Sec. 3.4, corrected proof (E01).
     """
-    listed = table.rank > 0
-    indptr = np.searchsorted(table.user, np.arange(table.n_users + 1)).astype(np.int64)
-    order = np.empty(len(table.user), dtype=np.int64)
-    order_rows(indptr, listed, table.rank, order)
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = table.rank[order] + np.arange(len(order)) - indptr[table.user[order]]
-    return np.where(listed, ranks, 0)
+    return np.where(table.rank > 0, table.rank + _better(table.user, table.rank, table.n_users), 0)
 
 
-def relevant_share(table: RankTable, *, min_rating: float) -> FloatArray:
+def _better(
+    user: npt.NDArray[np.int32], rank: npt.NDArray[np.int32], n_users: int
+) -> npt.NDArray[np.int64]:
+    """Count, for each row that is in a list, the rows of the same user with a better rank."""
+    indptr = np.searchsorted(user, np.arange(n_users + 1)).astype(np.int64)
+    order = np.empty(len(user), dtype=np.int64)
+    order_rows(indptr, rank > 0, rank, order)
+    better = np.empty(len(order), dtype=np.int64)
+    better[order] = np.arange(len(order)) - indptr[user[order]]
+    return better
+
+
+def relevant_share(
+    table: RankTable, *, min_rating: float, n_sampled: int | None = None
+) -> FloatArray:
     r"""Share of relevant items in each target set: the expected P@n of a random ranking.
 
     It is so at every cutoff up to the size of the set.
@@ -159,6 +168,9 @@ def relevant_share(table: RankTable, *, min_rating: float) -> FloatArray:
         Ranks under one rule.
     min_rating
         Smallest rating that is relevant.
+    n_sampled
+        Non-relevant items in a set, if they are a sample of those that the table ranks; a set that
+        has fewer is taken whole. All of them by default.
 
     Returns
     -------
@@ -176,10 +188,13 @@ def relevant_share(table: RankTable, *, min_rating: float) -> FloatArray:
     >>> relevant_share(table, min_rating=5)
     array([0.25, 0.  ])
     """
+    sizes: npt.NDArray[Any] = table.n_targets
     if table.per == "run":
-        return 1.0 / table.n_targets
+        return 1.0 / (sizes if n_sampled is None else np.minimum(sizes, n_sampled + 1))
     hits = np.bincount(table.user[relevant(table.value, min_rating)], minlength=table.n_users)
-    return np.divide(hits, table.n_targets, out=np.zeros(table.n_users), where=table.n_targets > 0)
+    if n_sampled is not None:
+        sizes = np.minimum(sizes, n_sampled + hits)
+    return np.divide(hits, sizes, out=np.zeros(table.n_users), where=sizes > 0)
 
 
 def _require_runs(table: RankTable, what: str) -> None:
@@ -284,6 +299,72 @@ def expected_hit(
         most = _depth(table, what, cutoff) - 1 - relevant_above
     hit = hypergeometric_cdf(most, pool, above, np.minimum(size - 1, pool))
     return np.where(table.rank > 0, hit, 0.0) / cutoff
+
+
+def expected_precision(
+    table: RankTable, cutoff: int, n_sampled: int, *, min_rating: float
+) -> FloatArray:
+    r"""Compute P@n, expected over all samples of the non-relevant items that a user's set holds.
+
+    Parameters
+    ----------
+    table
+        Of ``AN-AR``: all candidates of a user in one set.
+    cutoff
+        n of P@n.
+    n_sampled
+        Non-relevant items in a sample; a pool that holds fewer is taken whole.
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_users,)
+        0 for a user without relevant test item. One that is not in the list is no hit.
+
+    Raises
+    ------
+    ConfigError
+        If the table has a target set per run.
+
+    See Also
+    --------
+    expected_hit : the same for runs.
+
+    Notes
+    -----
+    All relevant items are in every sample's list. One with b relevant and a non-relevant items
+    above it is among the first n if at most n - 1 - b of the a are drawn, and expectations add up.
+
+    References
+    ----------
+    BCC17 Sec. 3.1 (``NN``), over the sampling.
+
+    Examples
+    --------
+    By score: r x r x, one x drawn. Both r are among the first two if the lower x is drawn.
+
+    >>> user, item, ranks = np.array([[0, 0], [0, 2], [1, 3]], dtype=np.int32)
+    >>> stars, four = np.array([5.0, 5.0]), np.array([4], dtype=np.int32)
+    >>> table = RankTable("user", 1, user, item, stars, ranks, ranks, four, four)
+    >>> print(expected_precision(table, 2, 1, min_rating=5))
+    [0.75]
+    """
+    if table.per != "user":
+        raise ConfigError(
+            f"P@{cutoff}|N={n_sampled} needs a table with a set per user (AR), this one has runs "
+            f"(1R); write P@{cutoff}|t={n_sampled + 1}"
+        )
+    chosen = relevant(table.value, min_rating)
+    user, rank = table.user[chosen], table.rank[chosen]
+    # At least 0: a table made by hand may have relevant items that are no targets.
+    pool = np.maximum(table.n_targets - np.bincount(user, minlength=table.n_users), 0)
+    better = _better(user, rank, table.n_users)
+    above = np.clip(rank - 1 - better, 0, pool[user])
+    draws = np.minimum(n_sampled, pool)
+    hit = hypergeometric_cdf(cutoff - 1 - better, pool[user], above, draws[user])
+    hits = np.bincount(user, np.where(rank > 0, hit, 0.0), minlength=table.n_users)
+    return hits / cutoff
 
 
 def hypergeometric_cdf(

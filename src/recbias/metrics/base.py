@@ -331,7 +331,7 @@ def declarations() -> tuple[Declaration, ...]:
     Examples
     --------
     >>> [declaration.form for declaration in declarations() if declaration.name == "P"]
-    ['P@n', 'P@n|t=T']
+    ['P@n', 'P@n|t=T', 'P@n|N=N']
     """
     return tuple(_DECLARATIONS.values())
 

@@ -12,9 +12,15 @@ import numpy.typing as npt
 
 from recbias.metrics.base import Argument, Declaration, Metric, positive_integer, register
 from recbias.metrics.lists import RankView
-from recbias.theory import expected_hit, lemma_bound, relevant_share
+from recbias.theory import expected_hit, expected_precision, lemma_bound, relevant_share
 
-__all__ = ["measure_bound", "measure_expected_hit", "measure_rho"]
+__all__ = [
+    "measure_bound",
+    "measure_expected_hit",
+    "measure_expected_precision",
+    "measure_rho",
+    "measure_sampled_rho",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -23,6 +29,22 @@ def measure_rho(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     """Measure ``rho`` by :func:`recbias.theory.relevant_share`, a row for each of `metrics`."""
     share = relevant_share(view.table, min_rating=view.min_rating)
     return np.tile(share, (len(metrics), 1))
+
+
+def measure_sampled_rho(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure ``rho`` given ``|t=T`` or ``|N=N`` by :func:`recbias.theory.relevant_share`."""
+    sampled = (one.t - 1 if "t" in dict(one.given) else one.N for one in metrics)
+    rows = [relevant_share(view.table, min_rating=view.min_rating, n_sampled=n) for n in sampled]
+    return np.array(rows)
+
+
+def measure_expected_precision(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure ``P@n|N=N`` by :func:`recbias.theory.expected_precision`, a row for each."""
+    rows = [
+        expected_precision(view.table, one.cutoff, one.N, min_rating=view.min_rating)  # type: ignore[arg-type]
+        for one in metrics
+    ]
+    return np.array(rows)
 
 
 def measure_bound(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
@@ -41,6 +63,11 @@ _SAMPLE_SIZE = (
         "t", positive_integer, "the size of the target set, an integer of at least 1", ("100",)
     ),
 )
+_N_SAMPLED = (
+    Argument(
+        "N", positive_integer, "the number of sampled items, an integer of at least 1", ("1000",)
+    ),
+)
 
 register(
     Declaration(
@@ -52,6 +79,36 @@ register(
         f"0 for an empty target set; {_FULL_SETS}",
         measure_rho,
         cutoff="none",
+        better=None,
+    )
+)
+register(
+    Declaration(
+        "rho",
+        "ranks",
+        "rho of sets with T-1 sampled non-relevant items; tables of AN-1R only",
+        r"1/\min(T,|T_u^r|)",
+        "BCC17 Eqs. 4 and 5, Sec. 3.1",
+        f"0 for an empty target set; a pool below T-1 is taken whole; {_FULL_SETS}",
+        measure_sampled_rho,
+        given=_SAMPLE_SIZE,
+        cutoff="none",
+        per=("run",),
+        better=None,
+    )
+)
+register(
+    Declaration(
+        "rho",
+        "ranks",
+        "rho of sets with N sampled non-relevant items; tables of AN-AR only",
+        r"|PR_{test}(u)|/(|PR_{test}(u)|+\min(N,|N_u|))",
+        "BCC17 Eqs. 4 and 5, Sec. 3.1",
+        f"0 for an empty target set; a pool below N is taken whole; {_FULL_SETS}",
+        measure_sampled_rho,
+        given=_N_SAMPLED,
+        cutoff="none",
+        per=("user",),
         better=None,
     )
 )
@@ -94,5 +151,18 @@ register(
         measure_expected_hit,
         given=_SAMPLE_SIZE,
         per=("run",),
+    )
+)
+register(
+    Declaration(
+        "P",
+        "ranks",
+        "P@n, expected over all samples of N non-relevant items; tables of AN-AR only",
+        r"\frac1n\sum_i P(\tau(i,PR_{test}(u)\cup N_u)\le n)",
+        "BCC17 Sec. 3.1",
+        f"0 for an item that is not in the list; a pool below N is taken whole; {_FULL_SETS}",
+        measure_expected_precision,
+        given=_N_SAMPLED,
+        per=("user",),
     )
 )

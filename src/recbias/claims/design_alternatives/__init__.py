@@ -1,14 +1,15 @@
 """Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
 
-What the experiment is (`setup`), which designs it compares (`panels`), its tables (`tables`), what
-its criteria compute (`criteria`), and how definitions and theorems are checked on data. `theorems`
-makes all checks; its own code has the equations and the lemma. The lemma's proof is in `proof`,
-notation and target sets in `definitions`, Fig. 1 in `toy`, the paper's task and setup in `frame`.
-`ranking_by_sorting` is the second way to rank that the checks rest on. `truth` asks which design
-orders systems as the truth does, in simulated worlds.
+What the experiment is (`setup`), which designs it compares (`panels`), all designs at once
+(`designs`), its tables (`tables`), what its criteria compute (`criteria`), and how definitions and
+theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
+lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
+the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
+checks rest on. `truth` asks which design orders systems as the truth does, in simulated worlds.
 """
 
 from recbias.claims.design_alternatives import criteria
+from recbias.claims.design_alternatives.designs import every_design
 from recbias.claims.design_alternatives.panels import (
     Design,
     flips_quoted,
@@ -70,6 +71,7 @@ __all__ = [
     "Design",
     "chance_table",
     "combined",
+    "every_design",
     "flips_quoted",
     "four_designs",
     "grid_share",

@@ -1,0 +1,116 @@
+"""The browser check of explorers finds nothing on a good page, and what was broken on a bad one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import check_explorer
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from recbias import Grid, System, run
+from recbias.claims import design_alternatives as chapter
+from recbias.experiment import Results
+from recbias.exploring import explorer_html
+
+STATIC = Path(__file__).parents[2] / "book" / "_static"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    designs = chapter.every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
+    systems = (
+        System("Random", "Random"),
+        System("Popularity", "Popularity"),
+        System("kNN", "UserKNN", {"n_neighbours": 5}),
+        System("ALS", "ImplicitALS", {"n_factors": 4, "n_iterations": 2}),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECBIAS_CELLS", str(tmp_path_factory.mktemp("cells")))
+        return run(
+            Grid(
+                "world(users=60,items=80,density=0.1,seed=4)",
+                systems,
+                designs.protocols,
+                designs.metrics,
+                split="k-fold 2",
+                replicates=(),
+            )
+        )
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path:
+        pytest.skip("no Chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def as_it_is(text: str) -> str:
+    return text
+
+
+def one_number_changed(html: str) -> str:
+    start = html.index('"values":[') + len('"values":[')
+    end = html.index(",", start)
+    return f"{html[:start]}{float(html[start:end]) + 0.001}{html[end:]}"
+
+
+@pytest.mark.parametrize(
+    ("page", "script", "style", "fault"),
+    [
+        (as_it_is, as_it_is, as_it_is, None),
+        (one_number_changed, as_it_is, as_it_is, "Random: 0.0"),
+        (
+            lambda html: html.replace('"tau":1.0', '"tau":0.9'),
+            as_it_is,
+            as_it_is,
+            "tau 0.90 for 1.0000",
+        ),
+        (as_it_is, lambda js: js.replace("b] - values[a]", "a] - values[b]"), as_it_is, "order"),
+        (as_it_is, lambda js: js.replace("(100 * number)", "(number + 9)"), as_it_is, "a bar of"),
+        (as_it_is, lambda js: js.replace("state.why)", '"")'), as_it_is, "no reason is given"),
+        (lambda html: html.replace(" hidden>", ">"), as_it_is, as_it_is, "buttons that do nothing"),
+        (lambda html: html.replace(" open>", ">"), as_it_is, as_it_is, "there is no table"),
+        (lambda html: html.replace('class="explorer"', ""), as_it_is, as_it_is, "no explorer"),
+        (
+            as_it_is,
+            as_it_is,
+            lambda css: css.replace("left: var(--ceiling)", "left: 0"),
+            "ceiling: a line at",
+        ),
+    ],
+)
+def test_the_check_finds_what_is_broken(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    browser: Browser,
+    results: Results,
+    page: Callable[[str], str],
+    script: Callable[[str], str],
+    style: Callable[[str], str],
+    fault: str | None,
+) -> None:
+    designs = chapter.every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
+    html = explorer_html(results, designs.axes, designs.states, start=designs.start, name="d")
+    (tmp_path / "explorer.js").write_text(script((STATIC / "explorer.js").read_text()))
+    (tmp_path / "explorer.css").write_text(style((STATIC / "explorer.css").read_text()))
+    path = tmp_path / "page.html"
+    path.write_text(
+        '<meta charset="utf-8"><link rel="stylesheet" href="explorer.css">'
+        '<script src="explorer.js" defer></script>'
+        f'<article class="bd-article">{page(html)}</article>'
+    )
+    monkeypatch.setattr(check_explorer, "results_of", lambda document, chapter: results)
+    faults, _ = check_explorer.check_page(browser, path, "")
+    if fault is None:
+        assert faults == []
+    else:
+        assert any(fault in found for found in faults), faults[:5]
