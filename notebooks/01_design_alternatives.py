@@ -912,7 +912,8 @@ Markdown(chapter.places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
 # them is exactly what is missing. Chapters to come look at data where some ratings were asked of
 # random items. Two more limits are of the own test ratings themselves. If a user has no more of them
 # than the list has places, every system that scores them all gets the same value: they need users
-# with many. And a system that is tuned on them alone learns to order what users choose to rate, which
+# with many. In a few worlds of half the density, tried by hand and not recorded, they told next to
+# nothing where popularity is independent of liking. And a system that is tuned on them alone learns to order what users choose to rate, which
 # is not what it will be asked for. Nor are values compared here: no design measures true precision
 # itself.
 #
