@@ -83,11 +83,10 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, makers, plotting, run
+from recbias import Grid, exploring, line_up, makers, plotting, run
 from recbias.claims import design_alternatives as chapter
 from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.datasets import top_rating
-from recbias.exploring import explorer_html
 from recbias.recommenders import bcc17_grid, merged_star_variants, with_seeds
 
 # %% tags=["parameters"]
@@ -469,7 +468,8 @@ explored = run(
 )
 
 # %% tags=["hide-input"]
-HTML(explorer_html(explored, designs.axes, designs.states, start=designs.start, name="designs"))
+axes, states, start = designs.axes, designs.states, designs.start
+HTML(exploring.explorer_html(explored, axes, states, start=start, name="designs"))
 
 # %% [markdown] tags=["general"]
 # Three things to try:
@@ -793,22 +793,23 @@ state("design alternatives", results, verdicts)
 #
 # ### Which design orders systems as the truth does?
 #
-# Observed ratings cannot say: nobody knows what people think of the items that they did not rate. In a [simulated world](#data-worlds) it is
-# known: every user has a true rating of every item, and what was observed of them follows a stated
-# rule. There a system has a **true precision**: the share of the ten items at the top of a user's
-# list that this user would give five stars, whether anybody saw that rating or not. The list holds
-# the best of all items that are not in the user's training data, since that is what a recommender
-# shows; so true precision is what AI-AN-AR would measure if no judgement were missing. Each design
-# sees the observed test ratings alone. How good it is, Kendall's $\tau$ says, between its order and
-# the order by true precision: 1 if no pair of systems is the wrong way round, 0 if half of them are,
-# -1 if all are.
+# Observed ratings cannot say: nobody knows what people think of the items that they did not rate. In
+# a [simulated world](#data-worlds) it is known: every user has a true rating of every item, and what
+# was observed of them follows a stated rule. There a system has a **true precision**: the share of
+# the ten items at the top of a user's list that this user would give five stars, whether anybody saw
+# that rating or not. The list holds the best of all items that are not in the user's training data,
+# since that is what a recommender shows; so true precision is what AI-AN-AR would measure if no
+# judgement were missing. Each design sees the observed test ratings alone. How good it is, Kendall's
+# $\tau$ says, between its order and the order by true precision: 1 if no pair of systems is the wrong
+# way round, 0 if half of them are, -1 if all are.
 #
 # The worlds differ in two ways. *What popularity says*: items that many rate are liked by more users
 # than others are (it agrees), by as many, or by fewer (it opposes). *Why ratings are missing*: users
 # choose what they rate blindly, by their activity and the items' popularity alone; or by liking, that
 # is, they are more likely to rate what they will like, as in the edition *synthetic*; or that twice
-# as strongly. Each kind has {glue:text}`n_worlds` independent worlds. All have a quarter of the users and of the items of
-# MovieLens 1M, its share of observed pairs, its skew of popularity, and five stars as liking.
+# as strongly. Each kind has {glue:text}`n_worlds` independent worlds. All have a quarter of the users
+# and of the items of MovieLens 1M, its share of observed pairs, its skew of popularity, and five
+# stars as liking.
 #
 # ::::{predict} In a world where popular items are liked by fewer users than others, which designs still rank the better system higher, more often than not?
 # - all of them: the same systems are trained on the same data
@@ -839,8 +840,8 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :alt: Kendall's tau with the truth, a line for each of five designs, against the rank correlation of popularity and liking, in three panels for three ways in which users choose what they rate.
 #
 # Five designs in simulated worlds, which are the same in every edition. The line-up lacks ALS, since
-# that does not give the same lists on every processor. Whiskers are 95 % intervals over worlds (Student's t): they say what other
-# worlds of the same kind would give.
+# that does not give the same lists on every processor. Whiskers are 95 % intervals over worlds
+# (Student's t): they say what other worlds of the same kind would give.
 # ```
 
 # %% [markdown]
@@ -908,14 +909,13 @@ Markdown(chapter.places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
 # in which users are more likely to rate what they will like.
 #
 # **What this does not show.** A world is a model, and MovieLens may be none of these. Which one it
-# resembles, its ratings cannot tell: what popular items would be worth to those who did not rate
-# them is exactly what is missing. Chapters to come look at data where some ratings were asked of
-# random items. Two more limits are of the own test ratings themselves. If a user has no more of them
-# than the list has places, every system that scores them all gets the same value: they need users
-# with many. In a few worlds of half the density, tried by hand and not recorded, they told next to
-# nothing where popularity is independent of liking. And a system that is tuned on them alone learns to order what users choose to rate, which
-# is not what it will be asked for. Nor are values compared here: no design measures true precision
-# itself.
+# resembles, its ratings cannot tell: what popular items would be worth to those who did not rate them
+# is exactly what is missing. Chapters to come look at data where some ratings were asked of random
+# items. Two more limits are of the own test ratings themselves. If a user has no more of them than
+# the list has places, every system that scores them all gets the same value: they need users with
+# many, and sparser worlds than these give them fewer. And a system that is tuned on them alone learns
+# to order what users choose to rate, which is not what it will be asked for. Nor are values compared
+# here: no design measures true precision itself.
 #
 # ### Three smaller questions
 

@@ -13,7 +13,7 @@
 #     summary: true
 # ---
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # # What does an offline score measure?
 #
 # Take the simplest recommender there is: the same list for everybody, the most rated items first.
@@ -27,7 +27,8 @@
 # user: all that anybody has test data for, a sample of them, one relevant item among sampled ones, or
 # only what the user rated in the test data. Black: 95 % intervals. Dashed: the largest possible value.
 # ```
-#
+
+# %% [markdown]
 # :::{finding} own/POPULARITY-RANGE
 # holds: Nobody changed the list, the data or the metric, and still the largest of the four numbers is
 #   {value} the smallest.
@@ -57,7 +58,7 @@ plotting.use_book_style()
 results = load_chapter(chapter.CHAPTER, dataset)
 measured = results["systems"]
 sampled = {label: protocol.rule.n_sampled for label, protocol in measured.grid.parsed.items()}
-designs = chapter.designs(sampled["1R"] + 1, sampled["NN"])
+designs = chapter.four_designs(sampled["1R"] + 1, sampled["NN"])
 bars = {each.name: (each.label, str(measured.metric(each.label, "P"))) for each in designs}
 ceilings = {designs[2].name: 1 / measured.metric("1R", "P").cutoff}
 figure = plotting.plot_designs(measured, bars, system="Popularity", ceilings=ceilings)

@@ -266,3 +266,31 @@ def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
         ]
         ends = [line.endswith("DIFFERS a; b; c; d; e; and 2 more") for line in lines[2:]]
         assert ends == [True] * code
+
+
+@pytest.mark.parametrize(
+    ("options", "made"),
+    [
+        ((), ["synthetic", "simulations"]),
+        (("--systems", "2"), ["synthetic"]),
+        (("--systems", "2", "--dataset", "simulations"), ["simulations"]),
+    ],
+)
+def test_a_sample_leaves_simulations_out_unless_they_are_named(
+    options: tuple[str, ...], made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def record(name: str, **_: object) -> pd.DataFrame:
+        asked.append(name)
+        return pd.DataFrame()
+
+    listed = ["synthetic", "simulations"]
+    monkeypatch.setattr("recbias.verification.listed_datasets", lambda: listed)
+    monkeypatch.setattr("recbias.verification.check_manifest", lambda name: {})
+    monkeypatch.setattr("recbias.verification.verify", record)
+    result = call("verify", *options)
+    assert result.exit_code == 0
+    assert asked == made
+    left_out = "simulations: not verified, simulations are made anew without --systems"
+    assert (left_out in result.stdout) == ("simulations" not in made)

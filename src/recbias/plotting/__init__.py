@@ -1,0 +1,29 @@
+"""Figures of the book, one function per kind; published and measured values side by side."""
+
+from recbias.plotting.designs import (
+    plot_designs,
+    plot_ranks,
+    plot_target_sets,
+    plot_truth,
+    plot_values,
+)
+from recbias.plotting.lemma import plot_bounds, plot_gaps
+from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
+from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
+
+__all__ = [
+    "FONT_SIZE",
+    "WIDTH",
+    "downloads",
+    "plot_bounds",
+    "plot_designs",
+    "plot_gaps",
+    "plot_ranges",
+    "plot_ranks",
+    "plot_readings",
+    "plot_settings",
+    "plot_target_sets",
+    "plot_truth",
+    "plot_values",
+    "use_book_style",
+]
