@@ -1072,7 +1072,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 #
 # Six, from easy to hard. Each comes with starter code, to be completed where the dots are, and with a
 # check that says whether the answer is right. The checks need the installed package and nothing
-# else; each takes seconds.
+# else; each takes seconds. Solutions fold out on the page; on paper they are left out.
 #
 # ````{exercise} The ceiling
 # :label: ex-ceiling

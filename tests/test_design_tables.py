@@ -70,6 +70,13 @@ def test_a_title_changes_with_the_orders(measured: Results):
 def test_the_clearest_flip_is_named_and_none_where_there_is_none(measured: Results):
     told = chapter.flips_quoted(measured)
     assert (told["per_run"], told["per_user"]) == ("Popularity", "kNN (rating prediction)")
+    tests = measured.tests[(measured.tests["label"] == "1R") & measured.tests["metric"].eq("P@10")]
+    pair = tests[tests["a"].eq("Popularity") & tests["b"].eq("kNN (rating prediction)")]
+    largest = pair["wilcoxon_p"].max()
+    exponent = int(
+        told["p"].removeprefix("10").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    )
+    assert 10.0 ** (exponent - 1) < largest <= 10.0**exponent
     one_unit = measured.tests.assign(difference=measured.tests["difference"].abs())
     assert set(chapter.flips_quoted(dataclasses.replace(measured, tests=one_unit)).values()) == {
         "-"

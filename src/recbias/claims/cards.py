@@ -48,7 +48,7 @@ _IMPORTANCE = ("no", "partly", "undecided", "yes", "not testable here", "not yet
 """Verdicts on claims, the one that a reader should see first in front."""
 
 
-_OPEN_PARTS = 6
+_OPEN_PARTS = 3
 """A card lists up to so many parts at once; more wait behind a click."""
 
 

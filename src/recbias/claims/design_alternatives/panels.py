@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,6 @@ import numpy as np
 from recbias.agreement import opposed_pairs
 from recbias.claims.design_alternatives.setup import MOVIELENS_1M
 from recbias.claims.quantities import flipped_pairs
-from recbias.claims.records import written
 from recbias.claims.seeds import few_seeds
 from recbias.experiment import Results
 
@@ -168,8 +168,8 @@ def flips_quoted(results: Results, label: str = "1R") -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        ``per_run`` and ``per_user``, the winners, and ``p``, the larger of the two p; dashes where
-        no pair is turned round.
+        ``per_run`` and ``per_user``, the winners, and ``p``, the larger of the two p, rounded up to
+        a power of ten; dashes where no pair is turned round.
     """
     metric = str(results.metric(label, "P"))
     found, _ = flipped_pairs(results.tests, label, metric, systems=results.systems)
@@ -178,5 +178,14 @@ def flips_quoted(results: Results, label: str = "1R") -> dict[str, str]:
     return {
         "per_run": found[0].per_run,
         "per_user": found[0].per_user,
-        "p": written(found[0].p, "p"),
+        "p": _power_above(found[0].p),
     }
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power_above(p: float) -> str:
+    """Write the least power of ten that is no smaller."""
+    exponent = math.ceil(math.log10(p)) if p > 0 else -300
+    return f"10{str(exponent).translate(_RAISED)}" if exponent < -3 else f"{10.0**exponent:g}"
