@@ -73,9 +73,8 @@ def test_the_clearest_flip_is_named_and_none_where_there_is_none(measured: Resul
     tests = measured.tests[(measured.tests["label"] == "1R") & measured.tests["metric"].eq("P@10")]
     pair = tests[tests["a"].eq("Popularity") & tests["b"].eq("kNN (rating prediction)")]
     largest = pair["wilcoxon_p"].max()
-    exponent = int(
-        told["p"].removeprefix("10").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
-    )
+    lowered = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    exponent = int(told["p"].removeprefix("10").translate(lowered))
     assert 10.0 ** (exponent - 1) < largest <= 10.0**exponent
     one_unit = measured.tests.assign(difference=measured.tests["difference"].abs())
     assert set(chapter.flips_quoted(dataclasses.replace(measured, tests=one_unit)).values()) == {
