@@ -44,12 +44,18 @@
 #   :::{finding} own/RTEST-FIRST
 #   holds: Ranked by their users' own test ratings only, the two systems that predict ratings come
 #     first of {glue:text}`n_systems`.
+#   refuted: Ranked by their users' own test ratings only, the two systems that predict ratings do not
+#     both come first of {glue:text}`n_systems`.
+#   open: Ranked by their users' own test ratings only, whether the two systems that predict ratings
+#     come first of {glue:text}`n_systems` is open.
 #   :::
 #   :::{finding} own/RTEST-LAST
-#   holds: Among all tested items they are last, above Random alone.
+#   holds: Among all tested items every other system beats both, Random aside.
+#   refuted: Among all tested items they beat some of the others.
+#   open: Among all tested items, whether they beat any of the others is open.
 #   :::
 #   :::{finding} own/RTEST-TAU
-#   holds: The two orders have Kendall's $\tau$ = {value:.2f}, where 1 is the same order and 0 none.
+#   holds: The orders by these two designs have Kendall's $\tau$ = {value:.2f}, where 1 is the same order and 0 none.
 #   refuted: The orders of {glue:text}`n_systems` systems among all tested items and among their
 #     users' own test ratings have Kendall's $\tau$ = {value:.2f}, where 1 is the same order.
 #   open: The orders of {glue:text}`n_systems` systems among all tested items and among their users'
@@ -324,7 +330,7 @@ Markdown(chapter.chance_table(measured))
 # open: {which} gains least, with {value} its value.
 # :::
 # A relevant item that was ranked tenth has nothing to win where rivals are taken away; one that was
-# ranked hundredth may come into the list. Samples flatter weak systems.
+# ranked hundredth may come into the list.
 # ::::
 
 # %% tags=["hide-input", "remove-output"]
@@ -477,7 +483,7 @@ HTML(exploring.explorer_html(explored, axes, states, start=start, name="designs"
 # - Choose one relevant item per run, then other cutoffs. The ceiling $1/n$ comes down on the bars.
 # - Choose a sample, then all others, and look at the line of a random ranking: theory says how far
 #   it moves, before anything is run.
-# - Let the scale follow the choice, and the bars of two designs look alike. Their numbers do not.
+# - Let the scale follow the choice, and compare the lengths of bars between two designs, then their numbers.
 
 # %% [markdown] tags=["general"]
 # ## How sure is that?
@@ -554,8 +560,8 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
 
 # %% [markdown] tags=["general"]
-# Kendall's tau is 1 for equal orders and -1 for reverse ones. Metrics ask nearly the same question of one
-# ranking; designs ask different ones.
+# Kendall's tau is 1 for equal orders and -1 for reverse ones. Metrics look at
+# one ranking; designs make other rankings.
 
 # %% [markdown] tags=["general"]
 # ## One name, many algorithms
@@ -579,7 +585,7 @@ Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
 # open: At the setting of the line-up it becomes {value} ({low} to {high}) what it was.
 # :::
 # A mean over one or two votes can be five stars; divided by a little more, it cannot compete with a
-# mean over many. Damping lets popularity back in.
+# mean over many. Damping takes most from items that few neighbours rated.
 # ::::
 
 # %%
@@ -732,7 +738,7 @@ HTML(plotting.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 # :alt: The width of the band, by itself and relative to the precision, for each system.
 #
 # The width of those bands (top), and the same relative to the line within (bottom), which the paper
-# does not show. Whiskers: 95 % intervals from resampling users, mostly smaller than the marks.
+# does not show. Whiskers: 95 % intervals from resampling users, where they are larger than the marks.
 # ```
 
 # %% [markdown]
@@ -817,8 +823,8 @@ state("design alternatives", results, verdicts)
 # - the users' own test ratings
 #
 # Those that rank unrated items pay for being *rated*: an item that nobody observed counts as a miss,
-# whether or not the user would like it. That favours systems that find popular items, and where
-# popular items are the less liked ones it favours the wrong systems. Among the users' own test
+# whether or not the user would like it. That favours systems that find popular items, also where
+# popular items are the less liked ones. Among the users' own test
 # ratings everything is judged, and popularity has been paid for already: by the choice to rate.
 # {numref}`fig-truth` has the numbers.
 # ::::
@@ -847,8 +853,8 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # %% [markdown]
 # :::{finding} own/WORLDS-OPPOSED
 # holds: **Where popularity opposes liking**, no design that ranks unrated items has a $\tau$ above
-#   {value:.2f} with the truth (95 % interval to {high:.2f}): it gets about as many pairs of systems
-#   wrong as right.
+#   {value:.2f} with the truth (95 % interval to {high:.2f}): each gets nearly as many pairs of systems
+#   wrong as right, or more.
 # refuted: **Where popularity opposes liking**, designs that rank unrated items reach a $\tau$ of
 #   {value:.2f} with the truth.
 # :::
@@ -882,23 +888,35 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 #   {value:.2f}.
 # :::
 # :::{finding} own/WORLDS-AGREEING-STRONG
-# holds: If users choose strongly, all tested items even beat their own test ratings, by {value:.2f}
-#   ({low:.2f} to {high:.2f}): what they choose to rate then tells what they like.
-# refuted: Even if users choose strongly, their own test ratings are ahead.
+# holds: If users choose strongly, all tested items keep the order better than the users' own test
+#   ratings do, by {value:.2f} ({low:.2f} to {high:.2f}).
+# refuted: If users choose strongly, their own test ratings keep the order better.
+# open: If users choose strongly, whether all tested items or own test ratings keep it better is open.
 # :::
 # :::{finding} own/WORLDS-AGREEING-BLIND
-# holds: If users choose blindly, by {value:.2f} ({low:.2f} to {high:.2f}).
+# holds: If users choose blindly, all tested items are ahead by {value:.2f} ({low:.2f} to {high:.2f}).
+# refuted: If users choose blindly, own test ratings are ahead.
+# open: If users choose blindly, which of the two is ahead is open.
+# :::
+# :::{finding} own/WORLDS-AGREEING-LIKING
+# holds: If they choose by liking, all tested items are ahead by {value:.2f} ({low:.2f} to {high:.2f}).
+# refuted: If they choose by liking, own test ratings are ahead.
+# open: If they choose by liking, which of the two is ahead is open ({low:.2f} to {high:.2f}).
 # :::
 #
 # :::{finding} own/WORLDS-OWN-RATINGS
-# holds: Only the own test ratings have no kind of world in which they mislead: their smallest $\tau$
-#   is {value:.2f} ({low:.2f} to {high:.2f}).
+# holds: The own test ratings mislead in no kind of world: their smallest $\tau$ is {value:.2f}
+#   ({low:.2f} to {high:.2f}).
 # refuted: The own test ratings too mislead in some kind of world.
+# open: Whether the own test ratings mislead in some kind of world is open.
 # :::
 # :::{finding} own/WORLDS-RATERS
-# holds: The systems that the other designs get wrong are the rating predictors: among all tested
-#   items they stand at least {value:.1f} places too low in every kind of world, and more where
-#   popularity does not agree with liking.
+# holds: Among all tested items the two rating predictors stand at least {value:.1f} places below
+#   their true rank in every kind of world.
+# refuted: Among all tested items the rating predictors do not stand below their true rank in every
+#   kind of world.
+# open: Whether the rating predictors stand below their true rank among all tested items in every kind
+#   of world is open.
 # :::
 
 # %% tags=["hide-input"]
@@ -908,7 +926,8 @@ Markdown(chapter.places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
 # Places by which a design puts a system above its true rank (+) or below it (−), means over worlds
 # in which users are more likely to rate what they will like.
 #
-# **What this does not show.** A world is a model, and MovieLens may be none of these. Which one it
+# **What this does not show.** The bounds that these sentences follow were set when the values had
+# been seen: the worlds are an illustration, no test. A world is a model, and MovieLens may be none of these. Which one it
 # resembles, its ratings cannot tell: what popular items would be worth to those who did not rate them
 # is exactly what is missing. Chapters to come look at data where some ratings were asked of random
 # items. Two more limits are of the own test ratings themselves. If a user has no more of them than
@@ -995,7 +1014,7 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # holds: **For the order, it depends on the question that a design asks.** From AR to 1R Kendall's
 #   $\tau$ of all {glue:text}`n_systems` systems is {value:.2f} ({low:.2f} to {high:.2f}): some
 #   change places.
-# refuted: **The order** is the same under AR and 1R ($\tau$ = {value:.2f}).
+# refuted: **The order** is nearly the same under AR and 1R ($\tau$ = {value:.2f}).
 # open: **For the order**, $\tau$ of all {glue:text}`n_systems` systems from AR to 1R is {value:.2f},
 #   and with what these data leave open anything from {low:.2f} to {high:.2f}.
 # :::
@@ -1030,7 +1049,8 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 #   ([why](#ex-ceiling)).
 # - *No random ranking in the table.* It costs nothing, and tells which design was used.
 # - *Numbers from another paper in the same table*, with another sample size or other candidates.
-# - *Sampled rankings of weak systems that come surprisingly close.* Samples flatter the weak.
+# - *Sampled rankings of weak systems that come surprisingly close.* A sample takes away most of what
+#   stands above a relevant item that is ranked low.
 # - *p-values over runs*, or no unit at all.
 # - *"kNN" or "MF" without formula, damping and parameters.*
 # - *Users without relevant test items*: were they left out or counted as 0?
@@ -1303,8 +1323,8 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # - Random measures the design: $\rho$ under AR, $1/t$ under 1R. Report it.
 # - 1R is bounded by $1/n$, and by ordinary precision on the same sample, but it is no rescaling of it.
 # - Ranking what users rated anyway is another task than recommending.
-# - "MF" and "kNN" name families. Whether the paper's order appears depends on the reading and on
-#   parameters that it does not give; a comparison has to state both.
+# - "MF" and "kNN" name families. The paper gives neither formulas nor parameters; a comparison has to
+#   state both.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

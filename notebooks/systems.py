@@ -197,9 +197,9 @@ HTML(showing.changes_html(others, measured, ablated, setup.published, judged=Tru
 # (sec-tie-rule)=
 # ## What ties decide
 #
-# A list of ties is, in LibRec, the list of those items that the file names first, and popular items
-# appear early. Who gets such a list? A user whose ratings all count 0 has no topics in pLSA and no
-# neighbours in kNN; SLIM has no weight for most pairs. This book's own rule is another one: equal
+# A list of ties is, in LibRec, the list of those items that the file names first; an item with many
+# ratings has many chances to be named early. Who gets such a list? A user whose ratings all count 0 has no topics in pLSA and no
+# neighbours in kNN; SLIM has a weight for some pairs only. This book's own rule is another one: equal
 # scores are ordered [at random](#dev-ties), and what a model cannot score is [not in the
 # list](#dev-nc).
 #
