@@ -6,10 +6,12 @@ import csv
 import dataclasses
 import io
 import json
+import math
 import re
 from base64 import b64decode
 from html import unescape
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -23,7 +25,7 @@ from recbias.claims.showing import typeset
 from recbias.claims.topics import chapters
 from recbias.cli import main
 from recbias.errors import ConfigError
-from recbias.results import SIMULATIONS, recorded_datasets
+from recbias.results import SIMULATIONS, Quantity, recorded_datasets
 
 TOPIC = "design alternatives"
 BY_ID = {claim.id: claim for claim in claims()}
@@ -162,6 +164,62 @@ def test_a_finding_has_the_numbers_behind_its_value():
     )
 
 
+NUMBER = re.compile(r"-?[\d,]*\.?\d+(?:e[-+]?\d+)?")
+SCALES = {"percent": (100, " %"), "factor": (1, " times")}
+
+
+def misread(part: Part, text: str) -> str:
+    """Tell what is wrong with a part's text by reading its numbers back; empty if nothing is."""
+    if part.estimate is None:
+        return text and "a text for nothing"
+    scale, end = SCALES.get(part.record.unit, (1, ""))
+    numbers = [part.value, *(part.interval if part.interval[0] != part.interval[1] else ())]
+    bare = NUMBER.sub("#", text).replace("none", "#").replace("undefined", "#")
+    start = "difference " if part.record.measure == "difference" else ""
+    wanted = f"{start}#{end}" + (" (# to #)" if len(numbers) == 3 else "")
+    if bare != wanted:
+        return f"{bare!r} for {wanted!r}"
+    # Three digits, one of a p, whole counts, two decimals of a factor.
+    share = {"p": 0.5, "violation": 0.051}.get(part.record.unit, 0.00501)
+    least = {"count": 0.5, "factor": 0.00501, "violation": 1e-12}.get(part.record.unit, 0)
+    read = re.findall(rf"{NUMBER.pattern}|none|undefined", text)
+    for told, number in zip(read, numbers, strict=True):
+        if told == "undefined":
+            found = number if math.isnan(number) else math.inf
+            same = math.isnan(found)
+        else:
+            found = 0.0 if told == "none" else float(told.replace(",", "")) / scale
+            same = abs(found - number) <= max(least, share * abs(number))
+        if not same:
+            return f"{told} for {number}"
+    return ""
+
+
+def test_the_text_of_every_part_reads_back_as_its_value_and_interval(judged):
+    parts = [part for found in judged.values() for each in found for part in each.parts]
+    assert {part.record.unit for part in parts} >= {"percent", "factor", "count", "p", "violation"}
+    for part in parts:
+        assert not misread(part, measured_text(part)), (part.record.finds, measured_text(part))
+
+
+@pytest.mark.parametrize("unit", ["number", "percent", "factor", "count"])
+def test_a_text_of_another_value_or_without_its_unit_is_misread(unit):
+    found = Part(part("holds", 1, unit=unit).record, Quantity(20.0, np.array([10.0, 30.0])))
+    text = measured_text(found)
+    low, high = NUMBER.findall(text)[1:]
+    assert not misread(found, text)
+    for broken in (
+        measured_text(
+            dataclasses.replace(found, estimate=Quantity(22.0, found.estimate.replicates))
+        ),
+        text.replace(low, high),
+        text.partition(" (")[0],
+        f"{text} %",
+        "",
+    ):
+        assert misread(found, broken), broken
+
+
 def test_a_record_shows_only_numbers_that_it_has():
     raw = {"measure": "value", "of": "P[AR] of Random", "least": 0.1}
     with pytest.raises(ConfigError, match="unknown number 'b'"):
@@ -269,6 +327,52 @@ def test_the_downloads_hold_what_was_judged(judged):
     documents = json.loads(files["scorecard-ml-1m.json"])
     assert documents == json.loads(json.dumps([each.to_dict() for each in judged["ml-1m"]]))
     assert {"paper", "where", "claim"} <= set(documents[0])
+
+
+def differing_lines(text: str, judged: matrix.Matrix) -> list[str]:
+    """List the lines of a CSV that are not the parts of verdicts, in their order."""
+    rows = list(csv.reader(io.StringIO(text)))
+    columns = {name: place for place, name in enumerate(rows[0])}
+    lines = []
+    for name, verdicts in judged.items():
+        for each in verdicts:
+            if not chapters()[each.claim.topic]:
+                continue
+            for found in each.parts or [None]:
+                line = {"dataset": name, "claim": each.claim.id, "verdict": each.verdict}
+                line |= {"paper": each.claim.paper, "corrected": each.corrected}
+                if found is None:
+                    line |= {"part": "", "value": "", "reason": each.reason}
+                else:
+                    low, high = found.interval
+                    line |= {"value": found.value, "low": low, "high": high, "which": found.which}
+                    line |= {"part": found.verdict, "unit": found.record.unit}
+                    line |= {"asserts": " ".join(map(str, found.record.asserts))}
+                    line |= {"published": each.claim.values.get(found.record.published, "")}
+                    line |= {"finding": found.finding, "reason": found.lacks or found.unsure}
+                lines.append({key: str(value) for key, value in line.items()})
+    told = [{key: row[columns[key]] for key in line} for row, line in zip(rows[1:], lines)]  # noqa: B905
+    different = [str(line) for one, line in zip(told, lines, strict=False) if one != line]
+    return different + ["lines"] * abs(len(rows) - 1 - len(lines))
+
+
+def test_every_line_of_the_csv_is_a_part(judged):
+    assert differing_lines(matrix.scorecard_csv(judged), judged) == []
+
+
+def test_a_line_that_is_not_the_part_is_seen(judged):
+    """The twins: a value, a verdict on a part, and a part are exchanged or lost."""
+    place = next(n for n, each in enumerate(judged["ml-1m"]) if each.claim.id == "BCC17-F2A")
+    first, *rest = judged["ml-1m"][place].parts
+    for parts in (
+        (dataclasses.replace(first, estimate=first.value + 1e-9), *rest),
+        (dataclasses.replace(first, unsure="for a reason"), *rest),
+        (*rest, first),
+        tuple(rest),
+    ):
+        broken = list(judged["ml-1m"])
+        broken[place] = dataclasses.replace(broken[place], parts=parts)
+        assert differing_lines(matrix.scorecard_csv({**judged, "ml-1m": broken}), judged)
 
 
 def test_the_command_line_prints_the_same_csv():

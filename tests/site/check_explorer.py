@@ -3,18 +3,22 @@
     python tests/site/check_explorer.py SITE_FOLDER
 
 Results are those of the key that the page names: recorded ones, or those of the last live run.
-Order, numbers, lengths of bars and tau are computed here anew, by other code than the page's.
-Exit 1 on a difference, on a combination that shows neither bars nor a reason, and on a page that
-shows no plain table without scripts. Needs what `offline_check.py` needs.
+What a combination stands for is told by its buttons and by a table of this file, not by the page's
+data. Order, numbers, lengths of bars and tau are computed here anew, by other code than the page's.
+Exit 1 on a difference, there or in the plain tables that stand there without scripts; on a
+combination without bars, unless there is no such design. Needs what `offline_check.py` needs.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
+import re
 import shutil
 import sys
+from functools import cached_property
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
@@ -26,6 +30,94 @@ from recbias.experiment import Results
 PAGES = ("notebooks/01_design_alternatives.html", "on/*/notebooks/01_design_alternatives.html")
 HALF = 5.0001e-5
 """Numbers are shown with four decimals."""
+START = ("TI", "AR", "AN", "10")
+"""What is shown first, and what orders are compared with."""
+BUTTONS = (
+    {
+        "AI": "all items of the catalogue",
+        "TI": "items that anybody rated in test",
+        "R_test": "the user's own test ratings alone",
+    },
+    {"AR": "all relevant items of a user in one list", "1R": "one relevant item per run"},
+    {"AN": "all of them", "NN": "a sample of them"},
+)
+"""The buttons of all groups but the last, which has the cutoffs."""
+NO_DESIGN = {
+    ("R_test", "AR", "NN"): "with a sample of others (NN)",
+    ("R_test", "1R", "NN"): "with a sample of others (NN)",
+    ("R_test", "1R", "AN"): "with one relevant item per run (1R)",
+}
+"""Combinations that may stay without bars, and what their reason has to say."""
+KEYS = {"expected": "a random ranking, expected", "ceiling": "no system can exceed 1/n"}
+"""Lines, and what the key calls them."""
+
+
+class Design:
+    """What the buttons of a combination stand for, and what was measured of it."""
+
+    def __init__(self, codes: tuple[str, ...], results: Results) -> None:
+        self.candidates, self.relevant, self.others, cutoff = codes
+        self.cutoff, self.results, self.own = int(cutoff), results, codes[0] == "R_test"
+        self.label = "R_test" if self.own else f"{codes[0]}-{codes[2]}-{codes[1]}"
+        protocols = results.grid.protocols
+        self.relevance = re.search(r"rel>=\S+", protocols["TI-AN-AR"])[0]
+        self.size = {
+            "AR": re.search(r"N=(\d+)", protocols["TI-NN-AR"])[1],
+            "1R": re.search(r"t=(\d+)", protocols["TI-NN-1R"])[1],
+        }[self.relevant]
+        self.sample = f"{'N' if self.relevant == 'AR' else 't'}={self.size}"
+        self.sampled = self.others == "NN"
+        # Samples from the whole catalogue are expected over all samples of the whole pool.
+        self.given = f"|{self.sample}" if self.sampled and self.candidates == "AI" else ""
+        self.metric = f"P@{self.cutoff}{self.given}"
+
+    @property
+    def code(self) -> str:
+        if self.own:
+            return f"TI-AN-AR {self.relevance} condensed"
+        return " ".join([self.label, *([self.sample] if self.sampled else []), self.relevance])
+
+    @property
+    def measured(self) -> str:
+        """The protocol whose results hold it."""
+        return f"AI-AN-{self.relevant} {self.relevance}" if self.given else self.code
+
+    @property
+    def title(self) -> str:
+        return "test ratings" if self.own else self.label
+
+    @property
+    def words(self) -> str:
+        rest = "all other candidates"
+        if self.own:
+            rest = "the others that they rated low"
+        elif self.sampled:
+            rest = f"{int(self.size) - (self.relevant == '1R'):,} sampled others"
+            rest += ", expected over all samples" if self.given else ""
+        return f"{BUTTONS[0][self.candidates]}; {BUTTONS[1][self.relevant]}; {rest}"
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        return {
+            name: self.results[name, self.label, self.metric].value for name in self.results.systems
+        }
+
+    @property
+    def lines(self) -> dict[str, float | None]:
+        """What a random ranking is expected to have, and what no system can exceed."""
+        short = self.relevant == "1R" and self.sampled and self.cutoff > int(self.size)
+        expected = None
+        if not self.own and not short:
+            expected = self.results["Random", self.label, f"rho{self.given}"].value
+        return {
+            "expected": expected,
+            "ceiling": 1 / self.cutoff if self.relevant == "1R" else None,
+        }
+
+    @cached_property
+    def tau(self) -> float:
+        start = Design(START, self.results).values
+        return kendalltau(list(self.values.values()), list(start.values())).statistic
 
 
 def results_of(document: dict, chapter: str) -> Results:
@@ -36,9 +128,8 @@ def results_of(document: dict, chapter: str) -> Results:
     raise SystemExit(f"no results of {document['dataset']} have the key {document['key'][:12]}")
 
 
-def check_state(explorer: Locator, state: dict, start: dict, results: Results) -> list[str]:
+def check_state(explorer: Locator, design: Design) -> list[str]:
     """Compare what one combination shows with the results; give the faults."""
-    faults = []
     shown = explorer.evaluate(
         """root => ({
           rows: [...root.querySelectorAll(".explorer-bars li")].map(row => ({
@@ -46,24 +137,26 @@ def check_state(explorer: Locator, state: dict, start: dict, results: Results) -
             value: Number(row.querySelector(".explorer-value").textContent),
             bar: row.querySelector(".explorer-bar").getBoundingClientRect().width,
             from: row.querySelector(".explorer-bar").getBoundingClientRect().left,
-            lines: ["expected", "ceiling"].map(line => {
+            track: row.querySelector(".explorer-track").getBoundingClientRect().width,
+            lines: Object.fromEntries(["expected", "ceiling"].map(line => {
               const box = row.querySelector(`.explorer-track .explorer-${line}`);
-              return box.offsetParent ? box.getBoundingClientRect().left : null;
-            }),
+              return [line, box.offsetParent ? box.getBoundingClientRect().left : null];
+            })),
           })),
-          said: root.querySelector(".explorer-said").textContent,
-          tau: root.querySelector(".explorer-tau").textContent,
-          key: root.querySelector(".explorer-key").textContent,
+          said: [...root.querySelectorAll(".explorer-said p")].map(line => line.textContent),
+          tau: root.querySelector(".explorer-tau")?.textContent,
+          key: [...root.querySelectorAll(".explorer-key li")].map(line => line.textContent),
           drawn: root.querySelector(".explorer-bars").getBoundingClientRect().height > 0,
         })"""
     )
     if not shown["drawn"]:
         return ["no bars are drawn"]
-    label, metric = state["label"], state["metric"]
-    values = {name: results[name, label, metric].value for name in results.systems}
+    faults, values = [], design.values
     rows = {row["name"]: row for row in shown["rows"]}
     if set(rows) != set(values):
         return [f"systems {sorted(rows)}"]
+    if design.results.grid.protocols[design.label] != design.measured:
+        faults.append(f"the results are not of {design.measured}")
     order = [values[row["name"]] for row in shown["rows"]]
     if order != sorted(order, reverse=True):
         faults.append("the order is not that of the values")
@@ -74,47 +167,118 @@ def check_state(explorer: Locator, state: dict, start: dict, results: Results) -
             faults.append(f"{name}: {row['value']} for {values[name]:.6f}")
         if abs(row["bar"] - per_unit * values[name]) > 1:
             faults.append(f"{name}: a bar of {row['bar']:.1f} px")
-    first = [results[name, start["label"], start["metric"]].value for name in results.systems]
-    tau = kendalltau(list(values.values()), first).statistic
-    if abs(float(shown["tau"]) - tau) > 0.0051:
-        faults.append(f"tau {shown['tau']} for {tau:.4f}")
-    given = label.split("-")[-1] == "1R"
-    cutoff = int(metric.partition("|")[0].partition("@")[2])
-    chance = next((m for m in results.grid.by_label[label] if m.startswith("rho")), None)
-    wanted = {
-        "expected": results["Random", label, chance].value if chance else None,
-        "ceiling": 1 / cutoff if given else None,
-    }
-    for place, (line, number) in enumerate(wanted.items()):
-        seen = shown["rows"][0]["lines"][place]
-        if number is None:
-            if seen is not None:
-                faults.append(f"{line}: a line for nothing")
-            continue
-        if f": {number:.4f}" not in shown["key"]:
-            faults.append(f"{line}: {number:.4f} is not in the key")
-        if seen is not None and abs(seen - longest["from"] - per_unit * number) > 2.5:
-            faults.append(f"{line}: a line at {seen:.1f} px")
-        if (seen is None) != ("beyond the end" in shown["key"]) and line == "ceiling":
-            faults.append("ceiling: neither drawn nor said to be beyond the scale")
-    if state["code"] not in shown["said"]:
-        faults.append("the protocol is not named")
+    if abs(float(shown["tau"]) - design.tau) > 0.0051:
+        faults.append(f"tau {shown['tau']} for {design.tau:.4f}")
+    for line, number in design.lines.items():
+        faults += [f"{line}: {fault}" for fault in _check_line(shown, line, number, per_unit)]
+    return faults + _check_words(shown["said"], design)
+
+
+def _check_line(shown: dict, line: str, number: float | None, per_unit: float) -> list[str]:
+    """Look for a line in every row, and for its number in the key."""
+    seen = [row["lines"][line] for row in shown["rows"]]
+    key = "".join(each for each in shown["key"] if each.startswith(f"{KEYS[line]}: "))
+    if number is None:
+        return ["a line for nothing"] if key or any(each is not None for each in seen) else []
+    faults, told = [], re.fullmatch(r".*: ([\d.]+)(, beyond the end of the scale)?", key)
+    if not told or abs(float(told[1]) - number) > HALF:
+        return [f"{number:.4f} is not in the key"]
+    beyond = per_unit * number > shown["rows"][0]["track"] + 1
+    if bool(told[2]) != beyond:
+        faults.append(f"wrongly said to be {'within' if beyond else 'beyond'} the scale")
+    for row, left in zip(shown["rows"], seen, strict=True):
+        if (left is None) != beyond:
+            faults.append(f"{row['name']}: {'a line' if beyond else 'no line'} is drawn")
+        elif left is not None and abs(left - row["from"] - per_unit * number) > 2.5:
+            faults.append(f"a line at {left:.1f} px of {row['name']}")
     return faults
+
+
+def _check_words(said: list[str], design: Design) -> list[str]:
+    """Compare the sentences above the bars."""
+    faults, best = [], max(design.values, key=lambda name: design.values[name])
+    if said[0] != f"{design.words[0].upper()}{design.words[1:]}.":
+        faults.append(f"the words are {said[0]!r}")
+    start = f"TI-AN-AR, P@{START[-1]}"
+    wanted = f"{design.code}, P@{design.cutoff}. First is {best}, with "
+    if not said[1].startswith(wanted) or f" with the order under {start}: " not in said[1]:
+        faults.append(f"the protocol, the first or the start is wrongly named: {said[1]!r}")
+    elif abs(float(said[1].removeprefix(wanted).partition(". ")[0]) - design.values[best]) > HALF:
+        faults.append(f"the first has another value: {said[1]!r}")
+    return faults
+
+
+def check_tables(explorer: Locator, results: Results) -> list[str]:
+    """Compare the plain tables, one for each cutoff, with the results."""
+    tables = explorer.evaluate(
+        """root => [...root.querySelectorAll("table")].map(table => ({
+          metric: table.closest("details").querySelector("summary").textContent,
+          rows: [...table.rows].map(row => [...row.cells].map(cell => cell.textContent)),
+        }))"""
+    )
+    faults, cutoffs = [], cutoffs_of(results)
+    order = [START[-1], *(cutoff for cutoff in cutoffs if cutoff != START[-1])]
+    names = [f"All numbers, P@{order[0]} first", *(f"P@{cutoff}" for cutoff in order[1:])]
+    if [table["metric"] for table in tables] != names:
+        return [f"plain tables of {[table['metric'] for table in tables]}"]
+    for table, cutoff in zip(tables, order, strict=True):
+        designs = {
+            design.title: design
+            for codes in itertools.product(*BUTTONS)
+            if codes not in NO_DESIGN
+            for design in [Design((*codes, cutoff), results)]
+        }
+        head, *rows = table["rows"]
+        if sorted(head[1:]) != sorted(designs) or head[1] != Design(START, results).title:
+            faults.append(f"plain table of P@{cutoff}: columns {head[1:]}")
+            continue
+        shown = {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
+        heads = ("a random ranking, expected", "no system can exceed")
+        tau = f"Kendall's tau with TI-AN-AR, P@{START[-1]}"
+        if list(shown) != [*results.systems, *heads, tau]:
+            faults.append(f"plain table of P@{cutoff}: rows {list(shown)}")
+            continue
+        for title, design in designs.items():
+            wanted = {name: (number, HALF) for name, number in design.values.items()}
+            wanted |= {heads[0]: (design.lines["expected"], HALF), tau: (design.tau, 0.0051)}
+            wanted |= {heads[1]: (design.lines["ceiling"], HALF)}
+            for name, (number, half) in wanted.items():
+                text = shown[name][title]
+                if (number is None) != (text == "") or (text and abs(float(text) - number) > half):
+                    faults.append(f"plain table of P@{cutoff}: {text!r} for {name}, {title}")
+    return faults
+
+
+def cutoffs_of(results: Results) -> list[str]:
+    """List the cutoffs that were measured."""
+    metrics = results.grid.by_label["TI-AN-AR"]
+    return [metric.removeprefix("P@") for metric in metrics if metric.startswith("P@")]
 
 
 def check_explorer(page: Page, explorer: Locator, chapter: str) -> tuple[list[str], int]:
     """Try every combination, with both kinds of scale; give the faults and how many there are."""
     document = explorer.evaluate("root => JSON.parse(root.querySelector('script').textContent)")
     results = results_of(document, chapter)
-    start, faults = document["states"][document["start"]], []
+    faults = []
     groups = explorer.evaluate(
         """root => [...root.querySelectorAll("fieldset")].map(set =>
-          [...set.querySelectorAll("input[type=radio]")].map(input => input.value)
-        ).filter(values => values.length)"""
+          Object.fromEntries([...set.querySelectorAll("input[type=radio]")].map(input =>
+            [input.value, input.closest("label").innerText.trim()]))
+        ).filter(values => Object.keys(values).length)"""
     )
-    combinations = list(itertools.product(*groups))
-    if {"|".join(codes) for codes in combinations} != set(document["states"]):
-        faults.append("the buttons do not give the states")
+    wanted = [
+        {code: words if code == "R_test" else f"{code}: {words}" for code, words in group.items()}
+        for group in BUTTONS
+    ]
+    wanted.append({cutoff: cutoff for cutoff in cutoffs_of(results)})
+    if groups != wanted:
+        return [f"the buttons are {groups}"], 0
+    combinations = list(itertools.product(*wanted))
+    chosen = explorer.evaluate(
+        'root => [...root.querySelectorAll("[type=radio]:checked")].map(input => input.value)'
+    )
+    if tuple(chosen) != START:
+        faults.append(f"what is shown first is {' '.join(chosen)}")
     for one_scale, codes in itertools.product((True, False), combinations):
         explorer.evaluate(
             """(root, [one, codes]) => {
@@ -126,14 +290,14 @@ def check_explorer(page: Page, explorer: Locator, chapter: str) -> tuple[list[st
             }""",
             [one_scale, codes],
         )
-        state, name = document["states"].get("|".join(codes), {}), " ".join(codes)
-        if "why" in state:
+        name = " ".join(codes)
+        if reason := NO_DESIGN.get(codes[:-1]):
             told = explorer.locator(".explorer-said").inner_text()
             drawn = explorer.locator(".explorer-bars").is_visible()
-            if drawn or state["why"] not in told:
+            if drawn or reason not in told:
                 faults.append(f"{name}: no reason is given")
-        elif state:
-            found = check_state(explorer, state, start, results)
+        else:
+            found = check_state(explorer, Design(codes, results))
             faults += [f"{name}: {fault}" for fault in found]
     return faults, len(combinations)
 
@@ -158,6 +322,8 @@ def check_page(browser: Browser, path: Path, chapter: str) -> tuple[list[str], i
             faults.append("without scripts there are buttons that do nothing")
         if not explorer.locator("table").first.is_visible():
             faults.append("without scripts there is no table")
+        text = explorer.locator("script").text_content()
+        faults += check_tables(explorer, results_of(json.loads(text), chapter))
     context.close()
     return faults, tried
 

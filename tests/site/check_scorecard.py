@@ -2,22 +2,52 @@
 
     python tests/site/check_scorecard.py SITE_FOLDER
 
-Exit 1 on: a scorecard longer than four screens of 900 px at 1400 px before anything is unfolded, or
-wider than its window at 390 px; a filter that shows other claims than those that fit; a cell that
-cannot be reached by keyboard, or leads nowhere; a link into a fold that stays shut; a page without
-scripts that lacks a claim. Needs what `offline_check.py` needs.
+Verdicts are judged here anew. Exit 1 on: a cell, value or download that is not what is judged; a
+claim of a written chapter without a row; a scorecard longer than four screens of 900 px at 1400 px
+before anything is unfolded, or wider than its window at 390 px; a filter that shows other claims
+than those that fit; a cell that cannot be reached by keyboard, or leads nowhere; a link into a fold
+that stays shut; a page without scripts that lacks a claim. Needs what `offline_check.py` needs.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
 import os
+import re
 import shutil
 import sys
-from collections.abc import Iterator
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from recbias.claims import matrix
+from recbias.claims.cards import lead, measured_text
+from recbias.claims.judging import Verdict
+from recbias.claims.showing import typeset
+from recbias.claims.topics import chapters
+
+SIGNS = {
+    "yes": "✓", "no": "✗", "undecided": "?", "partly": "±",
+    "not testable here": "–", "not yet": "·",
+}  # fmt: skip
+CELLS = """() => [...document.querySelectorAll("tbody.claim-row")].map(row => ({
+  id: row.id, verdicts: row.dataset.verdicts,
+  numbers: [...row.querySelectorAll("td.number")].map(cell => cell.textContent),
+  cells: [...row.querySelectorAll("td:has(> a)")].map(cell => { const a = cell.firstElementChild;
+    return [cell.className.split(" ")[0], a.textContent, a.getAttribute("aria-label"), a.title,
+      a.getAttribute("href")] }),
+}))"""
+COLUMNS = '() => [...document.querySelectorAll("table.matrix .data-set")].map(e => e.textContent)'
+FILES = """() => Object.fromEntries([...document.querySelectorAll(".downloads a[download]")]
+  .map(a => [a.download, a.href.split("base64,")[1]]))"""
+Judge = Callable[[str], matrix.Matrix]
 
 SCREENS, HEIGHT = 4, 900
 FACTS = ("paper", "chapter", "class")
@@ -66,6 +96,132 @@ def check_rows(page: Page) -> Iterator[str]:
     for row in page.evaluate(ROWS):
         if row["cells"] != list(row["verdicts"].values()):
             yield f"{row['id']}: cells {row['cells']} are not {row['verdicts']}"
+
+
+def check_verdicts(page: Page, path: Path, site: Path, judged: matrix.Matrix) -> Iterator[str]:
+    """Compare every cell, value and download with what is judged."""
+    shown = {row["id"]: row for row in page.evaluate(CELLS)}
+    if (columns := page.evaluate(COLUMNS)) != list(judged):
+        yield f"columns {columns} are not {list(judged)}"
+    edition = next(iter(judged))
+    for verdict in judged[edition]:
+        if not (chapter := chapters()[verdict.claim.topic]):
+            continue
+        anchor, row = verdict.claim.id.lower(), shown.pop(verdict.claim.id.lower(), None)
+        if row is None:
+            yield f"{anchor}: has no row"
+            continue
+        found = {
+            name: next(each.verdict for each in verdicts if each.claim.id == verdict.claim.id)
+            for name, verdicts in judged.items()
+        }
+        codes = {name: word.replace(" ", "-") for name, word in found.items()}
+        if row["verdicts"] != " ".join(f"{name}:{code}" for name, code in codes.items()):
+            yield f"{anchor}: row of {row['verdicts']} where {codes} is judged"
+        cells = []
+        for name, word in found.items():
+            label = f"{verdict.claim.id} on {name}: {word}"
+            card = _card(path, site, edition, name, chapter)
+            link = f"{card}#{anchor}" if card else f"#{anchor}-{name}"
+            cells.append([codes[name], SIGNS[word], label, label, link])
+        for cell, wanted in zip(row["cells"], cells, strict=False):
+            if cell != wanted:
+                yield f"{anchor}: cell {cell} where {wanted} is judged"
+        if len(row["cells"]) != len(cells):
+            yield f"{anchor}: {len(row['cells'])} cells"
+        if row["numbers"] != _numbers(verdict):
+            yield f"{anchor}: shows {row['numbers']} where {_numbers(verdict)} is measured"
+    if shown:
+        yield f"rows of no claim: {sorted(shown)}"
+    yield from _check_files(page.evaluate(FILES), judged)
+
+
+def _card(path: Path, site: Path, edition: str, name: str, chapter: str) -> str:
+    """Find the chapter in the edition of a data set, from a page; empty without one."""
+    here = path.parent
+    if name == edition:
+        target = here / f"{chapter}.html"
+    elif (site / "on" / name).is_dir():
+        target = site / "on" / name / "notebooks" / f"{chapter}.html"
+    elif here != site / "notebooks" and name == _main_edition(site):
+        target = site / "notebooks" / f"{chapter}.html"
+    else:
+        return ""
+    return Path(os.path.relpath(target, here)).as_posix()
+
+
+def _main_edition(site: Path) -> str:
+    """Tell which data set the edition at the root is on, by its scorecard's first column."""
+    text = (site / "notebooks" / "scorecard.html").read_text(encoding="utf-8")
+    return re.search(r'class="data-set"><span>([^<]+)', text)[1]
+
+
+def _numbers(verdict: Verdict) -> list[str]:
+    """Give what is published and what was measured, as text."""
+    measured = [part for part in verdict.parts if part.estimate is not None]
+    against = next((part for part in measured if part.record.published), None)
+    part = against or lead(verdict)
+    published = verdict.claim.values[against.record.published] if against else ""
+    text = measured_text(part) if part and part.finding != part.record.if_none else ""
+    return [unescape(re.sub(r"<[^>]+>", "", typeset(each))) for each in (published, text)]
+
+
+def _check_files(files: dict[str, str], judged: matrix.Matrix) -> Iterator[str]:
+    """Compare what can be downloaded with verdicts and parts."""
+    edition = next(iter(judged))
+    names = ["scorecard.csv", f"scorecard-{edition}.json"]
+    if list(files) != names:
+        yield f"downloads {list(files)}"
+        return
+    table, document = (b64decode(files[name]).decode() for name in names)
+    wanted = [each.to_dict() for each in judged[edition]]
+    if json.dumps(json.loads(document)) != json.dumps(wanted):
+        yield f"{names[1]} is not what is judged"
+    rows = list(csv.DictReader(io.StringIO(table)))
+    lines = [
+        line
+        for name, verdicts in judged.items()
+        for verdict in verdicts
+        if chapters()[verdict.claim.topic]
+        for line in csv_lines(name, verdict)
+    ]
+    if len(rows) != len(lines):
+        yield f"scorecard.csv: {len(rows)} lines for {len(lines)} parts"
+    for row, line in zip(rows, lines, strict=False):
+        for column, value in line.items():
+            if not _same(row.get(column), value):
+                told = f"{row['claim']} on {row['dataset']}, {column}"
+                yield f"scorecard.csv: {told}: {row.get(column)!r} where {value!r} is judged"
+
+
+def csv_lines(name: str, verdict: Verdict) -> list[dict[str, str | float]]:
+    """Give what lines of the CSV have to hold: one for each part, or one for a claim without."""
+    claim = {"dataset": name, "claim": verdict.claim.id, "verdict": verdict.verdict}
+    claim |= {"corrected": verdict.corrected, "paper": verdict.claim.paper}
+    if not verdict.parts:
+        return [claim | {"reason": verdict.reason, "part": "", "value": ""}]
+    return [
+        claim
+        | {
+            "part": part.verdict,
+            "asserts": " ".join(str(number) for number in part.record.asserts),
+            "which": part.which,
+            "value": part.value,
+            "low": part.interval[0],
+            "high": part.interval[1],
+            "unit": part.record.unit,
+            "published": verdict.claim.values.get(part.record.published, ""),
+            "finding": part.finding,
+            "reason": part.lacks or part.unsure,
+        }
+        for part in verdict.parts
+    ]
+
+
+def _same(text: str | None, value: str | float) -> bool:
+    if isinstance(value, str) or not text:
+        return text == value
+    return float(text) == value or (math.isnan(float(text)) and math.isnan(value))
 
 
 def check_filters(page: Page) -> Iterator[str]:
@@ -149,25 +305,28 @@ def check_without_scripts(browser: Browser, url: str) -> Iterator[str]:
     context.close()
 
 
-def check(site: Path) -> list[str]:
+def check(site: Path, judge: Judge = matrix.judged_datasets) -> list[str]:
     """List what is wrong with the scorecards of all editions of a site."""
-    found = []
+    found, site = [], site.resolve()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
             args=["--no-sandbox", "--disable-gpu"],
         )
-        for path in sorted(site.resolve().rglob("notebooks/scorecard.html")):
+        for path in sorted(site.rglob("notebooks/scorecard.html")):
             url = path.as_uri()
             page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})
             page.goto(url)
             page.wait_for_function("document.querySelector('.filters')")
-            faults = [*check_rows(page), *check_keyboard(page), *check_filters(page)]
+            folder = path.relative_to(site).parts[:-2]
+            edition = folder[-1] if folder else _main_edition(site)
+            faults = [*check_verdicts(page, path, site, judge(edition))]
+            faults += [*check_rows(page), *check_keyboard(page), *check_filters(page)]
             page.close()
             faults += check_size(browser, url)
             faults += check_targets(browser, url)
             faults += check_without_scripts(browser, url)
-            found += [f"{path.relative_to(site.resolve())}: {fault}" for fault in faults]
+            found += [f"{path.relative_to(site)}: {fault}" for fault in faults]
         browser.close()
     return found
 

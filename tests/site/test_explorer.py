@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -63,6 +65,37 @@ def one_number_changed(html: str) -> str:
     return f"{html[:start]}{float(html[start:end]) + 0.001}{html[end:]}"
 
 
+def states_changed(edit: Callable[[dict], object]) -> Callable[[str], str]:
+    """Give what changes the data of a page."""
+
+    def change(html: str) -> str:
+        found = re.search(r'(?<="application/json">).*?(?=</script>)', html)
+        assert found
+        document = json.loads(found[0])
+        edit(document)
+        text = json.dumps(document)
+        assert document != json.loads(found[0]), "nothing was changed"
+        return html[: found.start()] + text + html[found.end() :]
+
+    return change
+
+
+def exchange(document: dict, one: str, other: str) -> None:
+    states = document["states"]
+    states[one], states[other] = states[other], states[one]
+
+
+def all_but_the_start_unmeasured(document: dict) -> None:
+    reason = {"why": "Nobody measured this."}
+    document["states"] = dict.fromkeys(document["states"], reason) | {
+        document["start"]: document["states"][document["start"]]
+    }
+
+
+def one_number_of_the_tables_changed(html: str) -> str:
+    return re.sub(r"<td>0\.\d{3}(\d)</td>", lambda m: f"<td>0.9{m[1]}00</td>", html, count=1)
+
+
 @pytest.mark.parametrize(
     ("page", "script", "style", "fault"),
     [
@@ -86,6 +119,70 @@ def one_number_changed(html: str) -> str:
             lambda css: css.replace("left: var(--ceiling)", "left: 0"),
             "ceiling: a line at",
         ),
+        (
+            as_it_is,
+            as_it_is,
+            lambda css: f"{css} li:nth-child(2) .explorer-expected {{ margin-left: 9px }}",
+            "expected: a line at",
+        ),
+        (
+            as_it_is,
+            lambda js: js.replace(
+                "number !== null && number <= most",
+                "name === 'ceiling' && number !== null && number <= most",
+            ),
+            as_it_is,
+            "expected: wrongly said to be beyond",
+        ),
+        (
+            as_it_is,
+            as_it_is,
+            lambda css: f"{css} .explorer-expected {{ display: none !important }}",
+            "no line is drawn",
+        ),
+        (
+            states_changed(lambda page: exchange(page, "AI|AR|AN|1", "AI|AR|AN|10")),
+            as_it_is,
+            as_it_is,
+            "AI AR AN 1: ",
+        ),
+        (
+            states_changed(lambda page: page["states"].update({"AI|1R|AN|1": {"why": "No."}})),
+            as_it_is,
+            as_it_is,
+            "AI 1R AN 1: no bars are drawn",
+        ),
+        (
+            states_changed(all_but_the_start_unmeasured),
+            as_it_is,
+            as_it_is,
+            "R_test 1R AN 1: no reason is given",
+        ),
+        (
+            states_changed(lambda page: page["states"]["TI|AR|NN|1"].update(words="all of them")),
+            as_it_is,
+            as_it_is,
+            "TI AR NN 1: the words are 'All of them.'",
+        ),
+        (
+            states_changed(lambda page: page.update(start="AI|AR|AN|1")),
+            as_it_is,
+            as_it_is,
+            "the start is wrongly named",
+        ),
+        (
+            states_changed(lambda page: page["states"]["AI|AR|AN|1"].update(code="TI-NN-1R")),
+            as_it_is,
+            as_it_is,
+            "AI AR AN 1: the protocol",
+        ),
+        (
+            lambda html: html.replace("AI: all items", "AI: no items"),
+            as_it_is,
+            as_it_is,
+            "the buttons are",
+        ),
+        (one_number_of_the_tables_changed, as_it_is, as_it_is, "plain table of P@10: '0.9"),
     ],
 )
 def test_the_check_finds_what_is_broken(

@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from check_scorecard import check
+from check_scorecard import check, check_verdicts
+from playwright.sync_api import Page, sync_playwright
 
 import bookkit
 from recbias.claims import claims, matrix, verdict_cards
 from recbias.claims import design_alternatives as chapter
 from recbias.claims.judging import Verdict
+from recbias.claims.parts import Part
+from recbias.claims.records import Record
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 BY_ID = {claim.id: claim for claim in claims()}
 FOUND = {
     "ml-1m": {"BCC17-F2A": "partly", "BCC17-C-SIG": "yes", "BCC17-L1": "yes", "BCC17-T1": "no"},
     "cm100k": {"BCC17-F2A": "no", "BCC17-C-SIG": "no", "BCC17-L1": "undecided", "BCC17-T1": "yes"},
+}
+PARTS = (
+    Part(
+        Record.from_dict(
+            {
+                "finds": "TI covers {value}",
+                "measure": "check",
+                "name": "covered",
+                "unit": "percent",
+                "least": 0.9,
+                "published": next(iter(BY_ID["BCC17-F2A"].values)),
+            }
+        ),
+        0.935,
+    ),
+)
+VERDICTS = {
+    name: [
+        Verdict(BY_ID[claim], verdict, PARTS if claim == "BCC17-F2A" else ())
+        for claim, verdict in found.items()
+    ]
+    for name, found in FOUND.items()
 }
 
 needs_browser = pytest.mark.skipif(
@@ -31,19 +57,18 @@ needs_browser = pytest.mark.skipif(
 @pytest.fixture
 def small_site(tmp_path: Path) -> Callable[..., Path]:
     """Make a site of a scorecard and a chapter, with one text of one file changed."""
-    verdicts = {
-        name: [Verdict(BY_ID[claim], verdict) for claim, verdict in found.items()]
-        for name, found in FOUND.items()
-    }
+    config = SimpleNamespace(bookkit_edition="ml-1m", bookkit_titles={"ml-1m": "MovieLens 1M"})
+    context = {"body": matrix.matrix_html(VERDICTS) + matrix.scorecard_links(VERDICTS)}
+    bookkit.link_cards(SimpleNamespace(config=config), "notebooks/scorecard", "", context, None)
 
     def make(file: str = "", old: str = "", new: str = "") -> Path:
         head = '<!doctype html><html data-theme="light"><link rel="stylesheet" href="../cards.css">'
         head += '<script src="../scorecard.js"></script>'
         tail = '<body><article class="bd-article">{}</article></body></html>'
         texts = {
-            "notebooks/scorecard.html": head + tail.format(matrix.matrix_html(verdicts)),
+            "notebooks/scorecard.html": head + tail.format(context["body"]),
             f"notebooks/{chapter.CHAPTER}.html": head
-            + tail.format(verdict_cards(verdicts["ml-1m"])),
+            + tail.format(verdict_cards(VERDICTS["ml-1m"])),
             "scorecard.js": (STATIC / "scorecard.js").read_text(),
             "cards.css": (STATIC / "cards.css").read_text(),
         }
@@ -60,7 +85,7 @@ def small_site(tmp_path: Path) -> Callable[..., Path]:
 
 @needs_browser
 def test_a_sound_scorecard_has_no_faults(small_site: Callable[..., Path]) -> None:
-    assert check(small_site()) == []
+    assert check(small_site(), lambda edition: VERDICTS) == []
 
 
 @needs_browser
@@ -85,7 +110,76 @@ def test_a_sound_scorecard_has_no_faults(small_site: Callable[..., Path]) -> Non
 def test_a_broken_scorecard_is_noticed(
     small_site: Callable[..., Path], file: str, old: str, new: str, fault: str
 ) -> None:
-    found = check(small_site(file, old, new))
+    found = check(small_site(file, old, new), lambda edition: VERDICTS)
+    assert any(fault in each for each in found), found
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser.new_page()
+        browser.close()
+
+
+def exchange_two_links(text: str) -> str:
+    one, other = re.findall(r'<td class="[a-z-]+"><a href="([^"]+)"', text)[:2]
+    return (
+        text.replace(f'"{one}"', '"x"')
+        .replace(f'"{other}"', f'"{one}"')
+        .replace('"x"', f'"{other}"')
+    )
+
+
+def no_row(text: str) -> str:
+    return re.sub(r'<tbody class="claim-row" id="bcc17-l1".*?</tbody>', "", text)
+
+
+def other_csv(text: str) -> str:
+    broken = {name: list(each) for name, each in VERDICTS.items()}
+    broken["cm100k"][0] = Verdict(BY_ID["BCC17-F2A"], "no", (Part(PARTS[0].record, 0.5),))
+    return text.split('<p class="downloads">')[0] + matrix.scorecard_links(broken)
+
+
+def other_json(text: str) -> str:
+    broken = VERDICTS | {"ml-1m": VERDICTS["ml-1m"][:2]}
+    links = [matrix.scorecard_links(each).split(" · ") for each in (VERDICTS, broken)]
+    return text.split('<p class="downloads">')[0] + f"{links[0][0]} · {links[1][1]}"
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (
+            lambda text: text.replace("ml-1m:partly", "ml-1m:no").replace(
+                '<td class="partly"', '<td class="no"'
+            ),
+            "bcc17-f2a: row of ml-1m:no",
+        ),
+        (lambda text: text.replace('<td class="no"', '<td class="yes"', 1), "cell ['yes', '✗'"),
+        (lambda text: re.sub(r'label="(.*?): \w+"', r'label="\1: yes"', text), "F2A on ml-1m: yes"),
+        (lambda text: re.sub(r">[✗?±]</a>", ">✓</a>", text), "cell ['partly', '✓'"),
+        (exchange_two_links, "bcc17-"),
+        (lambda text: text.replace("93.5", "99.9"), "shows ["),
+        (no_row, "bcc17-l1: has no row"),
+        (lambda text: text.replace('"data-set"><span>cm100k', '"data-set"><span>x'), "columns"),
+        (other_csv, "scorecard.csv: BCC17-F2A on cm100k, value: '0.5' where 0.935"),
+        (lambda text: re.sub(r"(text/csv;base64,)[^\"]+", r"\1", text), "scorecard.csv: 0 lines"),
+        (other_json, "scorecard-ml-1m.json is not what is judged"),
+    ],
+)
+def test_what_is_not_judged_is_noticed(
+    small_site: Callable[..., Path], page: Page, change: Callable[[str], str], fault: str
+) -> None:
+    site = small_site()
+    path = site / "notebooks" / "scorecard.html"
+    text = path.read_text()
+    assert change(text) != text
+    path.write_text(change(text))
+    page.goto(path.as_uri())
+    found = list(check_verdicts(page, path, site, VERDICTS))
     assert any(fault in each for each in found), found
 
 
