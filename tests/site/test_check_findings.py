@@ -17,15 +17,23 @@ SOURCE = """Read the axes first.
 holds: The largest value is {value} the smallest ("{low:.2f}" to {high:.2f}) -- see
   {numref}`fig-values`, $x_{low}$.
 refuted: It is only {value:.3f}.
+open: -
 :::
 - :::{finding} BCC17-F2A
   partly: Partly *so*, as [told](x.md).
+  yes: -
+  no: -
+  undecided: -
   :::
 :::{finding} BCC17-F2B/1
 holds: Nobody has Last.fm.
+refuted: -
+open: -
 :::
 :::{finding} BCC17-C-SIG/1
 refuted: Not all are, p = {value}.
+holds: -
+open: -
 :::
 """
 PAGE = "notebooks/01_x"
