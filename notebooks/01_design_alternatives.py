@@ -44,9 +44,13 @@
 #   :::{finding} own/RTEST-FIRST
 #   holds: Ranked by their users' own test ratings only, the two systems that predict ratings come
 #     first of {glue:text}`n_systems`.
+#   refuted: -
+#   open: -
 #   :::
 #   :::{finding} own/RTEST-LAST
 #   holds: Among all tested items they are last, above Random alone.
+#   refuted: -
+#   open: -
 #   :::
 #   :::{finding} own/RTEST-TAU
 #   holds: The two orders have Kendall's $\tau$ = {value:.2f}, where 1 is the same order and 0 none.
@@ -322,6 +326,7 @@ Markdown(chapter.chance_table(measured))
 # :::{finding} own/SAMPLED-LEAST
 # holds: {which} gains least, with {value} its value.
 # open: {which} gains least, with {value} its value.
+# refuted: -
 # :::
 # A relevant item that was ranked tenth has nothing to win where rivals are taken away; one that was
 # ranked hundredth may come into the list. Samples flatter weak systems.
@@ -412,6 +417,8 @@ HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
 # :::{finding} own/RTEST-FIRST
 # holds: The two predictors of ratings tell well what their users will rate high, *of what they rate*.
 #   Whether they will rate it at all is not asked there, and is most of what a recommender has to know.
+# refuted: -
+# open: -
 # :::
 # The table has precision among all tested items, and among the user's own test ratings: a tempting
 # target set, since everything in it is judged.
@@ -757,6 +764,7 @@ HTML(plotting.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 # holds: And the value shrinks by less than the chance of a hit, $1/t$: in logarithms with a slope of
 #   {value:.2f} for {which}, where it falls fastest, and of -1 for Random.
 # refuted: And the value shrinks about as the chance of a hit, $1/t$, does, for {which} in any case.
+# open: -
 # :::
 
 # %% [markdown] tags=["general"]
@@ -851,14 +859,18 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 #   wrong as right.
 # refuted: **Where popularity opposes liking**, designs that rank unrated items reach a $\tau$ of
 #   {value:.2f} with the truth.
+# open: -
 # :::
 # :::{finding} own/WORLDS-OPPOSED-BLIND
 # holds: Where users choose blindly the order is turned round ($\tau$ = {value:.2f} for all tested
 #   items): whoever picks the winner picks a loser.
+# refuted: -
+# open: -
 # :::
 # :::{finding} own/WORLDS-OPPOSED-OWN
 # holds: The users' own test ratings, which the paper discards, keep the order at {value:.2f} or more.
 # refuted: The users' own test ratings fall to {value:.2f} too.
+# open: -
 # :::
 #
 # :::{finding} own/WORLDS-INDEPENDENT
@@ -880,25 +892,32 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 #   items have a $\tau$ of {value:.2f} or more.
 # refuted: **Where popularity agrees with liking**, designs that rank unrated items still fall to
 #   {value:.2f}.
+# open: -
 # :::
 # :::{finding} own/WORLDS-AGREEING-STRONG
 # holds: If users choose strongly, all tested items even beat their own test ratings, by {value:.2f}
 #   ({low:.2f} to {high:.2f}): what they choose to rate then tells what they like.
 # refuted: Even if users choose strongly, their own test ratings are ahead.
+# open: -
 # :::
 # :::{finding} own/WORLDS-AGREEING-BLIND
 # holds: If users choose blindly, by {value:.2f} ({low:.2f} to {high:.2f}).
+# refuted: -
+# open: -
 # :::
 #
 # :::{finding} own/WORLDS-OWN-RATINGS
 # holds: Only the own test ratings have no kind of world in which they mislead: their smallest $\tau$
 #   is {value:.2f} ({low:.2f} to {high:.2f}).
 # refuted: The own test ratings too mislead in some kind of world.
+# open: -
 # :::
 # :::{finding} own/WORLDS-RATERS
 # holds: The systems that the other designs get wrong are the rating predictors: among all tested
 #   items they stand at least {value:.1f} places too low in every kind of world, and more where
 #   popularity does not agree with liking.
+# refuted: -
+# open: -
 # :::
 
 # %% tags=["hide-input"]
@@ -936,6 +955,7 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 #   ratios above the ratio of the means.
 # refuted: The former is only {value} the latter, although users with many ratings have smaller target
 #   sets: here they do not have enough relevant items more.
+# open: -
 # :::
 #
 # **AR and 1R ask different questions.** A run asks whether *this* item beats a hundred random ones; a
@@ -965,6 +985,7 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 #   plain sum, the *ranker*, within {high:.1%}.
 # refuted: To add 10 to the divisor leaves the value {value:.1%} away from that of the plain sum, the
 #   *ranker*.
+# open: -
 # :::
 
 # %% [markdown]
@@ -989,6 +1010,8 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # :::{finding} BCC17-C-RANGE/5
 # holds: Random, which is equally bad everywhere, moves by a factor of {value:.1f} among those
 #   designs.
+# refuted: -
+# open: -
 # :::
 #
 # :::{finding} own/RUNS-TAU
