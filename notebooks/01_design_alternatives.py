@@ -328,6 +328,7 @@ Markdown(chapter.chance_table(measured))
 # :::{finding} own/SAMPLED-LEAST
 # holds: {which} gains least, with {value} its value.
 # open: {which} gains least, with {value} its value.
+# refuted: -
 # :::
 # A relevant item that was ranked tenth has nothing to win where rivals are taken away; one that was
 # ranked hundredth may come into the list.
@@ -370,9 +371,10 @@ for name, text in quoted.items():
 # samples under AR on its other dataset only. So is the fourth, a design that it discards. Its bars
 # could not be read; the diamond, where there is one, is the value that its text states.
 # ```
+#
+# Read the scale first. Under 1R no system can pass {glue:text}`ceiling`, whatever it is able to do.
 
 # %% [markdown]
-# Read the scale first. Under 1R no system can pass {glue:text}`ceiling`, whatever it is able to do.
 # :::{finding} BCC17-C-RTEST/2
 # holds: Among their users' own test ratings all systems look good, Random included, since the items
 #   that nobody should recommend are not there: {which} gains least, with {value} its value.
@@ -418,6 +420,8 @@ HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
 # :::{finding} own/RTEST-FIRST
 # holds: The two predictors of ratings tell well what their users will rate high, *of what they rate*.
 #   Whether they will rate it at all is not asked there, and is most of what a recommender has to know.
+# refuted: -
+# open: -
 # :::
 # The table has precision among all tested items, and among the user's own test ratings: a tempting
 # target set, since everything in it is judged.
@@ -763,6 +767,7 @@ HTML(plotting.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 # holds: And the value shrinks by less than the chance of a hit, $1/t$: in logarithms with a slope of
 #   {value:.2f} for {which}, where it falls fastest, and of -1 for Random.
 # refuted: And the value shrinks about as the chance of a hit, $1/t$, does, for {which} in any case.
+# open: -
 # :::
 
 # %% [markdown] tags=["general"]
@@ -857,14 +862,18 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 #   wrong as right, or more.
 # refuted: **Where popularity opposes liking**, designs that rank unrated items reach a $\tau$ of
 #   {value:.2f} with the truth.
+# open: -
 # :::
 # :::{finding} own/WORLDS-OPPOSED-BLIND
 # holds: Where users choose blindly the order is turned round ($\tau$ = {value:.2f} for all tested
 #   items): whoever picks the winner picks a loser.
+# refuted: -
+# open: -
 # :::
 # :::{finding} own/WORLDS-OPPOSED-OWN
 # holds: The users' own test ratings, which the paper discards, keep the order at {value:.2f} or more.
 # refuted: The users' own test ratings fall to {value:.2f} too.
+# open: -
 # :::
 #
 # :::{finding} own/WORLDS-INDEPENDENT
@@ -886,6 +895,7 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 #   items have a $\tau$ of {value:.2f} or more.
 # refuted: **Where popularity agrees with liking**, designs that rank unrated items still fall to
 #   {value:.2f}.
+# open: -
 # :::
 # :::{finding} own/WORLDS-AGREEING-STRONG
 # holds: If users choose strongly, all tested items keep the order better than the users' own test
@@ -927,14 +937,14 @@ Markdown(chapter.places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
 # in which users are more likely to rate what they will like.
 #
 # **What this does not show.** The bounds that these sentences follow were set when the values had
-# been seen: the worlds are an illustration, no test. A world is a model, and MovieLens may be none of these. Which one it
-# resembles, its ratings cannot tell: what popular items would be worth to those who did not rate them
-# is exactly what is missing. Chapters to come look at data where some ratings were asked of random
-# items. Two more limits are of the own test ratings themselves. If a user has no more of them than
-# the list has places, every system that scores them all gets the same value: they need users with
-# many, and sparser worlds than these give them fewer. And a system that is tuned on them alone learns
-# to order what users choose to rate, which is not what it will be asked for. Nor are values compared
-# here: no design measures true precision itself.
+# been seen: the worlds are an illustration, no test. A world is a model, and MovieLens may be none of
+# these. Which one it resembles, its ratings cannot tell: what popular items would be worth to those
+# who did not rate them is exactly what is missing. Chapters to come look at data where some ratings
+# were asked of random items. Two more limits are of the own test ratings themselves. If a user has no
+# more of them than the list has places, every system that scores them all gets the same value: they
+# need users with many, and sparser worlds than these give them fewer. And a system that is tuned on
+# them alone learns to order what users choose to rate, which is not what it will be asked for. Nor
+# are values compared here: no design measures true precision itself.
 #
 # ### Three smaller questions
 
@@ -946,15 +956,17 @@ glue("sigma_delta", f"{product:.5f}", display=False)
 glue("t", f"{found['t[TI]']:.0f}", display=False)
 
 # %% [markdown]
-# **Eq. 4 is an approximation.** In this split $\rho$ is {glue:text}`rho` among tested items, and
-# $\sigma\delta$, which assumes that profiles and target sets are independent, is
-# {glue:text}`sigma_delta`.
+# **Eq. 4 is an approximation.** It takes $\rho$ among tested items for $\sigma\delta$, as if profiles
+# and target sets were independent.
 # :::{finding} own/RHO-BY-PRODUCT
-# holds: The former is {value} the latter. Users with many ratings have smaller target sets, because
-#   their training items are taken out, and more relevant items in them, which raises the mean of the
-#   ratios above the ratio of the means.
-# refuted: The former is only {value} the latter, although users with many ratings have smaller target
-#   sets: here they do not have enough relevant items more.
+# holds: In this split $\rho$, {glue:text}`rho`, is {value} the product, {glue:text}`sigma_delta`.
+#   Users with many ratings have smaller target sets, because their training items are taken out,
+#   and more relevant items in them, which raises the mean of the ratios above the ratio of the
+#   means.
+# refuted: In this split $\rho$, {glue:text}`rho`, is only {value} the product,
+#   {glue:text}`sigma_delta`, although users with many ratings have smaller target sets: here they do
+#   not have enough relevant items more.
+# open: In this split $\rho$ is {glue:text}`rho`, and the product {glue:text}`sigma_delta`.
 # :::
 #
 # **AR and 1R ask different questions.** A run asks whether *this* item beats a hundred random ones; a
@@ -984,6 +996,7 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 #   plain sum, the *ranker*, within {high:.1%}.
 # refuted: To add 10 to the divisor leaves the value {value:.1%} away from that of the plain sum, the
 #   *ranker*.
+# open: -
 # :::
 
 # %% [markdown]
@@ -1008,6 +1021,8 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # :::{finding} BCC17-C-RANGE/5
 # holds: Random, which is equally bad everywhere, moves by a factor of {value:.1f} among those
 #   designs.
+# refuted: -
+# open: -
 # :::
 #
 # :::{finding} own/RUNS-TAU

@@ -131,6 +131,7 @@ HTML(readings.choices_html(names, named))
 #   :::{finding} own/SUM-OVER-MEAN
 #   holds: Here the sum scores {value} what the mean over the same neighbours does.
 #   refuted: Here that does no harm: the sum scores only {value} what the mean does.
+#   open: -
 #   :::
 # - The cosine over common items is 1 for two users with a single item in common. Shrinkage keeps
 #   them from being nearest neighbours.
@@ -207,6 +208,7 @@ HTML(showing.changes_html(others, measured, ablated, setup.published, judged=Tru
 # holds: On these ratings the rule decides next to nothing: it moves the precision of no system by more
 #   than {value}.
 # refuted: On these ratings the rule moves the precision of one system by {value}.
+# open: -
 # :::
 
 # %% tags=["hide-input"]

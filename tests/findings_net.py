@@ -3,11 +3,13 @@
 It knows no meaning, only words: a sentence is caught that names something measured (a system, a
 design, a metric, an order) together with a comparison, a change or a typed number. Two kinds of
 text stay outside: blocks that follow a verdict, and what only asks or practises (options of a
-question, exercises, solutions). What the paper says may be told anywhere.
+question, exercises, solutions). What the paper says may be told anywhere, but not beside what these
+data say. Glued values count as typed numbers, apart from settings.
 
 Cells tagged ``general`` and pages that are no notebook state nothing that data decide; there a
 wider mesh applies, since theory compares too: a sentence is caught that says of systems by name, of
 all of them, or of a figure or table of ours, how they compare or change, without `may` or `if`.
+Bare `can` and `must` excuse nothing; `no system can` does, since theorems say so.
 """
 
 from __future__ import annotations
@@ -32,13 +34,16 @@ _ALL_OF_THEM = (
 _MEASURED = (
     r"systems?|recommenders?|designs?|metrics?|precision|recall|ndcg|p@\S+|rho|tau|1r|ar|ai|ti|nn"
     r"|values?|scores?|orders?|rankings?|gaps?|bounds?|intervals?|ranges?|samples?|target sets?"
-    r"|candidates|thinning|sizes?|share|numbers?|differences?|readings?|settings?|models?|ties"
+    r"|candidates|thinning|sampling|popularity|baselines?|bottom|percent|pairs|ar|1r|sizes?|share|numbers?|differences?|readings?|settings?|models?|ties"
 )
 _COMPARES = (
     r"more|less|fewer|most(?!ly)|least|larger|largest|smaller|smallest|higher|highest|lower|lowest"
     r"|wider|widest|narrower|closer|closest|nearer|better|best|worse|worst|stronger|weaker|above"
     r"|below|ahead|behind|left of|right of|twice|times|factor|same values?|same order"
     r"|as (?:good|bad|high|low|large|small|close) as|in front|hardly|barely|a lot"
+    r"|almost|nearly|bottom|tied|indistinguishable|negligible|the other way (?:a?round)|preserved"
+    r"|fourfold|(?:two|three|four|five|six|ten)fold"
+    r"|(?:two|three) (?:thirds|quarters)|one half|a third"
     r"|(?:is|are|comes?|coming|ranks?|ranked) (?:first|second|last)|a little|by far|only in|beyond"
 )
 _CHANGES = (
@@ -48,25 +53,37 @@ _CHANGES = (
     r"|revers(?:e|es|ed)|swap(?:s|ped)?|beat(?:s|en|ing)?|wins?|won|overtak(?:e|es|en)"
     r"|outperform(?:s|ed)?|(?:dis)?agrees?|surviv(?:e|es|ed)|differ(?:s|ed)?|matters?|mattered"
     r"|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|depend(?:s|ed)?|comes? out|reorders?"
-    r"|looks? (?:good|bad)|closes?"
+    r"|looks? (?:good|bad)|closes?|leads?|led|tops|topped|trail(?:s|ed)?|dominat(?:e|es|ed)"
+    r"|doubl(?:e|es|ed)|halv(?:e|es|ed)|climb(?:s|ed)?|suffer(?:s|ed)?|benefit(?:s|ed)?"
+    r"|improv(?:e|es|ed)|coincid(?:e|es|ed)|trad(?:e|es|ed) places|flatter(?:s|ed)?"
 )
 _NUMBER = (
-    r"(?<![\w@.])(?:\d*\.\d+|\d[\d,]* ?%|\d[\d,]*(?:-fold| times| systems| readings)"
+    r"(?<![\w@.])(?:GLUE|\d*\.\d+|\d[\d,]* ?(?:%|percent\b)"
+    r"|\d[\d,]*(?:-fold| times| systems| readings)"
     r"|(?:factor|ratio) of \d[\d.,]*)"
 )
-_USUAL = r"\b9[59] ?%"
+_IN_MATH = r"^\s*[\d.,]+\s*(?:\\%)?\s*$|\d*\.\d+|(?:[^kntm\s]\s*=|\\approx|\\sim)\s*\d"
+_SETTINGS = (
+    r"(?:cutoff|size|min_rating|split|data|n_(?:seeds|systems|pairs|readings|worlds))(?::.*)?"
+)
+"""Glued by these names is what was chosen; what was measured has others."""
+_USUAL = r"\b9[59] ?(?:%|percent\b)"
 _PAPERS = (
     r"\bCITE\b|\bthe papers?\b|\bits (?:Table|Figure|Section|authors)|\bthe authors\b|\bprinted\b"
     r"|\bpublished (?:orders?|values?|ones?|figures?)\b"
 )
-_OURS = r"\b(?:here|ours?|we|too|also|as well|so does|likewise|in this book|on these data)\b"
+_OURS = (
+    r"\b(?:here|ours?|we|too|also|as well|so does|likewise|in this book|these data|this page"
+    r"|(?:every|each|all) data ?sets?|(?:is|are) right|as in the paper)\b"
+)
 _SUPPOSED = (
-    r"\b(?:may|might|could|would|can|cannot|if|whether|suppose|should|must|expected"
+    r"\b(?:may|might|could|would|no \w+ can|if|whether|suppose|should|expected"
     r"|in expectation)\b"
 )
 _NEUTRAL = (  # words of comparison that compare nothing
     r"\w+est possible|\bwhy (?:that|this|it) matters|\bfrom the best to the worst|\bthe best on top"
     r"|\b(?:tables?|figures?|plots?|rows?|bars) (?:above|below)|\b(?:above|below)(?=[),.;])"
+    r"|\bleads? (?:to|the finding)\b|\bhalf and double\b|\b(?:nearly|almost) (?:all|every)\b"
     r"|\bthe more [^,.;]+, the \w+er|\bmost (?:pairs|users|items|people|of)"
 )
 _DONE = r"\b(?:is|are) (?:changed|moved)\b"
@@ -74,7 +91,7 @@ _SHOWN = r"\bFIGREF\b|\bthe (?:table|figure|column|row|plot|bars?|last column|fi
 _IGNORED = ("exercise", "solution", "math", "code", "code-block", "bibliography", "glossary", "raw")
 
 _FENCE = re.compile(r"\s*(?P<fence>:{3,}|`{3,}|~{3,})(?:\{(?P<name>[\w:+-]+)\} ?(?P<title>.*))?")
-_ENDS = re.compile(r"([.!?][)*\"”]*)\s+(?=[\"“(*]*[A-Z{$`\[])")
+_ENDS = re.compile(r"([.!?][)*\"”]*)\s+(?=[\"“(*]*(?:[A-Z{$`\[]|pLSA|kNN))")
 _ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]+)`", re.DOTALL)
 
 
@@ -126,7 +143,8 @@ def looks_like_finding(sentence: str, *, general: bool = False) -> bool:
         if _has(_SUPPOSED, text) and not shown:
             return False
         return (changes and shown) or (named and (compares or typed))
-    measured = named or _has_word(_MEASURED, text) or _has(_SHOWN, text)
+    beside = _has(_PAPERS, text) and _has(_OURS, text)  # a number of ours, with one of the paper's
+    measured = named or beside or _has_word(_MEASURED, text) or _has(_SHOWN, text)
     return measured and (compares or typed)
 
 
@@ -146,13 +164,16 @@ def _plain(sentence: str) -> str:
         if name.startswith("cite"):
             return "CITE"
         if name.startswith("glue"):
-            return "GLUE"
+            return "SETTING" if re.fullmatch(_SETTINGS, text) else "GLUE"
         if name == "numref":
             return "FIGREF"
-        return "MATH" if name == "math" else text.partition("<")[0]
+        return formula(text) if name == "math" else text.partition("<")[0]
+
+    def formula(text: str) -> str:
+        return "MATH 0.0" if re.search(_IN_MATH, text) else "MATH"
 
     text = _ROLE.sub(word, sentence)
-    text = re.sub(r"\$[^$]*\$", "MATH", text)
+    text = re.sub(r"\$([^$]*)\$", lambda math: formula(math[1]), text)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     return re.sub(r"\s+", " ", re.sub(r"[*`\[\]]", "", text)).strip()
 

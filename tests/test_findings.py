@@ -43,11 +43,32 @@ def where(line: int) -> str:
 
 def resolved(text: str, **found: Finding) -> str:
     """Resolve a text in which A, B, ... stand for assertions of two claims."""
+    text = whole(text)
     names = {"A": "BCC17-F2A/1", "B": "BCC17-F2A/4", "C": "BCC17-F2A", "D": "BCC17-C-RANGE/1"}
     for short, name in names.items():
         text = re.sub(rf"\}} {short}$", f"}} {name}", text, flags=re.MULTILINE)
     stated = Findings(TOPIC, {names[short]: each for short, each in found.items()})
     return resolve_findings(text, [stated], where)
+
+
+def whole(text: str) -> str:
+    """Write a dash for the forms that blocks lack, to keep the blocks of tests short."""
+
+    def complete(block: re.Match[str]) -> str:
+        name, margin = block["name"], re.sub(r"\S", " ", block["margin"])
+        known = ("holds", "refuted", "open")
+        if name == "C" or ("/" not in name and len(name) > 1):
+            known = ("yes", "no", "partly", "undecided")
+        lacking = [v for v in known if not re.search(rf"^\s*{v}:", block["body"], re.MULTILINE)]
+        dashes = "".join(f"{margin}{verdict}: -\n" for verdict in lacking)
+        return f"{block['opening']}\n{block['body']}{dashes}{margin}:::"
+
+    return re.sub(
+        r"(?m)^(?P<opening>(?P<margin> *(?:[-*] )?):::\{finding\} (?P<name>\S+))\n"
+        r"(?P<body>(?:(?! *:::$).+\n)+) *:::$",
+        complete,
+        text,
+    )
 
 
 def marked(name: str, verdict: str, text: str) -> str:
@@ -64,7 +85,7 @@ holds: It holds at {value}
 refuted: It is refuted.
 :::
 after."""
-BLOCK = BLOCK.replace("\n\nrefuted", "\nrefuted")
+BLOCK = BLOCK.replace("\n\nrefuted", "\nrefuted").replace("refuted.\n", "refuted.\nopen: -\n")
 
 
 # -- blocks --------------------------------------------------------------------------------------
@@ -146,7 +167,12 @@ def test_a_second_sentence_takes_the_place_of_the_first_in_its_item():
         ("A", "hold: x\n:::", 2, "unknown verdict 'hold': did you mean 'holds'"),
         ("A", "yes: x\n:::", 2, "unknown verdict 'yes'"),
         ("C", "holds: x\n:::", 2, "unknown verdict 'holds'.*known: yes, no, partly, undecided"),
-        ("A", ":::", 2, "it has no form; write one for each verdict: holds, refuted, open"),
+        ("A", ":::", 2, "it has no form for holds, refuted, open; write one for each verdict"),
+        ("A", "holds: x\nrefuted: y\n:::", 2, "it has no form for open; .*: 'open: -'"),
+        ("A", "holds: x\nopen: z\n:::", 2, "it has no form for refuted"),
+        ("C", "yes: x\nno: y\npartly: z\n:::", 2, "it has no form for undecided"),
+        ("A", "holds: x\n  y\nrefuted: x y\nopen: -\n:::", 2, "the same for holds and for refuted"),
+        ("C", "no: x\nyes: x\npartly: -\nundecided: -\n:::", 2, "the same for yes and for no"),
         ("A", "holds:\n:::", 2, "holds has no sentence"),
         ("A", "holds: x", 2, "is not closed with :::"),
         ("A", "holds: x\n::::", 4, "'::::' is no form"),
@@ -159,9 +185,53 @@ def test_a_second_sentence_takes_the_place_of_the_first_in_its_item():
     ],
 )
 def test_what_is_wrong_with_a_block_is_told_with_its_line(name, body, line, message):
+    name = {"A": "BCC17-F2A/1", "C": "BCC17-F2A"}.get(name, name)
     text = f"Before.\n:::{{finding}} {name}\n{body}"
     with pytest.raises(ConfigError, match=f"^page.md:{line}: .*{message}"):
-        resolved(text, A=HOLDS, C=Finding("yes"))
+        check_findings(text, where)
+
+
+@pytest.mark.parametrize("where_to", ["{}", "- {}", "1. {}", "::::{{note}}\n{}\n::::"])
+def test_a_dash_says_nothing_on_purpose(where_to):
+    block = ":::{finding} A\nholds: -\nrefuted: -\nopen: Nobody knows.\n:::"
+    text = where_to.format(
+        block.replace("\n", "\n" + re.sub(r"\S", " ", where_to.partition("{")[0]))
+    )
+    text = text if "note" not in where_to else where_to.format(block)
+    assert "finding" not in resolved(text, A=HOLDS)
+    assert "finding" not in resolved(text, A=REFUTED)
+    assert marked("BCC17-F2A/1", "open", "Nobody knows.") in resolved(text, A=OPEN)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "::{finding} BCC17-F2A/1",
+        ":::{Finding} BCC17-F2A/1",
+        "::: {finding} BCC17-F2A/1",
+        ":::{ finding } BCC17-F2A/1",
+        "> :::{finding} BCC17-F2A/1",
+        ": :::{finding} BCC17-F2A/1",
+        "| a | :::{finding} BCC17-F2A/1 |",
+        "So it is: :::{finding} BCC17-F2A/1",
+        "{finding}`BCC17-F2A/1`",
+        "```{FINDING} BCC17-F2A/1",
+        "~~~{finding} BCC17-F2A/1",
+    ],
+)
+def test_a_block_that_is_written_wrongly_does_not_stay_as_text(line):
+    text = f"Before.\n\n{line}\nholds: It holds.\nrefuted: No.\nopen: -\n:::"
+    with pytest.raises(ConfigError, match=r"^page.md:3: .* opens no block"):
+        check_findings(text, where)
+    with pytest.raises(ConfigError, match=r"^page.md:3: "):
+        resolve_findings(text, [], where)
+
+
+def test_code_may_speak_of_blocks():
+    text = (
+        f"{BLOCK.replace('} A', '} BCC17-F2A/1')}\nWrite ``:::{{finding}} NAME`` or `{{finding}}`."
+    )
+    assert check_findings(text, where) == ["BCC17-F2A/1"]
 
 
 def test_an_assertion_that_another_claim_judges_is_named_there():
@@ -316,7 +386,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_finding_of_this_book_is_stated_like_a_part(own):
-    text = ":::{finding} own/REORDER\nholds: Tau is {value:.2f}.\n:::"
+    text = whole(":::{finding} own/REORDER\nholds: Tau is {value:.2f}.\n:::")
     results = load_chapter(CHAPTER, "ml-1m")
     verdicts = judge_chapter(TOPIC, results)
     stated = state(TOPIC, results, verdicts)
@@ -341,7 +411,7 @@ def test_a_topic_without_claims_has_findings(own):
     assert find_page("systems").chapter == "systems"
     assert state("systems", load_chapter("systems", "ml-1m")).found["own/ONE"].verdict == ""
     assert [each.topic for each in stored_findings("ml-100k")] == [TOPIC, "systems"]
-    assert check_findings(":::{finding} own/ONE\nholds: x\n:::", where) == ["own/ONE"]
+    assert check_findings(whole(":::{finding} own/ONE\nholds: x\n:::"), where) == ["own/ONE"]
 
 
 def test_a_name_belongs_to_one_topic(own):
@@ -421,7 +491,7 @@ def never_said(pages: Iterable[tuple[Path, str]], datasets: Iterable[str]) -> li
 
 def test_every_block_says_something_on_some_data():
     assert never_said(texts(), recorded_datasets()) == []
-    dead = ":::{finding} BCC17-F2B/1\nholds: On Last.fm, which nobody has here.\n:::"
+    dead = whole(":::{finding} BCC17-F2B/1\nholds: On Last.fm, which nobody has here.\n:::")
     page = ROOT / "x.md"
     assert never_said([(page, f"a\n{dead}\nb")], ["ml-1m"]) == [f"x.md: {dead}"]
 

@@ -285,7 +285,7 @@ def _stored_findings(dataset: str) -> list[Findings]:
 
 def follow_verdicts(app: Sphinx, docname: str, content: list[str]) -> None:
     """Put the sentences that the edition's data bear out into a page (event source-read)."""
-    if _chapter(app, docname) or "{finding}" not in content[0]:
+    if _chapter(app, docname) or "{finding}" not in content[0].lower():
         return
     path = app.env.doc2path(docname)
     try:

@@ -5,12 +5,15 @@
 Every page of every edition is read. What each block of its source (``notebooks``, ``book``) has to
 say there is found anew: from stored results by `judge` and the records, and by a reading of the
 blocks of its own, which shares no code with `recbias.claims.findings`. Exit 1 on a sentence with
-another verdict or other words than its part has, one that is missing, and one that must not be
-there. Words are compared; of formulas, roles and quoted numbers only that they stand there.
+another verdict or other words than its part has, one that is missing, one that must not be there,
+one that stands before or behind its place, and one that is hidden. Words, formulas and quoted
+numbers are compared, these with the notebook that the site offers; of citations and references to
+figures only that they look like some. Words around a sentence are not read.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -18,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import yaml
@@ -30,15 +34,30 @@ from recbias.claims.topics import find_page
 
 ROOT = Path(__file__).resolve().parents[2]
 _TYPED = str.maketrans("“”‘’–—", "\"\"''--")
+_VOID = (
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
+    "wbr",
+)  # fmt: skip
+_HIDING = {"visually-hidden", "sr-only", "d-none", "invisible"}
 _BLOCK = re.compile(r"^(\s*)(?:[-*+] +|\d+[.)] +)?(:{3,})\{finding\} (\S+)\s*$")
 
 
 class Said(NamedTuple):
-    """A sentence of a page: the part it names, its verdict, its words."""
+    """A sentence of a page: the part it names, its verdict, its words; whether one can see it."""
 
     part: str
     verdict: str
     text: str
+    hidden: bool
+
+
+class _Open(NamedTuple):
+    """An element that is open: its tag, whether it hides; of a sentence its place and words."""
+
+    tag: str
+    hidden: bool
+    place: int | None
+    words: list[str]
 
 
 class _Page(HTMLParser):
@@ -47,30 +66,52 @@ class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.said: list[Said] = []
-        self._open: list[tuple[str, str, list[str]]] = []
-        self._depth = 0
+        self._open: list[_Open] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        if tag == "span" and named.get("class") == "finding":
-            self._open = [(named["data-part"] or "", named["data-verdict"] or "", [])]
-            self._depth = 0
-        elif tag == "span":
-            self._depth += bool(self._open)
+        if tag in _VOID:
+            return
+        named = {name: value or "" for name, value in attrs}
+        hidden = _hides(tag, named) or any(each.hidden for each in self._open)
+        place = None
+        if "data-part" in named or "finding" in named.get("class", "").lower().split():
+            place = len(self.said)
+            names = (named.get("data-part", ""), named.get("data-verdict", ""))
+            self.said.append(Said(*names, "", hidden))
+        self._open.append(_Open(tag, hidden, place, []))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag != "span" or not self._open:
-            return
-        if self._depth:
-            self._depth -= 1
-            return
-        ((part, verdict, words),) = self._open
-        self.said.append(Said(part, verdict, _typed("".join(words))))
-        self._open = []
+        while any(each.tag == tag for each in self._open):
+            closed = self._open.pop()
+            if closed.place is not None:
+                words = _typed("".join(closed.words))
+                self.said[closed.place] = self.said[closed.place]._replace(text=words)
+            if closed.tag == tag:
+                return
 
     def handle_data(self, data: str) -> None:
-        if self._open:
-            self._open[0][2].append(data)
+        for each in self._open:
+            if each.place is not None:
+                each.words.append(data)
+
+
+def _hides(tag: str, named: Mapping[str, str]) -> bool:
+    """Tell whether an element keeps what it holds from readers."""
+    return (
+        tag in ("template", "script", "style", "noscript")
+        or "hidden" in named
+        or named.get("aria-hidden", "").lower() == "true"
+        or not _HIDING.isdisjoint(named.get("class", "").lower().split())
+        or re.search(r"display:none|visibility:hidden", re.sub(r"\s", "", named.get("style", "")))
+        is not None
+    )
+
+
+def read_page(html: str) -> list[Said]:
+    """List the marked sentences of a page in their order."""
+    reader = _Page()
+    reader.feed(html)
+    return reader.said
 
 
 def _typed(text: str) -> str:
@@ -168,7 +209,46 @@ def _joined(parts: list[Part]) -> tuple[str, list[Part]]:
     return "", []
 
 
-def pattern(form: str, parts: list[Part]) -> str:
+def glued(notebook: Path) -> dict[str, object]:
+    """Read the values that the cells of an executed notebook gave names to."""
+    if not notebook.is_file():
+        return {}
+    found = {}
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", ()):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            shown = "".join(output.get("data", {}).get("text/plain", ()))
+            if name and shown:
+                try:
+                    found[name] = ast.literal_eval(shown)
+                except (SyntaxError, ValueError):  # of a figure, which no sentence quotes
+                    found[name] = shown
+    return found
+
+
+def _words(text: str) -> str:
+    """Write a regular expression of words, whatever typography makes of them."""
+    words = re.sub("-+", "-", text.translate(_TYPED).replace("…", "..."))
+    return r"\s*".join(re.escape(word) for word in re.split(r"\s+", words))
+
+
+def _piece(role: str, values: Mapping[str, object]) -> str:
+    """Write a regular expression of what becomes of a formula or a role."""
+    if role.startswith("$"):
+        return _words(rf"\({role[1:-1]}\)")
+    name, _, text = role[1:-1].partition("}`")
+    if name.startswith("glue"):
+        key, _, spec = text.partition(":")
+        return _words(format(values[key], spec)) if key in values else "(?!)"
+    if name == "numref":
+        return r"(?:Fig\.|Table|Section|Exercise)\s*[\d.]+"
+    if name.startswith("cite"):
+        return r"[^.!?]{1,40}?"
+    title = text.partition("<")[0].strip() if "<" in text else ""
+    return _words(title) if title else "[^.!?]{1,80}?"
+
+
+def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
     """Write a regular expression of what a form looks like on a page."""
     numbers: Mapping[str, float] = {}
     part = parts[0] if parts else None
@@ -188,44 +268,54 @@ def pattern(form: str, parts: list[Part]) -> str:
     said = []
     for piece in pieces:
         if piece.startswith(("$", "{")) and piece.endswith(("$", "`")):
-            said.append(".+?")
+            said.append(_piece(piece, values))
             continue
         piece = re.sub(r"\{(value|low|high|which)(?::([^{}]+))?\}", number, piece)
         piece = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", piece)  # links
         piece = re.sub(r"\\([^\w\s])", r"\1", re.sub(r"[*`]", "", piece))
-        words = re.sub("-+", "-", piece.translate(_TYPED).replace("…", "..."))
-        said.append(r"\s*".join(re.escape(word) for word in re.split(r"\s+", words)))
+        said.append(_words(piece))
     return "".join(said)
 
 
-def expected(page: str, dataset: str) -> list[tuple[str, str, str]]:
+def expected(
+    page: str, dataset: str, values: Mapping[str, object] = MappingProxyType({})
+) -> list[tuple[str, str, str]]:
     """List what a page has to say on a data set: part, verdict, pattern of its words."""
     found = []
     for name, forms in blocks(source_text(page) or ""):
         verdict, parts = parts_of(name, dataset)
-        if verdict in forms:
-            found.append((name, verdict, pattern(forms[verdict], parts)))
+        if forms.get(verdict, "-") != "-":
+            found.append((name, verdict, pattern(forms[verdict], parts, values)))
     return found
 
 
 # -- the site ------------------------------------------------------------------------------------
-def page_faults(html: str, page: str, dataset: str) -> list[str]:
-    """List what is wrong with the sentences of one page."""
-    reader = _Page()
-    reader.feed(html)
-    faults, shown = [], list(reader.said)
-    for part, verdict, words in expected(page, dataset):
+def page_faults(
+    html: str, page: str, dataset: str, values: Mapping[str, object] = MappingProxyType({})
+) -> list[str]:
+    """List what is wrong with the sentences of one page; `values` are those it may quote."""
+    shown = read_page(html)
+    faults = [f"{said.part} is hidden: {said.text}" for said in shown if said.hidden]
+    last, taken = -1, set()
+    for part, verdict, words in expected(page, dataset, values):
         fitting = [
-            said for said in shown if said[:2] == (part, verdict) and re.fullmatch(words, said.text)
+            place
+            for place, said in enumerate(shown)
+            if place not in taken and said[:2] == (part, verdict) and re.fullmatch(words, said.text)
         ]
-        if fitting:
-            shown.remove(fitting[0])
-        else:
+        if not fitting:
             said = re.sub(r"\\(.)", r"\1", words.replace(r"\s*", " "))
             faults.append(f"{part} is {verdict}, and its sentence is missing: {said}")
+            continue
+        place = next((each for each in fitting if each > last), fitting[0])
+        if place < last:
+            faults.append(f"{part} stands before what it has to follow: {shown[place].text}")
+        taken.add(place)
+        last = place
     return faults + [
         f"{said.part} is said to be {said.verdict}, which its part does not bear out: {said.text}"
-        for said in shown
+        for place, said in enumerate(shown)
+        if place not in taken
     ]
 
 
@@ -246,8 +336,10 @@ def faults(site: Path) -> tuple[list[str], int]:
             if page.startswith("on/"):
                 continue
             html = path.read_text(encoding="utf-8")
-            n_checked += html.count('class="finding"')
-            found += [f"{dataset}, {page}: {each}" for each in page_faults(html, page, dataset)]
+            values = glued(folder / "_sources" / f"{page}.ipynb")
+            n_checked += len(read_page(html))
+            told = page_faults(html, page, dataset, values)
+            found += [f"{dataset}, {page}: {each}" for each in told]
     return found, n_checked
 
 

@@ -250,6 +250,7 @@ BLOCK = """So
 # :::{finding} BCC17-F2A/1
 # holds: It holds.
 # refuted: It is {value}.
+# open: -
 # :::"""
 
 

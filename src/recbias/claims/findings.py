@@ -7,9 +7,10 @@ first, then one form for each verdict::
     holds: For Popularity the largest value is {value} the smallest,
       more than most changes of a model bring.
     refuted: For Popularity the largest value is only {value} the smallest.
+    open: -
     :::
 
-Where the verdict has no form, or there is no verdict on the data, the sentence is left out. A cell
+Where the form is a dash, or there is no verdict on the data, the sentence is left out. A cell
 of the page hands over what was found (`state`); when the page is written, `resolve_findings` puts
 the sentences into its text. They may change without a new run.
 
@@ -63,6 +64,9 @@ _FENCE = re.compile(r"\s*(?P<fence>:{3,}|`{3,}|~{3,})(?:\{(?P<name>[^}]+)\})?")
 _VERBATIM = ("code", "code-block", "math", "raw")
 _BLANK = re.compile(r"\{(?P<name>\w+)(?::(?P<form>[^{}`]+))?\}(?!`)")
 _MATH = re.compile(r"(\$[^$]*\$)")
+_LEFT_OVER = re.compile(r"\{\s*finding\s*\}", re.IGNORECASE)
+_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
+_NOTHING = "-"
 _NOT_OF_OURS = ("asserts", "corrects", "corrected", "decides", "supports")
 
 
@@ -349,8 +353,9 @@ def check_findings(text: str, where: Where) -> list[str]:
     Raises
     ------
     ConfigError
-        For a block that is not closed or has no form; a verdict or placeholder that is not known; a
-        name that nothing decides.
+        For a block that is not closed, lacks the form of a verdict or says the same of what holds
+        and what is refuted; a verdict or placeholder that is not known; a name that nothing
+        decides; a ``{finding}`` outside code that opens no block.
     """
     try:
         blocks = [piece for piece in _pieces(text) if isinstance(piece, _Block)]
@@ -387,7 +392,8 @@ def resolve_findings(text: str, stated: Iterable[Findings], where: Where) -> str
     Examples
     --------
     >>> found = Findings("design alternatives", {"BCC17-F2A": Finding("no")})
-    >>> text = "So\n:::{finding} BCC17-F2A\nyes: it is.\nno: it is *not*.\n:::\nthen."
+    >>> forms = "yes: it is.\nno: it is *not*.\npartly: -\nundecided: -"
+    >>> text = f"So\n:::{{finding}} BCC17-F2A\n{forms}\n:::\nthen."
     >>> print(resolve_findings(text, [found], str))
     So
     <span class="finding" data-part="BCC17-F2A" data-verdict="no">it is *not*.</span>
@@ -420,8 +426,8 @@ def resolve_findings(text: str, stated: Iterable[Findings], where: Where) -> str
 
 
 def _sentence(block: _Block, finding: Finding) -> str:
-    form = block.forms.get(finding.verdict)
-    if form is None:
+    form = block.forms.get(finding.verdict, _NOTHING)
+    if form == _NOTHING:
         return ""
     names = f'data-part="{escape(block.name)}" data-verdict="{finding.verdict}"'
     return f'<span class="finding" {names}>{finding.fill(form)}</span>'
@@ -451,8 +457,14 @@ def _check(block: _Block) -> None:
                         format(0.5, blank["form"])
     except (ConfigError, ValueError) as error:
         raise fault(str(error)) from error
-    if not block.forms:
-        raise fault(f"it has no form; write one for each verdict: {', '.join(verdicts)}")
+    if missing := [verdict for verdict in verdicts if verdict not in block.forms]:
+        raise fault(
+            f"it has no form for {', '.join(missing)}; write one for each verdict, or a dash where "
+            f"nothing is to be said: '{missing[0]}: {_NOTHING}'"
+        )
+    holds, refuted = (block.forms[verdict] for verdict in verdicts[:2])
+    if holds == refuted != _NOTHING:
+        raise fault(f"it says the same for {verdicts[0]} and for {verdicts[1]}")
 
 
 def _pieces(text: str) -> Iterator[str | _Block]:
@@ -468,6 +480,12 @@ def _pieces(text: str) -> Iterator[str | _Block]:
             block, number = _read_block(lines, number, opening)
             yield block
             continue
+        if not verbatim and _LEFT_OVER.search(_CODE.sub("", line)):
+            raise _BlockError(
+                number,
+                f"{line.strip()!r} opens no block, and would stand on the page; write "
+                "':::{finding} NAME' at the start of a line or list item, in no quotation or table",
+            )
         fence = _FENCE.match(line)
         if fence and open_fences and line.strip() == open_fences[-1][0]:
             open_fences.pop()

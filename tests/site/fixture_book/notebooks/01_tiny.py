@@ -18,18 +18,26 @@
 # holds: It *holds* at {value}: {glue:text}`total:.0f`, $x^2$
 #   and {numref}`fig-line`.
 # open: It is open.
+# refuted: -
 # :::
 # :::{finding} BCC17-F2A
 # no: It is not.
+# yes: -
+# partly: -
+# undecided: -
 # :::
 # Then more, in one paragraph.
 #
 # ::::{note}
 # - :::{finding} BCC17-F2A/1
 #   open: This item goes.
+#   holds: -
+#   refuted: -
 #   :::
 # - :::{finding} BCC17-F2A/4
 #   refuted: This item stays.
+#   holds: -
+#   open: -
 #   :::
 # ::::
 
