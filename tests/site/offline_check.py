@@ -89,7 +89,7 @@ hides => {
         if (node.data.trim()) found.push(...range.getClientRects());
       } else if (node.nodeType === 1 && node.localName !== 'mjx-assistive-mml') {
         found.push(...node.getClientRects());
-        if (node === box || overflow(node) === 'visible') node.childNodes.forEach(walk);
+        if (node.localName !== 'mjx-container' && overflow(node) === 'visible') node.childNodes.forEach(walk);
       }
     };
     box.childNodes.forEach(walk);
@@ -97,7 +97,8 @@ hides => {
   };
   const boxes = 'body, body :has(.bd-article), .bd-article, .bd-article *';
   return [...document.querySelectorAll(boxes)].filter(box => {
-    if (!(box instanceof HTMLElement) || !hides.includes(overflow(box))) return false;
+    if (!(box instanceof HTMLElement) || box.closest('mjx-container')) return false;
+    if (!hides.includes(overflow(box))) return false;
     if (box.clientWidth <= 1 || box.clientHeight <= 1) return false;
     if (box.scrollWidth <= box.clientWidth + 1 || !box.checkVisibility()) return false;
     const right = box.getBoundingClientRect().left + box.clientLeft + box.clientWidth;
