@@ -89,7 +89,8 @@ hides => {
         if (node.data.trim()) found.push(...range.getClientRects());
       } else if (node.nodeType === 1 && node.localName !== 'mjx-assistive-mml') {
         found.push(...node.getClientRects());
-        if (node.localName !== 'mjx-container' && overflow(node) === 'visible') node.childNodes.forEach(walk);
+        const whole = node.localName === 'mjx-container' || overflow(node) !== 'visible';
+        if (!whole) node.childNodes.forEach(walk);
       }
     };
     box.childNodes.forEach(walk);
