@@ -1180,12 +1180,12 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 #
 # |       | a   | b   | c   | d   | e   | f   | g   | h |
 # |-------|-----|-----|-----|-----|-----|-----|-----|---|
-# | **A** |     | [2] | 2   |     | 5   | [3] | [2] | 2 |
-# | **B** | 5   |     | 3   |     |     | [5] | [4] | 5 |
+# | **A** |     | 4   |     | 5   | 5   | [3] | [2] | 2 |
+# | **B** | 5   |     | [5] | 3   | 3   | [5] | [4] |   |
 # | **C** | 4   | [2] | [4] |     | 2   |     | [3] | 5 |
 # | **D** | [5] |     | 5   |     | [5] | 3   | 5   |   |
-# | **E** | 5   |     |     |     | 3   | [3] | [4] | 3 |
-# | **F** |     |     |     | [2] | 5   | [4] | 5   | 5 |
+# | **E** |     |     |     |     | 3   | [3] | [4] | 3 |
+# | **F** | 5   |     |     | [2] | [2] | [4] | 5   | 5 |
 #
 # ```python
 # from recbias.exercises.design_alternatives import check_toy
@@ -1197,18 +1197,18 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # ````{solution} ex-toy
 # :class: dropdown
 #
-# By training ratings the items come as h, e, a, c, g, f, b, d; h has no test rating and is no target.
-# The first two targets of users A to F are a g, e g, c g, e a, c g and a c.
+# By training ratings the items come as a, e, h, d, g, b, c, f; h has no test rating and is no target.
+# The first two targets of users A to F are g c, g b, d g, a e, a d and e d.
 #
 # ```python
 # from recbias.exercises.design_alternatives import check_toy
 #
-# per_user = [0, 1, 1, 2, 1, 0]  # hits in the first two targets
-# per_run = [1, 1, 1, 1, 1, 1, 0]  # B: f, g; C: c; D: a, e; E: g; F: f
-# tested = [0, 2, 1, 2, 1, 1]  # hits in the first two of the own test items
+# per_user = [0, 1, 0, 2, 0, 0]  # hits in the first two targets
+# per_run = [1, 1, 1, 0, 1, 1, 0, 0]  # B: c, f, g; C: c; D: a, e; E: g; F: f
+# tested = [0, 2, 0, 2, 1, 0]  # hits in the first two of the own test items
 # check_toy(
 #     ti_an_ar=sum(per_user) / 2 / 6,
-#     ti_an_1r=sum(per_run) / 2 / 7,
+#     ti_an_1r=sum(per_run) / 2 / 8,
 #     test_only=sum(tested) / 2 / 6,
 # )
 # ```
@@ -1245,7 +1245,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 #
 # def expected_hit(rank, pool, size, cutoff):
 #     above, drawn = rank - 1, size - 1
-#     ways = [comb(above, k) * comb(pool - above, drawn - k) for k in range(cutoff)]
+#     ways = [comb(above, k) * comb(pool - above, drawn - k) for k in range(min(cutoff, size))]
 #     return sum(ways) / comb(pool, drawn)
 #
 # check_one_pass(expected_hit)
@@ -1257,8 +1257,9 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # ````{exercise} Break the lemma
 # :label: ex-lemma
 #
-# Give every run a sample of its own instead of a shared one. Find a user with two relevant items, r1
-# and r2, for whom the lower bound then fails at $n=1$. Does it fail in expectation?
+# Give every run a sample of its own, drawn apart, instead of a shared one; two samples may come out
+# alike. Find a user with two relevant items, r1 and r2, for whom the lower bound then fails at $n=1$.
+# Does it fail in expectation?
 #
 # ```python
 # from recbias.exercises.design_alternatives import check_lemma_broken
@@ -1276,13 +1277,13 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # ```python
 # from recbias.exercises.design_alternatives import check_lemma_broken
 #
-# order = ["high", "r1", "r2", "low"]
+# order = ["top", "high", "r1", "r2", "low"]
 # shared = {"low"}
-# own = {"r1": {"high"}, "r2": {"high"}}
+# own = {"r1": {"top"}, "r2": {"high"}}
 # check_lemma_broken(order, shared, own)
 # ```
 #
-# The bound is computed on a sample below both relevant items, so $h_u(1)=1$; but the runs draw an
+# The bound is computed on a sample below both relevant items, so $h_u(1)=1$; but each run draws an
 # item above them, and both miss. In expectation over samples it cannot fail, since the sample of each
 # run has the same distribution as the shared one: compare `P@10|t=100` and the bounds in the verdict
 # of BCC17-L1.

@@ -5,14 +5,14 @@
 Exit 1 on a fault of a page at 1400 or 390 px, light or dark, with everything opened that folds:
 
 * a request to another host, a failed request, a console error, a page error;
-* a formula that was not rendered or is too small to read; text of a figure below 9 px;
-* a page wider than its window; at 390 px, a box that scrolls sideways and is no table of numbers,
-  or does not say so, or cannot be reached by keyboard;
+* a formula that was not rendered; at 390 px, text below 9 px, in a figure, a formula or the prose;
+* a page wider than its window, a box that cuts its content off; at 390 px, a box that scrolls
+  sideways and is no table of numbers, or does not say so, or cannot be reached by keyboard;
 * a finding of axe-core that it calls serious or critical. Contrast depends on the colours and is
-  looked at in both schemes, at 1400 px; the rest depends on the layout, and is at both widths;
+  looked at in both schemes; the rest depends on the layout;
 * a search that finds nothing, or that does not lead to a claim by its id;
-* on A4 paper: a formula wider than the page, a proof or solution that stays folded, code that is
-  printed, or a chapter of more than 14 pages.
+* on A4 paper: a formula, table or figure wider than the page or cut off by a box, a proof or
+  solution that stays folded, code that is printed, or a chapter of more than 14 pages.
 
 Needs `playwright`, `axe-playwright-python`, which brings axe-core along, and a Chromium on PATH
 (Debian package `chromium`) or named by CHROMIUM.
@@ -53,19 +53,65 @@ document.querySelectorAll('details').forEach(e => { e.open = true });
 document.querySelectorAll('.toggle-hidden').forEach(e => e.classList.remove('toggle-hidden'));
 document.body.click();
 """
+LEAST_PIXELS = 9
 SMALL_TEXT = """
-[...document.querySelectorAll('.bd-article svg[role=img]')].flatMap(svg => {
-  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-  const sizes = [...svg.querySelectorAll('text, tspan')]
-    .map(e => parseFloat(getComputedStyle(e).fontSize) * scale);
-  return scale && Math.min(...sizes) < 9
-    ? [`text of ${Math.min(...sizes).toFixed(1)} px in the figure "${svg.ariaLabel}"`] : [];
-}).concat([...document.querySelectorAll('.bd-article mjx-container[display=true]')].flatMap(e => {
-  const size = parseFloat(getComputedStyle(e).fontSize);
-  return e.getBoundingClientRect().width && size < 9
-    ? [`a formula of ${size.toFixed(1)} px: ${e.closest('section')?.id}`] : [];
-}))
+least => {
+  const seen = e => e.checkVisibility({visibilityProperty: true, opacityProperty: true});
+  const size = e => parseFloat(getComputedStyle(e).fontSize);
+  const written = e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+  const shown = e => [...e.getClientRects()].some(box => box.width > 1 && box.height > 1);
+  const words = e => e.textContent.trim().slice(0, 30);
+  const small = (size, what) => size && size < least ? [`${what} of ${size.toFixed(1)} px`] : [];
+  const all = selector => [...document.querySelectorAll(selector)].filter(seen);
+  const figures = all('.bd-article :is(svg text, svg tspan)').flatMap(e => {
+    const to = written(e) && shown(e) && e.getScreenCTM();
+    if (!to || e.closest('mjx-container')) return [];
+    const scale = Math.min(Math.hypot(to.a, to.b), Math.hypot(to.c, to.d));
+    return small(size(e) * scale, `in the figure "${e.closest('svg').ariaLabel}", text`);
+  });
+  const prose = all('.bd-article :not(svg, svg *, mjx-container, mjx-container *)').flatMap(
+    e => written(e) && shown(e) ? small(size(e), `text "${words(e)}"`) : []);
+  const formulas = all('.bd-article mjx-container[display=true]').flatMap(
+    e => shown(e) ? small(size(e), `in ${e.closest('section')?.id}, a formula`) : []);
+  return [...figures, ...prose, ...formulas];
+}
 """
+
+CUT_OFF = """
+hides => {
+  const overflow = e => getComputedStyle(e).overflowX;
+  const leaves = box => {
+    const found = [];
+    const walk = node => {
+      if (node.nodeType === 3) {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        if (node.data.trim()) found.push(...range.getClientRects());
+      } else if (node.nodeType === 1 && node.localName !== 'mjx-assistive-mml') {
+        found.push(...node.getClientRects());
+        const whole = node.localName === 'mjx-container' || overflow(node) !== 'visible';
+        if (!whole) node.childNodes.forEach(walk);
+      }
+    };
+    box.childNodes.forEach(walk);
+    return found.filter(rect => rect.width > 1 && rect.height > 1);
+  };
+  const boxes = 'body, body :has(.bd-article), .bd-article, .bd-article *';
+  return [...document.querySelectorAll(boxes)].filter(box => {
+    if (!(box instanceof HTMLElement) || box.closest('mjx-container')) return false;
+    if (!hides.includes(overflow(box))) return false;
+    if (box.clientWidth <= 1 || box.clientHeight <= 1) return false;
+    if (box.scrollWidth <= box.clientWidth + 1 || !box.checkVisibility()) return false;
+    const right = box.getBoundingClientRect().left + box.clientLeft + box.clientWidth;
+    return leaves(box).some(rect => rect.right > right + 1);
+  }).map(box => `cut off: ${box.localName}.${box.className} in ${box.closest('section')?.id}, `
+    + `"${box.textContent.trim().slice(0, 30)}"`);
+}
+"""
+"""Boxes of which a part cannot be reached; what is visually hidden has one pixel, or is MathML."""
+HIDES = ["hidden", "clip"]
+HIDES_ON_PAPER = [*HIDES, "auto", "scroll"]
+
 SCROLLERS = """
 [...document.querySelectorAll('.bd-article, .bd-article *')].flatMap(box => {
   const overflow = getComputedStyle(box).overflowX;
@@ -83,31 +129,33 @@ STILL = "*, ::before, ::after { transition: none !important; animation: none !im
 """Colours that are still on their way have the contrast of no state."""
 
 PRINTED = """
-(() => {
-  const right = Math.max(document.querySelector('.bd-article').getBoundingClientRect().right, %d);
-  const formulas = [...document.querySelectorAll('.bd-article mjx-container')]
-    .filter(e => !e.closest('table') && e.getBoundingClientRect().right > right + 1)
-    .map(e => `wider than the paper: a formula in ${e.closest('section')?.id}`);
+paper => {
+  const outside = e => {
+    const {left, right, width} = e.getBoundingClientRect();
+    return width > 1 && (left < -1 || right > paper + 1);
+  };
+  const wide = [...document.querySelectorAll('.bd-article :is(mjx-container, table, img, svg)')]
+    .filter(e => outside(e) && e.checkVisibility() && !e.parentElement.closest('mjx-container'))
+    .map(e => `wider than the paper: ${e.localName} in ${e.closest('section')?.id}`);
   const proofs = '.bd-article .dropdown:not(.solution) > :not(.admonition-title)';
   const folded = [...document.querySelectorAll(proofs)]
     .filter(e => e.textContent.trim() && !e.checkVisibility({visibilityProperty: true}))
     .map(e => `folded on paper: ${e.closest('.dropdown').textContent.trim().slice(0, 40)}`);
   const code = [...document.querySelectorAll('.bd-article .cell_input')]
     .filter(e => e.checkVisibility()).map(() => 'code on paper');
-  return [...formulas, ...folded, ...code];
-})()
-""" % (A4 - 1)  # noqa: UP031 - braces are JavaScript's
+  return [...wide, ...folded, ...code];
+}
+"""
 
 
-def axe_findings(page: Page, width: int, scheme: str) -> list[str]:
+def axe_findings(page: Page, scheme: str) -> list[str]:
     """Name what axe-core calls serious or critical."""
     page.add_style_tag(content=STILL)
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    contrast = {"color-contrast": {"enabled": width == WIDE}}
-    only = {"type": "rule", "values": ["color-contrast"]}
     # it would fetch the style sheets, which a browser refuses on disk
-    options = {"resultTypes": ["violations"], "preload": False}
-    options |= {"runOnly": only} if scheme == "dark" else {"rules": contrast}
+    options: dict[str, object] = {"resultTypes": ["violations"], "preload": False}
+    if scheme == "dark":
+        options["runOnly"] = {"type": "rule", "values": ["color-contrast"]}
     found = page.evaluate("options => axe.run(document, options)", options)["violations"]
     return [
         f"axe: {each['impact']} {each['id']} at {len(each['nodes'])} places, {node['target'][0]}"
@@ -149,10 +197,10 @@ def check_page(
         wait_for_fit(page)
         if page.evaluate(TOO_WIDE):
             faults.append("wider than its window when all is opened")
+        faults += page.evaluate(CUT_OFF, HIDES)
         if width == NARROW:
-            faults += page.evaluate(SCROLLERS) + page.evaluate(SMALL_TEXT)
-        if view != (NARROW, "dark"):
-            faults += axe_findings(page, width, scheme)
+            faults += page.evaluate(SCROLLERS) + page.evaluate(SMALL_TEXT, LEAST_PIXELS)
+        faults += axe_findings(page, scheme)
     page.close()
     faults += [f"request to {url}" for url in requests if not url.startswith(("file:", "data:"))]
     return sorted(set(faults)), len(requests)
@@ -200,7 +248,8 @@ def print_faults(page: Page, path: Path) -> list[str]:
     wait_for_fit(page)
     page.set_viewport_size({"width": A4, "height": 1000})
     page.emulate_media(media="print")
-    faults: list[str] = page.evaluate(PRINTED) if page.query_selector(".bd-article") else []
+    faults: list[str] = page.evaluate(PRINTED, A4)
+    faults += page.evaluate(CUT_OFF, HIDES_ON_PAPER)
     if re.match(r"\d\d_", path.name):
         sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
         if sheets > MOST_SHEETS:

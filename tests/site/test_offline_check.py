@@ -26,6 +26,18 @@ FIGURE = (
     '<svg role="img" aria-label="x" width="300" viewBox="0 0 460 90">'
     '<text y="20" style="font-size: {}px">text</text></svg>'
 )
+SMALL = '<svg {}><g transform="scale({})"><text y="20" style="font-size:{}px">a</text></g></svg>'
+CUT = '<div style="width:300px;overflow-x:{}">{}</div>'
+TABLE = "<table><tbody>" + NUMBERS + "</tbody></table>"
+SENTENCE = (
+    '<p style="white-space:nowrap">a sentence that goes on and on, much longer than its box</p>'
+)
+ASIDE = (
+    '<span style="display:inline-block;overflow:hidden">x<mjx-assistive-mml '
+    'style="position:absolute;display:block;width:90px">x</mjx-assistive-mml></span>'
+)
+ON_PAPER = "<style>@media print { div { overflow: visible !important; font-size: 9px } }</style>"
+PALE = "<style>@media (max-width: 400px) { p { color: #999 } }</style><p>pale</p>"
 FORMULA = (
     '<mjx-container class="measured" display="true" style="display:block;width:{}px">x'
     "</mjx-container>"
@@ -72,6 +84,22 @@ def found(
         ),
         (FIGURE.format(12), (NARROW, "light"), "text of 7.8 px"),
         (
+            SMALL.format('width="300" viewBox="0 0 300 150"', 1, 4),
+            (NARROW, "light"),
+            "text of 4.0 px",
+        ),
+        (SMALL.format('role="img" aria-label="x"', 1, 4), (NARROW, "light"), "text of 4.0 px"),
+        (SMALL.format("", 0.3, 20), (NARROW, "light"), "text of 6.0 px"),
+        (
+            '<figure><p style="font-size:4px">values</p></figure>',
+            (NARROW, "light"),
+            'text "values" of 4.0 px',
+        ),
+        (CUT.format("hidden", TABLE), (NARROW, "light"), "cut off: div"),
+        (CUT.format("clip", TABLE), (NARROW, "light"), "cut off: div"),
+        (CUT.format("hidden", SENTENCE), (WIDE, "light"), "cut off: div"),
+        (CUT.format("clip", SENTENCE), (NARROW, "dark"), "cut off: div"),
+        (
             '<mjx-container class="measured" display="true" style="font-size:8px">x'
             "</mjx-container>",
             (NARROW, "light"),
@@ -79,8 +107,22 @@ def found(
         ),
         ("<p style='color:#999'>pale</p>", (WIDE, "light"), "axe: serious color-contrast"),
         ("<p style='color:#999'>pale</p>", (WIDE, "dark"), "axe: serious color-contrast"),
+        (PALE, (NARROW, "light"), "axe: serious color-contrast"),
+        (PALE, (NARROW, "dark"), "axe: serious color-contrast"),
         ("<button></button>", (NARROW, "light"), "axe: critical button-name"),
-        (FORMULA.format(900), (WIDE, "print"), "wider than the paper"),
+        (FORMULA.format(900), (WIDE, "print"), "wider than the paper: mjx-container"),
+        (
+            f"<table><tr><td>{FORMULA.format(900)}</td></tr></table>",
+            (WIDE, "print"),
+            "wider than the paper: mjx-container",
+        ),
+        (
+            f'<div style="width:2000px"><p>x</p>{FORMULA.format(900)}</div>',
+            (WIDE, "print"),
+            "wider than the paper: mjx-container",
+        ),
+        (CUT.format("hidden", FORMULA.format(600)), (WIDE, "print"), "cut off: div"),
+        (CUT.format("auto", TABLE), (WIDE, "print"), "cut off: div"),
         (
             '<div class="admonition dropdown"><p class="admonition-title">Proof</p>'
             "<p hidden>It follows.</p></div>",
@@ -100,9 +142,12 @@ def test_a_fault_is_found(
 @pytest.mark.parametrize(
     "body",
     [
-        BOX.format(NAMED, NUMBERS),
+        ON_PAPER + BOX.format(NAMED, NUMBERS),
         FIGURE.format(20),
         FORMULA.format(200),
+        SMALL.format('width="300" viewBox="0 0 300 150"', 0.5, 30),
+        CUT.format("hidden", "<p>a short sentence</p>"),
+        ASIDE,
         '<details class="dropdown"><summary class="admonition-title">Proof</summary></details>',
     ],
 )
