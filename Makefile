@@ -15,7 +15,7 @@ book: $(READY)
 	$(BIN)/recbias book $(DATASETS)
 
 test: $(READY)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
