@@ -365,7 +365,7 @@ for name, text in quoted.items():
 # :name: fig-values
 # :alt: Bars of precision for all systems under four designs on one scale, with 95 percent intervals.
 #
-# The paper's Figure 2, on one scale. Bars: mean over five folds; whiskers: 95 % intervals from
+# The paper's Figure 2, on one scale. Bars: mean over the folds; whiskers: 95 % intervals from
 # resampling users; circles: with the whole catalogue as candidates (AI-AN-AR); hatched: beyond the
 # ceiling of 1R. On MovieLens the paper shows AI-AN, TI-AN and 1R. The second panel is ours: the paper
 # samples under AR on its other dataset only. So is the fourth, a design that it discards. Its bars
@@ -377,7 +377,7 @@ for name, text in quoted.items():
 # %% [markdown]
 # :::{finding} BCC17-C-RTEST/2
 # holds: Among their users' own test ratings all systems look good, Random included, since the items
-#   that nobody should recommend are not there: {which} gains least, with {value} its value.
+#   that nobody should recommend are not there. Least gains {which}, with {value} its value.
 # refuted: Among their users' own test ratings not all systems gain: {which} comes to {value} its value.
 # open: Among their users' own test ratings {which} gains least, with {value} its value.
 # :::
@@ -548,7 +548,7 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 # - both about the same
 #
 # :::{finding} BCC17-C-OTHER
-# yes: Another metric leaves the order of the paper's five systems as it is, or turns one pair round.
+# yes: Another metric leaves the order of the paper's five systems as it is.
 # partly: Not every other metric leaves the order of the paper's five systems as it is.
 # no: Other metrics order the paper's five systems otherwise.
 # undecided: Whether another metric leaves the order of the paper's five systems is open here.
@@ -564,8 +564,8 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
 
 # %% [markdown] tags=["general"]
-# Kendall's tau is 1 for equal orders and -1 for reverse ones. Metrics look at
-# one ranking; designs make other rankings.
+# The table has all systems, not only the paper's five. Kendall's tau is 1 for equal orders and -1 for
+# reverse ones. Metrics look at one ranking; designs make other rankings.
 
 # %% [markdown] tags=["general"]
 # ## One name, many algorithms
@@ -1052,6 +1052,9 @@ glue("t", f"{found['t[TI]']:.0f}", display=False)
 # | Does *this* item come before most others, wherever it stands? | one relevant item per run (**1R**) | the size $t$, the ceiling $1/n$, and whether users or runs are averaged and tested |
 # | The same as the first, with too many items to score? | a sample (**NN-AR**), as large as you can | its size; on some systems, that the order is that of AN |
 # | Who tells best what users think of what they rated? | the user's test ratings | that this is no measure of recommendation: what users do not rate is not there |
+#
+# No row asks what people would think of items that they did not rate: observed ratings may not tell it.
+# {numref}`fig-truth` is about worlds where that is known.
 #
 # Values of two rows cannot be compared, nor those of one row with another $t$ or $N$. Where two designs
 # order your systems differently, report both: the difference is a finding about the systems.

@@ -62,7 +62,7 @@ glue("split", setup.split_words, display=False)
 # Here are {glue:text}`n_readings` algorithms that papers and libraries call "user-based kNN with
 # cosine similarity". They share the ratings, the split ({glue:text}`split`) and the evaluation:
 #
-# - An item is **liked** from {glue:text}`min_rating` stars.
+# - An item is **liked** with {glue:text}`min_rating` stars or more.
 # - For each user, all items with a training rating are ranked, except those that they rated there
 #   themselves. In the [notation of this book](#sec-symbols) that is AI-AN-AR: all items are
 #   candidates, and all relevant and all non-relevant ones stand in one list.

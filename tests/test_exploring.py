@@ -242,4 +242,4 @@ def test_the_notebook_shows_it() -> None:
     root = Path(__file__).parents[1]
     text = (root / "notebooks" / "01_design_alternatives.py").read_text(encoding="utf-8")
     assert 'record="01_design_alternatives/explorer"' in text
-    assert "explorer_html(explored, designs.axes, designs.states, start=designs.start" in text
+    assert "explorer_html(explored, axes, states, start=start" in text
