@@ -15,7 +15,7 @@ from recbias.errors import ConfigError, StoreError
 from recbias.experiment import Results
 from recbias.grid import Grid
 from recbias.makers import Table
-from recbias.results import Quantity
+from recbias.results import Quantity, StoredResult
 from recbias.store import digest
 
 __all__ = ["Evidence", "NotComputed", "axis_labels"]
@@ -108,20 +108,22 @@ class Evidence:
         ConfigError
             If it is of another kind.
         """
-        found = self._of_edition(edition).get(name)
-        if found is None:
-            raise NotComputed(f"{name}{f' on {edition}' if edition else ''}")
+        found = self._stored(name, edition)
         if not isinstance(found, Results):
             raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a grid")
         return found
 
     def made(self, name: str, edition: str = "") -> Table:
         """Return a table that a function made; errors as of `table`."""
+        found = self._stored(name, edition)
+        if not isinstance(found, Table):
+            raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a table")
+        return found
+
+    def _stored(self, name: str, edition: str = "") -> StoredResult:
         found = self._of_edition(edition).get(name)
         if found is None:
             raise NotComputed(f"{name}{f' on {edition}' if edition else ''}")
-        if not isinstance(found, Table):
-            raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a table")
         return found
 
     def _of_edition(self, edition: str) -> ChapterResults:
@@ -135,9 +137,7 @@ class Evidence:
     @property
     def checks(self) -> Checks:
         """The chapter's checks; errors as of `table`."""
-        found = self._results.get("checks")
-        if found is None:
-            raise NotComputed("checks")
+        found = self._stored("checks")
         if not isinstance(found, Checks):
             raise ConfigError(f"'checks': {found.kind} is stored under this name, expected checks")
         return found
