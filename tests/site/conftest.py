@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from offline_check import launch
+from playwright.sync_api import Browser, sync_playwright
 
 from recbias.editions import build_site
 
@@ -39,3 +43,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of a small book with two editions. Do not change it."""
     root = make_book(tmp_path_factory.mktemp("site") / "clone")
     return build_site(root=root).parent
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start Chromium; a machine without one has nothing to look at pages with."""
+    if not (os.environ.get("CHROMIUM") or shutil.which("chromium")):
+        pytest.skip("no Chromium")
+    with sync_playwright() as playwright:
+        chromium = launch(playwright)
+        yield chromium
+        chromium.close()

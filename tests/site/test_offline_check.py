@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from offline_check import MOST_SHEETS, NARROW, WIDE, check_page, launch
-from playwright.sync_api import Browser, sync_playwright
+from offline_check import MOST_SHEETS, NARROW, WIDE, check_page
+from playwright.sync_api import Browser
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
@@ -44,14 +43,6 @@ FORMULA = (
 )
 
 FOUND = '<li><a href="{}">x</a><p class="context"><a href="x.html#here">Here</a>: a word</p></li>'
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        yield browser
-        browser.close()
 
 
 def found(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import sync_playwright
 from sphinx.application import Sphinx
 
 QUESTION = """# Page
@@ -107,17 +104,6 @@ def test_the_book_has_it_with_numbers_and_the_notebook_too(site: Path) -> None:
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert "**Predict, then look: Is $1 + 1$ more than 2.0?**\n\n- it is *more*\n" in prose
     assert "\n\n<details><summary>Look at the answer</summary>\n\nIt is **the same**, 2.0." in prose
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        pytest.skip("no Chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 def test_a_choice_by_keyboard_is_marked_and_shown_beside_the_answer(site: Path, browser) -> None:
