@@ -8,7 +8,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from docutils.parsers.rst import directives, roles
 from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
 
 QUESTION = """# Page
 
@@ -30,14 +32,16 @@ def build(folder: Path, text: str) -> tuple[str, str]:
     """Build one page; give its HTML and the warnings."""
     (folder / "index.md").write_text(text)
     told = io.StringIO()
-    app = Sphinx(
-        folder, None, folder / "out", folder / "trees", "html", status=None, warning=told,
-        confoverrides={
-            "extensions": ["myst_parser", "predicting"],
-            "myst_enable_extensions": ["colon_fence", "dollarmath"],
-        },
-    )  # fmt: skip
-    app.build()
+    # Sphinx replaces directives of docutils for the whole process, in which other tests use them.
+    with docutils_namespace():
+        app = Sphinx(
+            folder, None, folder / "out", folder / "trees", "html", status=None, warning=told,
+            confoverrides={
+                "extensions": ["myst_parser", "predicting"],
+                "myst_enable_extensions": ["colon_fence", "dollarmath"],
+            },
+        )  # fmt: skip
+        app.build()
     page = (folder / "out" / "index.html").read_text(encoding="utf-8")
     return page, re.sub(r"\x1b\[[\d;]*m", "", told.getvalue())
 
@@ -137,3 +141,9 @@ def test_without_scripts_the_answer_opens_and_on_paper_it_is_there(site: Path, b
     page.click(".predict summary")
     assert answer.is_visible()
     context.close()
+
+
+def test_a_build_leaves_the_directives_of_docutils_as_they_were(tmp_path: Path) -> None:
+    before = dict(directives._directives), dict(roles._roles)
+    build(tmp_path, QUESTION)
+    assert (directives._directives, roles._roles) == before
