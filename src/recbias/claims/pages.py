@@ -92,7 +92,7 @@ def data_line(results: Results, note: str = "") -> str:
         Markdown.
     """
     data, versions = results.dataset, results.provenance
-    origin = "All values on this page were computed live, on the data itself."
+    origin = "What this page measures on these data was computed live, on the data themselves."
     if results.origin == "recorded":
         origin = (
             "The ratings may not be shipped with the book. This page draws **recorded results**: "
