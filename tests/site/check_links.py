@@ -21,11 +21,15 @@ class _Page(HTMLParser):
         super().__init__()
         self.anchors: set[str] = set()
         self.links: list[tuple[str, str]] = []
+        self.redirect = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = {key: value for key, value in attrs if value is not None}
         self.anchors |= {named[key] for key in ("id", "name") if key in named}
         self.links += [(tag, named[key]) for key in ("href", "src") if key in named]
+        if tag == "meta" and named.get("http-equiv", "").lower() == "refresh":
+            self.redirect = named["content"].partition("url=")[2]
+            self.links.append((tag, self.redirect))
 
 
 @cache
@@ -33,6 +37,11 @@ def _read(path: Path) -> _Page:
     page = _Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page
+
+
+def is_redirect(path: Path) -> bool:
+    """Tell whether a page only sends its reader to another one."""
+    return bool(_read(path).redirect)
 
 
 def faults(site: Path) -> list[str]:

@@ -31,6 +31,7 @@ from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
+from check_links import is_redirect
 from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, sync_playwright
 
 WIDE, NARROW = 1400, 390
@@ -288,6 +289,15 @@ def check_view(
     return lines, most
 
 
+def pages_of(site: Path) -> list[Path]:
+    """List the pages of a site that a reader sees: those that only lead to another are left out.
+
+    A page that is being left has no content, or the other's, when it is looked at. Where it leads
+    is a link like any other.
+    """
+    return [path for path in sorted(site.rglob("*.html")) if not is_redirect(path)]
+
+
 def main() -> int:
     """Check the site named on the command line."""
     parser = argparse.ArgumentParser()
@@ -298,7 +308,7 @@ def main() -> int:
     if not (os.environ.get("CHROMIUM") or shutil.which("chromium")):
         sys.exit("no Chromium: install the Debian package chromium or set CHROMIUM")
     site = args.site.resolve()
-    pages = [site / name for name in args.pages] if args.pages else sorted(site.rglob("*.html"))
+    pages = [site / name for name in args.pages] if args.pages else pages_of(site)
     if not pages:
         sys.exit(f"no page under {site}")
     if args.shots:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from offline_check import MOST_SHEETS, NARROW, WIDE, check_page
+from offline_check import MOST_SHEETS, NARROW, WIDE, check_page, pages_of
 from playwright.sync_api import Browser
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -178,3 +178,10 @@ def test_the_search_leads_to_words_and_claims(
     body = f'<ul id="search-results">{results}</ul>'
     faults = found(browser, tmp_path, body, (NARROW, "light"), "search.html")
     assert (fault in faults) if fault else not faults
+
+
+def test_a_page_that_leads_to_another_is_not_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(PAGE.format(""), encoding="utf-8")
+    leads = '<meta http-equiv="Refresh" content="0; url=page.html" />'
+    (tmp_path / "index.html").write_text(leads, encoding="utf-8")
+    assert pages_of(tmp_path) == [tmp_path / "page.html"]

@@ -31,6 +31,7 @@ def test_no_dead_links_and_nothing_from_elsewhere(site: Path) -> None:
     ("link", "fault"),
     [
         ('<a href="nowhere.html">', "no such file"),
+        ('<meta http-equiv="Refresh" content="0; url=nowhere.html">', "no such file"),
         ('<a href="index.html#nowhere">', "no such anchor"),
         ('<a href="../index.html">', "leaves the site"),
         ('<script src="https://example.org/x.js">', "loaded from another host"),
