@@ -189,16 +189,18 @@ HTML(pages.claims_of("sparsity bias"))
 
 # %%
 asked, thinned = chapter.protocols(min_rating)
-sizes = chapter.target_sizes(dataset, size, split=split, seed=seed)
+n_sampled = chapter.largest_sample(dataset, size, split=split, seed=seed)
+measures = chapter.metrics(cutoff, size, chapter.target_sizes(size, n_sampled))
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
         asked,
-        chapter.metrics(cutoff, size, sizes),
+        measures,
         split=split,
         seed=seed,
         tests=thinned,
+        replicates=chapter.combined(measures),
     ),
     workers=workers,
     record="02_sparsity_bias/systems",

@@ -1,5 +1,12 @@
-"""Chapter 2, "Sparsity bias": BCC17 Section 4."""
+"""Chapter 2, "Sparsity bias": BCC17 Section 4.
 
+What the experiment is (`setup`), and what its figures show (`panels`).
+"""
+
+from collections.abc import Mapping
+
+from recbias.claims.combinators import Function
+from recbias.claims.design_alternatives import largest_sample, target_sizes
 from recbias.claims.sparsity_bias.panels import (
     DESIGNS,
     FIGURE_4,
@@ -11,9 +18,16 @@ from recbias.claims.sparsity_bias.panels import (
     thinned_shares,
     thinned_title,
 )
-from recbias.claims.sparsity_bias.setup import CHAPTER, REMOVED, metrics, protocols, target_sizes
+from recbias.claims.sparsity_bias.setup import (
+    CHAPTER,
+    REMOVED,
+    combined,
+    metrics,
+    protocols,
+    removed_label,
+)
 
-FUNCTIONS: dict = {}
+FUNCTIONS: Mapping[str, Function] = {}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
@@ -23,12 +37,15 @@ __all__ = [
     "FUNCTIONS",
     "MARKED",
     "REMOVED",
+    "combined",
     "figure_4",
     "figure_4_title",
     "joined",
     "kept_labels",
+    "largest_sample",
     "metrics",
     "protocols",
+    "removed_label",
     "target_sizes",
     "thinned_shares",
     "thinned_title",

@@ -120,7 +120,7 @@ def figure_4(results: Results, cutoff: int, size: int) -> dict[str, pd.DataFrame
     return {
         "AR": thinned_frame(results, "AR", metric, power=1),
         "1R": thinned_frame(results, "all-1R", f"{metric}|t={size}", power=0),
-        "1R, larger sets": sizes_frame(results, "all-1R", "P", power=-1),
+        "1R, larger sets": sizes_frame(results, "sizes", "P", power=-1),
     }
 
 

@@ -5,17 +5,17 @@ The paper's Section 4. The grid itself stands in the chapter, where a reader see
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from recbias.testset import TestSet
 
 __all__ = [
     "CHAPTER",
     "REMOVED",
+    "combined",
     "metrics",
     "protocols",
     "removed_label",
-    "target_sizes",
 ]
 
 CHAPTER = "02_sparsity_bias"
@@ -100,7 +100,8 @@ def metrics(
     size
         Size of a 1R target set while test ratings are removed.
     sizes
-        Of 1R target sets with the whole test, of `target_sizes`.
+        Of 1R target sets with the whole test, as of
+        `recbias.claims.design_alternatives.target_sizes`.
     removed
         As of `protocols`.
 
@@ -118,14 +119,35 @@ def metrics(
     measured = {
         "AR": (precision, f"R@{cutoff}", "RR", "rho"),
         "liked": (f"R@{cutoff}", "AP", "nDCG", f"nDCG@{cutoff}", "RR"),
-        "all-1R": tuple(f"{name}|t={size}" for name in (precision,)),
+        "all-1R": (f"{precision}|t={size}",),
     }
     shares = tuple(removed)
     asked = {removed_label(rule, share): measured[rule] for rule in measured for share in shares}
-    asked["sizes"] = tuple(f"{name}|t={each}" for name in (precision,) for each in sizes)
-    return asked
+    return {**asked, "sizes": tuple(f"{precision}|t={each}" for each in sizes)}
 
 
-def target_sizes(dataset: str, size: int, *, split: str, seed: int) -> tuple[int, ...]:
-    """Provisional."""
-    return (size, 2 * size, 4 * size, 7 * size, 10 * size)
+def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
+    """List what criteria, figures and tables combine: slopes, ratios, orders.
+
+    Parameters
+    ----------
+    measured
+        Metrics by label, of `metrics`.
+
+    Returns
+    -------
+    tuple of (label, metric)
+        Replicates of these are kept: of all but rho, which theory predicts, and of what the users
+        without relevant ratings make of recall and RR.
+
+    Examples
+    --------
+    >>> combined({"AR": ("P@10", "R@10", "rho"), "liked": ("R@10",)})
+    (('AR', 'P@10'), ('liked', 'R@10'))
+    """
+    return tuple(
+        (label, metric)
+        for label, found in measured.items()
+        for metric in found
+        if not label.startswith("AR") or metric.startswith("P@")
+    )
