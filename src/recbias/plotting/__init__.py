@@ -9,7 +9,7 @@ from recbias.plotting.designs import (
 )
 from recbias.plotting.lemma import plot_bounds, plot_gaps
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
-from recbias.plotting.sparsity import plot_courses, plot_thinned
+from recbias.plotting.sparsity import plot_courses, plot_list_shares, plot_metric_slopes
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
 
 __all__ = [
@@ -20,12 +20,13 @@ __all__ = [
     "plot_courses",
     "plot_designs",
     "plot_gaps",
+    "plot_list_shares",
+    "plot_metric_slopes",
     "plot_ranges",
     "plot_ranks",
     "plot_readings",
     "plot_settings",
     "plot_target_sets",
-    "plot_thinned",
     "plot_truth",
     "plot_values",
     "use_book_style",

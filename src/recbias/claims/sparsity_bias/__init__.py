@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import largest_sample, target_sizes
 from recbias.claims.sparsity_bias.panels import (
-    DESIGNS,
     FIGURE_4,
     MARKED,
     figure_4,
     figure_4_title,
     joined,
     kept_labels,
-    thinned_shares,
-    thinned_title,
+    list_shares,
+    list_shares_title,
+    metric_slopes,
+    metric_slopes_title,
 )
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
@@ -32,7 +33,6 @@ FUNCTIONS: Mapping[str, Function] = {}
 
 __all__ = [
     "CHAPTER",
-    "DESIGNS",
     "FIGURE_4",
     "FUNCTIONS",
     "MARKED",
@@ -43,10 +43,12 @@ __all__ = [
     "joined",
     "kept_labels",
     "largest_sample",
+    "list_shares",
+    "list_shares_title",
+    "metric_slopes",
+    "metric_slopes_title",
     "metrics",
     "protocols",
     "removed_label",
     "target_sizes",
-    "thinned_shares",
-    "thinned_title",
 ]

@@ -117,7 +117,7 @@ def metrics(
     """
     precision = f"P@{cutoff}"
     measured = {
-        "AR": (precision, f"R@{cutoff}", "RR", "rho"),
+        "AR": (precision, f"antiP@{cutoff}", f"R@{cutoff}", "RR", "rho"),
         "liked": (f"R@{cutoff}", "AP", "nDCG", f"nDCG@{cutoff}", "RR"),
         "all-1R": (f"{precision}|t={size}",),
     }
