@@ -6,11 +6,9 @@ What the experiment is (`setup`).
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
-from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
-    REMOVED,
-    combined,
     metrics,
     protocols,
     removed_label,
@@ -23,7 +21,6 @@ __all__ = [
     "CHAPTER",
     "FUNCTIONS",
     "REMOVED",
-    "combined",
     "largest_sample",
     "metrics",
     "protocols",

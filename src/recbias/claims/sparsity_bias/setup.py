@@ -5,14 +5,13 @@ The paper's Section 4. The grid itself stands in the chapter, where a reader see
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from recbias.claims.design_alternatives import REMOVED
 from recbias.testset import TestSet
 
 __all__ = [
     "CHAPTER",
-    "REMOVED",
-    "combined",
     "metrics",
     "protocols",
     "removed_label",
@@ -20,9 +19,6 @@ __all__ = [
 
 CHAPTER = "02_sparsity_bias"
 """Name of the notebook, and of the folder of its results."""
-
-REMOVED = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90)
-"""Percent of the test ratings taken out; BCC17 Fig. 4 has ticks at 0, 30, 60 and 90."""
 
 
 def removed_label(label: str, removed: int) -> str:
@@ -116,38 +112,12 @@ def metrics(
     (('P@10|t=100',), ('P@10|t=100', 'P@10|t=200'))
     """
     precision = f"P@{cutoff}"
+    short_and_long = dict.fromkeys((f"nDCG@{-(-cutoff // 5)}", f"nDCG@{cutoff}"))
     measured = {
         "AR": (precision, f"R@{cutoff}", "RR", "rho"),
-        "liked": (f"R@{cutoff}", "AP", "nDCG", f"nDCG@{cutoff}", "RR"),
+        "liked": (f"R@{cutoff}", "AP", "nDCG", *short_and_long, "RR"),
         "all-1R": (f"{precision}|t={size}",),
     }
     shares = tuple(removed)
     asked = {removed_label(rule, share): measured[rule] for rule in measured for share in shares}
     return {**asked, "sizes": tuple(f"{precision}|t={each}" for each in sizes)}
-
-
-def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
-    """List what criteria, figures and tables combine: slopes, ratios, orders.
-
-    Parameters
-    ----------
-    measured
-        Metrics by label, of `metrics`.
-
-    Returns
-    -------
-    tuple of (label, metric)
-        Replicates of these are kept: of all but rho, which theory predicts, and of what the users
-        without relevant ratings make of recall and RR.
-
-    Examples
-    --------
-    >>> combined({"AR": ("P@10", "R@10", "rho"), "liked": ("R@10",)})
-    (('AR', 'P@10'), ('liked', 'R@10'))
-    """
-    return tuple(
-        (label, metric)
-        for label, found in measured.items()
-        for metric in found
-        if not label.startswith("AR") or metric.startswith("P@")
-    )
