@@ -33,6 +33,7 @@ __all__ = [
     "median",
     "opposed_pairs",
     "order_tau",
+    "over_worlds",
     "reversed_pairs",
     "rise",
     "share_of_orders",
@@ -205,6 +206,38 @@ def slope(course: Mapping[int, Quantity]) -> Quantity:
     x = (x - x.mean()) / np.square(x - x.mean()).sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         return Quantity(float(x @ np.log(values)), x @ np.log(drawn))
+
+
+def over_worlds(values: npt.ArrayLike) -> Quantity:
+    """Average what was found in independent worlds.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_worlds,)
+        One for each world, two at least.
+
+    Returns
+    -------
+    Quantity
+        The mean; its 95 % interval (Student's t) is about other worlds of the same kind.
+
+    Raises
+    ------
+    ConfigError
+        For fewer than two worlds.
+
+    Examples
+    --------
+    >>> found = over_worlds([0.0, 0.2, 0.4])
+    >>> round(found.value, 3), [round(end, 3) for end in found.interval]
+    (0.2, [-0.297, 0.697])
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if len(found) < 2:
+        raise ConfigError(f"{len(found)} world: an interval over worlds needs two at least")
+    half = float(student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
+    mean = float(found.mean())
+    return Quantity(mean, None, limits=(mean - half, mean + half))
 
 
 def _line(course: Mapping[int, Quantity]) -> tuple[FloatArray, FloatArray, FloatArray]:

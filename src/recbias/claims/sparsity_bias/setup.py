@@ -5,13 +5,14 @@ The paper's Section 4. The grid itself stands in the chapter, where a reader see
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from recbias.claims.design_alternatives import REMOVED
 from recbias.testset import TestSet
 
 __all__ = [
     "CHAPTER",
+    "combined",
     "metrics",
     "protocols",
     "removed_label",
@@ -107,17 +108,46 @@ def metrics(
 
     Examples
     --------
-    >>> asked = metrics(10, 100, (100, 200), removed=(0, 30))
-    >>> asked["all-1R removed 30%"], asked["sizes"]
-    (('P@10|t=100',), ('P@10|t=100', 'P@10|t=200'))
+    >>> asked = metrics(10, 100, (100, 400), removed=(0, 30))
+    >>> asked["all-1R removed 30%"]
+    ('P@10|t=100', 'nDCG@10|t=100', 'RR|t=100')
+    >>> asked["sizes"][:2]
+    ('P@10|t=100', 'P@10|t=400')
     """
     precision = f"P@{cutoff}"
+    of_runs = (precision, f"nDCG@{cutoff}", "RR")
     short_and_long = dict.fromkeys((f"nDCG@{-(-cutoff // 5)}", f"nDCG@{cutoff}"))
     measured = {
-        "AR": (precision, f"R@{cutoff}", "RR", "rho"),
+        "AR": (precision, f"antiP@{cutoff}", f"R@{cutoff}", "RR", "rho"),
         "liked": (f"R@{cutoff}", "AP", "nDCG", *short_and_long, "RR"),
-        "all-1R": (f"{precision}|t={size}",),
+        "all-1R": tuple(f"{name}|t={size}" for name in of_runs),
     }
     shares = tuple(removed)
     asked = {removed_label(rule, share): measured[rule] for rule in measured for share in shares}
-    return {**asked, "sizes": tuple(f"{precision}|t={each}" for each in sizes)}
+    return {**asked, "sizes": tuple(f"{name}|t={each}" for name in of_runs for each in sizes)}
+
+
+def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
+    """List what criteria, figures and tables combine: slopes, ratios, orders.
+
+    Parameters
+    ----------
+    measured
+        Metrics by label, of `metrics`.
+
+    Returns
+    -------
+    tuple of (label, metric)
+        Replicates of these are kept: of all but anti-precision.
+
+    Examples
+    --------
+    >>> combined({"AR": ("P@10", "antiP@10"), "liked": ("R@10",)})
+    (('AR', 'P@10'), ('liked', 'R@10'))
+    """
+    return tuple(
+        (label, metric)
+        for label, found in measured.items()
+        for metric in found
+        if not metric.startswith("antiP")
+    )
