@@ -6,7 +6,7 @@ What the experiment is (`setup`), and what its figures show (`panels`).
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
-from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
     MARKED,
@@ -21,7 +21,6 @@ from recbias.claims.sparsity_bias.panels import (
 )
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
-    REMOVED,
     combined,
     metrics,
     protocols,
