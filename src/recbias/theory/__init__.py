@@ -5,6 +5,12 @@ declares those of a table as metrics (``rho``, ``lower@n``, ``P@n|t=T``, ``RR|t=
 so that an experiment can measure them beside what they bound or predict.
 """
 
+from recbias.theory.drawn import (
+    chances_of_orders,
+    fill_hit_chances,
+    hit_chances,
+    shared_sample_bounds,
+)
 from recbias.theory.hypergeometric import hypergeometric_cdf, hypergeometric_mean
 from recbias.theory.notation import SplitStatistics, split_statistics
 from recbias.theory.sampling import (
@@ -18,13 +24,17 @@ from recbias.theory.sampling import (
 
 __all__ = [
     "SplitStatistics",
+    "chances_of_orders",
     "expected_gain",
     "expected_hit",
     "expected_precision",
+    "fill_hit_chances",
+    "hit_chances",
     "hypergeometric_cdf",
     "hypergeometric_mean",
     "lemma_bound",
     "ranks_in_shared_set",
     "relevant_share",
+    "shared_sample_bounds",
     "split_statistics",
 ]
