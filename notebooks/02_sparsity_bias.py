@@ -21,7 +21,7 @@
 #
 # ```{glue:figure} fig_lists
 # :name: fig-lists
-# :alt: Stacked bars for each system, twice: shares of the recommended items that are known to be relevant, that the user rated as not relevant, and that the user did not rate.
+# :alt: Stacked bars for each system in two panels: shares of the recommended items that are known to be relevant, that the user rated as not relevant, and that the user did not rate.
 #
 # What is known of the first {glue:text}`cutoff` items of each list: with all test ratings, and with a
 # tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
