@@ -307,26 +307,25 @@ def concentration_table(tables: Mapping[str, Table]) -> str:
     return markdown_table(head, rows)
 
 
-def cumulative_curves(tables: Mapping[str, Table], counts: str = "positives") -> pd.DataFrame:
-    """Spread the cumulative curves of data sets over columns, by share of the items.
+def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
+    """Spread the cumulative curves of positives over columns, by share of the items.
 
     Parameters
     ----------
     tables
         By title, as :func:`concentration` makes them.
-    counts
-        ``"positives"`` or ``"ratings"``.
 
     Returns
     -------
     DataFrame
-        A column per data set, then ``flattest`` and ``steepest`` for TREC; the index is the share
+        A column per data set, by its title without what stands in brackets, then ``flattest`` and ``steepest`` for TREC; the index is the share
         of the items, most popular first.
     """
     shares = np.linspace(0, 1, STEPS + 1)
     steps = [f"curve {step}" for step in range(STEPS + 1)]
     found = {
-        title: [_value(table, counts, step) for step in steps] for title, table in tables.items()
+        _short(title): [_value(table, "positives", step) for step in steps]
+        for title, table in tables.items()
     }
     known = trec_marginals()
     for name, extreme in (
@@ -340,10 +339,13 @@ def cumulative_curves(tables: Mapping[str, Table], counts: str = "positives") ->
 def concentration_title(own: Table) -> str:
     """Say in two lines how many of its items have half of the positives of a data set."""
     half = _value(own, "positives", "half")
-    title = own.dataset["title"].partition(" (")[0]
     return (
-        f"{title}: {half:.0%} of the liked items have half of all positives;\nTREC is nearly flat"
+        f"{_short(own.dataset['title'])}: {half:.0%} of the liked items have half of all positives;\nTREC is nearly flat"
     )
+
+
+def _short(title: str) -> str:
+    return title.partition(" (")[0]
 
 
 def _value(table: Table, counts: str, what: str) -> float:
