@@ -318,8 +318,8 @@ def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A column per data set, by its title without what stands in brackets, then ``flattest`` and ``steepest`` for TREC; the index is the share
-        of the items, most popular first.
+        A column per data set, by its title without what stands in brackets, then ``flattest`` and
+        ``steepest`` for TREC; the index is the share of the items, most popular first.
     """
     shares = np.linspace(0, 1, STEPS + 1)
     steps = [f"curve {step}" for step in range(STEPS + 1)]
@@ -339,9 +339,8 @@ def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
 def concentration_title(own: Table) -> str:
     """Say in two lines how many of its items have half of the positives of a data set."""
     half = _value(own, "positives", "half")
-    return (
-        f"{_short(own.dataset['title'])}: {half:.0%} of the liked items have half of all positives;\nTREC is nearly flat"
-    )
+    name = _short(own.dataset["title"])
+    return f"{name}: {half:.0%} of the liked items have\nhalf of all positives; TREC is nearly flat"
 
 
 def _short(title: str) -> str:
