@@ -8,6 +8,7 @@ from recbias.plotting.designs import (
     plot_values,
 )
 from recbias.plotting.lemma import plot_bounds, plot_gaps
+from recbias.plotting.popularity import plot_cumulative
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
 
@@ -16,6 +17,7 @@ __all__ = [
     "WIDTH",
     "downloads",
     "plot_bounds",
+    "plot_cumulative",
     "plot_designs",
     "plot_gaps",
     "plot_ranges",

@@ -6,16 +6,19 @@ BCC17 Sec. 5.2 and 5.3: Fig. 5 right, and what the text says of its data.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.checks import Check
+from recbias.claims.judging import load_chapter
 from recbias.claims.ledger import claims
+from recbias.claims.pages import markdown_table, plain
 from recbias.claims.popularity_bias.setup import CHAPTER
 from recbias.claims.popularity_bias.trec import Marginals, forced_gini
-from recbias.datasets import Dataset
+from recbias.datasets import Dataset, registry
 from recbias.datasets.describe import gini, top_share
 from recbias.makers import Table, maker
 from recbias.ratings import Ratings
@@ -26,6 +29,10 @@ __all__ = [
     "check_collection",
     "check_concentration",
     "concentration",
+    "concentration_table",
+    "concentration_title",
+    "cumulative_curves",
+    "data_sets_beside",
     "overlapping_pairs",
     "positives_per_item",
     "share_of_most_popular",
@@ -251,3 +258,93 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
         rows, columns = block.nonzero()
         met += int((columns > rows + start).sum())
     return met / n_pairs, n_pairs
+
+
+# -- what the chapter shows --------------------------------------------------------------------
+
+
+def data_sets_beside(own: Table) -> dict[str, Table]:
+    """Collect how counts concentrate on the data of a page, and on all others with results.
+
+    Parameters
+    ----------
+    own
+        As :func:`concentration` makes it.
+
+    Returns
+    -------
+    dict of str to Table
+        By title, that of the page first, the others in the order of the registry; worlds, which
+        are no data of people, only where the page is about one.
+    """
+    found = {own.dataset["title"]: own}
+    for name, info in registry().items():
+        if name == own.dataset["name"] or "real people" in info.cannot_test:
+            continue
+        other = load_chapter(CHAPTER, name).get("concentration")
+        if isinstance(other, Table):
+            found[other.dataset["title"]] = other
+    return found
+
+
+def concentration_table(tables: Mapping[str, Table]) -> str:
+    """Write the Gini coefficients and head shares of data sets side by side, TREC last."""
+    rows = []
+    for title, table in tables.items():
+        cells = [plain(title), f"{table.given['min_rating']:g}"]
+        for counts in ("ratings", "positives"):
+            spread, top = (_value(table, counts, what) for what in ("Gini", "top 10 %"))
+            cells += [f"{spread:.2f}", f"{top:.0%}"]
+        rows.append([*cells, f"{_value(table, 'positives', 'half'):.0%}"])
+    low, high = forced_gini(trec_marginals())
+    dash = "\N{EN DASH}"
+    rows.append(
+        ["*TREC, from what is printed*", dash, dash, dash, f"{low:.3f} to {high:.3f}", *[dash] * 2]
+    )
+    columns = ("Gini", "top 10 %")
+    of_each = (f"{counts}: {what}" for counts in ("ratings", "positives") for what in columns)
+    head = ("data", "relevant from", *of_each, "items with half of the positives")
+    return markdown_table(head, rows)
+
+
+def cumulative_curves(tables: Mapping[str, Table], counts: str = "positives") -> pd.DataFrame:
+    """Spread the cumulative curves of data sets over columns, by share of the items.
+
+    Parameters
+    ----------
+    tables
+        By title, as :func:`concentration` makes them.
+    counts
+        ``"positives"`` or ``"ratings"``.
+
+    Returns
+    -------
+    DataFrame
+        A column per data set, then ``flattest`` and ``steepest`` for TREC; the index is the share
+        of the items, most popular first.
+    """
+    shares = np.linspace(0, 1, STEPS + 1)
+    steps = [f"curve {step}" for step in range(STEPS + 1)]
+    found = {
+        title: [_value(table, counts, step) for step in steps] for title, table in tables.items()
+    }
+    known = trec_marginals()
+    for name, extreme in (
+        ("flattest", known.flattest(known.n_once[0])),
+        ("steepest", known.steepest(known.n_once[1])),
+    ):
+        found[name] = share_of_most_popular(extreme, shares)
+    return pd.DataFrame(found, index=pd.Index(shares, name="share of items"))
+
+
+def concentration_title(own: Table) -> str:
+    """Say in two lines how many of its items have half of the positives of a data set."""
+    half = _value(own, "positives", "half")
+    title = own.dataset["title"].partition(" (")[0]
+    return (
+        f"{title}: {half:.0%} of the liked items have half of all positives;\nTREC is nearly flat"
+    )
+
+
+def _value(table: Table, counts: str, what: str) -> float:
+    return table[{"counts": counts, "what": what}].value
