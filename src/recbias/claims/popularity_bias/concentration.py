@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,12 +84,12 @@ def positives_per_item(ratings: Ratings, min_rating: float) -> Counts:
     return counts[counts > 0]
 
 
-def share_of_most_popular(counts: Counts, shares: npt.NDArray[np.float64]) -> list[float]:
+def share_of_most_popular(counts: npt.NDArray[Any], shares: npt.NDArray[np.float64]) -> list[float]:
     """Compute what share of all counts the most popular items have: a cumulative curve.
 
     Parameters
     ----------
-    counts : int array (n_items,)
+    counts : array (n_items,)
         In any order.
     shares : float array (n,)
         Shares of the items, from 0 to 1; between two items the curve is straight.
