@@ -1,7 +1,9 @@
 """The extreme that BCC17 Sec. 5.1 ends with: fewer items than places are liked by nearly everybody.
 
 Then Popularity comes near the highest precision possible. The contrast is a world with as many
-liked pairs in which all items are liked alike.
+liked pairs in which all items are liked alike. How near it comes hangs on what the others hold
+together: few likes of each are many of all, once there are many items, and Popularity finds none of
+them. Worlds of both sizes are measured.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ IDEAL = "Ideal"
 FEW_LIKED: Mapping[str, Any] = {
     "n_worlds": 20,
     "n_users": 1000,
-    "n_items": 500,
+    "sizes": {"few": 200, "few of many": 1000},
     "n_liked": 8,
     "share": 0.95,
     "rest": 0.001,
@@ -51,7 +53,7 @@ def few_liked(
     *,
     n_worlds: int,
     n_users: int,
-    n_items: int,
+    sizes: Mapping[str, int],
     n_liked: int,
     share: float,
     rest: float,
@@ -66,8 +68,8 @@ def few_liked(
     ----------
     n_worlds
         Independent worlds of each kind.
-    n_users, n_items
-        Their size.
+    n_users, sizes
+        Users of each world; items by kind.
     n_liked, share, rest
         So many items are liked by this share of the users, and each other one by the rest.
     cutoff
@@ -78,16 +80,19 @@ def few_liked(
     Returns
     -------
     index : tuple of str
-        ``kind`` (``few``, or ``even``: as many liked pairs, spread over all items), ``number`` and
-        ``system``.
+        ``kind`` (of `sizes`, or ``even``: as many liked pairs as in the first kind, spread over all
+        its items), ``number`` and ``system``.
     frame : DataFrame
         P@n, under its name, of Popularity, of Random, and of :data:`IDEAL`, the best possible.
     """
-    few = np.full(n_items, rest)
-    few[:n_liked] = share
+    chances_of = {}
+    for kind, n_items in sizes.items():
+        chances_of[kind] = np.where(np.arange(n_items) < n_liked, share, rest)
+    first = next(iter(chances_of.values()))
+    chances_of["even"] = np.full(len(first), first.mean())
     metric, rows = f"P@{cutoff}", []
     systems = [each for each in line_up("bcc17") if each.name in ("Popularity", "Random")]
-    for kind, chances in (("few", few), ("even", np.full(n_items, few.mean()))):
+    for kind, chances in chances_of.items():
         for number in range(1, n_worlds + 1):
             ratings = _liked(chances, n_users, stream(number, "few liked", kind), name=kind)
             fold = SplitRule.parse(split).splits(ratings, rng=stream(number, "split", split))[0]

@@ -23,11 +23,19 @@ from recbias.datasets.describe import gini
 from recbias.engine import open_executor, run_all
 from recbias.grid import component_revisions
 from recbias.makers import Table, maker
+from recbias.ranking import target_lists
+from recbias.recommenders import System
 from recbias.relevance import relevant
 from recbias.simulation import REVISION, STARS, power_law
 from recbias.splits import Split
 from recbias.testset import dataset_splits
-from recbias.theory import hypergeometric_cdf
+from recbias.theory import (
+    hypergeometric_cdf,
+    listed_sum,
+    relevant_counts,
+    run_bounds,
+    run_depths,
+)
 
 __all__ = ["ALPHAS", "LAWS", "counted", "fitted", "laws", "world_name"]
 
@@ -107,7 +115,9 @@ def laws(
         ``gini`` of the counts; ``tail``, the share of the ratings that the less popular half of
         the items has; ``steep``, the largest count over the median; ``relation``, Pearson's
         correlation over items of training ratings and relevant test ratings; ``counted``, see
-        :func:`counted`.
+        :func:`counted`; ``closed_lower`` and ``closed_upper``, the closed forms of
+        :func:`recbias.theory.run_bounds` for Popularity; ``closed_whole``, the lower one with the
+        first n of all candidates in place of the first n of a target set.
     """
     tasks = [(alpha, number + 1) for alpha in alphas for number in range(n_worlds)]
     work = partial(_look, split=split, min_rating=min_rating, cutoff=cutoff, size=size)
@@ -143,6 +153,33 @@ def _look(
         "steep": float(counts[0] / np.median(counts)),
         "relation": float(np.corrcoef(training, hits)[0, 1]),
         "counted": counted(fold, min_rating=min_rating, cutoff=cutoff, size=size),
+        **_closed(fold, number, min_rating=min_rating, cutoff=cutoff, size=size),
+    }
+
+
+def _closed(
+    fold: Split, number: int, *, min_rating: float, cutoff: int, size: int
+) -> dict[str, float]:
+    """Compute the closed forms of the bounds for Popularity, on one sample for each user.
+
+    That the items :math:`i_k` are those of a target set is said nowhere in the paper; read as the
+    first of the whole ranking they make the bound larger still.
+    """
+    model = System("Popularity", "Popularity", {}).build().fit(fold.train)
+    depths = run_depths(fold, cutoff, min_rating=min_rating)
+    lists, sizes = target_lists(
+        model, fold, depths, min_rating=min_rating, n_sampled=size - 1, seed=number
+    )
+    worth = relevant_counts(fold, min_rating=min_rating)
+    first, every = (listed_sum(lists, worth, depth) for depth in (cutoff, depths))
+    found = run_bounds(fold, first, every, sizes, cutoff, min_rating=min_rating)
+    depth = np.full(fold.test.n_users, cutoff)
+    lists, _ = target_lists(model, fold, depth, min_rating=min_rating, seed=number)
+    whole = listed_sum(lists, worth, cutoff)
+    return {
+        "closed_lower": found.lower,
+        "closed_upper": found.upper,
+        "closed_whole": found.lower * whole / first,
     }
 
 
@@ -208,9 +245,9 @@ _STARTS = (0.3, 1.0, 1.4, 2.0)
 def fitted(dataset: Dataset) -> tuple[tuple[str, ...], pd.DataFrame]:
     r"""Fit a shifted power law to the counts of a data set, in several ways.
 
-    :math:`\beta` follows from the number of ratings; exponents up to 5 are tried. The paper does not print how it fitted; the
-    sum of the squares over counts is flat in a valley, in which :math:`c_1` below 0 goes with a
-    small exponent.
+    :math:`\beta` follows from the number of ratings; exponents up to 5 are tried. The paper does
+    not print how it fitted; the sum of the squares over counts is flat in a valley, in which
+    :math:`c_1` below 0 goes with a small exponent.
 
     Parameters
     ----------

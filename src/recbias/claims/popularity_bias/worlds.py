@@ -1,8 +1,8 @@
 """What criteria and findings of chapter 3 compute over simulated worlds.
 
 A table of worlds has in its first index column the *kind* of a world (an exponent, or a word), and
-in its second its ``number``; worlds are independent draws, so that a mean over those of one kind has
-an interval by Student's t. A term names a column of the table, the kinds that are meant, and a
+in its second its ``number``; worlds are independent draws, so that a mean over those of one kind
+has an interval by Student's t. A term names a column of the table, the kinds that are meant, and a
 system where there are several: ``P@10[0] of Popularity in skew``. ``*`` stands for all kinds, and
 ``>=0.8`` for exponents from there on.
 """
