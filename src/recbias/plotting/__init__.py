@@ -8,6 +8,7 @@ from recbias.plotting.designs import (
     plot_values,
 )
 from recbias.plotting.lemma import plot_bounds, plot_gaps
+from recbias.plotting.negatives import plot_enough, plot_orders
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
 from recbias.plotting.sparsity import plot_courses, plot_thinned
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
@@ -19,7 +20,9 @@ __all__ = [
     "plot_bounds",
     "plot_courses",
     "plot_designs",
+    "plot_enough",
     "plot_gaps",
+    "plot_orders",
     "plot_ranges",
     "plot_ranks",
     "plot_readings",

@@ -220,9 +220,9 @@ def shared_sample_bounds(lead: float, most_lost: float, spread: float) -> tuple[
     the other hits. For every s > 0,
     :math:`P(D\le0)\le\prod_r E[e^{-sD_r}]\le\exp(\lambda(e^{-s}-1)+\mu(e^s-1))`, since
     :math:`1+x\le e^x`. The best s gives
-    :math:`P(D\le0)\le\exp(-(\sqrt\lambda-\sqrt\mu)^2)` if :math:`\lambda>\mu`, which is largest for
-    the largest :math:`\mu` at a given lead :math:`\lambda-\mu`. Where most runs are as good as sure,
-    Bernstein's inequality says more, with the largest variance and steps of at most 2.
+    :math:`P(D\le0)\le\exp(-(\sqrt\lambda-\sqrt\mu)^2)` if :math:`\lambda>\mu`, which is largest
+    for the largest :math:`\mu` at a given lead :math:`\lambda-\mu`. Where most runs are as good as
+    sure, Bernstein's inequality says more, with the largest variance and steps of at most 2.
 
     References
     ----------

@@ -1,12 +1,23 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), and what its figures show (`panels`).
+What the experiment is (`setup`), and what its figures show (`panels`). How many sampled negatives
+are enough: the order of systems at every size of target sets (`negatives`), and what follows from
+it (`turns`).
 """
 
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.sparsity_bias.turns import (
+    OF_NEGATIVES,
+    enough,
+    negatives_quoted,
+    negatives_table,
+    negatives_title,
+    turns_title,
+)
+from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     DESIGNS,
     FIGURE_4,
@@ -27,7 +38,7 @@ from recbias.claims.sparsity_bias.setup import (
     removed_label,
 )
 
-FUNCTIONS: Mapping[str, Function] = {}
+FUNCTIONS: Mapping[str, Function] = {**OF_NEGATIVES}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
@@ -38,15 +49,21 @@ __all__ = [
     "MARKED",
     "REMOVED",
     "combined",
+    "drawn_parameters",
+    "enough",
     "figure_4",
     "figure_4_title",
     "joined",
     "kept_labels",
     "largest_sample",
     "metrics",
+    "negatives_quoted",
+    "negatives_table",
+    "negatives_title",
     "protocols",
     "removed_label",
     "target_sizes",
     "thinned_shares",
     "thinned_title",
+    "turns_title",
 ]
