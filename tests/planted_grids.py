@@ -56,5 +56,6 @@ def _design_alternatives() -> dict[str, PlantedGrid]:
 
 PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
     "design alternatives": _design_alternatives,
+    "popularity bias": dict,
 }
 """By topic the grids of its chapter, by the name under which each is stored."""

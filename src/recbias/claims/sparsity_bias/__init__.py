@@ -8,7 +8,27 @@ it (`turns`).
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
-from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
+from recbias.claims.sparsity_bias.negatives import drawn_parameters
+from recbias.claims.sparsity_bias.panels import (
+    FIGURE_4,
+    MARKED,
+    figure_4,
+    figure_4_title,
+    joined,
+    kept_labels,
+    list_shares,
+    list_shares_title,
+    metric_slopes,
+    metric_slopes_title,
+)
+from recbias.claims.sparsity_bias.setup import (
+    CHAPTER,
+    combined,
+    metrics,
+    protocols,
+    removed_label,
+)
 from recbias.claims.sparsity_bias.turns import (
     OF_NEGATIVES,
     enough,
@@ -17,33 +37,12 @@ from recbias.claims.sparsity_bias.turns import (
     negatives_title,
     turns_title,
 )
-from recbias.claims.sparsity_bias.negatives import drawn_parameters
-from recbias.claims.sparsity_bias.panels import (
-    DESIGNS,
-    FIGURE_4,
-    MARKED,
-    figure_4,
-    figure_4_title,
-    joined,
-    kept_labels,
-    thinned_shares,
-    thinned_title,
-)
-from recbias.claims.sparsity_bias.setup import (
-    CHAPTER,
-    REMOVED,
-    combined,
-    metrics,
-    protocols,
-    removed_label,
-)
 
 FUNCTIONS: Mapping[str, Function] = {**OF_NEGATIVES}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
     "CHAPTER",
-    "DESIGNS",
     "FIGURE_4",
     "FUNCTIONS",
     "MARKED",
@@ -56,6 +55,10 @@ __all__ = [
     "joined",
     "kept_labels",
     "largest_sample",
+    "list_shares",
+    "list_shares_title",
+    "metric_slopes",
+    "metric_slopes_title",
     "metrics",
     "negatives_quoted",
     "negatives_table",
@@ -63,7 +66,5 @@ __all__ = [
     "protocols",
     "removed_label",
     "target_sizes",
-    "thinned_shares",
-    "thinned_title",
     "turns_title",
 ]
