@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,7 +44,7 @@ def plot_orders(order: pd.DataFrame, *, cutoff: int, marked: int, title: str) ->
         share the middle of their ranks.
     """
     ranks = _ranks(order[order["size"] > cutoff])
-    names = ranks.columns[np.argsort(ranks.iloc[-1].to_numpy(), kind="stable")]
+    names = list(ranks.columns[np.argsort(ranks.iloc[-1].to_numpy(), kind="stable")])
     labels = wrapped(names)
     height = 1.3 + row_height(labels) * len(names)
     figure, axis = plt.subplots(figsize=(WIDTH, max(height, 3.0)))
@@ -108,6 +109,7 @@ def plot_enough(found: pd.DataFrame, *, pool: int, title: str) -> Figure:
     names = sorted(set(found["a"]) | set(found["b"]), key=lambda name: -wins.get(name, 0))
     place = {name: number for number, name in enumerate(names)}
     needed = np.full((len(names), len(names)), np.nan)
+    row: Any
     for row in found[found["resolved"]].itertuples():
         i, j = sorted((place[row.a], place[row.b]))
         needed[i, j], needed[j, i] = row.size - 1, row.shared - 1
