@@ -29,44 +29,48 @@
 #
 # No list has become any worse. What has become less is what anybody knows.
 #
-# - **The value.**
+# - **The value goes.**
 #   :::{finding} own/AR-TENTH
 #   holds: With a tenth of the test ratings no system keeps more than {value} of its precision.
 #   refuted: With a tenth of the test ratings {which} keeps {value} of its precision, and that is most.
 #   open: With a tenth of the test ratings {which} keeps most of its precision, {value} ({low} to {high}).
 #   :::
-#   :::{finding} own/RUNS-TENTH
-#   holds: Ranked as one relevant item among {glue:text}`n_others` sampled ones, the same lists keep
-#     their value: it moves by {value} at most, for {which}.
-#   refuted: Ranked as one relevant item among {glue:text}`n_others` sampled ones, {which} moves by
-#     {value}.
-#   open: Ranked as one relevant item among {glue:text}`n_others` sampled ones, {which} moves most, by
-#     {value} ({low} to {high}).
-#   :::
-# - **The order.**
+# - **The order stays.**
 #   :::{finding} own/ORDER-TENTH
-#   holds: The order of the systems hardly notices: Kendall's $\tau$ between all test ratings and a
-#     tenth of them is {value:.2f}.
-#   refuted: The order of the systems does change: Kendall's $\tau$ between all test ratings and a tenth
-#     of them is {value:.2f}.
-#   open: Kendall's $\tau$ between the orders by all test ratings and by a tenth of them is {value:.2f},
-#     and may be anything from {low:.2f} to {high:.2f}.
+#   holds: By a tenth of the test ratings the systems come in nearly the same order as by all of them:
+#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
+#   refuted: By a tenth of the test ratings the systems come in another order than by all of them:
+#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
+#   open: By a tenth of the test ratings and by all of them the orders of the systems have Kendall's
+#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}; 1 is the same order).
 #   :::
-# - **What is lost is certainty.**
 #   :::{finding} own/PAIRS-FULL
-#   holds: Of {glue:text}`n_pairs` pairs of systems, {value} are told apart by all test ratings,
-#   refuted: Not one of {glue:text}`n_pairs` pairs of systems is told apart by all test ratings,
-#   open: Of {glue:text}`n_pairs` pairs of systems, {low} to {high} are told apart by all test ratings,
+#   holds: Of {glue:text}`n_pairs` pairs, all test ratings tell {value} apart,
+#   refuted: Of {glue:text}`n_pairs` pairs, all test ratings tell none apart,
+#   open: Of {glue:text}`n_pairs` pairs, all test ratings tell {low} to {high} apart,
 #   :::
 #   :::{finding} own/PAIRS-TENTH
-#   holds: and {value} by a tenth of them.
-#   refuted: and none by a tenth of them.
-#   open: and {low} to {high} by a tenth of them.
+#   holds: and a tenth of them {value}.
+#   refuted: and a tenth of them none.
+#   open: and a tenth of them {low} to {high}.
+#   :::
+# - **A shortcut is another matter.** Many papers rank a relevant item among a hundred sampled ones only.
+#   :::{finding} own/RUNS-TENTH
+#   holds: Such values do not notice that ratings are missing: they move by {value} at most.
+#   refuted: Such values move as well when ratings are missing, by {value} for {which}.
+#   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
+#   :::
+#   :::{finding} own/SIZE-ORDER
+#   holds: But they order the systems otherwise than all items do: $\tau$ = {value:.2f}.
+#   refuted: And they order the systems as all items do: $\tau$ = {value:.2f}.
+#   open: Whether they order the systems as all items do is open: $\tau$ = {value:.2f} ({low:.2f} to
+#     {high:.2f}).
 #   :::
 #
 # {cite:t}`BCC17` call the first of these **sparsity bias**. This chapter repeats Section 4 of their
-# paper, and then asks two questions that a practitioner has to answer and nobody tells them how: how
-# many sampled items are enough, and how many judgements.
+# paper, and then answers two questions that an experiment starts with:
+# [how many sampled items are enough](#sec-enough-negatives), and
+# [how many judgements](#sec-enough-judgements).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
@@ -374,16 +378,11 @@ HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.d
 # refuted: With other metrics and other sizes of target sets {value} are.
 # open: With other metrics and other sizes of target sets it is open.
 # :::
-# :::{finding} own/PAIRS-FULL
-# holds: What thinning takes is not the order but the right to speak of it. All test ratings tell
-#   {value} of {glue:text}`n_pairs` pairs apart,
-# refuted: All test ratings tell none of {glue:text}`n_pairs` pairs apart,
-# open: All test ratings tell {low} to {high} of {glue:text}`n_pairs` pairs apart,
-# :::
-# :::{finding} own/PAIRS-TENTH
-# holds: a tenth of them {value}.
-# refuted: a tenth of them none.
-# open: a tenth of them {low} to {high}.
+# :::{finding} BCC17-C-ORDER/4
+# holds: The exception that the paper makes, extremes of sparsity, is one: with one rating in a hundred
+#   {value} pairs would no longer be told apart.
+# refuted: Not even one rating in a hundred would be too few to tell them apart.
+# open: From where on a difference is lost, [is asked below](#sec-enough-judgements).
 # :::
 
 # %% [markdown] tags=["general"]
