@@ -15,13 +15,13 @@ import pytest
 from rank_tables import run_table, user_table
 from recbias import Grid, line_up, run
 from recbias.claims.sparsity_bias import negatives as module
-from recbias.claims.sparsity_bias.enough import crossings, enough
 from recbias.claims.sparsity_bias.negatives import (
     Runs,
     drawn_parameters,
     expected_order,
     log_sizes,
 )
+from recbias.claims.sparsity_bias.turns import crossings, enough
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.makers import Table, run_maker

@@ -18,6 +18,8 @@ from recbias.plotting.popularity import (
     plot_skew_shares,
     plot_sure_bounds,
 )
+from recbias.plotting.negatives import plot_enough, plot_orders
+from recbias.plotting.popularity import plot_cumulative
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
 from recbias.plotting.sparsity import plot_courses, plot_list_shares, plot_metric_slopes
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
@@ -32,9 +34,11 @@ __all__ = [
     "plot_cumulative",
     "plot_designs",
     "plot_exponents",
+    "plot_enough",
     "plot_gaps",
     "plot_list_shares",
     "plot_metric_slopes",
+    "plot_orders",
     "plot_ranges",
     "plot_rankings",
     "plot_ranks",

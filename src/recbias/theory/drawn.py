@@ -174,7 +174,7 @@ def _chance(a: FloatArray, b: FloatArray, lead: float, variance: float) -> float
     m = math.ceil((min(reach, len(a)) + 1) / 2)
     sine = math.sqrt(min(math.log(2 * m / _NEGLIGIBLE) / (2 * variance), 1.0))
     n_terms = min(math.ceil(m * 2 * math.asin(sine) / math.pi), m)
-    angles = (2 * np.arange(n_terms) + 1) * (math.pi / (2 * m))
+    angles: FloatArray = (2.0 * np.arange(n_terms) + 1.0) * (math.pi / (2 * m))
     product = _characteristic(a, angles) * np.conj(_characteristic(b, angles))
     return float(0.5 + (product.imag / np.tan(angles / 2)).sum() / (2 * m))
 
@@ -220,9 +220,9 @@ def shared_sample_bounds(lead: float, most_lost: float, spread: float) -> tuple[
     the other hits. For every s > 0,
     :math:`P(D\le0)\le\prod_r E[e^{-sD_r}]\le\exp(\lambda(e^{-s}-1)+\mu(e^s-1))`, since
     :math:`1+x\le e^x`. The best s gives
-    :math:`P(D\le0)\le\exp(-(\sqrt\lambda-\sqrt\mu)^2)` if :math:`\lambda>\mu`, which is largest for
-    the largest :math:`\mu` at a given lead :math:`\lambda-\mu`. Where most runs are as good as sure,
-    Bernstein's inequality says more, with the largest variance and steps of at most 2.
+    :math:`P(D\le0)\le\exp(-(\sqrt\lambda-\sqrt\mu)^2)` if :math:`\lambda>\mu`, which is largest
+    for the largest :math:`\mu` at a given lead :math:`\lambda-\mu`. Where most runs are as good as
+    sure, Bernstein's inequality says more, with the largest variance and steps of at most 2.
 
     References
     ----------

@@ -1,12 +1,15 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), and what its figures show (`panels`).
+What the experiment is (`setup`), and what its figures show (`panels`). How many sampled negatives
+are enough: the order of systems at every size of target sets (`negatives`), and what follows from
+it (`turns`).
 """
 
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
+from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
     MARKED,
@@ -26,8 +29,16 @@ from recbias.claims.sparsity_bias.setup import (
     protocols,
     removed_label,
 )
+from recbias.claims.sparsity_bias.turns import (
+    OF_NEGATIVES,
+    enough,
+    negatives_quoted,
+    negatives_table,
+    negatives_title,
+    turns_title,
+)
 
-FUNCTIONS: Mapping[str, Function] = {}
+FUNCTIONS: Mapping[str, Function] = {**OF_NEGATIVES}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
@@ -37,6 +48,8 @@ __all__ = [
     "MARKED",
     "REMOVED",
     "combined",
+    "drawn_parameters",
+    "enough",
     "figure_4",
     "figure_4_title",
     "joined",
@@ -47,7 +60,11 @@ __all__ = [
     "metric_slopes",
     "metric_slopes_title",
     "metrics",
+    "negatives_quoted",
+    "negatives_table",
+    "negatives_title",
     "protocols",
     "removed_label",
     "target_sizes",
+    "turns_title",
 ]

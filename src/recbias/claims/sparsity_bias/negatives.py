@@ -208,7 +208,10 @@ def _at(runs: Runs, size: int, cutoff: int, pairs: list[tuple[int, int]]) -> _At
         bounds = shared_sample_bounds(lead, most_lost, spread)
         numbers.append((lead, chance, *bounds))
     systems = sorted({system for pair in pairs for system in pair})
-    hits = [np.bincount(runs.user, chances[one], minlength=runs.n_users) for one in systems]
+    hits: list[FloatArray] = [
+        np.bincount(runs.user, chances[one], minlength=runs.n_users).astype(np.float64)
+        for one in systems
+    ]
     return _At(size, pairs, numbers, systems, hits)
 
 

@@ -224,6 +224,7 @@ def negatives_table(table: Table, n_rows: int = 12) -> str:
         (row.a, row.b): row for row in crossings(table).sort_values("size").itertuples(index=False)
     }
     rows = []
+    row: Any
     for row in chosen.head(n_rows).itertuples():
         turn = turned.get((row.a, row.b))
         rows.append(
