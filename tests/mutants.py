@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from planted import Row, fault, measured, rows, verdict_of
+from planted import Row, fault, measured, rows, topic_of, verdict_of
 from recbias.claims import claims
-from recbias.claims import design_alternatives as chapter
+from recbias.claims.design_alternatives import FIGURE_2
 from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
+from recbias.claims.topics import find_judged
 from recbias.errors import ConfigError
 from recbias.recommenders import line_up
 
@@ -93,7 +95,7 @@ def criterion_of(mutant: Mutant) -> ClaimCriterion | None:
 def _changes(raw: Raw, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
     record = Record.from_dict(raw)
     yield from _moved_ends(raw)
-    yield from _other_terms(raw, record)
+    yield from _other_terms(raw, record, topic_of(criterion.claim))
     yield from _other_systems(raw, record)
     yield from _other_options(raw, record)
     yield from _other_names(raw, record, criterion)
@@ -112,10 +114,10 @@ def _moved_ends(raw: Raw) -> Iterator[tuple[str, Raw]]:
             yield f"{end} {value:g} dropped", {**raw, end: None}
 
 
-def _other_terms(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
+def _other_terms(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, Raw]]:
     terms = [str(term) for term in record.of]
     for place, term in enumerate(record.of):
-        for other in _neighbours(term):
+        for other in _neighbours(term, topic):
             changed = [*terms[:place], str(other), *terms[place + 1 :]]
             yield f"{term} -> {other}", {**raw, "of": changed}
         if len(terms) > 1:
@@ -124,20 +126,21 @@ def _other_terms(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
         yield "terms exchanged", {**raw, "of": [*terms[1:], terms[0]]}
     if record.per:
         yield "per dropped", {**raw, "per": None}
-        for other in _neighbours(record.per):
+        for other in _neighbours(record.per, topic):
             yield f"per {record.per} -> {other}", {**raw, "per": str(other)}
 
 
-def _neighbours(term: Term) -> Iterator[Term]:
+def _neighbours(term: Term, topic: str) -> Iterator[Term]:
     """Other metrics under the label, the metric under other labels, other systems, data sets."""
-    found = measured(term.table)
-    for metric in found[next(iter(found))] if term.label == "*" else found[term.label]:
+    found = measured(topic, term.table)
+    own = fnmatch.filter(found, term.label)
+    for metric in found[own[0]] if own else ():
         yield dataclasses.replace(term, metric=metric)
     for label, metrics in found.items():
-        if term.label != "*" and term.metric in metrics:
+        if "*" not in term.label and term.metric in metrics:
             yield dataclasses.replace(term, label=label)
     if term.system:
-        for system in chapter.FIGURE_2:
+        for system in FIGURE_2:
             yield dataclasses.replace(term, system=system)
     if term.edition:
         yield dataclasses.replace(term, edition=None)
@@ -148,7 +151,7 @@ def _other_systems(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
     if record.systems == ("all",):
         for name in names:
             yield f"without {name}", {**raw, "but": [name]}
-        yield "Figure 2's instead of all", {**raw, "systems": list(chapter.FIGURE_2)}
+        yield "Figure 2's instead of all", {**raw, "systems": list(FIGURE_2)}
         return
     listed = list(record.systems)
     for place, name in enumerate(listed):
@@ -199,7 +202,8 @@ def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
 
 def _other_names(raw: Raw, record: Record, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
     if record.measure == "function":
-        others = list(chapter.FUNCTIONS)
+        judged = find_judged(topic_of(criterion.claim))
+        others = list(judged.functions) if judged else []
     else:
         others = [each.name for each in criterion.records if each.measure == record.measure]
     for other in others if record.name else ():
