@@ -9,6 +9,7 @@ from recbias.plotting.designs import (
 )
 from recbias.plotting.lemma import plot_bounds, plot_gaps
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
+from recbias.plotting.sparsity import plot_courses, plot_thinned
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "WIDTH",
     "downloads",
     "plot_bounds",
+    "plot_courses",
     "plot_designs",
     "plot_gaps",
     "plot_ranges",
@@ -23,6 +25,7 @@ __all__ = [
     "plot_readings",
     "plot_settings",
     "plot_target_sets",
+    "plot_thinned",
     "plot_truth",
     "plot_values",
     "use_book_style",

@@ -1,12 +1,23 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`).
+What the experiment is (`setup`), and what its figures show (`panels`).
 """
 
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.sparsity_bias.panels import (
+    DESIGNS,
+    FIGURE_4,
+    MARKED,
+    figure_4,
+    figure_4_title,
+    joined,
+    kept_labels,
+    thinned_shares,
+    thinned_title,
+)
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
     REMOVED,
@@ -21,12 +32,21 @@ FUNCTIONS: Mapping[str, Function] = {}
 
 __all__ = [
     "CHAPTER",
+    "DESIGNS",
+    "FIGURE_4",
     "FUNCTIONS",
+    "MARKED",
     "REMOVED",
     "combined",
+    "figure_4",
+    "figure_4_title",
+    "joined",
+    "kept_labels",
     "largest_sample",
     "metrics",
     "protocols",
     "removed_label",
     "target_sizes",
+    "thinned_shares",
+    "thinned_title",
 ]
