@@ -1,12 +1,14 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), and what its figures show (`panels`).
+What the experiment is (`setup`), and what its figures show (`panels`). What the paper says of all
+systems, or of none, is checked on data (`checks`).
 """
 
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.sparsity_bias.checks import sparsity_checks
 from recbias.claims.sparsity_bias.panels import (
     DESIGNS,
     FIGURE_4,
@@ -46,6 +48,7 @@ __all__ = [
     "metrics",
     "protocols",
     "removed_label",
+    "sparsity_checks",
     "target_sizes",
     "thinned_shares",
     "thinned_title",
