@@ -262,7 +262,9 @@ predicted = makers.run_maker(maker, dataset, parameters=made, record=record)
 ratios = chapter.predictions(baselines, predicted)
 figure = plotting.plot_predictions(ratios, title=chapter.predictions_title(ratios))
 glue("fig_predicted", figure, display=False)
-HTML(plotting.downloads(figure, ratios.set_index("system"), f"predicted-{dataset_name}"))
+HTML(
+    plotting.downloads(figure, ratios.set_index("system"), f"predicted-{measured.dataset['name']}")
+)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_predicted

@@ -26,10 +26,6 @@ __all__ = [
     "metric_slopes_title",
     "predictions",
     "predictions_title",
-    "saturation_panels",
-    "saturation_title",
-    "told_apart",
-    "told_apart_title",
 ]
 
 MARKED = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
