@@ -459,8 +459,13 @@ HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.d
 # **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
 # What the verdicts on a claim mean is told in [chapter 1](01_design_alternatives.py).
 
+# %%
+record = "02_sparsity_bias/checks"
+checked = {**made, "grids": [measured.grid.to_dict()]}
+checks = makers.run_maker(record, dataset, parameters=checked, record=record)
+
 # %% tags=["hide-input"]
-results = {"systems": measured, "baselines": baselines, "predicted": predicted}
+results = {"systems": measured, "baselines": baselines, "predicted": predicted, "checks": checks}
 verdicts = judge_chapter("sparsity bias", results)
 HTML(verdict_cards(verdicts))
 
