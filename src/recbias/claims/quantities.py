@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.stats import t as student
 
 from recbias import agreement
 from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
