@@ -1,8 +1,9 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), and what its figures show (`panels`). What the paper says of all
-systems, or of none, is checked on data (`checks`). How many sampled negatives are enough: the order
-of systems at every size of target sets (`negatives`), and what follows from it (`turns`).
+What the experiment is (`setup`), what its figures show (`panels`), what its criteria compute
+(`criteria`). What the paper says of all systems, or of none, is checked on data (`checks`). How many
+sampled negatives are enough: the order of systems at every size of target sets (`negatives`), and
+what follows from it (`turns`).
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from recbias.claims.design_alternatives import REMOVED, largest_sample, target_s
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines, predictions_table
 from recbias.claims.sparsity_bias.checks import sparsity_checks
+from recbias.claims.sparsity_bias.criteria import FUNCTIONS as OF_CRITERIA
 from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
@@ -43,7 +45,7 @@ from recbias.claims.sparsity_bias.turns import (
     turns_title,
 )
 
-FUNCTIONS: Mapping[str, Function] = {**OF_PREDICTIONS, **OF_NEGATIVES}
+FUNCTIONS: Mapping[str, Function] = {**OF_CRITERIA, **OF_PREDICTIONS, **OF_NEGATIVES}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
