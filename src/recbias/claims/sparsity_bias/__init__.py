@@ -1,9 +1,9 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
 What the experiment is (`setup`), what its figures show (`panels`), what its criteria compute
-(`criteria`). What the paper says of all systems, or of none, is checked on data (`checks`). How many
-sampled negatives are enough: the order of systems at every size of target sets (`negatives`), and
-what follows from it (`turns`).
+(`criteria`). What the paper says of all systems, or of none, is checked on data (`checks`). How
+many sampled negatives are enough: the order of systems at every size of target sets (`negatives`),
+and what follows from it (`turns`).
 """
 
 from collections.abc import Mapping
