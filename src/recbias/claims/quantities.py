@@ -202,7 +202,7 @@ def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Qua
     return extreme(steps, largest=False)
 
 
-def slope(course: Mapping[int, Quantity]) -> Quantity:
+def slope(course: Mapping[int, Quantity] | Mapping[float, Quantity]) -> Quantity:
     """Fit the slope of a quantity along an axis by least squares, both in logarithms.
 
     Parameters

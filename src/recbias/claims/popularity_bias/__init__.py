@@ -9,7 +9,9 @@ such worlds (`worlds`).
 
 from collections.abc import Mapping
 
+from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.popularity_bias.checks import popularity_checks
 from recbias.claims.popularity_bias.concentration import (
     concentration_table,
@@ -23,7 +25,11 @@ from recbias.claims.popularity_bias.setup import CHAPTER, combined, protocols
 from recbias.claims.popularity_bias.skew import SKEW, TWINS
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
-FUNCTIONS: Mapping[str, Function] = {**OF_WORLDS}
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_WORLDS,
+    **OF_PREDICTIONS,
+    "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
