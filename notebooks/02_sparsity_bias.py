@@ -230,10 +230,10 @@ glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", d
 # - it predicts too much
 # - it predicts too little
 #
-# :::{finding} BCC17-EQ3/2
-# holds: It does, within the bounds that we set.
-# refuted: It predicts too little: {value} is measured for each 1 that is predicted.
-# open: That is open here.
+# :::{finding} own/EQ3-POPULARITY
+# holds: It predicts too little: Popularity scores {value} what the formula says.
+# refuted: It does not predict too little: Popularity scores {value} what the formula says.
+# open: Perhaps: Popularity scores {value} ({low} to {high}) what the formula says.
 # :::
 # The formula takes every item to be in a target set equally often. A popular item is in many training
 # profiles, and those users cannot be shown it any more. Those who can are fewer than the formula
@@ -464,8 +464,14 @@ record = "02_sparsity_bias/checks"
 checked = {**made, "grids": [measured.grid.to_dict()]}
 checks = makers.run_maker(record, dataset, parameters=checked, record=record)
 
+# %% tags=["remove-output"]
+record = "02_sparsity_bias/negatives"
+asked = chapter.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
+drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
+
 # %% tags=["hide-input"]
-results = {"systems": measured, "baselines": baselines, "predicted": predicted, "checks": checks}
+results = {"systems": measured, "baselines": baselines, "predicted": predicted}
+results |= {"checks": checks, "negatives": drawn}
 verdicts = judge_chapter("sparsity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -502,6 +508,131 @@ state("sparsity bias", results, verdicts)
 # (sec-enough-negatives)=
 # ## How many sampled items are enough?
 #
+# A sample changes two things, and only one of them is chance. Among fewer items a relevant one is found
+# more easily, and systems may answer that easier question in another order: then the order *expected*
+# of the sample is not that of all items. And one drawn evaluation may miss even the order expected of it.
+#
+# Neither needs a sample to be found out. If $a$ of the $N$ other items stand above the relevant item of
+# a run, then with $t-1$ of them drawn the run hits with chance
+#
+# $$q(t)=P(H<n),\qquad H\sim\operatorname{Hypergeometric}(N,a,t-1).$$
+#
+# The mean of $q(t)/n$ over runs is the expected $1RP@n$: one ranking of all items tells it at every $t$.
+# Here it is computed at 40 sizes even in $\log t$, from 2 to the catalogue; where two systems change
+# places between two of them, bisection finds where.
+#
+# ::::{predict} Among 99 sampled items system A comes before B. Among all items, B comes before A. You repeat the draw a hundred times and average. Which order do you find?
+# - that of all items, since the noise of drawing cancels
+# - that of the samples, more surely than before
+# - either, with equal chance
+#
+# That of the samples. What cancels is the noise around the value expected at $t=100$, and A has the
+# larger one. Only a larger $t$ takes B to the front.
+# ::::
+
+# %% tags=["hide-input"]
+title = chapter.turns_title(drawn)
+figure = plotting.plot_orders(drawn.frame, cutoff=cutoff, marked=size, title=title)
+glue("fig_orders", figure, display=False)
+table = drawn.frame.set_index(["a", "b", "size"])
+HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_orders
+# :name: fig-orders
+# :alt: Lines of the ranks of all systems against the number of sampled items, on a logarithmic axis.
+#
+# Ranks by expected 1RP, the best on top, against the number of sampled items; on the right nothing is
+# left to sample. In colour: the systems whose ranks change most. Dashed: the size that this chapter
+# uses. Each system is trained once per fold here, and has its order among all items as its goal.
+# ```
+
+# %% [markdown]
+# :::{finding} own/NEGATIVES-TURNED
+# holds: Among {glue:text}`n_others` sampled items {value} pairs of systems come in the reverse of the
+#   order that all items give them, beyond chance for both.
+# refuted: Among {glue:text}`n_others` sampled items no pair of systems comes in the reverse of the
+#   order that all items give it.
+# open: Among {glue:text}`n_others` sampled items {low} to {high} pairs of systems come in the reverse
+#   of the order that all items give them: these data leave that open.
+# :::
+# :::{finding} own/NEGATIVES-UNLUCKY
+# holds: Chance has little to do with it. Of the pairs that one evaluation of this size gets wrong with
+#   a chance above 5 %, luck decides {value}; for the others the wrong order is the expected one, and no
+#   repetition of the draw will mend it.
+# refuted: Chance has more to do with it. Of the pairs that one evaluation of this size gets wrong with a
+#   chance above 5 %, luck decides {value}: their expected order is right, and repeated draws would find
+#   it.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ### One evaluation
+#
+# Let every run of either system draw a **sample of its own**. Runs are then independent, each hits with
+# its own $q(t)$, and the distribution of the difference between two sums of hits is exact. The chance
+# of the wrong sign is read from it; equal sums count half, as if a coin was tossed.
+#
+# Let both systems be ranked in the **same samples**, which is what most code does. Now the two hits of a
+# run depend on each other, in a way that numbers of items above do not tell: *which* items are above
+# matters. What holds whatever they have in common is a bound. If at most $\mu$ runs are expected to be
+# hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is the expected lead,
+#
+# $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big),\qquad
+# \mu=\sum_r\min(q_b,\,1-q_a).$$
+#
+# A size is called *enough* for a pair if from there on one evaluation finds the order of all items with
+# a chance of at least 95 %.
+
+# %% tags=["hide-input"]
+pool, title = int(drawn.frame["size"].max()) - 1, chapter.negatives_title(drawn)
+figure = plotting.plot_enough(chapter.enough(drawn), pool=pool, title=title)
+glue("fig_enough", figure, display=False)
+table = chapter.enough(drawn).set_index(["a", "b"])
+HTML(plotting.downloads(figure, table, f"enough-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_enough
+# :name: fig-enough
+# :alt: A matrix of systems by systems; each cell has the number of sampled items that are enough for the pair.
+#
+# Sampled items that are enough for each pair, with the systems in the order that all items give them.
+# Above the diagonal every run has a sample of its own; below it samples are shared, and what is written
+# is enough whatever the systems have in common. White: all items do not order the pair beyond chance.
+# ```
+
+# %% tags=["remove-cell"]
+for name, text in chapter.negatives_quoted(drawn).items():
+    glue(f"negatives_{name}", text, display=False)
+
+# %% [markdown]
+# :::{finding} own/NEGATIVES-MOST
+# holds: The pair that needs most is {glue:text}`negatives_most_a` and {glue:text}`negatives_most_b`,
+#   with {glue:text}`negatives_most_own` sampled items, {value} of all that there are.
+# refuted: No pair needs more than {glue:text}`negatives_most_own` sampled items, {value} of all that
+#   there are.
+# open: -
+# :::
+# These are the pairs that need most.
+
+# %% tags=["hide-input"]
+Markdown(chapter.negatives_table(drawn))
+
+# %% [markdown] tags=["general"]
+# The difference is that of 1RP where nothing is sampled, with its 95 % interval; *turn at* is the number
+# of sampled items from which on the pair is in that order, with those between which its difference is
+# not resolved; the last two columns are numbers that are enough.
+#
+# **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and at $t$ = all
+# there is nothing left to choose. *If scoring is what is too expensive*, rank a few hundred runs among
+# all items, and look where the systems that you compare change places; sample well beyond that. *Never
+# repeat a small sample* in the hope of the order of a large one: repetition makes the order of the small
+# one surer. *Write down* $t$; an order that was found at one $t$ is an order at that $t$.
+#
+# What all items say is no truth either: unrated items stand above relevant ones, and some of those would
+# be liked. "Enough" says that sampling adds no fault of its own.
+
+# %% [markdown] tags=["general"]
 # (sec-enough-judgements)=
 # ## How many judgements are enough?
 #
