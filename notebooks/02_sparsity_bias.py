@@ -60,11 +60,11 @@
 #   refuted: Such values move as well when ratings are missing, by {value} for {which}.
 #   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
 #   :::
-#   :::{finding} own/SIZE-ORDER
-#   holds: But they order the systems otherwise than all items do: $\tau$ = {value:.2f}.
-#   refuted: And they order the systems as all items do: $\tau$ = {value:.2f}.
-#   open: Whether they order the systems as all items do is open: $\tau$ = {value:.2f} ({low:.2f} to
-#     {high:.2f}).
+#   :::{finding} own/NEGATIVES-TURNED
+#   holds: But they put {value} pairs of systems in the reverse of the order that all items give them,
+#     beyond chance, and no number of repeated draws would mend that.
+#   refuted: Nor do they put any pair of systems in the reverse of the order that all items give it.
+#   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
 #   :::
 #
 # {cite:t}`BCC17` call the first of these **sparsity bias**. This chapter repeats Section 4 of their
@@ -518,7 +518,7 @@ state("sparsity bias", results, verdicts)
 # $$q(t)=P(H<n),\qquad H\sim\operatorname{Hypergeometric}(N,a,t-1).$$
 #
 # The mean of $q(t)/n$ over runs is the expected $1RP@n$: one ranking of all items tells it at every $t$.
-# Here it is computed at 40 sizes even in $\log t$, from 2 to the catalogue; where two systems change
+# Here it is computed at forty sizes even in $\log t$, from 2 to the catalogue. If two systems change
 # places between two of them, bisection finds where.
 #
 # ::::{predict} Among 99 sampled items system A comes before B. Among all items, B comes before A. You repeat the draw a hundred times and average. Which order do you find?
@@ -543,7 +543,7 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 # :alt: Lines of the ranks of all systems against the number of sampled items, on a logarithmic axis.
 #
 # Ranks by expected 1RP, the best on top, against the number of sampled items; on the right nothing is
-# left to sample. In colour: the systems whose ranks change most. Dashed: the size that this chapter
+# left to sample. In colour: up to a few systems, by the span of their ranks. Dashed: the size that this chapter
 # uses. Each system is trained once per fold here, and has its order among all items as its goal.
 # ```
 
@@ -573,7 +573,7 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 # its own $q(t)$, and the distribution of the difference between two sums of hits is exact. The chance
 # of the wrong sign is read from it; equal sums count half, as if a coin was tossed.
 #
-# Let both systems be ranked in the **same samples**, which is what most code does. Now the two hits of a
+# Let both systems be ranked in the **same samples**, as is usual. Now the two hits of a
 # run depend on each other, in a way that numbers of items above do not tell: *which* items are above
 # matters. What holds whatever they have in common is a bound. If at most $\mu$ runs are expected to be
 # hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is the expected lead,
@@ -597,8 +597,8 @@ HTML(plotting.downloads(figure, table, f"enough-{measured.dataset['name']}"))
 # :alt: A matrix of systems by systems; each cell has the number of sampled items that are enough for the pair.
 #
 # Sampled items that are enough for each pair, with the systems in the order that all items give them.
-# Above the diagonal every run has a sample of its own; below it samples are shared, and what is written
-# is enough whatever the systems have in common. White: all items do not order the pair beyond chance.
+# Upper right: every run has a sample of its own. Lower left: samples are shared, and what is written
+# holds whatever the two have in common. White: all items do not order the pair beyond chance.
 # ```
 
 # %% tags=["remove-cell"]
@@ -613,7 +613,7 @@ for name, text in chapter.negatives_quoted(drawn).items():
 #   there are.
 # open: -
 # :::
-# These are the pairs that need most.
+# The table lists pairs by the number that they need.
 
 # %% tags=["hide-input"]
 Markdown(chapter.negatives_table(drawn))
