@@ -1,5 +1,6 @@
 """Rank once: where every test rating stands in its target sets, and the top of every list."""
 
+from recbias.ranking.drawn import target_lists
 from recbias.ranking.passes import (
     REVISION,
     SAMPLING_REVISION,
@@ -22,5 +23,6 @@ __all__ = [
     "rank",
     "rank_once",
     "score_blocks",
+    "target_lists",
     "top_items",
 ]
