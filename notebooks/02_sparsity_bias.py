@@ -61,9 +61,9 @@
 #   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
 #   :::
 #   :::{finding} own/NEGATIVES-TURNED
-#   holds: But they put {value} pairs of systems in the reverse of the order that all items give them,
-#     beyond chance, and no number of repeated draws would mend that.
-#   refuted: Nor do they put any pair of systems in the reverse of the order that all items give it.
+#   holds: But they reverse the order that all items give, which no number of repeated draws would mend;
+#     pairs of systems for which that is beyond chance: {value}.
+#   refuted: Nor do they reverse the order that all items give to any pair of systems.
 #   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
 #   :::
 #
@@ -469,9 +469,14 @@ record = "02_sparsity_bias/negatives"
 asked = chapter.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
 drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
 
+# %% tags=["remove-output"]
+record = "02_sparsity_bias/densities"
+asked = chapter.densities_parameters(measured.grid, cutoff=cutoff, size=size)
+densities = makers.run_maker(record, dataset, parameters=asked, record=record)
+
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
-results |= {"checks": checks, "negatives": drawn}
+results |= {"checks": checks, "negatives": drawn, "densities": densities}
 verdicts = judge_chapter("sparsity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -636,6 +641,71 @@ Markdown(chapter.negatives_table(drawn))
 # (sec-enough-judgements)=
 # ## How many judgements are enough?
 #
+# Let two systems be compared by a test over users: a mean difference, divided by its standard error,
+# should be beyond $z_0=1.96$ to be significant. Keep each test rating with chance $q$, and a user's difference $X_u=\sum_i x_i$, in
+# hits, has the mean $qX_u$ and, through the choice of what is kept, the variance $q(1-q)\sum_i x_i^2$.
+# So the squared statistic is expected to be
+#
+# $$z^2(q)=\frac{q^2\big(\sum_u X_u\big)^2}
+# {q^2\sum_u (X_u-\bar X)^2+q(1-q)\sum_i x_i^2},$$
+#
+# and solving for $z(q)=z_0$ gives the share of judgements at which a difference stops being significant.
+# No judgement has to be taken out for that. The numerator and the first term below it go with $q^2$.
+# Significance would stay, if it were not for the second term: the luck of which ratings are left.
+#
+# ::::{predict} Which metric needs fewest judgements to tell two systems apart?
+# - precision among all items (AR), which counts every relevant item alike
+# - 1R among sampled items, whose values do not shrink
+# - recall, which gives every user the same weight
+#
+# :::{finding} own/DENSITY-RUNS
+# holds: 1R rather than AR: it needs fewer for {value} of the pairs.
+# refuted: AR rather than 1R, which needs fewer for {value} of the pairs only.
+# open: Of AR and 1R neither, surely: 1R needs fewer for {value} of the pairs ({low} to {high}).
+# :::
+# :::{finding} own/DENSITY-RECALL
+# holds: Recall needs fewer than precision for {value} of the pairs.
+# refuted: Recall needs fewer than precision for {value} of the pairs only.
+# open: Recall needs fewer than precision for {value} of the pairs ({low} to {high}).
+# :::
+# Values that stay where they are would be no help, if their standard errors grow instead.
+# ::::
+
+# %% tags=["hide-input"]
+curves = chapter.told_apart(densities)
+figure = plotting.plot_told_apart(curves, title=chapter.told_apart_title(densities))
+glue("fig_told_apart", figure, display=False)
+table = densities.frame.set_index(["design", "first", "second"])
+HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_told_apart
+# :name: fig-told-apart
+# :alt: Number of pairs of systems that are told apart against the share of test ratings that is kept, a line for AR, 1R and recall each.
+#
+# Pairs of systems that are expected to differ significantly (5 %, each pair by itself), by the share of
+# the test ratings that is kept. Bands: by the ends of the 95 % intervals of each pair's share, from
+# resampling users. On the left thirty relevant ratings are left of the whole test.
+# ```
+
+# %% [markdown]
+# :::{finding} own/DENSITY-MEDIAN
+# holds: Half of all pairs are told apart under AR by {value} of the test ratings or less ({low} to {high}).
+# refuted: It takes {value} of the test ratings to tell half of all pairs apart under AR
+#   ({low} to {high}).
+# open: It takes about {value} of the test ratings to tell half of all pairs apart under AR
+#   ({low} to {high}).
+# :::
+
+# %% [markdown] tags=["general"]
+# **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like
+# yours, and keep so many test ratings; the rest is better spent on training. *After it*, a difference
+# that is not significant on a sparse test is no evidence for equality: say from which density on it would
+# have been seen. *Do not look at the size of a value* for this, under any metric. And remember what the
+# figure supposes: judgements that are missing at random. If they are missing by popularity, more of them
+# make the wrong answer more significant.
+
+# %% [markdown] tags=["general"]
 # ## What to report
 #
 # | you want to | do |

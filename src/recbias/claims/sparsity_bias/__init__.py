@@ -19,6 +19,7 @@ from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
     MARKED,
+    OF_DENSITIES,
     figure_4,
     figure_4_title,
     joined,
@@ -29,6 +30,8 @@ from recbias.claims.sparsity_bias.panels import (
     metric_slopes_title,
     predictions,
     predictions_title,
+    told_apart,
+    told_apart_title,
 )
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
@@ -46,7 +49,12 @@ from recbias.claims.sparsity_bias.turns import (
     turns_title,
 )
 
-FUNCTIONS: Mapping[str, Function] = {**OF_CRITERIA, **OF_PREDICTIONS, **OF_NEGATIVES}
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_CRITERIA,
+    **OF_PREDICTIONS,
+    **OF_NEGATIVES,
+    **OF_DENSITIES,
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
@@ -81,5 +89,7 @@ __all__ = [
     "removed_label",
     "sparsity_checks",
     "target_sizes",
+    "told_apart",
+    "told_apart_title",
     "turns_title",
 ]
