@@ -19,6 +19,7 @@ from recbias.plotting.popularity import (
     plot_sure_bounds,
 )
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
+from recbias.plotting.sparsity import plot_courses, plot_list_shares, plot_metric_slopes
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
 
 __all__ = [
@@ -27,10 +28,13 @@ __all__ = [
     "downloads",
     "plot_bounds",
     "plot_chain",
+    "plot_courses",
     "plot_cumulative",
     "plot_designs",
     "plot_exponents",
     "plot_gaps",
+    "plot_list_shares",
+    "plot_metric_slopes",
     "plot_ranges",
     "plot_rankings",
     "plot_ranks",

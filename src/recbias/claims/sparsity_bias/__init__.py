@@ -1,15 +1,26 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`).
+What the experiment is (`setup`), and what its figures show (`panels`).
 """
 
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
-from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
+from recbias.claims.sparsity_bias.panels import (
+    FIGURE_4,
+    MARKED,
+    figure_4,
+    figure_4_title,
+    joined,
+    kept_labels,
+    list_shares,
+    list_shares_title,
+    metric_slopes,
+    metric_slopes_title,
+)
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
-    REMOVED,
     combined,
     metrics,
     protocols,
@@ -21,10 +32,20 @@ FUNCTIONS: Mapping[str, Function] = {}
 
 __all__ = [
     "CHAPTER",
+    "FIGURE_4",
     "FUNCTIONS",
+    "MARKED",
     "REMOVED",
     "combined",
+    "figure_4",
+    "figure_4_title",
+    "joined",
+    "kept_labels",
     "largest_sample",
+    "list_shares",
+    "list_shares_title",
+    "metric_slopes",
+    "metric_slopes_title",
     "metrics",
     "protocols",
     "removed_label",
