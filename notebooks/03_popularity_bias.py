@@ -95,9 +95,8 @@ HTML(pages.claims_of("popularity bias"))
 # %% [markdown]
 # ## Predict before measuring
 #
-# Two questions about worlds in which nobody prefers anything: who rates what depends on how active
-# users and how popular items are, stars are drawn, and there is nothing to recommend. Commit yourself
-# first; both are answered below.
+# Two questions about worlds in which nobody prefers anything: who rates what follows from how active
+# users and how popular items are, and stars are drawn. Commit yourself first; both are answered below.
 #
 # ::::{predict} All items have equally many ratings. A fifth of the ratings, drawn at random, is the test; Popularity ranks by the others. Does it score like a random ranking?
 # - like a random ranking
@@ -134,10 +133,9 @@ HTML(pages.claims_of("popularity bias"))
 # %% [markdown] tags=["general"]
 # ## The experiment
 #
-# Popularity, Random and three more rankings that are the same for everybody are measured on the
-# ratings; all systems of chapter 1 as well. One relevant item at a time is ranked *in expectation*: the
-# rank among all others tells what every sample of {glue:text}`size` would give on average
-# ([how](#metric-expected)), so that nothing here depends on a draw of negatives.
+# Five rankings that are the same for everybody are measured on the ratings, and the line-up of
+# chapter 1. One relevant item at a time is ranked *in expectation*: its rank among all others tells what
+# samples of {glue:text}`size` give on average ([how](#metric-expected)), and none has to be drawn.
 
 # %%
 asked = chapter.protocols(min_rating)
@@ -183,6 +181,73 @@ HTML(plotting.downloads(figure, chain.frame.set_index("group"), "popularity-chai
 # test ratings are proportional to training ratings, as the paper's argument has it. Groups without any
 # are not shown.
 # ```
+
+# %% [markdown] tags=["general"]
+# ## Is it the best ranking for everybody?
+#
+# If the chain held exactly, it would be. There are four candidates besides Random: to rank by the
+# number of training ratings (*Popularity*), by that of training ratings that are relevant (*Positive
+# count*), by the *Average rating*, and by the *Odds of a hit*: relevant training ratings over the
+# number of users who lack the item in training, for only those can still be shown it.
+#
+# ::::{predict} Which of them has the highest precision among all tested items?
+# - Popularity, as the paper proves
+# - Positive count: it counts what is liked, not what is rated
+# - Average rating: it is about quality
+# - Odds of a hit
+#
+# {numref}`fig-rankings` has the answer of these data.
+# ::::
+
+# %%
+asked = chapter.baseline_grid(min_rating, cutoff=cutoff, size=size)
+rankings = run(
+    Grid(
+        dataset,
+        with_seeds(chapter.baselines(min_rating), n_seeds),
+        asked["protocols"],
+        asked["metrics"],
+        split=split,
+        seed=seed,
+    ),
+    workers=workers,
+    record="03_popularity_bias/baselines",
+)
+given = {"min_rating": min_rating, "split": split, "cutoff": cutoff, "size": size, "seed": seed}
+predicted = makers.run_maker(
+    "non-personalised/predicted", dataset, parameters=given, record="03_popularity_bias/predicted"
+)
+
+# %% tags=["hide-input"]
+found = chapter.measured_beside_predicted(rankings, predicted)
+title = chapter.rankings_title(found, precision)
+figure = plotting.plot_rankings(found, metric=precision, title=title)
+glue("fig_rankings", figure, display=False)
+HTML(plotting.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_rankings
+# :name: fig-rankings
+# :alt: Bars of the precision of five rankings that are the same for everybody, with two predictions for each.
+#
+# Rankings that are the same for everybody, among all tested items. Bars: measured, with 95 % intervals
+# over users. Marks: predicted from counts of items alone, by the paper's Eq. 3 and by a form that
+# counts, for each item, the users who can still be shown it.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-C-POPOPT/5
+# holds: No ranking that is the same for everybody beats Popularity on these data.
+# refuted: Popularity is not the best of them: {which} scores {value} of it.
+# open: Whether any of them beats Popularity on these data is open.
+# :::
+# :::{finding} BCC17-C-POPOPT/3
+# holds: Items that a user has in training hardly matter, as the paper says.
+# refuted: The paper calls negligible what users have in training already, and it is not: the most
+#   popular items are in the training data of many users, who cannot be shown them any more.
+# open: -
+# :::
+# What is counted matters, too: ratings, or those that say liking.
 
 # %% [markdown] tags=["general"]
 # ## Worlds without taste
@@ -325,9 +390,11 @@ Markdown(chapter.concentration_table(beside))
 # refuted: and TREC is not much flatter: the coefficient here is {value} the largest that TREC can have.
 # open: -
 # :::
-# The comparison leaves something out, and the paper says so (Section 5.3): a search engine receives
-# documents that answer no query, too, and they are not in those counts. Nor are, here, items that
-# nobody likes.
+
+# %% [markdown] tags=["general"]
+# Section 5.3 of the paper names what this comparison leaves out: documents that answer no query, which
+# search engines receive with the others. They are not in the printed counts, and items that nobody
+# likes are left out of ours.
 
 # %% [markdown] tags=["general"]
 # ## Verdicts
@@ -337,7 +404,8 @@ record, given = "03_popularity_bias/checks", {"min_rating": min_rating, "seed": 
 checks = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
-results = {"systems": measured, "chain": chain, "concentration": concentration, "checks": checks}
+results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}
+results |= {"concentration": concentration, "checks": checks}
 verdicts = judge_chapter("popularity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -348,3 +416,240 @@ state("popularity bias", results, verdicts)
 # A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
 # **is open** if it lies on both. **Yes**: all parts hold. **No**: some are refuted and none holds.
 # **Partly**: some hold and some are refuted. **Undecided**: none is refuted, some are open.
+
+# %% [markdown] tags=["general"]
+# ## Why
+#
+# ### Why less than a random ranking?
+#
+# Training and test are complements. If all items have $c$ ratings, one with $|R_{train}(i)|$ of them in
+# training has $c-|R_{train}(i)|$ in the test: the order of Popularity is the reverse of what the test
+# holds. In real data $|R(i)|$ differs much more than luck makes the split differ, and the effect
+# drowns.
+
+# %% [markdown]
+# :::{finding} BCC17-C-UNIF/5
+# holds: In worlds where all items are alike the two are indeed opposed: over items, training ratings
+#   and relevant test ratings correlate by {value:.2f}.
+# refuted: In worlds where all items are alike the two are not opposed: over items, training ratings and
+#   relevant test ratings correlate by {value:.2f}.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Why does the closed form not bound Popularity?
+#
+# The lemma of chapter 1 bounds 1RP by ordinary precision in the same sets, and cannot fail. The paper
+# then puts in what precision it expects, and gets bounds in closed form, for all rankings that are the
+# same for everybody. On the way it takes every item to be in a target set with the same chance,
+# $p(i\in T_u)=|T_u|/|\mathcal C|$. But an item that many have in training is a target for few, and
+# it is Popularity that puts these items first ([E05](#err-e05)).
+
+# %% tags=["hide-input"]
+found = chapter.bounds_over_exponents(simulated["skew"], laws, "P@10|t=100")
+shown = {"x": "alpha", "x_label": "exponent of popularity", "metric": "1RP@10 of Popularity"}
+figure = plotting.plot_sure_bounds(found, title=chapter.bounds_title(found), **shown)
+glue("fig_closed", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_closed
+# :name: fig-closed
+# :alt: Precision of Popularity between the bounds of the lemma, and the lower bound in closed form, against the exponent of popularity.
+#
+# Popularity in worlds without taste: what it scores, the bounds of the lemma, measured in each world,
+# and the lower bound of the paper's closed form, with $|\mathcal C|$ on both sides ([E04](#err-e04)).
+# ```
+
+# %% [markdown]
+# :::{finding} own/CLOSED-ABOVE
+# holds: The lower bound in closed form is at least {value} what it is to bound, whatever the exponent.
+# refuted: At some exponent the lower bound in closed form is below what it is to bound.
+# open: -
+# :::
+# :::{finding} own/LEMMA-HOLDS
+# holds: The lemma itself holds in every world.
+# refuted: The lemma itself fails in some world, which it cannot.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## What we had to decide
+#
+# - **The power law**: the paper prints neither its constants nor how it fitted them. We hold
+#   $c_1=0$ and $c_2=317$ for all exponents ([why](#dev-power-law)).
+# - **TREC** is judged by what printed numbers allow ([how](#dev-trec)).
+# - **MF and kNN** are read as predictors of ratings where the paper's Figure 5 is judged, as in
+#   chapter 1 ([E25](#err-e25)); summed similarities and matrices with zeros follow popularity.
+# - **1R** is measured in expectation over samples, in sets of {glue:text}`size`
+#   ([more](#metric-expected)).
+# - **Ties** of Popularity are broken by one seeded key per user and item ([why](#dev-ties)).
+# - **Intervals** over users on data, over worlds in simulations ([more](#dev-intervals)).
+#   {ref}`All decisions <sec-decisions>` are on one page.
+#
+# ## On your data
+#
+# ```bash
+# recbias run 03_popularity_bias --dataset my_ratings.csv -p min_rating 4
+# ```
+#
+# The [rerun page](#rerun-own-table) says what the table must look like. A world without taste that has
+# the counts of a dataset is a dataset by name: `recbias run 01_design_alternatives --dataset
+# "world(counts=ml-100k)"` repeats chapter 1 where nobody prefers anything.
+#
+# ## Exercises
+#
+# Four, from easy to hard, with starter code and a check that says whether the answer is right.
+# Solutions fold out on the page; on paper they are left out.
+#
+# ````{exercise} What is left for the test
+# :label: ex-complement
+#
+# An item has `n_ratings` ratings, `n_liked` of them relevant. A random split put `in_training` of its
+# ratings into training. How many relevant test ratings do you expect? Of two items with as many
+# ratings, which does Popularity put first, and which has more left to be found?
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_complement
+#
+# def expected(n_ratings, n_liked, in_training):
+#     return ...  # relevant ratings of the item in the test
+#
+# check_complement(expected)
+# ```
+# ````
+#
+# ````{solution} ex-complement
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_complement
+#
+# def expected(n_ratings, n_liked, in_training):
+#     return n_liked * (n_ratings - in_training) / n_ratings
+#
+# check_complement(expected)
+# ```
+#
+# Every rating is as likely as any other to be among those left. With equal `n_ratings` the number
+# falls with `in_training`, by which Popularity ranks.
+# ````
+#
+# ````{exercise} Who can still be shown it?
+# :label: ex-hit-chance
+#
+# Show one item to every user who does not have it in training. Of `n_users` users `in_training` have
+# it there, and `in_test` others have it in the test and like it. What share of the times is it a hit?
+# Which of its three numbers does Popularity know?
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_hit_chance
+#
+# def hit_chance(n_users, in_training, in_test):
+#     return ...
+#
+# check_hit_chance(hit_chance)
+# ```
+# ````
+#
+# ````{solution} ex-hit-chance
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_hit_chance
+#
+# def hit_chance(n_users, in_training, in_test):
+#     return in_test / (n_users - in_training)
+#
+# check_hit_chance(hit_chance)
+# ```
+#
+# The paper divides by all users instead, and so underrates items that many have in training. Estimated
+# from training ratings, this is how the ranking *Odds of a hit* works.
+# ````
+#
+# ````{exercise} What printed numbers force
+# :label: ex-printed
+#
+# A paper prints of its collection: 12 documents answer some query, with 22 answers in all; 7 of them
+# answer one query only, and the most useful one answers 4. Write down the flattest and the steepest
+# counts per document that fit.
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_printed
+#
+# check_printed(flattest=..., steepest=...)  # two lists of 12 numbers
+# ```
+# ````
+#
+# ````{solution} ex-printed
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_printed
+#
+# check_printed(
+#     flattest=[4, 3, 3, 3, 2, 1, 1, 1, 1, 1, 1, 1],
+#     steepest=[4, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1],
+# )
+# ```
+#
+# Seven documents have one answer each, so five share fifteen, two at least each. One has 4; what is
+# left goes to the others as evenly, or as unevenly, as it can.
+# ````
+#
+# ````{exercise} What a world without taste keeps
+# :label: ex-kept
+#
+# `world(counts=ml-100k)` has the counts of a dataset and no preferences. Which of these does it keep,
+# up to the luck of a draw?
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_kept
+#
+# kept = {
+#     "ratings of each item": ...,  # True or False
+#     "ratings of each user": ...,
+#     "who rated what": ...,
+#     "share of five stars among all ratings": ...,
+#     "share of five stars of each item": ...,
+# }
+# check_kept(kept)
+# ```
+# ````
+#
+# ````{solution} ex-kept
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_kept
+#
+# kept = {
+#     "ratings of each item": True,
+#     "ratings of each user": True,
+#     "who rated what": False,
+#     "share of five stars among all ratings": True,
+#     "share of five stars of each item": False,
+# }
+# check_kept(kept)
+# ```
+#
+# Pairs are drawn anew under the counts of users and items, and each star from one and the same mix. So
+# Random's precision among all tested items stays about the same, too: it hangs on counts alone.
+# ````
+
+# %% [markdown] tags=["general"]
+# ## Summary
+#
+# - A random split makes training counts foretell test counts. Popularity uses that, and asks nothing
+#   about liking.
+# - In a world without taste all that a system scores beyond Random is found in counts.
+# - Where all items are alike, Popularity falls below Random: training and test are complements.
+# - "Best of all rankings for everybody" needs assumptions that popular items break: they are in many
+#   training profiles.
+# - One relevant item per run does not take popularity bias away.
+#
+# ```{seealso}
+# [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the
+# {doc}`scorecard </notebooks/scorecard>` with every claim of the four papers.
+# ```

@@ -11,6 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.non_personalised import (
+    baseline_grid,
+    baselines,
+    measured_beside_predicted,
+)
 from recbias.claims.popularity_bias.chain import chain_title
 from recbias.claims.popularity_bias.checks import popularity_checks
 from recbias.claims.popularity_bias.concentration import (
@@ -31,6 +36,7 @@ from recbias.claims.popularity_bias.tables import (
     laws_title,
     over_exponents,
     published_at_zero,
+    rankings_title,
 )
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
@@ -58,6 +64,8 @@ __all__ = [
     "SIMULATIONS",
     "SKEW",
     "TWINS",
+    "baseline_grid",
+    "baselines",
     "bounds_over_exponents",
     "bounds_title",
     "chain_title",
@@ -69,9 +77,11 @@ __all__ = [
     "exponents_title",
     "law_curves",
     "laws_title",
+    "measured_beside_predicted",
     "over_exponents",
     "popularity_checks",
     "protocols",
     "published_at_zero",
+    "rankings_title",
     "world_name",
 ]
