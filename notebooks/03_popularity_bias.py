@@ -182,6 +182,25 @@ HTML(plotting.downloads(figure, chain.frame.set_index("group"), "popularity-chai
 # are not shown.
 # ```
 
+# %% [markdown]
+# :::{finding} BCC17-C-POPCHAIN/2
+# holds: Over items, counts of ratings in training and in test correlate by {value:.2f},
+# refuted: Over items, counts of ratings in training and in test correlate by only {value:.2f},
+# open: -
+# :::
+# :::{finding} BCC17-C-POPCHAIN/7
+# holds: training ratings and *relevant* test ratings by {value:.2f}.
+# refuted: training ratings and *relevant* test ratings by only {value:.2f}.
+# open: -
+# :::
+# :::{finding} BCC17-C-POPCHAIN/6
+# holds: What is rated is liked about as often everywhere, as the last link of the chain has it: among
+#   the most rated items {value} as often as among the least rated ones.
+# refuted: The last link is not true: a rating of one of the most rated items is {value} as often a
+#   relevant one as that of one of the least rated.
+# open: -
+# :::
+
 # %% [markdown] tags=["general"]
 # ## Is it the best ranking for everybody?
 #
@@ -238,7 +257,7 @@ HTML(plotting.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
 # %% [markdown]
 # :::{finding} BCC17-C-POPOPT/5
 # holds: No ranking that is the same for everybody beats Popularity on these data.
-# refuted: Popularity is not the best of them: {which} scores {value} of it.
+# refuted: Popularity is not the best of them, {which} is.
 # open: Whether any of them beats Popularity on these data is open.
 # :::
 # :::{finding} BCC17-C-POPOPT/3

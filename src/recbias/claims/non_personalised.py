@@ -7,6 +7,7 @@ first. No test rating of a user enters where theirs is predicted but through the
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ import pandas as pd
 
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.pages import markdown_table
+from recbias.claims.pages import markdown_table, plain
 from recbias.claims.quantities import extreme, slope, spread
 from recbias.claims.records import Record, Term
 from recbias.datasets import Dataset
@@ -30,7 +31,7 @@ from recbias.results import Quantity
 from recbias.splits import Split
 from recbias.streams import stream
 from recbias.targets import candidate_items, n_all_targets
-from recbias.testset import dataset_splits
+from recbias.testset import TestSet, dataset_splits
 from recbias.theory import (
     FORMS,
     item_rates,
@@ -48,6 +49,7 @@ __all__ = [
     "FUNCTIONS",
     "baseline_grid",
     "baselines",
+    "measured_beside_predicted",
     "predicted",
     "predictions_table",
 ]
@@ -99,9 +101,10 @@ def baseline_grid(min_rating: float, *, cutoff: int, size: int) -> dict[str, Any
     Returns
     -------
     dict
-        ``protocols`` and ``metrics``, arguments of :class:`recbias.Grid`. ``AR`` and ``all-1R`` are
-        those of the chapters; ``short`` and ``long`` have half and five times the cutoff, and
-        ``sampled`` has `size` - 1 sampled items in a user's set.
+        ``protocols``, ``metrics`` and ``tests``, arguments of :class:`recbias.Grid`. ``AR``, ``AI``
+        and ``all-1R`` are those of the chapters; ``short`` and ``long`` have half and five times
+        the cutoff, ``half`` has half of the test ratings, ``sampled`` has `size` - 1 sampled items
+        in a user's set, ``whole`` the whole pool in a run.
 
     Examples
     --------
@@ -109,12 +112,11 @@ def baseline_grid(min_rating: float, *, cutoff: int, size: int) -> dict[str, Any
     >>> asked["metrics"]["AR sampled"], asked["metrics"]["1R long"]
     (('P@10|N=99', 'rho|N=99'), ('P@50|t=100',))
     """
-    rules = {
-        label: f"TI-AN-{rule} rel>={min_rating:g}" for label, rule in (("AR", "AR"), ("1R", "1R"))
-    }
     short, long = max(1, cutoff // 2), 5 * cutoff
     metrics = {
         "AR": (f"P@{cutoff}", "rho"),
+        "AI": (f"P@{cutoff}",),
+        "AR half": (f"P@{cutoff}", "rho"),
         "AR short": (f"P@{short}",),
         "AR long": (f"P@{long}",),
         "AR sampled": (f"P@{cutoff}|N={size - 1}", f"rho|N={size - 1}"),
@@ -123,8 +125,11 @@ def baseline_grid(min_rating: float, *, cutoff: int, size: int) -> dict[str, Any
         "1R long": (f"P@{min(long, size)}|t={size}",),
         "all-1R whole": (f"P@{cutoff}",),
     }
-    protocols = {label: rules["1R" if "1R" in label else "AR"] for label in metrics}
-    return {"protocols": protocols, "metrics": metrics}
+    rules = {label: "TI-AN-1R" if "1R" in label else "TI-AN-AR" for label in metrics}
+    rules["AI"] = "AI-AN-AR"
+    protocols = {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
+    tests = {"AR half": str(TestSet(removed=50))}
+    return {"protocols": protocols, "metrics": metrics, "tests": tests}
 
 
 _OF_RUNS = ("P", "lower", "upper")
@@ -213,7 +218,10 @@ def _of_data(
     """List sizes of target sets, and what theory expects of a random ranking in them."""
     found = split_statistics(fold, "TI", min_rating=min_rating)
     _, sizes = random_sum(fold, counts, 1, min_rating=min_rating, n_sampled=size - 1)
+    every = item_rates(fold, "AI", FORMS[0], min_rating=min_rating)
+    among_all, _ = random_sum(fold, every, 1, min_rating=min_rating, candidates="AI")
     return [
+        (FORMS[0], "AI", "Random", among_all),
         ("sigma delta", "AR", "data", found.sigma * found.delta),
         ("t", "AR", "data", found.t),
         ("t", "AR sampled", "data", float(1 / np.mean(1 / sizes))),
@@ -233,8 +241,8 @@ def _of_items(
     inside = candidate_items(fold, "TI")
     expected = n_all_targets(fold, "TI").mean() / len(inside)
     rare = 1 - train[inside].max() / fold.test.n_users
-    tenth = max(1, np.count_nonzero(train) // 10)
-    by_count = np.argsort(-train, kind="stable")[: np.count_nonzero(train)]
+    tenth = max(1, int(np.count_nonzero(train)) // 10)
+    by_count = np.argsort(train, kind="stable")[::-1][: np.count_nonzero(train)]
     shares = [
         liked[rows].sum() / train[rows].sum() for rows in (by_count[:tenth], by_count[-tenth:])
     ]
@@ -272,7 +280,7 @@ def _sameness(
     shown = lists >= 0
     falling = np.diff(np.where(shown, train[lists], -1), axis=1)
     inside = candidate_items(fold, "TI")
-    top = inside[np.argsort(-train[inside], kind="stable")[:cutoff]]
+    top = inside[np.argsort(train[inside], kind="stable")[::-1][:cutoff]]
     return [
         ("out of order", "lists", "Popularity", float((falling > 0).sum())),
         ("in common", "lists", "Popularity", float(np.isin(lists[shown], top).mean())),
@@ -310,7 +318,7 @@ def _predicted_ratio(evidence: Evidence, record: Record) -> float:
 def _over(evidence: Evidence, record: Record) -> dict[str, Quantity]:
     """Divide a measured quantity by its prediction, for each system."""
     measured, predicted = record.of
-    names = evidence.systems(record) if record.systems else [measured.system or ""]
+    names = evidence.systems(record) if record.systems else [""]
     found = {}
     for name in names:
         quantity = evidence.quantity(measured, system=name)
@@ -342,12 +350,30 @@ def _spread_over_prediction(evidence: Evidence, record: Record) -> Quantity:
     return spread(_over(evidence, record).values())
 
 
+def _ratio_of_overs(evidence: Evidence, record: Record) -> Quantity:
+    """Divide a measured over a predicted quantity by another such ratio."""
+    first, second = (
+        _over(evidence, dataclasses.replace(record, of=pair))[""]
+        for pair in (record.of[:2], record.of[2:])
+    )
+    return first / second
+
+
+def _gap_ratio(evidence: Evidence, record: Record) -> Quantity:
+    """Divide the gap of the first two quantities by that of the others; the largest of systems."""
+    found = {}
+    for name in evidence.systems(record):
+        a, b, c, d = (evidence.quantity(term, system=name) for term in record.of)
+        found[name] = (a - b) / (c - d)
+    return extreme(found, largest=True)[1]
+
+
 def _slope_in_sizes(evidence: Evidence, record: Record) -> Quantity:
     """Fit the slope of a quantity between two sizes of target sets, in logarithms."""
     here, there, *sizes = record.of
     places = [_from_table(evidence, term) for term in sizes]
     values = [evidence.quantity(term) for term in (here, there)]
-    return slope(dict(zip(places, values, strict=True)))  # type: ignore[arg-type]
+    return slope(dict(zip(places, values, strict=True)))
 
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -356,6 +382,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "over_prediction": _over_prediction,
     "off_prediction": _off_prediction,
     "spread_over_prediction": _spread_over_prediction,
+    "ratio_of_overs": _ratio_of_overs,
+    "gap_ratio": _gap_ratio,
     "slope_in_sizes": _slope_in_sizes,
 }
 """By the name that a record gives them."""
@@ -364,8 +392,10 @@ FUNCTIONS: Mapping[str, Function] = {
 # -- what pages show ---------------------------------------------------------------------------
 
 
-def predictions_table(results: Results, table: Table, *, names: Iterable[str] = BASELINES) -> str:
-    """Set what is measured beside what theory predicts of it, under AR and under 1R.
+def measured_beside_predicted(
+    results: Results, table: Table, *, runs: bool = False, names: Iterable[str] = BASELINES
+) -> pd.DataFrame:
+    """Set what the rankings score beside what theory predicts of it.
 
     Parameters
     ----------
@@ -373,45 +403,67 @@ def predictions_table(results: Results, table: Table, *, names: Iterable[str] = 
         Of the grid that `baseline_grid` describes.
     table
         Of `predicted`.
+    runs
+        Whether 1R is asked for, expected over all samples, instead of AR.
     names
         Rankings, in the order of the rows.
+
+    Returns
+    -------
+    DataFrame
+        By name of the ranking: the measured ``value`` with its 95 % interval ``low`` to ``high``
+        over users; under AR the predictions of :data:`recbias.theory.FORMS`, under 1R the
+        ``lower`` and ``upper`` bound in closed form, and those of the lemma, which are measured.
+    """
+    label = "all-1R" if runs else "AR"
+    metric = str(results.metric(label, "P"))
+    rows = {}
+    for name in names:
+        quantity = results[name, label, metric]
+        low, high = quantity.interval
+        rows[name] = {"value": quantity.value, "low": low, "high": high}
+        for form in ("lower", "upper") if runs else FORMS:
+            found = table[{"quantity": form, "label": label, "system": name}]
+            rows[name][form] = found.value
+        for bound in ("lower", "upper") if runs else ():
+            measured = results[name, label, str(results.metric(label, bound))]
+            rows[name][f"{bound}, lemma"] = measured.value
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def predictions_table(results: Results, table: Table, *, names: Iterable[str] = BASELINES) -> str:
+    """Write what `measured_beside_predicted` finds under AR and under 1R as a table.
+
+    Parameters
+    ----------
+    results, table, names
+        As of `measured_beside_predicted`.
 
     Returns
     -------
     str
         Markdown; measured values with their 95 % interval over users.
     """
-    ar, run = (str(results.metric(label, "P")) for label in ("AR", "all-1R"))
-    bounds = [str(results.metric("all-1R", name)) for name in ("lower", "upper")]
-
-    def number(quantity: str, label: str, name: str) -> float:
-        return float(table[{"quantity": quantity, "label": label, "system": name}].value)
 
     def between(low: float, high: float) -> str:
         return f"{low:.4f} to {high:.4f}"
 
-    def measured(label: str, metric: str, name: str) -> str:
-        found = results[name, label, metric]
-        return f"{found.value:.4f} ({between(*found.interval)})"
-
-    rows = [
-        (
-            name,
-            measured("AR", ar, name),
-            *(f"{number(form, 'AR', name):.4f}" for form in FORMS),
-            measured("all-1R", run, name),
-            between(*(number(end, "all-1R", name) for end in ("lower", "upper"))),
-            between(*(results[name, "all-1R", metric].value for metric in bounds)),
-        )
-        for name in names
-    ]
-    head = (
-        "ranking",
-        f"AR: {ar.split('|')[0]}",
-        "by Eq. 3",
-        "by the odds",
-        f"1R: {run.split('|')[0]}",
-        "closed form",
-        "lemma",
+    by_users, by_runs = (
+        measured_beside_predicted(results, table, runs=runs, names=names) for runs in (False, True)
     )
+    rows = []
+    for name, one, run in zip(
+        by_users.index, by_users.to_dict("records"), by_runs.to_dict("records"), strict=True
+    ):
+        rows.append(
+            (
+                plain(str(name)),
+                f"{one['value']:.4f} ({between(one['low'], one['high'])})",
+                *(f"{one[form]:.4f}" for form in FORMS),
+                f"{run['value']:.4f} ({between(run['low'], run['high'])})",
+                between(run["lower"], run["upper"]),
+                between(run["lower, lemma"], run["upper, lemma"]),
+            )
+        )
+    head = ("ranking", "AR", "by Eq. 3", "by the odds", "1R", "closed bounds", "bounds (lemma)")
     return markdown_table(head, rows)

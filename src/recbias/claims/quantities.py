@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.stats import t as student
 
 from recbias import agreement
 from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
@@ -201,7 +202,7 @@ def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Qua
     return extreme(steps, largest=False)
 
 
-def slope(course: Mapping[int, Quantity]) -> Quantity:
+def slope(course: Mapping[int, Quantity] | Mapping[float, Quantity]) -> Quantity:
     """Fit the slope of a quantity along an axis by least squares, both in logarithms.
 
     Parameters

@@ -10,7 +10,9 @@ such worlds (`worlds`).
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import (
     baseline_grid,
     baselines,
@@ -40,7 +42,11 @@ from recbias.claims.popularity_bias.tables import (
 )
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
-FUNCTIONS: Mapping[str, Function] = {**OF_WORLDS}
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_WORLDS,
+    **OF_PREDICTIONS,
+    "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 FIGURE_5 = ("Popularity", "pLSA", "MF (rating prediction)", "kNN (rating prediction)", "Random")

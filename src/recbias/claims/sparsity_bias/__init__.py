@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
     MARKED,
@@ -27,7 +28,7 @@ from recbias.claims.sparsity_bias.setup import (
     removed_label,
 )
 
-FUNCTIONS: Mapping[str, Function] = {}
+FUNCTIONS: Mapping[str, Function] = {**OF_PREDICTIONS}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
