@@ -1,13 +1,11 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), and what its figures show (`panels`).
+What the experiment is (`setup`), and what its figures show (`panels`), what its criteria
+compute (`criteria`).
 """
 
-from collections.abc import Mapping
-
-from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
-from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.sparsity_bias.criteria import FUNCTIONS
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
     MARKED,
@@ -27,9 +25,6 @@ from recbias.claims.sparsity_bias.setup import (
     protocols,
     removed_label,
 )
-
-FUNCTIONS: Mapping[str, Function] = {**OF_PREDICTIONS}
-"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
     "CHAPTER",
