@@ -17,6 +17,7 @@ from recbias.claims.non_personalised import (
     baseline_grid,
     baselines,
     measured_beside_predicted,
+    predictions_table,
 )
 from recbias.claims.popularity_bias.chain import chain_title
 from recbias.claims.popularity_bias.checks import popularity_checks
@@ -41,6 +42,7 @@ from recbias.claims.popularity_bias.tables import (
     rankings_title,
 )
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
+from recbias.claims.predictions import predicted
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
@@ -86,6 +88,8 @@ __all__ = [
     "measured_beside_predicted",
     "over_exponents",
     "popularity_checks",
+    "predicted",
+    "predictions_table",
     "protocols",
     "published_at_zero",
     "rankings_title",
