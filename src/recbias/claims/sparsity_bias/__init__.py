@@ -10,8 +10,15 @@ from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
-from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
-from recbias.claims.non_personalised import baseline_grid, baselines, predictions_table
+from recbias.claims.non_personalised import (
+    BASELINES,
+    FLOOR,
+    baseline_grid,
+    baselines,
+    measured_beside_predicted,
+    predictions_table,
+)
+from recbias.claims.predictions import predicted
 from recbias.claims.sparsity_bias.checks import sparsity_checks
 from recbias.claims.sparsity_bias.criteria import FUNCTIONS as OF_CRITERIA
 from recbias.claims.sparsity_bias.densities import densities_parameters
@@ -51,15 +58,16 @@ from recbias.claims.sparsity_bias.turns import (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_CRITERIA,
-    **OF_PREDICTIONS,
     **OF_NEGATIVES,
     **OF_DENSITIES,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
+    "BASELINES",
     "CHAPTER",
     "FIGURE_4",
+    "FLOOR",
     "FUNCTIONS",
     "MARKED",
     "REMOVED",
@@ -76,12 +84,14 @@ __all__ = [
     "largest_sample",
     "list_shares",
     "list_shares_title",
+    "measured_beside_predicted",
     "metric_slopes",
     "metric_slopes_title",
     "metrics",
     "negatives_quoted",
     "negatives_table",
     "negatives_title",
+    "predicted",
     "predictions",
     "predictions_table",
     "predictions_title",

@@ -245,7 +245,7 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
     results
         Of the grid `baselines`.
     table
-        Of :func:`recbias.claims.non_personalised.predicted`.
+        Of :func:`recbias.claims.predictions.predicted`.
 
     Returns
     -------
@@ -256,10 +256,9 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
     metric = str(results.metric("AR", "P"))
     rows = []
     for form, system in product(FORMS, results.systems):
-        number = float(table[{"quantity": form, "label": "AR", "system": system}].value)
-        found = results[system, "AR", metric]
-        ratios = np.array([found.value, *found.interval]) / (number or np.nan)
-        rows.append((form, system, number, *ratios))
+        number = table[{"quantity": form, "label": "AR", "system": system}]
+        ratio = results[system, "AR", metric] / number
+        rows.append((form, system, number.value, ratio.value, *ratio.interval))
     return pd.DataFrame(rows, columns=["form", "system", "predicted", "value", "low", "high"])
 
 
