@@ -19,14 +19,12 @@
 # recorded. Now let even more be unknown. Take test ratings out at random, and leave all else as it is:
 # training, users, items, and every single list.
 #
-# ```{glue:figure} fig_thinned
-# :name: fig-thinned
-# :alt: Two panels against the share of test ratings that is kept. Left, the precision of all systems relative to its value with all test ratings. Right, the number of pairs of systems that are told apart.
+# ```{glue:figure} fig_lists
+# :name: fig-lists
+# :alt: Stacked bars for each system, twice: the shares of its recommended items that are known to be relevant, that were rated lower, and that nobody rated.
 #
-# One set of lists, judged by a smaller and smaller part of the test ratings. Left: precision of each
-# system, as a share of that with all test ratings, where all relevant items are ranked together (AR)
-# and where one is ranked among sampled items (1R). Right: pairs of systems that are told apart, by
-# simultaneous intervals.
+# What is known of the first {glue:text}`cutoff` items of each list: with all test ratings, and with a
+# tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
 # ```
 #
 # No list has become any worse. What has become less is what anybody knows.
@@ -210,11 +208,10 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% tags=["remove-cell"]
-shares = chapter.thinned_shares(measured)
-figure = plotting.plot_thinned(shares, title=chapter.thinned_title(shares))
-glue("fig_thinned", figure, display=False)
-best = measured.table("AR", f"P@{cutoff}")["value"].max()
-glue("best_precision", f"{best:.2f}", display=False)
+shares = chapter.list_shares(measured)
+title = chapter.list_shares_title(shares, cutoff)
+figure = plotting.plot_list_shares(shares, title=title)
+glue("fig_lists", figure, display=False)
 glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", display=False)
 
 # %% tags=["hide-input"]
@@ -233,6 +230,22 @@ HTML(plotting.downloads(figure, chapter.joined(panels), f"figure-4-{measured.dat
 # The paper's Figure 4, with theory beside it. Marks are means over the folds, with 95 % intervals from
 # resampling users. Lines are what theory predicts from the mark with all test ratings (left, centre)
 # or with the smallest target sets (right): in proportion, constant, and as $1/t$.
+# ```
+
+# %% tags=["hide-input"]
+slopes = chapter.metric_slopes(measured)
+title = chapter.metric_slopes_title(slopes)
+figure = plotting.plot_metric_slopes(slopes, title=title)
+glue("fig_slopes", figure, display=False)
+HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_slopes
+# :name: fig-slopes
+# :alt: Slope of each metric against the share of the test ratings that is kept, a mark per system.
+#
+# How metrics go with the share of the test ratings that is kept: slopes, both in logarithms, with
+# 95 % intervals. "Users with one": the mean is over users who have a relevant test item left.
 # ```
 
 # %% tags=["hide-input"]

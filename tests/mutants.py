@@ -25,8 +25,8 @@ ENDS = ("least", "most", "above", "below")
 OTHER_KIND = {"least": "above", "above": "least", "most": "below", "below": "most"}
 ALIKE = (
     ("difference", "ratio", "deviation", "range"),
-    ("tau", "opposed", "distinct"),
-    ("steps", "change", "slope"),
+    ("tau", "opposed", "distinct", "reversed"),
+    ("steps", "change", "slope", "line", "rise", "steeper"),
 )
 """Measures that can stand for each other."""
 
@@ -178,7 +178,7 @@ def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
         for take in ("each", "largest", "smallest", "median"):
             yield f"take {record.take} -> {take}", {**raw, "take": take}
     if record.along:
-        for along in (["removed"], ["size"], ["removed", "size"], ["size", "removed"]):
+        for along in (["removed"], ["kept"], ["size"], ["removed", "size"], ["size", "removed"]):
             if tuple(along) != record.along:
                 yield f"along {along}", {**raw, "along": along}
     if record.measure == "steps":

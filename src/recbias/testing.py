@@ -6,6 +6,7 @@ What is here shares no code with the fast paths that it checks.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -350,6 +351,53 @@ def naive_measure(
 
 def _naive_dcg(gains: Sequence[float]) -> float:
     return math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1))
+
+
+def naive_expectation(
+    items: Sequence[int],
+    targets: Sequence[int],
+    relevant: int,
+    metric_name: str,
+    *,
+    cutoff: int | None,
+    size: int,
+) -> float:
+    """Measure a 1R run on every sample that could be drawn for it, and take the mean.
+
+    Parameters
+    ----------
+    items : sequence of int
+        The list of the whole pool, best first.
+    targets : sequence of int
+        The whole pool, items without a place in the list and the relevant one included.
+    relevant : int
+        The relevant item.
+    metric_name : {"P", "R", "nDCG", "AP", "RR"}
+        Which metric.
+    cutoff : int or None
+        As in `naive_measure`.
+    size : int
+        T: the relevant item is joined with T - 1 others, or with all if there are fewer.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    Two of three others are drawn; the one that stands above is among them with probability 2/3.
+
+    >>> round(naive_expectation([7, 1, 2, 3], [1, 2, 3, 7], 1, "RR", cutoff=None, size=3), 6)
+    0.666667
+    """
+    others = [item for item in targets if item != relevant]
+    values = []
+    for sample in itertools.combinations(others, min(size - 1, len(others))):
+        shown = [item for item in items if item == relevant or item in sample]
+        values.append(
+            naive_measure(shown, {relevant: 5.0}, metric_name, cutoff=cutoff, min_rating=5)
+        )
+    return math.fsum(values) / len(values)
 
 
 def judged_scores(

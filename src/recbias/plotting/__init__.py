@@ -8,8 +8,9 @@ from recbias.plotting.designs import (
     plot_values,
 )
 from recbias.plotting.lemma import plot_bounds, plot_gaps
+from recbias.plotting.popularity import plot_cumulative
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
-from recbias.plotting.sparsity import plot_courses, plot_thinned
+from recbias.plotting.sparsity import plot_courses, plot_list_shares, plot_metric_slopes
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
 
 __all__ = [
@@ -18,14 +19,16 @@ __all__ = [
     "downloads",
     "plot_bounds",
     "plot_courses",
+    "plot_cumulative",
     "plot_designs",
     "plot_gaps",
+    "plot_list_shares",
+    "plot_metric_slopes",
     "plot_ranges",
     "plot_ranks",
     "plot_readings",
     "plot_settings",
     "plot_target_sets",
-    "plot_thinned",
     "plot_truth",
     "plot_values",
     "use_book_style",

@@ -14,42 +14,85 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
-from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached
+from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, row_height, wrapped
 
-__all__ = ["plot_courses", "plot_thinned"]
+__all__ = ["plot_courses", "plot_list_shares", "plot_metric_slopes"]
 
 
-def plot_thinned(shares: pd.DataFrame, *, title: str) -> Figure:
-    """Plot what is left of values, and of pairs of systems told apart, as test ratings go.
+def plot_list_shares(shares: pd.DataFrame, *, title: str) -> Figure:
+    """Plot what is known of the items in the lists of each system, a panel per share of the test.
 
     Parameters
     ----------
     shares
-        As :func:`recbias.claims.sparsity_bias.thinned_shares` gives them.
+        As :func:`recbias.claims.sparsity_bias.list_shares` gives them.
     title
         The message.
 
     Returns
     -------
     Figure
-        Left a line per system and design, right one per design.
+        Bars of the whole list: relevant, rated lower, not rated.
     """
-    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 3.9), sharey=True)
-    colours = sns.color_palette("colorblind")
-    for number, (design, own) in enumerate(shares.groupby("design", sort=False)):
-        look = {"color": colours[number], "marker": "os^D"[number]}
-        for what, rows in own.groupby("what", sort=False):
-            pairs = what == "pairs"
-            axes[int(pairs)].plot(
-                rows["kept"], 100 * rows["share"], linewidth=2.0 if pairs else 1.0,
-                markersize=6 if pairs else 3, label=design if pairs else None, **look,
-            )  # fmt: skip
-    for axis, words in zip(axes, ("value, % of the whole", "pairs told apart, %"), strict=True):
-        axis.set(title=words, xlim=(104, 0), xlabel="test ratings kept, %")
-    axes[0].set_ylim(0, 1.04 * axes[0].get_ylim()[1])
+    panels = list(shares.groupby("kept", sort=False))
+    systems = wrapped(list(panels[0][1]["system"]))
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=(WIDTH, 1.5 + row_height(systems) * len(systems)), sharey=True
+    )
+    blue, orange = sns.color_palette("colorblind")[:2]
+    colours = {"relevant": blue, "rated lower": orange, "not rated": "0.85"}
+    places = np.arange(len(systems))
+    for axis, (kept, own) in zip(axes, panels, strict=True):
+        left = np.zeros(len(systems))
+        for name, colour in colours.items():
+            axis.barh(places, 100 * own[name], left=left, color=colour, height=0.75, label=name)
+            left += 100 * own[name].to_numpy()
+        axis.set(title="all test ratings" if kept == 100 else f"{kept} % of them", xlim=(0, 100))
+        axis.set_xticks([0, 50, 100])
+        axis.set_xlabel("% of the list")
+        axis.grid(visible=False, axis="y")
+    axes[0].set_yticks(places, systems)
+    axes[0].invert_yaxis()
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
-    handles, labels = axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    return detached(figure)
+
+
+def plot_metric_slopes(slopes: pd.DataFrame, *, title: str) -> Figure:
+    """Plot how steeply metrics go with the share of the test ratings kept, a row per metric.
+
+    Parameters
+    ----------
+    slopes
+        As :func:`recbias.claims.sparsity_bias.metric_slopes` gives them.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        A mark per system with its 95 % interval, between no change (0) and proportion (1).
+    """
+    names = list(dict.fromkeys(slopes["metric"]))
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.4 + 0.5 * len(names)))
+    systems = list(dict.fromkeys(slopes["system"]))
+    offsets = dict(zip(systems, np.linspace(-0.3, 0.3, len(systems)), strict=True))
+    for row, name in enumerate(names):
+        own = slopes[slopes["metric"] == name].dropna()
+        heights = [row + offsets[system] for system in own["system"]]
+        errors = np.array([own["slope"] - own["low"], own["high"] - own["slope"]])
+        axis.errorbar(
+            own["slope"], heights, xerr=np.maximum(errors, 0), fmt=".", markersize=6,
+            elinewidth=1.0, color=sns.color_palette("colorblind", 10)[row % 10],
+        )  # fmt: skip
+    for place in (0, 1):
+        axis.axvline(place, color="0.25", linewidth=1.2, zorder=1)
+    axis.set_yticks(range(len(names)), names)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.grid(visible=False, axis="y")
+    axis.set_xlabel("slope (0: stays as it is, 1: in proportion)")
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
 
 

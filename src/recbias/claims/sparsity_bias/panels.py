@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
-from recbias.claims.quantities import distinct_pairs
+from recbias.claims.quantities import slope
 from recbias.experiment import Results
 
 __all__ = [
-    "DESIGNS",
     "FIGURE_4",
     "MARKED",
     "figure_4",
     "figure_4_title",
-    "first_panels",
-    "first_title",
     "joined",
     "kept_labels",
-    "thinned_shares",
-    "thinned_title",
+    "list_shares",
+    "list_shares_title",
+    "metric_slopes",
+    "metric_slopes_title",
 ]
 
 MARKED = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
 """The systems of BCC17 Fig. 4, MF and kNN read as rating predictors (E25)."""
-
-DESIGNS = {"AR": "all relevant items ranked (AR)", "all-1R": "one relevant item (1R)"}
-"""The two designs that are thinned, by label: what a legend calls them."""
 
 FIGURE_4 = ("% kept", "% kept", "size t")
 """What is on the axes of its panels."""
@@ -72,7 +67,8 @@ def thinned_frame(results: Results, label: str, metric: str, *, power: float) ->
     Returns
     -------
     DataFrame
-        A row per ``system`` and ``place``, percent kept: ``value``, ``low``, ``high``, ``predicted``.
+        A row per ``system`` and ``place``, percent kept: ``value``, its 95 % interval ``low`` to
+        ``high``, and ``predicted``.
     """
     labels = kept_labels(results, label)
     return _course(results, {kept: (name, metric) for kept, name in labels.items()}, 100, power)
@@ -147,46 +143,80 @@ def joined(panels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(panels, names=["panel"]).droplevel(1).set_index("system", append=True)
 
 
-def thinned_shares(results: Results) -> pd.DataFrame:
-    """Follow what each design keeps of its values, and of the pairs of systems it tells apart.
+def list_shares(results: Results) -> pd.DataFrame:
+    """Tell what is known of the items in a list: liked, rated lower, or nothing.
 
     Parameters
     ----------
     results
-        The main grid of the chapter, with replicates.
+        The main grid of the chapter.
 
     Returns
     -------
     DataFrame
-        A row per ``design`` (`DESIGNS`), ``what`` and percent ``kept``: with `what` a system the
-        ``share`` of its value with all test ratings; with ``"pairs"`` the share of all pairs of
-        systems whose difference is beyond chance, all pairs at once.
+        A row per share of the test ratings, ``kept`` in percent (all and the least), and
+        ``system``, the best first: shares of the places of a list that hold a ``relevant`` item, an
+        item ``rated lower``, and an item that is ``not rated`` (or none).
+    """
+    labels = kept_labels(results, "AR")
+    liked, lower = (results.metric("AR", name) for name in ("P", "antiP"))
+    best = results.table("AR", liked)["value"].sort_values(ascending=False, kind="stable").index
+    rows = []
+    for kept in (100, min(labels)):
+        for system in best:
+            known = [results[system, labels[kept], str(each)].value for each in (liked, lower)]
+            rows.append((kept, system, *known, 1 - sum(known)))
+    return pd.DataFrame(rows, columns=["kept", "system", "relevant", "rated lower", "not rated"])
+
+
+def list_shares_title(shares: pd.DataFrame, cutoff: int) -> str:
+    """Say of how many items in a list nothing is known, for the system that comes first."""
+    name = shares["system"].iloc[0]
+    unrated = cutoff * shares[shares["system"] == name].set_index("kept")["not rated"]
+    return (
+        f"Of {cutoff} items that {name} recommends,\n{unrated.iloc[0]:.1f} are unrated; "
+        f"with {unrated.index[1]} % of the test ratings {unrated.iloc[1]:.1f}"
+    )
+
+
+def metric_slopes(results: Results) -> pd.DataFrame:
+    """Fit how metrics go with the share of the test ratings that is kept, both in logarithms.
+
+    Parameters
+    ----------
+    results
+        The main grid of the chapter.
+
+    Returns
+    -------
+    DataFrame
+        A row per ``metric``, in the words of `_FOLLOWED`, and ``system``: the ``slope``, 1 where
+        the value goes in proportion to the share and 0 where it stays; NaN where a value is 0.
     """
     rows = []
-    for label, design in DESIGNS.items():
-        metric = results.metric(label, "P")
-        found = {
-            kept: results.of_systems(name, metric)
-            for kept, name in kept_labels(results, label).items()
-        }
-        n_pairs = len(results.systems) * (len(results.systems) - 1) / 2
-        for kept, values in found.items():
-            apart = distinct_pairs(list(values.values())).value / n_pairs
-            rows.append((design, "pairs", kept, apart))
-            for system, each in values.items():
-                whole = found[100][system].value
-                rows.append((design, system, kept, each.value / whole if whole else np.nan))
-    return pd.DataFrame(rows, columns=["design", "what", "kept", "share"])
+    for label, words in _FOLLOWED.items():
+        labels = kept_labels(results, label)
+        for metric in map(str, results.grid.parsed_metrics[label]):
+            if (labels[100], metric) not in (results.grid.replicates or ()):
+                continue
+            name = words.format(metric.partition("|")[0])
+            for system in results.systems:
+                found = slope(
+                    {kept: results[system, each, metric] for kept, each in labels.items()}
+                )
+                rows.append((name, system, found.value, *found.interval))
+    return pd.DataFrame(rows, columns=["metric", "system", "slope", "low", "high"])
 
 
-def thinned_title(shares: pd.DataFrame) -> str:
-    """Say what is left of values and of pairs told apart where fewest test ratings are."""
-    kept = int(shares["kept"].min())
-    least = shares[shares["kept"] == kept].groupby(["design", "what"])["share"].first()
-    first = next(iter(DESIGNS.values()))
-    pairs = shares[(shares["what"] == "pairs") & (shares["design"] == first)].set_index("kept")
-    value = least[first].drop("pairs").median()
+_FOLLOWED = {"AR": "{}", "liked": "{}, users with one", "all-1R": "1R{}"}
+"""What metrics under a label are called, users with one being those with a relevant item left."""
+
+
+def metric_slopes_title(slopes: pd.DataFrame) -> str:
+    """Say what is left of the metric that falls most and of the one that falls least, by half."""
+    left = 100 * 0.5 ** slopes.groupby("metric", sort=False)["slope"].median()
+    most, least = left.idxmin(), left.idxmax()
     return (
-        f"With {kept} % of the judgements {value:.0%} of the value is left;\n"
-        f"pairs of systems told apart fall from {pairs['share'][100]:.0%} to {pairs['share'][kept]:.0%}"
+        f"Half of the test ratings leave {left[most]:.0f} % of {most},\n"
+        f"and {left[least]:.0f} % of {least} (medians)"
     )

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from recbias.claims.design_alternatives import REMOVED
 from recbias.testset import TestSet
 
 __all__ = [
     "CHAPTER",
-    "REMOVED",
     "combined",
     "metrics",
     "protocols",
@@ -20,9 +20,6 @@ __all__ = [
 
 CHAPTER = "02_sparsity_bias"
 """Name of the notebook, and of the folder of its results."""
-
-REMOVED = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90)
-"""Percent of the test ratings taken out; BCC17 Fig. 4 has ticks at 0, 30, 60 and 90."""
 
 
 def removed_label(label: str, removed: int) -> str:
@@ -111,19 +108,23 @@ def metrics(
 
     Examples
     --------
-    >>> asked = metrics(10, 100, (100, 200), removed=(0, 30))
-    >>> asked["all-1R removed 30%"], asked["sizes"]
-    (('P@10|t=100',), ('P@10|t=100', 'P@10|t=200'))
+    >>> asked = metrics(10, 100, (100, 400), removed=(0, 30))
+    >>> asked["all-1R removed 30%"]
+    ('P@10|t=100', 'nDCG@10|t=100', 'RR|t=100')
+    >>> asked["sizes"][:2]
+    ('P@10|t=100', 'P@10|t=400')
     """
     precision = f"P@{cutoff}"
+    of_runs = (precision, f"nDCG@{cutoff}", "RR")
+    short_and_long = dict.fromkeys((f"nDCG@{-(-cutoff // 5)}", f"nDCG@{cutoff}"))
     measured = {
-        "AR": (precision, f"R@{cutoff}", "RR", "rho"),
-        "liked": (f"R@{cutoff}", "AP", "nDCG", f"nDCG@{cutoff}", "RR"),
-        "all-1R": (f"{precision}|t={size}",),
+        "AR": (precision, f"antiP@{cutoff}", f"R@{cutoff}", "RR", "rho"),
+        "liked": (f"R@{cutoff}", "AP", "nDCG", *short_and_long, "RR"),
+        "all-1R": tuple(f"{name}|t={size}" for name in of_runs),
     }
     shares = tuple(removed)
     asked = {removed_label(rule, share): measured[rule] for rule in measured for share in shares}
-    return {**asked, "sizes": tuple(f"{precision}|t={each}" for each in sizes)}
+    return {**asked, "sizes": tuple(f"{name}|t={each}" for name in of_runs for each in sizes)}
 
 
 def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
@@ -137,17 +138,16 @@ def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ..
     Returns
     -------
     tuple of (label, metric)
-        Replicates of these are kept: of all but rho, which theory predicts, and of what the users
-        without relevant ratings make of recall and RR.
+        Replicates of these are kept: of all but anti-precision.
 
     Examples
     --------
-    >>> combined({"AR": ("P@10", "R@10", "rho"), "liked": ("R@10",)})
+    >>> combined({"AR": ("P@10", "antiP@10"), "liked": ("R@10",)})
     (('AR', 'P@10'), ('liked', 'R@10'))
     """
     return tuple(
         (label, metric)
         for label, found in measured.items()
         for metric in found
-        if not label.startswith("AR") or metric.startswith("P@")
+        if not metric.startswith("antiP")
     )
