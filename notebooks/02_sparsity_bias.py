@@ -21,7 +21,7 @@
 #
 # ```{glue:figure} fig_lists
 # :name: fig-lists
-# :alt: Stacked bars for each system, twice: the shares of its recommended items that are known to be relevant, that were rated lower, and that nobody rated.
+# :alt: Stacked bars for each system in two panels: shares of the recommended items that are known to be relevant, that the user rated as not relevant, and that the user did not rate.
 #
 # What is known of the first {glue:text}`cutoff` items of each list: with all test ratings, and with a
 # tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
@@ -29,44 +29,48 @@
 #
 # No list has become any worse. What has become less is what anybody knows.
 #
-# - **The value.**
+# - **The value goes.**
 #   :::{finding} own/AR-TENTH
 #   holds: With a tenth of the test ratings no system keeps more than {value} of its precision.
 #   refuted: With a tenth of the test ratings {which} keeps {value} of its precision, and that is most.
 #   open: With a tenth of the test ratings {which} keeps most of its precision, {value} ({low} to {high}).
 #   :::
-#   :::{finding} own/RUNS-TENTH
-#   holds: Ranked as one relevant item among {glue:text}`n_others` sampled ones, the same lists keep
-#     their value: it moves by {value} at most, for {which}.
-#   refuted: Ranked as one relevant item among {glue:text}`n_others` sampled ones, {which} moves by
-#     {value}.
-#   open: Ranked as one relevant item among {glue:text}`n_others` sampled ones, {which} moves most, by
-#     {value} ({low} to {high}).
-#   :::
-# - **The order.**
+# - **The order stays.**
 #   :::{finding} own/ORDER-TENTH
-#   holds: The order of the systems hardly notices: Kendall's $\tau$ between all test ratings and a
-#     tenth of them is {value:.2f}.
-#   refuted: The order of the systems does change: Kendall's $\tau$ between all test ratings and a tenth
-#     of them is {value:.2f}.
-#   open: Kendall's $\tau$ between the orders by all test ratings and by a tenth of them is {value:.2f},
-#     and may be anything from {low:.2f} to {high:.2f}.
+#   holds: By a tenth of the test ratings the systems come in nearly the same order as by all of them:
+#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
+#   refuted: By a tenth of the test ratings the systems come in another order than by all of them:
+#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
+#   open: By a tenth of the test ratings and by all of them the orders of the systems have Kendall's
+#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}; 1 is the same order).
 #   :::
-# - **What is lost is certainty.**
 #   :::{finding} own/PAIRS-FULL
-#   holds: Of {glue:text}`n_pairs` pairs of systems, {value} are told apart by all test ratings,
-#   refuted: Not one of {glue:text}`n_pairs` pairs of systems is told apart by all test ratings,
-#   open: Of {glue:text}`n_pairs` pairs of systems, {low} to {high} are told apart by all test ratings,
+#   holds: Of {glue:text}`n_pairs` pairs, all test ratings tell {value} apart,
+#   refuted: Of {glue:text}`n_pairs` pairs, all test ratings tell none apart,
+#   open: Of {glue:text}`n_pairs` pairs, all test ratings tell {low} to {high} apart,
 #   :::
 #   :::{finding} own/PAIRS-TENTH
-#   holds: and {value} by a tenth of them.
-#   refuted: and none by a tenth of them.
-#   open: and {low} to {high} by a tenth of them.
+#   holds: and a tenth of them {value}.
+#   refuted: and a tenth of them none.
+#   open: and a tenth of them {low} to {high}.
+#   :::
+# - **A shortcut is another matter.** Many papers rank a relevant item among a hundred sampled ones only.
+#   :::{finding} own/RUNS-TENTH
+#   holds: Such values do not notice that ratings are missing: they move by {value} at most.
+#   refuted: Such values move as well when ratings are missing, by {value} for {which}.
+#   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
+#   :::
+#   :::{finding} own/SIZE-ORDER
+#   holds: But they order the systems otherwise than all items do: $\tau$ = {value:.2f}.
+#   refuted: And they order the systems as all items do: $\tau$ = {value:.2f}.
+#   open: Whether they order the systems as all items do is open: $\tau$ = {value:.2f} ({low:.2f} to
+#     {high:.2f}).
 #   :::
 #
 # {cite:t}`BCC17` call the first of these **sparsity bias**. This chapter repeats Section 4 of their
-# paper, and then asks two questions that a practitioner has to answer and nobody tells them how: how
-# many sampled items are enough, and how many judgements.
+# paper, and then answers two questions that an experiment starts with:
+# [how many sampled items are enough](#sec-enough-negatives), and
+# [how many judgements](#sec-enough-judgements).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
@@ -214,6 +218,24 @@ figure = plotting.plot_list_shares(shares, title=title)
 glue("fig_lists", figure, display=False)
 glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", display=False)
 
+# %% [markdown] tags=["general"]
+# ## Fewer judgements, larger sets
+#
+# ::::{predict} Now the target sets of 1R grow from a hundred items to a thousand. What becomes of the 1RP@10 of a system that is better than random?
+# - it falls to a tenth, as 1/t says
+# - it falls, but not so far
+# - it stays: the relevant item is as good as before
+#
+# :::{finding} BCC17-F4R/3
+# holds: It falls to about a tenth, as the paper says: {which} goes as the size to the power {value:.2f}.
+# refuted: It falls, but not so far. {which} goes as the size to the power {value:.2f}, and a random
+#   ranking to the power -1.
+# open: It falls, and how far is open here.
+# :::
+# A relevant item that stands very high is found among a hundred and among a thousand. Only one that
+# was found because few rivals had been drawn is lost.
+# ::::
+
 # %% tags=["hide-input"]
 panels = chapter.figure_4(measured, cutoff, size)
 title = chapter.figure_4_title(panels)
@@ -232,6 +254,71 @@ HTML(plotting.downloads(figure, chapter.joined(panels), f"figure-4-{measured.dat
 # or with the smallest target sets (right): in proportion, constant, and as $1/t$.
 # ```
 
+# %% [markdown]
+# :::{finding} BCC17-F4L/1
+# holds: **Left**, precision of every system of the paper lies on a straight line: for {which},
+#   farthest from one, the line explains {value} of it.
+# refuted: **Left**, not every system of the paper lies on a straight line: for {which} it explains
+#   {value}.
+# open: **Left**, whether every system of the paper lies on a straight line is open.
+# :::
+# :::{finding} BCC17-F4L/3
+# holds: The line leads to 0, for good systems as for bad ones.
+# refuted: Not every line leads to 0: {which} goes as the share to the power {value:.2f}.
+# open: Whether every line leads to 0 is open.
+# :::
+# :::{finding} BCC17-F4C/2
+# holds: **Centre**, the same test ratings leave 1R precision where it was.
+# refuted: **Centre**, 1R precision does not quite stay where it was: {which} comes to {value}.
+# open: **Centre**, whether 1R precision of every system stays where it was is open here: so few runs
+#   are left that {which} may have moved.
+# :::
+# :::{finding} BCC17-F4R/1
+# holds: **Right**, Random falls as $1/t$.
+# refuted: **Right**, Random goes as $t$ to the power {value:.2f}.
+# open: -
+# :::
+# :::{finding} BCC17-F4R/3
+# holds: The others follow it.
+# refuted: The paper says that the others follow it, "up to linear constants". They do not:
+#   {which} goes as $t$ to the power {value:.2f}.
+# open: Whether the others follow it is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# **Why not as $1/t$?** A run hits if fewer than $n$ of its $t-1$ sampled items stand above the relevant
+# one. Let a share $q$ of all others do. About $tq$ of them are drawn, so that the run hits for sure as
+# long as $t$ is far below $n/q$, and misses for sure far beyond. Every relevant item has a size of its
+# own at which it is lost. A random ranking spreads $q$ evenly, and the mean over runs goes as $1/t$; a
+# ranking that puts relevant items high has more of its mass at small $q$, which is lost later. The slope
+# says how $q$ is distributed, and that differs from system to system.
+#
+# :::{admonition} The consequence
+# :class: important
+# Two curves with different slopes may cross, so that the size of the sample might decide which system
+# comes first. The density of judgements could not: one and the same factor multiplies every value under
+# AR. [Below](#sec-enough-negatives) it is counted how often it happens.
+# :::
+
+# %% [markdown] tags=["general"]
+# ## What else falls, and what does not
+#
+# ::::{predict} Recall divides by the number of relevant items that are left in the test. Half of the test ratings go. What becomes of recall@10, averaged over users with a relevant item left?
+# - it halves, as precision does
+# - it hardly changes
+# - it doubles, since users have half as many relevant items to find
+#
+# :::{finding} BCC17-C-NORM/2
+# holds: It hardly changes. From no test ratings to all, it would rise by {value} of its value, for
+#   {which}, where that is most.
+# refuted: It changes for some: from no test ratings to all, it would rise by {value} of its value for
+#   {which}.
+# open: It changes little, or not at all; these data leave that open.
+# :::
+# Hits and relevant items are thinned alike, and their ratio stays about what it was. Not quite: users
+# who keep a relevant item are rather those who had many.
+# ::::
+
 # %% tags=["hide-input"]
 slopes = chapter.metric_slopes(measured)
 title = chapter.metric_slopes_title(slopes)
@@ -248,6 +335,63 @@ HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.d
 # 95 % intervals. "Users with one": the mean is over users who have a relevant test item left.
 # ```
 
+# %% [markdown]
+# The paper says that recall is "quite unaffected", that MAP and nDCG rise slightly with density, nDCG@n
+# more clearly, and MRR as precision does.
+# :::{finding} BCC17-C-NORM/3
+# holds: MAP and nDCG do rise.
+# refuted: {which} does not rise by every one of them.
+# open: Whether MAP and nDCG rise for every system is open.
+# :::
+# :::{finding} BCC17-C-NORM/5
+# holds: It is slight.
+# refuted: Slight it is not: {value} of the value, for {which}.
+# open: Whether that is slight is open.
+# :::
+# :::{finding} BCC17-C-MRR/2
+# holds: MRR, over all users, lies on a line as precision does.
+# refuted: MRR does not lie on a line, even over all users: for {which} the line explains {value}. The
+#   first relevant item stands lower where there are fewer, and one over its rank is no straight
+#   function of their number.
+# open: Whether MRR lies on a line as precision does is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# **Over whom is averaged?** Recall, MAP, nDCG and MRR are undefined for users without a relevant test
+# item, and thinning makes more of them. Counted as 0, every metric would fall with the share of users
+# who still have one, whatever it measures. The figure leaves such users out. The paper does not say
+# what it did, and a comparison of datasets has to.
+
+# %% [markdown]
+# ## Does the order stay?
+#
+# :::{finding} BCC17-C-ORDER/2
+# holds: Yes. Of the pairs of systems that all test ratings tell apart, none is turned round where nine
+#   tenths of them are gone, under AR or under 1R.
+# refuted: No. Of the pairs of systems that all test ratings tell apart, {value} are turned round where
+#   nine tenths of them are gone.
+# open: Of the pairs of systems that all test ratings tell apart, {low} to {high} may be turned round
+#   where nine tenths of them are gone: too few are left to tell.
+# :::
+# :::{finding} BCC17-C-ORDER/3
+# holds: Nor by recall, MAP, nDCG or MRR, nor by larger target sets.
+# refuted: With other metrics and other sizes of target sets {value} are.
+# open: With other metrics and other sizes of target sets it is open.
+# :::
+# :::{finding} BCC17-C-ORDER/4
+# holds: The exception that the paper makes, extremes of sparsity, is one: with one rating in a hundred
+#   {value} pairs would no longer be told apart.
+# refuted: Not even one rating in a hundred would be too few to tell them apart.
+# open: From where on a difference is lost, [is asked below](#sec-enough-judgements).
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Verdicts
+#
+# A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
+# **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
+# What the verdicts on a claim mean is told in [chapter 1](01_design_alternatives.py).
+
 # %% tags=["hide-input"]
 results = {"systems": measured}
 verdicts = judge_chapter("sparsity bias", results)
@@ -255,3 +399,87 @@ HTML(verdict_cards(verdicts))
 
 # %% tags=["remove-cell"]
 state("sparsity bias", results, verdicts)
+
+# %% [markdown] tags=["general"]
+# ## Why
+#
+# ### One line is enough
+#
+# Let $h_u$ be the hits of user $u$ in the first $n$ places, and keep each test rating with chance $q$.
+# The list does not look at test ratings, so that every hit survives with chance $q$:
+#
+# $$\mathbb E\Big[\frac1{n|\mathcal U|}\sum_u h_u'\Big]=\frac{q}{n|\mathcal U|}\sum_u h_u .$$
+#
+# That is the whole of Figure 4, left, for any recommender. It takes no model of users or items, and no
+# random ranking "whose trend explains the others". Under 1R both the hits and the runs are thinned, and
+# their ratio has no $q$ left: Figure 4, centre. What the derivation asks for is that ratings are
+# missing *at random*, as they are where an experiment takes them out. In a dataset they are not: what
+# users do not rate is mostly what they do not like, or never saw, and two datasets of different density
+# differ in that as well.
+#
+# ### What a value can mean
+#
+# Unrated items count as failures. If every one of them were judged, some would turn out relevant, and
+# none of the known successes would be lost. So precision under AR is a *lower bound* of what complete
+# judgements would give, and one minus the share of items that are known to be rated lower is an upper
+# one: blue, and blue with grey, in {numref}`fig-lists`. Between the two, these data cannot tell. That
+# is what a value means: at least so much is known. A comparison means more, if the grey part is as good
+# for one system as for the other; whether it is, is the subject of the chapters on popularity.
+
+# %% [markdown] tags=["general"]
+# (sec-enough-negatives)=
+# ## How many sampled items are enough?
+#
+# (sec-enough-judgements)=
+# ## How many judgements are enough?
+#
+# ## What to report
+#
+# | you want to | do |
+# |---|---|
+# | report one value under AR | print $\rho$ beside it, which a random ranking would score, or their ratio |
+# | compare two datasets | not by AR precision, MRR, MAP or nDCG@n; by 1R at one fixed $t$, or by the ratio to $\rho$, and say that popularity may differ too |
+# | compare systems on one sparse test set | any metric, at its full density; look at the significance of each difference, not at the size of values |
+# | rank among sampled items | choose $t$ by the pairs that you want to tell apart, or compute the expectation over all samples, which is exact and costs one ranking |
+# | test on fewer ratings | leave out users or ratings at random, never the rare items; say how many runs are left |
+#
+# **When you review**, ask back if you see one of these.
+#
+# - *Values of two datasets side by side*, with the higher one called easier or better solved.
+# - *Recall or nDCG without its population*: were users without relevant items left out, or counted as 0?
+# - *A sample size without a reason*, most of all a small one that all baselines share.
+# - *A sparser test set, and "lower accuracy"*: by how much did $\rho$ fall?
+#
+# ## What we had to decide
+#
+# - **Thinning** keeps each test rating with one chance, relevant or not; users, candidates and training
+#   stay ([how](#dev-thinning)). If candidates were chosen anew from what is left, target sets would
+#   shrink with it, and precision would fall by less.
+# - **Users without relevant test items** count as 0 in precision and are left out of recall, MAP, nDCG
+#   and MRR ([more](#dev-users)).
+# - **1R in expectation** over all samples instead of one drawn sample ([how](#metric-expected)): the
+#   same number without the noise of drawing.
+# - **Intervals** come from resampling users ([more](#dev-intervals)), **training seeds** are
+#   {glue:text}`n_seeds` per fold ([more](#dev-training-seeds)).
+#
+# ## On your data
+#
+# ```bash
+# recbias run 02_sparsity_bias --dataset my_ratings.csv -p min_rating 4
+# ```
+#
+# The [rerun page](#rerun-own-table) says what the table must look like.
+#
+# ## Summary
+#
+# - Precision under AR goes in proportion to the density of judgements, for every system, by one line of
+#   algebra. Without $\rho$ beside it, its value says nothing about the recommender.
+# - 1R fixes the scale at $1/t$ and does not know density; what it knows instead is $t$.
+# - Judgements that are missing at random could not turn an order round in expectation; they may leave it
+#   unresolved.
+# - The size of a sample might, since systems may fall with $t$ at different rates.
+#
+# ```{seealso}
+# [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the
+# {doc}`scorecard </notebooks/scorecard>` with every claim of the four papers.
+# ```

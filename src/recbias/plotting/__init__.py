@@ -8,6 +8,7 @@ from recbias.plotting.designs import (
     plot_values,
 )
 from recbias.plotting.lemma import plot_bounds, plot_gaps
+from recbias.plotting.negatives import plot_enough, plot_orders
 from recbias.plotting.popularity import plot_cumulative
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
 from recbias.plotting.sparsity import plot_courses, plot_list_shares, plot_metric_slopes
@@ -21,9 +22,11 @@ __all__ = [
     "plot_courses",
     "plot_cumulative",
     "plot_designs",
+    "plot_enough",
     "plot_gaps",
     "plot_list_shares",
     "plot_metric_slopes",
+    "plot_orders",
     "plot_ranges",
     "plot_ranks",
     "plot_readings",

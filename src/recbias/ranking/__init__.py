@@ -1,5 +1,6 @@
 """Rank once: where every test rating stands in its target sets, and the top of every list."""
 
+from recbias.ranking.drawn import target_lists
 from recbias.ranking.passes import (
     REVISION,
     SAMPLING_REVISION,
@@ -36,5 +37,6 @@ __all__ = [
     "rank_once",
     "rank_unscored",
     "score_blocks",
+    "target_lists",
     "top_items",
 ]

@@ -1,12 +1,16 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), what its figures show (`panels`), what its criteria compute
-(`criteria`). What the paper says of all systems, or of none, is checked on data (`checks`).
+What the experiment is (`setup`), what its figures show (`panels`), and what its criteria compute
+(`criteria`). How many sampled negatives are enough: the order of systems at every size of target
+sets (`negatives`), and what follows from it (`turns`). How many judgments are enough (`densities`).
+What the paper says of all systems, or of none, is checked on data (`checks`).
 """
 
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
+from recbias.claims.sparsity_bias import criteria
 from recbias.claims.sparsity_bias.checks import sparsity_checks
-from recbias.claims.sparsity_bias.criteria import FUNCTIONS
+from recbias.claims.sparsity_bias.densities import densities_parameters
+from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
     MARKED,
@@ -26,6 +30,17 @@ from recbias.claims.sparsity_bias.setup import (
     protocols,
     removed_label,
 )
+from recbias.claims.sparsity_bias.turns import (
+    OF_NEGATIVES,
+    enough,
+    negatives_quoted,
+    negatives_table,
+    negatives_title,
+    turns_title,
+)
+
+FUNCTIONS = {**criteria.FUNCTIONS, **OF_NEGATIVES}
+"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
     "CHAPTER",
@@ -34,6 +49,9 @@ __all__ = [
     "MARKED",
     "REMOVED",
     "combined",
+    "densities_parameters",
+    "drawn_parameters",
+    "enough",
     "figure_4",
     "figure_4_title",
     "joined",
@@ -44,8 +62,12 @@ __all__ = [
     "metric_slopes",
     "metric_slopes_title",
     "metrics",
+    "negatives_quoted",
+    "negatives_table",
+    "negatives_title",
     "protocols",
     "removed_label",
     "sparsity_checks",
     "target_sizes",
+    "turns_title",
 ]

@@ -194,22 +194,21 @@ def metric_slopes(results: Results) -> pd.DataFrame:
         the value goes in proportion to the share and 0 where it stays; NaN where a value is 0.
     """
     rows = []
-    for label, words in _FOLLOWED.items():
+    for label, (words, chosen) in _FOLLOWED.items():
         labels = kept_labels(results, label)
-        for metric in map(str, results.grid.parsed_metrics[label]):
-            if (labels[100], metric) not in (results.grid.replicates or ()):
+        for metric in results.grid.parsed_metrics[label]:
+            if chosen and metric.name not in chosen:
                 continue
-            name = words.format(metric.partition("|")[0])
+            name = words.format(str(metric).partition("|")[0])
             for system in results.systems:
-                found = slope(
-                    {kept: results[system, each, metric] for kept, each in labels.items()}
-                )
+                course = {k: results[system, each, str(metric)] for k, each in labels.items()}
+                found = slope(course)
                 rows.append((name, system, found.value, *found.interval))
     return pd.DataFrame(rows, columns=["metric", "system", "slope", "low", "high"])
 
 
-_FOLLOWED = {"AR": "{}", "liked": "{}, users with one", "all-1R": "1R{}"}
-"""What metrics under a label are called, users with one being those with a relevant item left."""
+_FOLLOWED = {"AR": ("{}", ("P",)), "liked": ("{}, users with one", ()), "all-1R": ("1R{}", ("P",))}
+"""What metrics under a label are called, and which are shown; all if none is named."""
 
 
 def metric_slopes_title(slopes: pd.DataFrame) -> str:
