@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recbias import line_up
-from recbias.claims import design_alternatives
+from recbias.claims import design_alternatives, sparsity_bias
 from recbias.recommenders import System, bcc17_grid
 
 CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
@@ -54,8 +54,16 @@ def _design_alternatives() -> dict[str, PlantedGrid]:
     }
 
 
+def _sparsity_bias() -> dict[str, PlantedGrid]:
+    protocols, tests = sparsity_bias.protocols(MIN_RATING)
+    metrics = sparsity_bias.metrics(CUTOFF, SIZE, (100, 400, 700, 1000))
+    kept = {"tests": tests, "replicates": sparsity_bias.combined(metrics)}
+    return {"systems": PlantedGrid(line_up("bcc17"), protocols, metrics, kept)}
+
+
 PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
     "design alternatives": _design_alternatives,
+    "sparsity bias": _sparsity_bias,
     "popularity bias": dict,
 }
 """By topic the grids of its chapter, by the name under which each is stored."""

@@ -1,14 +1,19 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), and what its figures show (`panels`). How many sampled negatives
-are enough: the order of systems at every size of target sets (`negatives`), and what follows from
-it (`turns`).
+What the experiment is (`setup`), what its figures show (`panels`), what its criteria compute
+(`criteria`). What the paper says of all systems, or of none, is checked on data (`checks`). How
+many sampled negatives are enough: the order of systems at every size of target sets (`negatives`),
+and what follows from it (`turns`).
 """
 
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.non_personalised import baseline_grid, baselines, predictions_table
+from recbias.claims.sparsity_bias.checks import sparsity_checks
+from recbias.claims.sparsity_bias.criteria import FUNCTIONS as OF_CRITERIA
 from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
@@ -21,6 +26,8 @@ from recbias.claims.sparsity_bias.panels import (
     list_shares_title,
     metric_slopes,
     metric_slopes_title,
+    predictions,
+    predictions_title,
 )
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
@@ -38,7 +45,7 @@ from recbias.claims.sparsity_bias.turns import (
     turns_title,
 )
 
-FUNCTIONS: Mapping[str, Function] = {**OF_NEGATIVES}
+FUNCTIONS: Mapping[str, Function] = {**OF_CRITERIA, **OF_PREDICTIONS, **OF_NEGATIVES}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
@@ -47,6 +54,8 @@ __all__ = [
     "FUNCTIONS",
     "MARKED",
     "REMOVED",
+    "baseline_grid",
+    "baselines",
     "combined",
     "drawn_parameters",
     "enough",
@@ -63,8 +72,12 @@ __all__ = [
     "negatives_quoted",
     "negatives_table",
     "negatives_title",
+    "predictions",
+    "predictions_table",
+    "predictions_title",
     "protocols",
     "removed_label",
+    "sparsity_checks",
     "target_sizes",
     "turns_title",
 ]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from recbias.claims.quantities import slope
 from recbias.experiment import Results
+from recbias.makers import Table
+from recbias.theory import FORMS
 
 __all__ = [
     "FIGURE_4",
@@ -20,6 +24,8 @@ __all__ = [
     "list_shares_title",
     "metric_slopes",
     "metric_slopes_title",
+    "predictions",
+    "predictions_title",
 ]
 
 MARKED = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
@@ -218,4 +224,40 @@ def metric_slopes_title(slopes: pd.DataFrame) -> str:
     return (
         f"Half of the test ratings leave {left[most]:.0f} % of {most},\n"
         f"and {left[least]:.0f} % of {least} (medians)"
+    )
+
+
+def predictions(results: Results, table: Table) -> pd.DataFrame:
+    """Divide what rankings score under AR, which are the same for all users, by what is predicted.
+
+    Parameters
+    ----------
+    results
+        Of the grid `baselines`.
+    table
+        Of :func:`recbias.claims.non_personalised.predicted`.
+
+    Returns
+    -------
+    DataFrame
+        A row per ``form`` of the prediction and ``system``: ``predicted``, and ``value``, the
+        measured one over it, with its 95 % interval over users, ``low`` to ``high``.
+    """
+    metric = str(results.metric("AR", "P"))
+    rows = []
+    for form, system in product(FORMS, results.systems):
+        number = float(table[{"quantity": form, "label": "AR", "system": system}].value)
+        found = results[system, "AR", metric]
+        ratios = np.array([found.value, *found.interval]) / (number or np.nan)
+        rows.append((form, system, number, *ratios))
+    return pd.DataFrame(rows, columns=["form", "system", "predicted", "value", "low", "high"])
+
+
+def predictions_title(found: pd.DataFrame) -> str:
+    """Say how far the forms of the prediction are off, each where it is farthest."""
+    off = {form: own.set_index("system")["value"] for form, own in found.groupby("form")}
+    printed, odds = (off[form].iloc[(off[form].map(np.log).abs()).argmax()] for form in FORMS)
+    return (
+        f"Measured precision is up to {printed:.2f} times what Eq. 3 predicts,\n"
+        f"and {odds:.2f} times what the odds of each item do"
     )
