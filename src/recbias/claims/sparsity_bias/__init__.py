@@ -3,7 +3,7 @@
 What the experiment is (`setup`), what its figures show (`panels`), what its criteria compute
 (`criteria`). What the paper says of all systems, or of none, is checked on data (`checks`). How
 many sampled negatives are enough: the order of systems at every size of target sets (`negatives`),
-and what follows from it (`turns`).
+and what follows from it (`turns`). How many judgments are enough (`densities`).
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines, predictions_table
 from recbias.claims.sparsity_bias.checks import sparsity_checks
 from recbias.claims.sparsity_bias.criteria import FUNCTIONS as OF_CRITERIA
+from recbias.claims.sparsity_bias.densities import densities_parameters
 from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
@@ -57,6 +58,7 @@ __all__ = [
     "baseline_grid",
     "baselines",
     "combined",
+    "densities_parameters",
     "drawn_parameters",
     "enough",
     "figure_4",
