@@ -672,6 +672,131 @@ Markdown(chapter.negatives_table(drawn))
 #
 # The [rerun page](#rerun-own-table) says what the table must look like.
 #
+# ## Exercises
+#
+# Four, from easy to hard, with starter code to be completed where the dots are, and a check that says
+# whether the answer is right. The checks need the installed package and nothing else.
+#
+# ````{exercise} What is left
+# :label: ex-thinned
+#
+# A recommender has $P@10=0.18$ under AR, on data where a random ranking is expected to score
+# $\rho=0.0045$; under 1R, with $t=100$, it has $1RP@10=0.062$. Six of ten test ratings are taken out at
+# random; training, candidates, users and lists stay. What do you expect of its precision, of $\rho$, of
+# the ratio of the two, and of $1RP@10$?
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_thinned
+#
+# check_thinned(precision=..., rho=..., ratio=..., runs=...)
+# ```
+# ````
+#
+# ````{solution} ex-thinned
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_thinned
+#
+# kept = 0.4
+# check_thinned(precision=0.18 * kept, rho=0.0045 * kept, ratio=0.18 / 0.0045, runs=0.062)
+# ```
+#
+# Hits and relevant items are test ratings, of which four of ten stay; the lists have as many places as
+# before, and target sets as many items. Under 1R hits and runs fall by the same factor.
+# ````
+#
+# ````{exercise} Apart or shared
+# :label: ex-shared
+#
+# In a run, A hits with chance 0.7 over all samples and B with chance 0.5. What is the chance that B hits
+# and A does not: at most, and at least, if both are ranked in one sample?
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_shared
+#
+# check_shared(most=..., least=...)
+# ```
+# ````
+#
+# ````{solution} ex-shared
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_shared
+#
+# check_shared(most=min(0.5, 1 - 0.7), least=max(0, 0.5 - 0.7))
+# ```
+#
+# At most as often as B hits, and at most as often as A misses. At least as often as B hits more often
+# than A does, which is never. Which of them it is depends on the items above both.
+# ````
+#
+# ````{exercise} Two systems that turn
+# :label: ex-turn
+#
+# Two runs, 20 other items in the pool of each, and $n=1$. Give the numbers of items that A and B put
+# above the relevant item of each run, so that A leads in expectation where one other item is sampled,
+# and B where all 20 are ranked.
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_turn
+#
+# check_turn(above_a=(..., ...), above_b=(..., ...))
+# ```
+# ````
+#
+# ````{solution} ex-turn
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_turn
+#
+# check_turn(above_a=(3, 3), above_b=(0, 15))
+# ```
+#
+# With one item drawn, a run hits with chance $1-a/20$, so that the *mean* rank decides; among all items
+# it is the very top. A is good on average, and B is excellent or poor.
+# ````
+#
+# ````{exercise} One drawn evaluation
+# :label: ex-drawn
+#
+# Each run of A hits with chance $a$, each of B with chance $b$, and all of them draw samples of their
+# own. With what chance does one evaluation put B ahead? Count half of the ties.
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_drawn
+#
+# def wrong(a, b, n_runs):
+#     return ...  # the chance that B has more hits, and half of that of a tie
+#
+# check_drawn(wrong)
+# ```
+# ````
+#
+# ````{solution} ex-drawn
+# :class: dropdown
+#
+# ```python
+# from math import comb
+#
+# from recbias.exercises.sparsity_bias import check_drawn
+#
+# def hits(chance, n_runs):
+#     return [comb(n_runs, k) * chance**k * (1 - chance) ** (n_runs - k) for k in range(n_runs + 1)]
+#
+# def wrong(a, b, n_runs):
+#     own, other = hits(a, n_runs), hits(b, n_runs)
+#     return sum(other[k] * (sum(own[:k]) + own[k] / 2) for k in range(n_runs + 1))
+#
+# check_drawn(wrong)
+# ```
+#
+# In an evaluation every run has a chance of its own, and there are many: the two distributions then come
+# from products of many factors, and everything else stays.
+# ````
+#
 # ## Summary
 #
 # - Precision under AR goes in proportion to the density of judgements, for every system, by one line of
