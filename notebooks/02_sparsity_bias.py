@@ -464,12 +464,12 @@ record = "02_sparsity_bias/checks"
 checked = {**made, "grids": [measured.grid.to_dict()]}
 checks = makers.run_maker(record, dataset, parameters=checked, record=record)
 
-# %% tags=["remove-output"]
+# %%
 record = "02_sparsity_bias/negatives"
 asked = chapter.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
 drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
 
-# %% tags=["remove-output"]
+# %%
 record = "02_sparsity_bias/densities"
 asked = chapter.densities_parameters(measured.grid, cutoff=cutoff, size=size)
 densities = makers.run_maker(record, dataset, parameters=asked, record=record)
@@ -523,8 +523,8 @@ state("sparsity bias", results, verdicts)
 # $$q(t)=P(H<n),\qquad H\sim\operatorname{Hypergeometric}(N,a,t-1).$$
 #
 # The mean of $q(t)/n$ over runs is the expected $1RP@n$: one ranking of all items tells it at every $t$.
-# Here it is computed at forty sizes even in $\log t$, from 2 to the catalogue. If two systems change
-# places between two of them, bisection finds where.
+# This page has it at 40 sizes, even in $\log t$, up to that of all items. If two systems change places
+# between two of these, bisection finds where.
 #
 # ::::{predict} Among 99 sampled items system A comes before B. Among all items, B comes before A. You repeat the draw a hundred times and average. Which order do you find?
 # - that of all items, since the noise of drawing cancels
@@ -548,8 +548,8 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 # :alt: Lines of the ranks of all systems against the number of sampled items, on a logarithmic axis.
 #
 # Ranks by expected 1RP, the best on top, against the number of sampled items; on the right nothing is
-# left to sample. In colour: up to a few systems, by the span of their ranks. Dashed: the size that this chapter
-# uses. Each system is trained once per fold here, and has its order among all items as its goal.
+# left to sample. Up to three systems stand out by the span of their ranks. Dashed: the size that this
+# chapter uses. Each system is trained once per fold here.
 # ```
 
 # %% [markdown]
@@ -578,9 +578,9 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 # its own $q(t)$, and the distribution of the difference between two sums of hits is exact. The chance
 # of the wrong sign is read from it; equal sums count half, as if a coin was tossed.
 #
-# Let both systems be ranked in the **same samples**, as is usual. Now the two hits of a
-# run depend on each other, in a way that numbers of items above do not tell: *which* items are above
-# matters. What holds whatever they have in common is a bound. If at most $\mu$ runs are expected to be
+# If both systems are ranked in the **same samples**, as they are where one sample is drawn for all, then
+# the two hits of a run depend on each other, in a way that numbers of items above do not tell: *which*
+# items are above matters. What holds whatever they have in common is a bound. If at most $\mu$ runs are expected to be
 # hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is the expected lead,
 #
 # $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big),\qquad
@@ -602,8 +602,8 @@ HTML(plotting.downloads(figure, table, f"enough-{measured.dataset['name']}"))
 # :alt: A matrix of systems by systems; each cell has the number of sampled items that are enough for the pair.
 #
 # Sampled items that are enough for each pair, with the systems in the order that all items give them.
-# Upper right: every run has a sample of its own. Lower left: samples are shared, and what is written
-# holds whatever the two have in common. White: all items do not order the pair beyond chance.
+# Above the diagonal: a sample of its own for every run. Below it: shared samples, whatever the systems
+# may have in common. White: pairs whose order among all items may be chance.
 # ```
 
 # %% tags=["remove-cell"]
@@ -618,13 +618,12 @@ for name, text in chapter.negatives_quoted(drawn).items():
 #   there are.
 # open: -
 # :::
-# The table lists pairs by the number that they need.
 
 # %% tags=["hide-input"]
 Markdown(chapter.negatives_table(drawn))
 
 # %% [markdown] tags=["general"]
-# The difference is that of 1RP where nothing is sampled, with its 95 % interval; *turn at* is the number
+# Pairs by what they need. The difference is that of 1RP where nothing is sampled, with its 95 % interval; *turn at* is the number
 # of sampled items from which on the pair is in that order, with those between which its difference is
 # not resolved; the last two columns are numbers that are enough.
 #
@@ -742,6 +741,131 @@ HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 # ```
 #
 # The [rerun page](#rerun-own-table) says what the table must look like.
+#
+# ## Exercises
+#
+# Four, from easy to hard, with starter code to be completed where the dots are, and a check that says
+# whether the answer is right. The checks need the installed package and nothing else.
+#
+# ````{exercise} What is left
+# :label: ex-thinned
+#
+# A recommender has $P@10=0.18$ under AR, on data where a random ranking is expected to score
+# $\rho=0.0045$; under 1R, with $t=100$, it has $1RP@10=0.062$. Six of ten test ratings are taken out at
+# random; training, candidates, users and lists stay. What do you expect of its precision, of $\rho$, of
+# the ratio of the two, and of $1RP@10$?
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_thinned
+#
+# check_thinned(precision=..., rho=..., ratio=..., runs=...)
+# ```
+# ````
+#
+# ````{solution} ex-thinned
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_thinned
+#
+# kept = 0.4
+# check_thinned(precision=0.18 * kept, rho=0.0045 * kept, ratio=0.18 / 0.0045, runs=0.062)
+# ```
+#
+# Hits and relevant items are test ratings, of which four of ten stay; the lists have as many places as
+# before, and target sets as many items. Under 1R hits and runs fall by the same factor.
+# ````
+#
+# ````{exercise} Apart or shared
+# :label: ex-shared
+#
+# In a run, A hits with chance 0.7 over all samples and B with chance 0.5. What is the chance that B hits
+# and A does not: at most, and at least, if both are ranked in one sample?
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_shared
+#
+# check_shared(most=..., least=...)
+# ```
+# ````
+#
+# ````{solution} ex-shared
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_shared
+#
+# check_shared(most=min(0.5, 1 - 0.7), least=max(0, 0.5 - 0.7))
+# ```
+#
+# At most as often as B hits, and at most as often as A misses. At least as often as B hits more often
+# than A does, which is never. Which of them it is depends on the items above both.
+# ````
+#
+# ````{exercise} Two systems that turn
+# :label: ex-turn
+#
+# Two runs, 20 other items in the pool of each, and $n=1$. Give the numbers of items that A and B put
+# above the relevant item of each run, so that A leads in expectation where one other item is sampled,
+# and B where all 20 are ranked.
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_turn
+#
+# check_turn(above_a=(..., ...), above_b=(..., ...))
+# ```
+# ````
+#
+# ````{solution} ex-turn
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_turn
+#
+# check_turn(above_a=(3, 3), above_b=(0, 15))
+# ```
+#
+# With one item drawn, a run hits with chance $1-a/20$, so that the *mean* rank decides; among all items
+# it is the very top. A is good on average, and B is excellent or poor.
+# ````
+#
+# ````{exercise} One drawn evaluation
+# :label: ex-drawn
+#
+# Each run of A hits with chance $a$, each of B with chance $b$, and all of them draw samples of their
+# own. With what chance does one evaluation put B ahead? Count half of the ties.
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_drawn
+#
+# def wrong(a, b, n_runs):
+#     return ...  # the chance that B has more hits, and half of that of a tie
+#
+# check_drawn(wrong)
+# ```
+# ````
+#
+# ````{solution} ex-drawn
+# :class: dropdown
+#
+# ```python
+# from math import comb
+#
+# from recbias.exercises.sparsity_bias import check_drawn
+#
+# def hits(chance, n_runs):
+#     return [comb(n_runs, k) * chance**k * (1 - chance) ** (n_runs - k) for k in range(n_runs + 1)]
+#
+# def wrong(a, b, n_runs):
+#     own, other = hits(a, n_runs), hits(b, n_runs)
+#     return sum(other[k] * (sum(own[:k]) + own[k] / 2) for k in range(n_runs + 1))
+#
+# check_drawn(wrong)
+# ```
+#
+# In an evaluation every run has a chance of its own, and there are many: the two distributions then come
+# from products of many factors, and everything else stays.
+# ````
 #
 # ## Summary
 #
