@@ -474,9 +474,14 @@ record = "02_sparsity_bias/densities"
 asked = chapter.densities_parameters(measured.grid, cutoff=cutoff, size=size)
 densities = makers.run_maker(record, dataset, parameters=asked, record=record)
 
+# %%
+record = "02_sparsity_bias/saturation"
+worlds = makers.run_maker(record, None, parameters=chapter.SATURATION, record=record)
+
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
 results |= {"checks": checks, "negatives": drawn, "densities": densities}
+results |= {"saturation": worlds}
 verdicts = judge_chapter("sparsity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -508,6 +513,55 @@ state("sparsity bias", results, verdicts)
 # one: blue, and blue with grey, in {numref}`fig-lists`. Between the two, these data cannot tell. That
 # is what a value means: at least so much is known. A comparison means more, if the grey part is as good
 # for one system as for the other; whether it is, is the subject of the chapters on popularity.
+
+# %% [markdown] tags=["general"]
+# ### And if everything were judged?
+#
+# At "extremely high" density, says the paper, recall, MAP and nDCG "saturate" too, and converge to "the
+# ratio of positive versus negative ratings". No dataset can show that, but a
+# [simulated world](#data-worlds) can: there every user has a true rating of every item, and any share of
+# them may be judged.
+
+# %% tags=["hide-input"]
+panels = chapter.saturation_panels(worlds)
+shown = {
+    "across": ["% judged"] * len(panels),
+    "up": "value",
+    "marked": chapter.SATURATION["systems"],
+}
+figure = plotting.plot_courses(panels, title=chapter.saturation_title(panels), **shown)
+glue("fig_saturation", figure, display=False)
+HTML(plotting.downloads(figure, chapter.joined(panels), "saturation"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_saturation
+# :name: fig-saturation
+# :alt: MAP, nDCG and recall of four systems against the share of all pairs outside training that is judged, beside the ratio of positive to negative ratings.
+#
+# Metrics as ever more of the truth is judged, in worlds with the shares and the skew of MovieLens 1M, the
+# same in every edition. Whiskers: 95 % intervals over worlds. Lines: the ratio that the paper names.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-C-SATUR/1
+# holds: MAP converges to that ratio for every system.
+# refuted: MAP does not converge to that ratio for every system: in one case it ends at {value:.2f} times
+#   the ratio. A random list may, whose precision is the share of positive ratings at any depth. A list
+#   that is better than random stays above it, wherever everything is judged.
+# open: Whether MAP converges to that ratio is open.
+# :::
+# :::{finding} BCC17-C-SATUR/2
+# holds: So does recall.
+# refuted: Recall at a cutoff cannot: a list of ten holds few of hundreds of relevant items, and a random
+#   one ends at {value:.2f} times the ratio.
+# open: Whether recall does is open.
+# :::
+# :::{finding} BCC17-C-SATUR/3
+# holds: So does nDCG.
+# refuted: Nor does nDCG, which ends at {value:.2f} times the ratio for a random list: its discount is
+#   slow, and a whole list holds every relevant item somewhere.
+# open: Whether nDCG does is open.
+# :::
 
 # %% [markdown] tags=["general"]
 # (sec-enough-negatives)=

@@ -37,9 +37,12 @@ from recbias.claims.sparsity_bias.panels import (
     metric_slopes_title,
     predictions,
     predictions_title,
+    saturation_panels,
+    saturation_title,
     told_apart,
     told_apart_title,
 )
+from recbias.claims.sparsity_bias.saturation import SATURATION
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
     combined,
@@ -71,6 +74,7 @@ __all__ = [
     "FUNCTIONS",
     "MARKED",
     "REMOVED",
+    "SATURATION",
     "baseline_grid",
     "baselines",
     "combined",
@@ -97,6 +101,8 @@ __all__ = [
     "predictions_title",
     "protocols",
     "removed_label",
+    "saturation_panels",
+    "saturation_title",
     "sparsity_checks",
     "target_sizes",
     "told_apart",
