@@ -524,12 +524,9 @@ state("sparsity bias", results, verdicts)
 
 # %% tags=["hide-input"]
 panels = chapter.saturation_panels(worlds)
-shown = {
-    "across": ["% judged"] * len(panels),
-    "up": "value",
-    "marked": chapter.SATURATION["systems"],
-}
-figure = plotting.plot_courses(panels, title=chapter.saturation_title(panels), **shown)
+shown = {"across": ["% judged"] * len(panels), "up": "value"}
+shown |= {"title": chapter.saturation_title(panels), "marked": chapter.SATURATION["systems"]}
+figure = plotting.plot_courses(panels, **shown)
 glue("fig_saturation", figure, display=False)
 HTML(plotting.downloads(figure, chapter.joined(panels), "saturation"))
 
@@ -608,8 +605,8 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 
 # %% [markdown]
 # :::{finding} own/NEGATIVES-TURNED
-# holds: Among {glue:text}`n_others` sampled items {value} pairs of systems come in the reverse of the
-#   order that all items give them, beyond chance for both.
+# holds: Pairs of systems that come in the reverse order among {glue:text}`n_others` sampled items, beyond
+#   chance for both: {value}.
 # refuted: Among {glue:text}`n_others` sampled items no pair of systems comes in the reverse of the
 #   order that all items give it.
 # open: Among {glue:text}`n_others` sampled items {low} to {high} pairs of systems come in the reverse

@@ -255,10 +255,16 @@ def _draw_course(axis: Axes, rows: pd.DataFrame, **look: Any) -> None:
     axis.plot(rows["place"], rows["predicted"], color=look["color"], linewidth=1.2, zorder=1)
 
 
+_APART = 2
+"""Places of an axis in logarithms are written if one is so many times the other."""
+
+
 def _scale_logs(axis: Axes, places: Sequence[float]) -> None:
     """Put both axes in logarithms, with the ends and the middle of the places written."""
     axis.set(xscale="log", yscale="log")
-    written = [places[0], places[len(places) // 2], places[-1]]
+    middle = min(places, key=lambda place: abs(np.log(place**2 / (places[0] * places[-1]))))
+    apart = min(middle / places[0], places[-1] / middle) >= _APART
+    written = [places[0], *([middle] if apart else []), places[-1]]
     axis.set_xticks(written, [f"{place:g}" for place in written])
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.yaxis.set_minor_formatter(NullFormatter())
