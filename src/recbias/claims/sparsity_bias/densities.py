@@ -252,8 +252,8 @@ def _critical_share(
         logarithms = np.log(np.maximum(values, 1e-300))
         crossings = [_crossing(shares, row, np.log(CRITICAL)) for row in logarithms]
         found = np.concatenate([found, crossings])
-        near = np.clip([found[0] / 10, found[0] * 10], least, 1.0)
-        shares = np.geomspace(*near, _N_SHARES // 2)
+        first, last = max(least, found[0] / 10), min(1.0, found[0] * 10)
+        shares = np.geomspace(first, last, _N_SHARES // 2)
     return found
 
 
