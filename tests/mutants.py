@@ -231,6 +231,8 @@ def _only_differs(old: Record, new: Record, *names: str) -> bool:
 def _nothing_between(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "region"):
         return ""
+    if not old.decides:
+        return "what decides nothing is shown whatever its region"
     if old.measure == "tau":
         # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
         pairs = len(old.systems) * (len(old.systems) - 1) // 2
@@ -245,6 +247,25 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
 
 def _sides(region: Region, value: float) -> str:
     return region.verdict(value, value)
+
+
+def _no_deviation_is_the_end(old: Record, new: Record, claim: str) -> str:
+    """A deviation is |x - 1|, rounded as numbers near 1 are: few decimal fractions are one."""
+    if not _only_differs(old, new, "region"):
+        return ""
+    if old.measure != "deviation" and old.name != "off_prediction":
+        return ""
+    end = min(old.region.most, old.region.below)
+    same = end == min(new.region.most, new.region.below)
+    reached = end in ((1 + end) - 1, 1 - (1 - end))
+    return "no deviation is that number" if same and not reached else ""
+
+
+def _unmended(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "corrected") or new.corrected:
+        return ""
+    mended = any(record.corrects for record in criteria()[claim].records)
+    return "" if mended else "the claim has no corrected form, from which a record could be missing"
 
 
 def _either_order(old: Record, new: Record, claim: str) -> str:
@@ -262,7 +283,9 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
 def _no_interval(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "exact"):
         return ""
-    if old.measure in ("check", "statistic", "significance") or old.name == "of_ceiling":
+    # "predicted" are counts of items and lists, which resampling leaves alone.
+    known = ("of_ceiling", "predicted")
+    if old.measure in ("check", "statistic", "significance") or old.name in known:
         return "a number without an interval is exact"
     if not old.decides:
         return "what decides nothing shows its value, whatever its interval"
@@ -278,7 +301,14 @@ def _claim_says_so(old: Record, new: Record, claim: str) -> str:
     return ""
 
 
-RULES = (_nothing_between, _either_order, _no_interval, _claim_says_so)
+RULES = (
+    _nothing_between,
+    _no_deviation_is_the_end,
+    _unmended,
+    _either_order,
+    _no_interval,
+    _claim_says_so,
+)
 
 
 # -- judging them --------------------------------------------------------------------------------
