@@ -249,18 +249,6 @@ def _sides(region: Region, value: float) -> str:
     return region.verdict(value, value)
 
 
-def _no_deviation_is_the_end(old: Record, new: Record, claim: str) -> str:
-    """A deviation is |x - 1|, rounded as numbers near 1 are: few decimal fractions are one."""
-    if not _only_differs(old, new, "region"):
-        return ""
-    if old.measure != "deviation" and old.name != "off_prediction":
-        return ""
-    end = min(old.region.most, old.region.below)
-    same = end == min(new.region.most, new.region.below)
-    reached = end in ((1 + end) - 1, 1 - (1 - end))
-    return "no deviation is that number" if same and not reached else ""
-
-
 def _unmended(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "corrected") or new.corrected:
         return ""
@@ -303,7 +291,6 @@ def _claim_says_so(old: Record, new: Record, claim: str) -> str:
 
 RULES = (
     _nothing_between,
-    _no_deviation_is_the_end,
     _unmended,
     _either_order,
     _no_interval,
