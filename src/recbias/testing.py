@@ -249,7 +249,11 @@ def _check_coverage(
     promise(found.any(), _NO_SCORE)
 
 
-def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:
+def naive_list(
+    scores: Mapping[int, float],
+    ties: Sequence[int],
+    unscored: Mapping[int, float | Fraction] | None = None,
+) -> list[int]:
     """Sort items by score, largest first; equal scores in the order of `ties`, NaN left out.
 
     Parameters
@@ -258,6 +262,8 @@ def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:
         NaN = not computable.
     ties : sequence of int
         All items, those first that win a tie.
+    unscored : mapping of item to number, optional
+        By what items that are not computable are put below all others, largest first.
 
     Returns
     -------
@@ -268,9 +274,15 @@ def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:
     --------
     >>> naive_list({1: 0.5, 2: 0.7, 3: 0.5, 4: math.nan}, ties=[3, 1, 2, 4])
     [2, 3, 1]
+    >>> naive_list({1: math.nan, 2: -0.7, 3: math.nan}, ties=[1, 2, 3], unscored={1: 4, 3: 9})
+    [2, 3, 1]
     """
     listed = [item for item in scores if not math.isnan(scores[item])]
-    return sorted(listed, key=lambda item: (-scores[item], ties.index(item)))
+    listed.sort(key=lambda item: (-scores[item], ties.index(item)))
+    if unscored is None:
+        return listed
+    below = [item for item in scores if math.isnan(scores[item])]
+    return listed + sorted(below, key=lambda item: (-unscored[item], ties.index(item)))
 
 
 def naive_measure(

@@ -16,7 +16,13 @@ from matplotlib.ticker import NullFormatter
 
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, row_height, wrapped
 
-__all__ = ["plot_courses", "plot_list_shares", "plot_metric_slopes"]
+__all__ = [
+    "plot_courses",
+    "plot_list_shares",
+    "plot_metric_slopes",
+    "plot_predictions",
+    "plot_told_apart",
+]
 
 
 def plot_list_shares(shares: pd.DataFrame, *, title: str) -> Figure:
@@ -92,6 +98,75 @@ def plot_metric_slopes(slopes: pd.DataFrame, *, title: str) -> Figure:
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.grid(visible=False, axis="y")
     axis.set_xlabel("slope (0: stays as it is, 1: in proportion)")
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_predictions(found: pd.DataFrame, *, title: str) -> Figure:
+    """Plot measured over predicted precision, a row per ranking and a mark per prediction.
+
+    Parameters
+    ----------
+    found
+        As :func:`recbias.claims.sparsity_bias.predictions` gives them.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        Marks with 95 % intervals of the measured value; at 1 it is what was predicted.
+    """
+    systems = list(dict.fromkeys(found["system"]))
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.9 + 0.42 * len(systems)))
+    colours = sns.color_palette("colorblind")
+    for number, (form, own) in enumerate(found.groupby("form", sort=False)):
+        places = np.arange(len(systems)) + 0.3 * (number - 0.5)
+        errors = np.array([own["value"] - own["low"], own["high"] - own["value"]])
+        axis.errorbar(
+            own["value"], places, xerr=np.maximum(errors, 0), fmt="os"[number], markersize=7,
+            elinewidth=1.4, color=colours[number], label=f"predicted by {form}",
+        )  # fmt: skip
+    axis.axvline(1, color="0.25", linewidth=1.2, zorder=1)
+    axis.set_yticks(range(len(systems)), systems)
+    axis.set_ylim(len(systems) - 0.5, -0.5)
+    axis.grid(visible=False, axis="y")
+    axis.set_xlabel("measured precision / predicted precision")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_told_apart(curves: pd.DataFrame, *, title: str) -> Figure:
+    """Plot how many pairs of systems are told apart, against the share of judgements there is.
+
+    Parameters
+    ----------
+    curves
+        As :func:`recbias.claims.sparsity_bias.told_apart` gives them.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        A line per design in a band of what the data leave open.
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 3.9))
+    colours = sns.color_palette("colorblind")
+    for number, (design, own) in enumerate(curves.groupby("design", sort=False)):
+        axis.fill_between(
+            own["kept"], own["low"], own["high"], color=colours[number], alpha=0.2, linewidth=0
+        )
+        axis.plot(
+            own["kept"], own["pairs"], color=colours[number], linewidth=2,
+            linestyle=("-", "--", "-.", ":")[number % 4], label=design,
+        )  # fmt: skip
+    axis.set(xscale="log", xlabel="test ratings kept, %", ylabel="pairs told apart")
+    axis.xaxis.set_major_formatter(SHORT)
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.set_ylim(bottom=0)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
 

@@ -6,6 +6,12 @@ Closed forms, as functions of a split, of lists or of a table of ranks.
 or predict.
 """
 
+from recbias.theory.drawn import (
+    chances_of_orders,
+    fill_hit_chances,
+    hit_chances,
+    shared_sample_bounds,
+)
 from recbias.theory.hypergeometric import hypergeometric_cdf, hypergeometric_mean
 from recbias.theory.non_personalised import (
     FORMS,
@@ -31,9 +37,12 @@ __all__ = [
     "FORMS",
     "RunBounds",
     "SplitStatistics",
+    "chances_of_orders",
     "expected_gain",
     "expected_hit",
     "expected_precision",
+    "fill_hit_chances",
+    "hit_chances",
     "hypergeometric_cdf",
     "hypergeometric_mean",
     "item_rates",
@@ -45,5 +54,6 @@ __all__ = [
     "relevant_share",
     "run_bounds",
     "run_depths",
+    "shared_sample_bounds",
     "split_statistics",
 ]
