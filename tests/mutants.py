@@ -232,6 +232,8 @@ def _only_differs(old: Record, new: Record, *names: str) -> bool:
 def _nothing_between(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "region"):
         return ""
+    if not old.decides:
+        return "what decides nothing is shown whatever its region"
     if old.measure == "tau":
         # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
         pairs = len(old.systems) * (len(old.systems) - 1) // 2
@@ -246,6 +248,13 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
 
 def _sides(region: Region, value: float) -> str:
     return region.verdict(value, value)
+
+
+def _unmended(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "corrected") or new.corrected:
+        return ""
+    mended = any(record.corrects for record in criteria()[claim].records)
+    return "" if mended else "the claim has no corrected form, from which a record could be missing"
 
 
 def _either_order(old: Record, new: Record, claim: str) -> str:
@@ -263,7 +272,9 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
 def _no_interval(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "exact"):
         return ""
-    if old.measure in ("check", "statistic", "significance") or old.name == "of_ceiling":
+    # "predicted" are counts of items and lists, which resampling leaves alone.
+    known = ("of_ceiling", "predicted")
+    if old.measure in ("check", "statistic", "significance") or old.name in known:
         return "a number without an interval is exact"
     if old.measure == "function" and not any(
         measured(topic_of(claim), term.table) for term in old.of
@@ -305,7 +316,7 @@ def _same_course(old: Record, new: Record, claim: str) -> str:
     return "a course is the same, whichever of its places names it" if same else ""
 
 
-RULES = (_nothing_between, _either_order, _no_interval, _claim_says_so, _same_course)
+RULES = (_nothing_between, _unmended, _either_order, _no_interval, _claim_says_so, _same_course)
 
 
 # -- judging them --------------------------------------------------------------------------------
