@@ -43,7 +43,7 @@ from recbias.claims.sparsity_bias.total_precision import (
     check_total_precision,
 )
 from recbias.datasets import Dataset, load_dataset, top_rating
-from recbias.experiment import grid_tables, run
+from recbias.experiment import run
 from recbias.grid import Grid
 from recbias.makers import maker
 from recbias.metrics import measure, parse_metric
@@ -61,7 +61,7 @@ __all__ = ["TRAINED_SYSTEMS", "policies_grid", "sparsity_checks", "true_values"]
 TRAINED_SYSTEMS = ("Random", "Popularity", "kNN (ranking)", "Item cosine (implicit)")
 """Systems that are trained apart: by chance, for all, and two that leave many pairs unscored."""
 
-MOST_USERS = 500
+MOST_USERS = 200
 """So many users' scores are compared; of more, a sample."""
 
 _THINNINGS = (*range(0, 100, 10), 99)
@@ -185,7 +185,9 @@ def sparsity_checks(
         *check_moved_by_training(learning, halved, users, first.train, cutoff=cutoff),
         *check_models(full, again, users, first.train, cutoff=cutoff),
         *check_halves(halved_rho(splits, min_rating=min_rating, seed=seed)),
-        *_without_tests(_thin_grid(asked[0], min_rating, cutoff), splits, min_rating, cutoff),
+        *_without_tests(
+            _thin_grid(asked[0], min_rating, cutoff), dataset, splits, min_rating, cutoff
+        ),
     ]
     return checks, _unscored(returned, min_rating)
 
@@ -290,7 +292,7 @@ def _hits(lists: npt.NDArray[np.int64], split: Split, least: float) -> int:
 
 
 def _without_tests(
-    grid: Grid, splits: Sequence[Split], min_rating: float, cutoff: int
+    grid: Grid, dataset: Dataset, splits: Sequence[Split], min_rating: float, cutoff: int
 ) -> list[Check]:
     """Hand over what is measured where hardly a test rating is left."""
     values = run(grid, workers=1).values.set_index("label")["n_users"]
@@ -300,7 +302,9 @@ def _without_tests(
     shares = [
         1 - _relevant_users(first, removed, grid.seed, min_rating).mean() for removed in _THINNINGS
     ]
-    ar, runs = (_first_table(grid, label) for label in ("AR", "1R"))
+    (_, cell), *_ = grid_cells(grid, dataset, None)
+    reader = Reader(cell)
+    ar, runs = (reader.table(grid, label) for label in ("AR", "1R"))
     nothing = dataclasses.replace(
         runs,
         **{
@@ -329,7 +333,3 @@ def _relevant_users(
     found = np.zeros(test.n_users, dtype=bool)
     found[test.user[kept & (test.value >= min_rating)]] = True
     return found
-
-
-def _first_table(grid: Grid, label: str) -> RankTable:
-    return next(iter(grid_tables(grid, label)))[3]
