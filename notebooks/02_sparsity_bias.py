@@ -60,11 +60,11 @@
 #   refuted: Such values move as well when ratings are missing, by {value} for {which}.
 #   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
 #   :::
-#   :::{finding} own/SIZE-ORDER
-#   holds: But they order the systems otherwise than all items do: $\tau$ = {value:.2f}.
-#   refuted: And they order the systems as all items do: $\tau$ = {value:.2f}.
-#   open: Whether they order the systems as all items do is open: $\tau$ = {value:.2f} ({low:.2f} to
-#     {high:.2f}).
+#   :::{finding} own/NEGATIVES-TURNED
+#   holds: But they put {value} pairs of systems in the reverse of the order that all items give them,
+#     beyond chance, and no number of repeated draws would mend that.
+#   refuted: Nor do they put any pair of systems in the reverse of the order that all items give it.
+#   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
 #   :::
 #
 # {cite:t}`BCC17` call the first of these **sparsity bias**. This chapter repeats Section 4 of their
@@ -230,10 +230,10 @@ glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", d
 # - it predicts too much
 # - it predicts too little
 #
-# :::{finding} BCC17-EQ3/2
-# holds: It does, within the bounds that we set.
-# refuted: It predicts too little: {value} is measured for each 1 that is predicted.
-# open: That is open here.
+# :::{finding} own/EQ3-POPULARITY
+# holds: It predicts too little: Popularity scores {value} what the formula says.
+# refuted: It does not predict too little: Popularity scores {value} what the formula says.
+# open: Perhaps: Popularity scores {value} ({low} to {high}) what the formula says.
 # :::
 # The formula takes every item to be in a target set equally often. A popular item is in many training
 # profiles, and those users cannot be shown it any more. Those who can are fewer than the formula
@@ -464,14 +464,14 @@ record = "02_sparsity_bias/checks"
 checked = {**made, "grids": [measured.grid.to_dict()]}
 checks = makers.run_maker(record, dataset, parameters=checked, record=record)
 
-# %%
+# %% tags=["remove-output"]
 record = "02_sparsity_bias/negatives"
 asked = chapter.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
 drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% tags=["hide-input"]
-results = {"systems": measured, "baselines": baselines, "predicted": predicted, "checks": checks}
-results |= {"negatives": drawn}
+results = {"systems": measured, "baselines": baselines, "predicted": predicted}
+results |= {"checks": checks, "negatives": drawn}
 verdicts = judge_chapter("sparsity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -549,12 +549,12 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 
 # %% [markdown]
 # :::{finding} own/NEGATIVES-TURNED
-# holds: Among {glue:text}`n_others` sampled items {value} pairs of systems come in the reverse of the
-#   order that all items give them, beyond chance for both.
+# holds: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones
+#   surely the other way round: {value}.
 # refuted: Among {glue:text}`n_others` sampled items no pair of systems comes in the reverse of the
-#   order that all items give it.
-# open: Among {glue:text}`n_others` sampled items {low} to {high} pairs of systems come in the reverse
-#   of the order that all items give them: these data leave that open.
+#   order that all items give it beyond chance.
+# open: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones the
+#   other way round: {low} to {high}. These data leave that open.
 # :::
 # :::{finding} own/NEGATIVES-UNLUCKY
 # holds: Chance has little to do with it. Of the pairs that one evaluation of this size gets wrong with
@@ -575,8 +575,9 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 #
 # If both systems are ranked in the **same samples**, as they are where one sample is drawn for all, then
 # the two hits of a run depend on each other, in a way that numbers of items above do not tell: *which*
-# items are above matters. What holds whatever they have in common is a bound. If at most $\mu$ runs are expected to be
-# hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is the expected lead,
+# items are above matters. What holds whatever they have in common is a bound. If at most $\mu$ runs
+# are expected to be hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is
+# the expected lead, then
 #
 # $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big),\qquad
 # \mu=\sum_r\min(q_b,\,1-q_a).$$
