@@ -191,6 +191,8 @@ def negatives_quoted(table: Table) -> dict[str, str]:
 def negatives_title(table: Table) -> str:
     """Say in two lines for how many pairs the size that was asked about is enough."""
     quoted = negatives_quoted(table)
+    if quoted["n_resolved"] == "0":
+        return "All items order no pair of systems beyond chance"
     return (
         f"{table.given['size'] - 1:,} sampled items are enough for {quoted['n_enough']} of "
         f"{quoted['n_resolved']} pairs,\n{quoted['most_own']} of {quoted['n_pool']} for all of them"
