@@ -61,9 +61,9 @@
 #   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
 #   :::
 #   :::{finding} own/NEGATIVES-TURNED
-#   holds: But they put {value} pairs of systems in the reverse of the order that all items give them,
-#     beyond chance, and no number of repeated draws would mend that.
-#   refuted: Nor do they put any pair of systems in the reverse of the order that all items give it.
+#   holds: But they reverse the order that all items give, which no number of repeated draws would mend;
+#     pairs of systems for which that is beyond chance: {value}.
+#   refuted: Nor do they reverse the order that all items give to any pair of systems.
 #   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
 #   :::
 #
@@ -464,14 +464,24 @@ record = "02_sparsity_bias/checks"
 checked = {**made, "grids": [measured.grid.to_dict()]}
 checks = makers.run_maker(record, dataset, parameters=checked, record=record)
 
-# %% tags=["remove-output"]
+# %%
 record = "02_sparsity_bias/negatives"
 asked = chapter.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
 drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
 
+# %%
+record = "02_sparsity_bias/densities"
+asked = chapter.densities_parameters(measured.grid, cutoff=cutoff, size=size)
+densities = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %%
+record = "02_sparsity_bias/saturation"
+worlds = makers.run_maker(record, None, parameters=chapter.SATURATION, record=record)
+
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
-results |= {"checks": checks, "negatives": drawn}
+results |= {"checks": checks, "negatives": drawn, "densities": densities}
+results |= {"saturation": worlds}
 verdicts = judge_chapter("sparsity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -503,6 +513,55 @@ state("sparsity bias", results, verdicts)
 # one: blue, and blue with grey, in {numref}`fig-lists`. Between the two, these data cannot tell. That
 # is what a value means: at least so much is known. A comparison means more, if the grey part is as good
 # for one system as for the other; whether it is, is the subject of the chapters on popularity.
+
+# %% [markdown] tags=["general"]
+# ### And if everything were judged?
+#
+# At "extremely high" density, says the paper, recall, MAP and nDCG "saturate" too, and converge to "the
+# ratio of positive versus negative ratings". No dataset can show that, but a
+# [simulated world](#data-worlds) can: there every user has a true rating of every item, and any share of
+# them may be judged.
+
+# %% tags=["hide-input"]
+panels = chapter.saturation_panels(worlds)
+shown = {
+    "across": ["% judged"] * len(panels),
+    "up": "value",
+    "marked": chapter.SATURATION["systems"],
+}
+figure = plotting.plot_courses(panels, title=chapter.saturation_title(panels), **shown)
+glue("fig_saturation", figure, display=False)
+HTML(plotting.downloads(figure, chapter.joined(panels), "saturation"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_saturation
+# :name: fig-saturation
+# :alt: MAP, nDCG and recall of four systems against the share of all pairs outside training that is judged, beside the ratio of positive to negative ratings.
+#
+# Metrics as ever more of the truth is judged, in worlds with the shares and the skew of MovieLens 1M, the
+# same in every edition. Whiskers: 95 % intervals over worlds. Lines: the ratio that the paper names.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-C-SATUR/1
+# holds: MAP converges to that ratio for every system.
+# refuted: MAP does not converge to that ratio for every system: in one case it ends at {value:.2f} times
+#   the ratio. A random list may, whose precision is the share of positive ratings at any depth. A list
+#   that is better than random stays above it, wherever everything is judged.
+# open: Whether MAP converges to that ratio is open.
+# :::
+# :::{finding} BCC17-C-SATUR/2
+# holds: So does recall.
+# refuted: Recall at a cutoff cannot: a list of ten holds few of hundreds of relevant items, and a random
+#   one ends at {value:.2f} times the ratio.
+# open: Whether recall does is open.
+# :::
+# :::{finding} BCC17-C-SATUR/3
+# holds: So does nDCG.
+# refuted: Nor does nDCG, which ends at {value:.2f} times the ratio for a random list: its discount is
+#   slow, and a whole list holds every relevant item somewhere.
+# open: Whether nDCG does is open.
+# :::
 
 # %% [markdown] tags=["general"]
 # (sec-enough-negatives)=
@@ -636,6 +695,71 @@ Markdown(chapter.negatives_table(drawn))
 # (sec-enough-judgements)=
 # ## How many judgements are enough?
 #
+# Let two systems be compared by a test over users: a mean difference, divided by its standard error,
+# should be beyond $z_0=1.96$ to be significant. Keep each test rating with chance $q$, and a user's difference $X_u=\sum_i x_i$, in
+# hits, has the mean $qX_u$ and, through the choice of what is kept, the variance $q(1-q)\sum_i x_i^2$.
+# So the squared statistic is expected to be
+#
+# $$z^2(q)=\frac{q^2\big(\sum_u X_u\big)^2}
+# {q^2\sum_u (X_u-\bar X)^2+q(1-q)\sum_i x_i^2},$$
+#
+# and solving for $z(q)=z_0$ gives the share of judgements at which a difference stops being significant.
+# No judgement has to be taken out for that. The numerator and the first term below it go with $q^2$.
+# Significance would stay, if it were not for the second term: the luck of which ratings are left.
+#
+# ::::{predict} Which metric needs fewest judgements to tell two systems apart?
+# - precision among all items (AR), which counts every relevant item alike
+# - 1R among sampled items, whose values do not shrink
+# - recall, which gives every user the same weight
+#
+# :::{finding} own/DENSITY-RUNS
+# holds: 1R rather than AR: it needs fewer for {value} of the pairs.
+# refuted: AR rather than 1R, which needs fewer for {value} of the pairs only.
+# open: Of AR and 1R neither, surely: 1R needs fewer for {value} of the pairs ({low} to {high}).
+# :::
+# :::{finding} own/DENSITY-RECALL
+# holds: Recall needs fewer than precision for {value} of the pairs.
+# refuted: Recall needs fewer than precision for {value} of the pairs only.
+# open: Recall needs fewer than precision for {value} of the pairs ({low} to {high}).
+# :::
+# Values that stay where they are would be no help, if their standard errors grow instead.
+# ::::
+
+# %% tags=["hide-input"]
+curves = chapter.told_apart(densities)
+figure = plotting.plot_told_apart(curves, title=chapter.told_apart_title(densities))
+glue("fig_told_apart", figure, display=False)
+table = densities.frame.set_index(["design", "first", "second"])
+HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_told_apart
+# :name: fig-told-apart
+# :alt: Number of pairs of systems that are told apart against the share of test ratings that is kept, a line for AR, 1R and recall each.
+#
+# Pairs of systems that are expected to differ significantly (5 %, each pair by itself), by the share of
+# the test ratings that is kept. Bands: by the ends of the 95 % intervals of each pair's share, from
+# resampling users. On the left thirty relevant ratings are left of the whole test.
+# ```
+
+# %% [markdown]
+# :::{finding} own/DENSITY-MEDIAN
+# holds: Half of all pairs are told apart under AR by {value} of the test ratings or less ({low} to {high}).
+# refuted: It takes {value} of the test ratings to tell half of all pairs apart under AR
+#   ({low} to {high}).
+# open: It takes about {value} of the test ratings to tell half of all pairs apart under AR
+#   ({low} to {high}).
+# :::
+
+# %% [markdown] tags=["general"]
+# **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like
+# yours, and keep so many test ratings; the rest is better spent on training. *After it*, a difference
+# that is not significant on a sparse test is no evidence for equality: say from which density on it would
+# have been seen. *Do not look at the size of a value* for this, under any metric. And remember what the
+# figure supposes: judgements that are missing at random. If they are missing by popularity, more of them
+# make the wrong answer more significant.
+
+# %% [markdown] tags=["general"]
 # ## What to report
 #
 # | you want to | do |

@@ -1,8 +1,7 @@
 """What rankings that treat all users alike score, beside what theory predicts: chapters 2 and 3.
 
-The grid `baselines` measures them; the table `predicted` has what BCC17 Sections 4.1 and 5.1 expect
-of them, from the first split: counts of items, sizes of target sets, and which items a ranking puts
-first. No test rating of a user enters where theirs is predicted but through the counts.
+`baseline_grid` measures them; :mod:`recbias.claims.predictions` makes the table of what BCC17
+Sections 4.1 and 5.1 expect of them. Here both are compared: for criteria, and on pages.
 """
 
 from __future__ import annotations
@@ -12,45 +11,30 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.evidence import Evidence
 from recbias.claims.pages import markdown_table, plain
-from recbias.claims.quantities import extreme, slope, spread
+from recbias.claims.quantities import deviation, extreme, slope, spread
 from recbias.claims.records import Record, Term
-from recbias.datasets import Dataset
-from recbias.errors import ConfigError
 from recbias.experiment import Results
-from recbias.grid import component_revisions
-from recbias.makers import Table, maker
-from recbias.ranking import target_lists
+from recbias.makers import Table
 from recbias.recommenders import System, line_up
 from recbias.results import Quantity
-from recbias.splits import Split
-from recbias.streams import stream
-from recbias.targets import candidate_items, n_all_targets
-from recbias.testset import TestSet, dataset_splits
+from recbias.testset import TestSet
 from recbias.theory import (
     FORMS,
-    item_rates,
-    listed_sum,
-    random_sum,
-    relevant_counts,
-    run_bounds,
-    run_depths,
-    split_statistics,
 )
 
 __all__ = [
     "BASELINES",
     "FLOOR",
     "FUNCTIONS",
+    "INDEX",
     "baseline_grid",
     "baselines",
     "measured_beside_predicted",
-    "predicted",
     "predictions_table",
 ]
 
@@ -60,7 +44,8 @@ BASELINES = ("Random", "Popularity", "Positive count", "Average rating", "Odds o
 FLOOR = ("pLSA", "MF (rating prediction)", "kNN (rating prediction)")
 """The other systems of BCC17 Fig. 2, of which Section 4.2 says that they are above Random."""
 
-_INDEX = ("quantity", "label", "system")
+INDEX = ("quantity", "label", "system")
+"""What names a row of the predictions."""
 
 
 def baselines(min_rating: float) -> list[System]:
@@ -86,7 +71,9 @@ def baselines(min_rating: float) -> list[System]:
     ]
 
 
-def baseline_grid(min_rating: float, *, cutoff: int, size: int) -> dict[str, Any]:
+def baseline_grid(
+    min_rating: float, *, cutoff: int, size: int, floor: bool = False
+) -> dict[str, Any]:
     """Say what is measured of the rankings: protocols and metrics of a grid, by label.
 
     Parameters
@@ -97,222 +84,71 @@ def baseline_grid(min_rating: float, *, cutoff: int, size: int) -> dict[str, Any
         Length of the lists.
     size
         Size of a 1R target set.
+    floor
+        Whether everything is asked for that chapter 2 says of a random ranking.
 
     Returns
     -------
     dict
-        ``protocols``, ``metrics`` and ``tests``, arguments of :class:`recbias.Grid`. ``AR``, ``AI``
-        and ``all-1R`` are those of the chapters; ``short`` and ``long`` have half and five times
-        the cutoff, ``half`` has half of the test ratings, ``sampled`` has `size` - 1 sampled items
-        in a user's set, ``whole`` the whole pool in a run.
+        ``protocols``, ``metrics`` and ``tests``, arguments of :class:`recbias.Grid`. ``AR`` and
+        ``all-1R`` are those of the chapters; ``whole`` has the whole pool in a run. With `floor`
+        also ``AI``; ``short`` and ``long`` with half and five times the cutoff; ``half`` with half
+        of the test ratings; ``sampled`` with `size` - 1 sampled items in a user's set.
 
     Examples
     --------
-    >>> asked = baseline_grid(5, cutoff=10, size=100)
-    >>> asked["metrics"]["AR sampled"], asked["metrics"]["1R long"]
-    (('P@10|N=99', 'rho|N=99'), ('P@50|t=100',))
+    >>> list(baseline_grid(5, cutoff=10, size=100)["metrics"])
+    ['AR', 'all-1R', 'all-1R whole']
+    >>> asked = baseline_grid(5, cutoff=10, size=100, floor=True)
+    >>> asked["metrics"]["AR sampled"], asked["metrics"]["1R long"], asked["tests"]
+    (('P@10|N=99',), ('P@50|t=100',), {'AR half': 'observed removed=50%'})
     """
-    short, long = max(1, cutoff // 2), 5 * cutoff
-    metrics = {
-        "AR": (f"P@{cutoff}", "rho"),
-        "AI": (f"P@{cutoff}",),
-        "AR half": (f"P@{cutoff}", "rho"),
-        "AR short": (f"P@{short}",),
-        "AR long": (f"P@{long}",),
-        "AR sampled": (f"P@{cutoff}|N={size - 1}", f"rho|N={size - 1}"),
-        "all-1R": (*(f"{each}@{cutoff}|t={size}" for each in _OF_RUNS), f"rho|t={size}"),
-        "1R short": (f"P@{short}|t={size}",),
-        "1R long": (f"P@{min(long, size)}|t={size}",),
-        "all-1R whole": (f"P@{cutoff}",),
+    precision, short, long = f"P@{cutoff}", f"P@{max(1, cutoff // 2)}", 5 * cutoff
+    metrics: dict[str, tuple[str, ...]] = {
+        "AR": (precision, "rho"),
+        "all-1R": (*(f"{name}@{cutoff}|t={size}" for name in _OF_RUNS), f"rho|t={size}"),
+        "all-1R whole": (precision,),
     }
+    if floor:
+        metrics |= {
+            "AI": (precision,),
+            "AR half": (precision, "rho"),
+            "AR short": (short,),
+            "AR long": (f"P@{long}",),
+            "AR sampled": (f"{precision}|N={size - 1}",),
+            "1R short": (f"{short}|t={size}",),
+            "1R long": (f"P@{min(long, size)}|t={size}",),
+        }
     rules = {label: "TI-AN-1R" if "1R" in label else "TI-AN-AR" for label in metrics}
-    rules["AI"] = "AI-AN-AR"
+    rules |= {"AI": "AI-AN-AR"} if floor else {}
     protocols = {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
-    tests = {"AR half": str(TestSet(removed=50))}
+    tests = {"AR half": str(TestSet(removed=50))} if floor else {}
     return {"protocols": protocols, "metrics": metrics, "tests": tests}
 
 
 _OF_RUNS = ("P", "lower", "upper")
 
 
-# -- what is predicted -------------------------------------------------------------------------
-
-
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revisions of splits, ranks and samples, and the rankings."""
-    return {
-        **component_revisions(sampled=True, reduced=False),
-        "systems": [system.identity() for system in baselines(given["min_rating"])],
-    }
-
-
-@maker("non-personalised/predicted", Table, uses=_revisions)
-def predicted(
-    dataset: Dataset, *, min_rating: float, split: str, cutoff: int, size: int, seed: int
-) -> tuple[tuple[str, ...], pd.DataFrame]:
-    """Predict what the rankings score, on the first split, for :func:`recbias.makers.run_maker`.
-
-    Parameters
-    ----------
-    dataset
-        A data set.
-    min_rating
-        Smallest rating that is relevant.
-    split
-        Text of the split rule.
-    cutoff
-        Length of the lists.
-    size
-        Size of a 1R target set.
-    seed
-        Of the split; names the samples of the closed bounds.
-
-    Returns
-    -------
-    index : tuple of str
-        ``quantity``, ``label`` and ``system``.
-    frame : DataFrame
-        The ``value`` of each. Of a ranking: P@n by each of :data:`recbias.theory.FORMS` and the
-        ``listed`` positives, :math:`avg_u` of the mean :math:`|PR(i_k)|`, under ``AR``; the closed
-        ``lower`` and ``upper`` bound and the ``printed`` one under ``all-1R``. Of the ``data``: t
-        and what a random ranking is expected to score. Of ``items``: how counts of training and
-        test hang together. Of Popularity: how far its lists are the same for all.
-    """
-    fold = dataset_splits(dataset, split, seed=seed)[0]
-    counts = relevant_counts(fold, min_rating=min_rating)
-    rates = {form: item_rates(fold, "TI", form, min_rating=min_rating) for form in FORMS}
-    depth = run_depths(fold, cutoff, min_rating=min_rating)
-    asked: dict[str, Any] = {"min_rating": min_rating}
-    rows: list[tuple[str, str, str, float]] = []
-    for system in baselines(min_rating):
-        if system.name == "Random":
-            sums = [
-                random_sum(fold, worth, cutoff, **asked)[0] for worth in (*rates.values(), counts)
-            ]
-            first, sizes = random_sum(fold, counts, cutoff, n_sampled=size - 1, **asked)
-            every, _ = random_sum(fold, counts, depth, n_sampled=size - 1, **asked)
-        else:
-            rng = stream(seed, "train", system.stream_label(), 0)
-            model = system.build().fit(fold.train, rng=rng)
-            whole = np.full(fold.test.n_users, cutoff)
-            lists, _ = target_lists(model, fold, whole, seed=seed, **asked)
-            sums = [listed_sum(lists, worth, cutoff) for worth in (*rates.values(), counts)]
-            drawn, sizes = target_lists(model, fold, depth, n_sampled=size - 1, seed=seed, **asked)
-            first, every = (listed_sum(drawn, counts, each) for each in (cutoff, depth))
-            if system.name == "Popularity":
-                rows += _sameness(fold, lists, cutoff)
-        names = (*FORMS, "listed")
-        rows += [
-            (name, "AR", system.name, value / cutoff)
-            for name, value in zip(names, sums, strict=True)
-        ]
-        bounds = run_bounds(fold, first, every, sizes, cutoff, **asked)
-        rows += [(name, "all-1R", system.name, value) for name, value in bounds._asdict().items()]
-    rows += [*_of_data(fold, counts, min_rating, size), *_of_items(fold, counts, min_rating)]
-    return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value"])
-
-
-def _of_data(
-    fold: Split, counts: npt.NDArray[np.int64], min_rating: float, size: int
-) -> list[tuple[str, str, str, float]]:
-    """List sizes of target sets, and what theory expects of a random ranking in them."""
-    found = split_statistics(fold, "TI", min_rating=min_rating)
-    _, sizes = random_sum(fold, counts, 1, min_rating=min_rating, n_sampled=size - 1)
-    every = item_rates(fold, "AI", FORMS[0], min_rating=min_rating)
-    among_all, _ = random_sum(fold, every, 1, min_rating=min_rating, candidates="AI")
-    return [
-        (FORMS[0], "AI", "Random", among_all),
-        ("sigma delta", "AR", "data", found.sigma * found.delta),
-        ("t", "AR", "data", found.t),
-        ("t", "AR sampled", "data", float(1 / np.mean(1 / sizes))),
-        ("1/t", "all-1R", "data", 1 / size),
-        ("positives per item", "AR", "data", float(counts.mean())),
-    ]
-
-
-def _of_items(
-    fold: Split, counts: npt.NDArray[np.int64], min_rating: float
-) -> list[tuple[str, str, str, float]]:
-    """List how counts of items in training and test hang together."""
-    train, test = fold.train.item_counts(), fold.test.item_counts()
-    liked_in_test = np.bincount(fold.test.item[fold.test.value >= min_rating], minlength=len(train))
-    liked = counts - liked_in_test
-    sigma = split_statistics(fold, "TI", min_rating=min_rating).sigma
-    inside = candidate_items(fold, "TI")
-    expected = n_all_targets(fold, "TI").mean() / len(inside)
-    rare = 1 - train[inside].max() / fold.test.n_users
-    tenth = max(1, int(np.count_nonzero(train)) // 10)
-    by_count = np.argsort(train, kind="stable")[::-1][: np.count_nonzero(train)]
-    shares = [
-        liked[rows].sum() / train[rows].sum() for rows in (by_count[:tenth], by_count[-tenth:])
-    ]
-    correlations = {
-        "R_train and R_test": (train, test),
-        "PR and R": (counts, train + test),
-        "R_train and PR_test": (train, liked_in_test),
-    }
-    return [
-        ("chance to be a target", "least", "items", rare / expected),
-        *(
-            ("correlation", label, "items", float(np.corrcoef(a, b)[0, 1]))
-            for label, (a, b) in correlations.items()
-        ),
-        ("slope over its share", "PR_test on PR", "items", _slope(counts, liked_in_test) / sigma),
-        ("slope over its share", "PR_train on PR", "items", _slope(counts, liked) / (1 - sigma)),
-        ("liked share", "top tenth over bottom tenth", "items", _ratio(*shares)),
-    ]
-
-
-def _ratio(a: float, b: float) -> float:
-    return float(a / b) if b else float(np.inf)
-
-
-def _slope(x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> float:
-    """Fit y on x through the origin by least squares: proportional counts have no intercept."""
-    return float((x * y).sum() / (x * x).sum())
-
-
-def _sameness(
-    fold: Split, lists: npt.NDArray[np.int32], cutoff: int
-) -> list[tuple[str, str, str, float]]:
-    """List how far Popularity's lists are the same for all users, and in the order of counts."""
-    train = fold.train.item_counts()
-    shown = lists >= 0
-    falling = np.diff(np.where(shown, train[lists], -1), axis=1)
-    inside = candidate_items(fold, "TI")
-    top = inside[np.argsort(train[inside], kind="stable")[::-1][:cutoff]]
-    return [
-        ("out of order", "lists", "Popularity", float((falling > 0).sum())),
-        ("in common", "lists", "Popularity", float(np.isin(lists[shown], top).mean())),
-        ("excluded", "top items", "Popularity", float(train[top].mean() / fold.test.n_users)),
-    ]
-
-
 # -- what criteria compute ---------------------------------------------------------------------
 
 
-def _from_table(evidence: Evidence, term: Term, system: str = "") -> float:
-    """Read a predicted number: a term's metric is its ``quantity``."""
-    table = evidence.made(term.table, term.edition or "")
-    names = dict(zip(_INDEX, (term.metric, term.label, term.system or system), strict=True))
-    try:
-        value = float(table[names].value)
-    except ConfigError as error:
-        raise NotComputed(f"{term.metric} of {term.system or system} in {term.table}") from error
-    evidence.note(term.table, f"{term.metric} of {names['system']}", value, term.edition or "")
-    return value
+def _from_table(evidence: Evidence, term: Term, system: str = "") -> Quantity:
+    """Read what is predicted: a term's metric is its ``quantity``."""
+    names = dict(zip(INDEX, (term.metric, term.label, term.system or system), strict=True))
+    return evidence.of_table(term.table, names, term.edition or "")
 
 
-def _predicted(evidence: Evidence, record: Record) -> float:
-    """Return a predicted number itself."""
+def _predicted(evidence: Evidence, record: Record) -> Quantity:
+    """Return a predicted quantity itself."""
     (term,) = record.of
     return _from_table(evidence, term)
 
 
-def _predicted_ratio(evidence: Evidence, record: Record) -> float:
-    """Divide a predicted number by another; of several others, by the largest."""
+def _predicted_ratio(evidence: Evidence, record: Record) -> Quantity:
+    """Divide a predicted quantity by another; by several others, of which the largest counts."""
     first, *others = (_from_table(evidence, term) for term in record.of)
-    return first / max(others)
+    ratios = {str(place): first / other for place, other in enumerate(others)}
+    return extreme(ratios, largest=False)[1]
 
 
 def _over(evidence: Evidence, record: Record) -> dict[str, Quantity]:
@@ -322,10 +158,7 @@ def _over(evidence: Evidence, record: Record) -> dict[str, Quantity]:
     found = {}
     for name in names:
         quantity = evidence.quantity(measured, system=name)
-        number = _from_table(evidence, predicted, name)
-        if not number:
-            raise NotComputed(f"a prediction above 0 for {name}")
-        found[name] = Quantity(quantity.value / number, quantity.drawn / number, quantity.method)
+        found[name] = quantity / _from_table(evidence, predicted, name)
     return found
 
 
@@ -336,12 +169,8 @@ def _over_prediction(evidence: Evidence, record: Record) -> Quantity:
 
 def _off_prediction(evidence: Evidence, record: Record) -> Quantity:
     """Tell how far a measured quantity is from its prediction; of several systems the farthest."""
-    found = {}
-    for name, ratio in _over(evidence, record).items():
-        low, high = (end - 1 for end in ratio.interval)
-        inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-        outer = max(abs(low), abs(high))
-        found[name] = Quantity(abs(ratio.value - 1), None, limits=(inner, outer))
+    one = Quantity(1.0, np.ones(1))
+    found = {name: deviation(ratio, one) for name, ratio in _over(evidence, record).items()}
     return extreme(found, largest=True)[1]
 
 
@@ -371,7 +200,7 @@ def _gap_ratio(evidence: Evidence, record: Record) -> Quantity:
 def _slope_in_sizes(evidence: Evidence, record: Record) -> Quantity:
     """Fit the slope of a quantity between two sizes of target sets, in logarithms."""
     here, there, *sizes = record.of
-    places = [_from_table(evidence, term) for term in sizes]
+    places = [_from_table(evidence, term).value for term in sizes]
     values = [evidence.quantity(term) for term in (here, there)]
     return slope(dict(zip(places, values, strict=True)))
 

@@ -23,14 +23,14 @@ from recbias.grid import component_revisions
 from recbias.makers import Table, maker
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
-from recbias.ranking import rank_once
+from recbias.ranking import Positions, rank_once
 from recbias.ratings import Ratings
 from recbias.recommenders import Recommender, line_up
 from recbias.simulation import REVISION, CountOptions, count_world
 from recbias.splits import Split, SplitRule
 from recbias.streams import stream
 
-__all__ = ["METRICS", "SKEW", "TWINS", "measured", "skew", "twins"]
+__all__ = ["METRICS", "SKEW", "TWINS", "measured", "of_positions", "skew", "twins"]
 
 METRICS: Mapping[str, tuple[str, ...]] = {
     "TI-AN-1R": ("P@10|t=100", "lower@10|t=100", "upper@10|t=100", "nDCG@10|t=100", "RR|t=100"),
@@ -231,19 +231,39 @@ def measured(
         Fitted on the training ratings of `fold`.
     fold
         Training and test ratings.
-    metrics
-        By the rule of the target sets, which samples nothing.
-    min_rating
-        Smallest rating that is relevant.
+    metrics, min_rating
+        As of :func:`of_positions`.
     seed
         Names the ties.
 
     Returns
     -------
     dict of str to float
-        By the text of the metric: means over users, or over runs.
+        By the text of the metric.
     """
     positions, _ = rank_once(model, fold, depth=1, seed=seed)
+    return of_positions(positions, metrics, min_rating=min_rating)
+
+
+def of_positions(
+    positions: Positions, metrics: Mapping[str, Sequence[str]], *, min_rating: float
+) -> dict[str, float]:
+    """Measure what follows from the ranks for several designs.
+
+    Parameters
+    ----------
+    positions
+        Of a system on one fold.
+    metrics
+        By the rule of the target sets, which samples nothing.
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    dict of str to float
+        By the text of the metric: means over users, or over runs.
+    """
     found = {}
     for rule, texts in metrics.items():
         protocol = Protocol.parse(f"{rule} rel>={min_rating:g}")

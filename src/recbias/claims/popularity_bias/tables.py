@@ -23,6 +23,7 @@ __all__ = [
     "laws_title",
     "over_exponents",
     "published_at_zero",
+    "rankings_title",
 ]
 
 
@@ -146,3 +147,21 @@ def bounds_title(found: pd.DataFrame) -> str:
         if (ratio > 1).all()
         else "The lower bound in closed form against what it bounds:\n"
     ) + f"{ratio.min():.2f} to {ratio.max():.2f} times as large"
+
+
+def rankings_title(found: pd.DataFrame, metric: str) -> str:
+    """Say in two lines which ranking for everybody comes first, and how far Popularity is from it.
+
+    Parameters
+    ----------
+    found
+        As :func:`recbias.claims.non_personalised.measured_beside_predicted` gives it.
+    metric
+        What is shown.
+    """
+    best = str(found["value"].idxmax())
+    if best == "Popularity":
+        second = str(found["value"].drop(best).idxmax())
+        return f"Popularity has the highest {metric} of them,\n{second} the next"
+    ratio = found.loc["Popularity", "value"] / found.loc[best, "value"]
+    return f"{best} has the highest {metric},\nPopularity {ratio:.0%} of it"

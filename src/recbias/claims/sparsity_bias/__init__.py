@@ -10,8 +10,15 @@ from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
-from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
-from recbias.claims.non_personalised import baseline_grid, baselines, predictions_table
+from recbias.claims.non_personalised import (
+    BASELINES,
+    FLOOR,
+    baseline_grid,
+    baselines,
+    measured_beside_predicted,
+    predictions_table,
+)
+from recbias.claims.predictions import predicted
 from recbias.claims.sparsity_bias.checks import sparsity_checks
 from recbias.claims.sparsity_bias.criteria import FUNCTIONS as OF_CRITERIA
 from recbias.claims.sparsity_bias.densities import densities_parameters
@@ -19,6 +26,7 @@ from recbias.claims.sparsity_bias.negatives import drawn_parameters
 from recbias.claims.sparsity_bias.panels import (
     FIGURE_4,
     MARKED,
+    OF_DENSITIES,
     figure_4,
     figure_4_title,
     joined,
@@ -29,7 +37,12 @@ from recbias.claims.sparsity_bias.panels import (
     metric_slopes_title,
     predictions,
     predictions_title,
+    saturation_panels,
+    saturation_title,
+    told_apart,
+    told_apart_title,
 )
+from recbias.claims.sparsity_bias.saturation import SATURATION
 from recbias.claims.sparsity_bias.setup import (
     CHAPTER,
     combined,
@@ -46,15 +59,22 @@ from recbias.claims.sparsity_bias.turns import (
     turns_title,
 )
 
-FUNCTIONS: Mapping[str, Function] = {**OF_CRITERIA, **OF_PREDICTIONS, **OF_NEGATIVES}
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_CRITERIA,
+    **OF_NEGATIVES,
+    **OF_DENSITIES,
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
+    "BASELINES",
     "CHAPTER",
     "FIGURE_4",
+    "FLOOR",
     "FUNCTIONS",
     "MARKED",
     "REMOVED",
+    "SATURATION",
     "baseline_grid",
     "baselines",
     "combined",
@@ -68,18 +88,24 @@ __all__ = [
     "largest_sample",
     "list_shares",
     "list_shares_title",
+    "measured_beside_predicted",
     "metric_slopes",
     "metric_slopes_title",
     "metrics",
     "negatives_quoted",
     "negatives_table",
     "negatives_title",
+    "predicted",
     "predictions",
     "predictions_table",
     "predictions_title",
     "protocols",
     "removed_label",
+    "saturation_panels",
+    "saturation_title",
     "sparsity_checks",
     "target_sizes",
+    "told_apart",
+    "told_apart_title",
     "turns_title",
 ]

@@ -24,10 +24,11 @@ from recbias.claims.sparsity_bias.relevance_ratio import (
     check_reached,
     check_rho_moves,
     check_true_values,
+    halved_rho,
     moved_rho,
     reached_rho,
 )
-from recbias.claims.sparsity_bias.setup import CHAPTER, REMOVED
+from recbias.claims.sparsity_bias.setup import CHAPTER
 from recbias.claims.sparsity_bias.thin_tests import (
     best_items,
     check_models,
@@ -63,8 +64,9 @@ TRAINED_SYSTEMS = ("Random", "Popularity", "kNN (ranking)", "Item cosine (implic
 MOST_USERS = 500
 """So many users' scores are compared; of more, a sample."""
 
+_THINNINGS = (*range(0, 100, 10), 99)
 _THIN = 90
-"""Percent of the test ratings that are gone where hardly any are left."""
+"""Percent of the test ratings that are gone, ever more, and where hardly any are left."""
 
 
 def policies_grid(grid: Grid, min_rating: float) -> Grid:
@@ -161,7 +163,7 @@ def sparsity_checks(
     models = {each.name: train_as_experiment(each, first, seed=seed) for each in systems}
     full = {name: model.score(users) for name, model in models.items()}
     returned = list(_returned(policies_grid(asked[0], min_rating), dataset))
-    thinned = [_thinned(first, removed, seed) for removed in REMOVED[1:]]
+    thinned = [_thinned(first, removed, seed) for removed in (30, 60, _THIN)]
     half = dataclasses.replace(first, train=first.train.take(_coins(len(first.train), seed)))
     again, halved = (
         {each.name: train_as_experiment(each, part, seed=seed).score(users) for each in chosen}
@@ -182,7 +184,7 @@ def sparsity_checks(
         *check_training(first.train, [each.train for each in thinned]),
         *check_moved_by_training(learning, halved, users, first.train, cutoff=cutoff),
         *check_models(full, again, users, first.train, cutoff=cutoff),
-        *check_halves(splits, min_rating=min_rating, seed=seed),
+        *check_halves(halved_rho(splits, min_rating=min_rating, seed=seed)),
         *_without_tests(_thin_grid(asked[0], min_rating, cutoff), splits, min_rating, cutoff),
     ]
     return checks, _unscored(returned, min_rating)
@@ -296,8 +298,7 @@ def _without_tests(
     # By fold: a value of 1R is of the users with a run in any.
     left = [_relevant_users(split, _THIN, grid.seed, min_rating) for split in splits]
     shares = [
-        1 - _relevant_users(first, removed, grid.seed, min_rating).mean()
-        for removed in (*REMOVED, 99)
+        1 - _relevant_users(first, removed, grid.seed, min_rating).mean() for removed in _THINNINGS
     ]
     ar, runs = (_first_table(grid, label) for label in ("AR", "1R"))
     nothing = dataclasses.replace(

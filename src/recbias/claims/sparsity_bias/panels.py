@@ -8,14 +8,20 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from recbias.claims.quantities import slope
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import median, slope
+from recbias.claims.records import Record
+from recbias.claims.sparsity_bias.densities import DESIGNS
 from recbias.experiment import Results
 from recbias.makers import Table
+from recbias.results import Quantity
 from recbias.theory import FORMS
 
 __all__ = [
     "FIGURE_4",
     "MARKED",
+    "OF_DENSITIES",
     "figure_4",
     "figure_4_title",
     "joined",
@@ -26,6 +32,10 @@ __all__ = [
     "metric_slopes_title",
     "predictions",
     "predictions_title",
+    "saturation_panels",
+    "saturation_title",
+    "told_apart",
+    "told_apart_title",
 ]
 
 MARKED = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
@@ -235,7 +245,7 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
     results
         Of the grid `baselines`.
     table
-        Of :func:`recbias.claims.non_personalised.predicted`.
+        Of :func:`recbias.claims.predictions.predicted`.
 
     Returns
     -------
@@ -246,10 +256,9 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
     metric = str(results.metric("AR", "P"))
     rows = []
     for form, system in product(FORMS, results.systems):
-        number = float(table[{"quantity": form, "label": "AR", "system": system}].value)
-        found = results[system, "AR", metric]
-        ratios = np.array([found.value, *found.interval]) / (number or np.nan)
-        rows.append((form, system, number, *ratios))
+        number = table[{"quantity": form, "label": "AR", "system": system}]
+        ratio = results[system, "AR", metric] / number
+        rows.append((form, system, number.value, ratio.value, *ratio.interval))
     return pd.DataFrame(rows, columns=["form", "system", "predicted", "value", "low", "high"])
 
 
@@ -261,3 +270,122 @@ def predictions_title(found: pd.DataFrame) -> str:
         f"Measured precision is up to {printed:.2f} times what Eq. 3 predicts,\n"
         f"and {odds:.2f} times what the odds of each item do"
     )
+
+
+# -- how many judgements are enough ------------------------------------------------------------
+
+
+def told_apart(table: Table) -> pd.DataFrame:
+    """Count the pairs of systems that are told apart, by the share of the test ratings.
+
+    Parameters
+    ----------
+    table
+        Of :func:`recbias.claims.sparsity_bias.densities.densities`.
+
+    Returns
+    -------
+    DataFrame
+        A row per ``design`` and percent ``kept``: number of ``pairs`` whose difference is expected
+        to be significant, from ``low`` to ``high`` by the ends of their intervals.
+    """
+    shares = np.geomspace(table.frame["value"].min(), 1.0, 60)
+    rows = []
+    for design, words in DESIGNS.items():
+        found = table.select(design=design)[["value", "high", "low"]].to_numpy()
+        for share in shares:
+            rows.append((words, 100 * share, *(found < share).sum(axis=0)))
+    return pd.DataFrame(rows, columns=["design", "kept", "pairs", "low", "high"])
+
+
+def told_apart_title(table: Table) -> str:
+    """Say how many pairs are told apart under AR by all test ratings, and by how few the most."""
+    values = table.select(design="AR")["value"]
+    tenth, hundredth = (int((values < share).sum()) for share in (0.1, 0.01))
+    return (
+        f"All test ratings tell {int((values < 1).sum())} of {len(values)} pairs apart under AR,\n"
+        f"one in ten {tenth}, and one in a hundred {hundredth}"
+    )
+
+
+def _median_share(evidence: Evidence, record: Record) -> Quantity:
+    """Take the median over pairs of the share of the test ratings that tells them apart."""
+    (term,) = record.of
+    pairs = evidence.made(term.table, term.edition or "").select(design=term.label)
+    found = median(
+        Quantity(value, None, limits=(low, high))
+        for value, low, high in pairs[["value", "low", "high"]].itertuples(index=False, name=None)
+    )
+    evidence.note(term.table, f"median share under {term.label}", found.value)
+    return found
+
+
+def _cheaper_pairs(evidence: Evidence, record: Record) -> Quantity:
+    """Tell for what share of the pairs the first design needs fewer judgements than the second.
+
+    Of those that both tell apart by all test ratings; the interval counts pairs whose intervals
+    do not overlap.
+    """
+    first, second = (_by_pair(evidence.made(term.table), term.label) for term in record.of)
+    both = [(a, second[pair]) for pair, a in first.items() if a[0] < 1 and second[pair][0] < 1]
+    if not both:
+        raise NotComputed("a pair of systems that all test ratings tell apart")
+    value, surely, possibly = (
+        float(np.mean([a[one] < b[other] for a, b in both]))
+        for one, other in ((0, 0), (2, 1), (1, 2))
+    )
+    evidence.note(record.of[0].table, "share of pairs that need fewer judgements", value)
+    return Quantity(value, None, limits=(surely, possibly))
+
+
+def _by_pair(table: Table, design: str) -> dict[frozenset[str], list[float]]:
+    """Give the share that each pair needs under a design, with the ends of its interval."""
+    rows = table.select(design=design)[["first", "second", "value", "low", "high"]]
+    return {frozenset((a, b)): numbers for a, b, *numbers in rows.itertuples(index=False)}
+
+
+OF_DENSITIES: Mapping[str, Function] = {
+    "median_share": _median_share,
+    "cheaper_pairs": _cheaper_pairs,
+}
+"""What findings compute from the table of densities, by the name that a record gives it."""
+
+
+# -- where nearly everything is judged ---------------------------------------------------------
+
+
+def saturation_panels(table: Table) -> dict[str, pd.DataFrame]:
+    """Collect what normalised metrics do as ever more pairs of a world are judged.
+
+    Parameters
+    ----------
+    table
+        Of :func:`recbias.claims.sparsity_bias.saturation.saturation`.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        By metric, a row per ``system`` and ``place``, percent judged: ``value`` with its 95 %
+        interval over worlds, ``low`` to ``high``, and ``predicted``, the ratio of positive to
+        negative ratings to which the paper says that all converge.
+    """
+    found = {}
+    for name, words in _NORMALISED.items():
+        rows = table.select(metric=name).rename(columns={"judged": "place"})
+        odds = rows["positive"] / (1 - rows["positive"])
+        columns = ["system", "place", "value", "low", "high", "predicted"]
+        found[words] = rows.assign(predicted=odds)[columns]
+    return found
+
+
+_NORMALISED = {"AP": "MAP", "nDCG": "nDCG", "R": "recall"}
+
+
+def saturation_title(panels: Mapping[str, pd.DataFrame]) -> str:
+    """Say how far each metric of Random is from the ratio where everything is judged."""
+    times = {}
+    for words, frame in panels.items():
+        last = frame[(frame["place"] == frame["place"].max()) & (frame["system"] == "Random")]
+        times[words] = float((last["value"] / last["predicted"]).iloc[0])
+    said = ", ".join(f"{words} {each:.2f}" for words, each in times.items())
+    return f"Random with everything judged, relative to the ratio\nthat the paper names: {said}"

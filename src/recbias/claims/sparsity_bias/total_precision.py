@@ -67,7 +67,7 @@ def _totals(each: Returned, sets: _Sets, min_rating: float, *, turned: bool) -> 
         sizes = sets.runs if table.per == "run" else sets.users[table.user]
         hit = (table.value >= min_rating) & (rank >= 1) & (rank <= sizes)
         found.append(float(np.sum(hit / sizes)))
-    return found[0] / each.ar.n_users, found[1] / max(len(sets.runs), 1)
+    return found[0] / each.ar.n_users, found[1] / len(sets.runs)
 
 
 def _measured(table: RankTable, metric: str, min_rating: float) -> float:
@@ -90,7 +90,7 @@ def check_total_precision(
     min_rating
         Smallest rating that is relevant.
     size
-        Of 1R target sets with sampled items.
+        Of 1R target sets with sampled items; the smallest pool and one if that holds fewer.
 
     Returns
     -------
@@ -103,7 +103,8 @@ def check_total_precision(
     """
     sets = _Sets.of(split, min_rating)
     n_users, n_runs = split.test.n_users, len(sets.runs)
-    sampled = float(np.mean(1 / np.minimum(size, sets.runs))) if n_runs else np.nan
+    # The whole of a sampled set is looked at where no pool is too small for the sample.
+    whole = int(min(size, sets.runs.min()))
     checks, of_users, of_runs, short = [], [], [], [0.0]
     for each in returned:
         total, total_of_runs = _totals(each, sets, min_rating, turned=False)
@@ -116,7 +117,7 @@ def check_total_precision(
         of_runs += [total_of_runs, turned_of_runs]
         apart = [
             total_of_runs - float(np.mean(1 / sets.runs)),
-            _measured(each.runs, f"P@{size}|t={size}", min_rating) - sampled,
+            _measured(each.runs, f"P@{whole}|t={whole}", min_rating) - 1 / whole,
         ]
         lacking = np.sum(each.ar.n_scored < sets.users) + np.sum(each.runs.n_scored < sets.runs)
         what = "precision of the whole target set"
