@@ -94,6 +94,9 @@ def test_enough_is_counted_from_the_last_size_that_is_not() -> None:
     strict = enough(three(), 0.04).set_index(["a", "b"])
     assert strict["size"].tolist() == [20, 101, 1001]
     assert not enough(made({("X", "Y"): LOOSE}))["resolved"].any()
+    nearly = {**AHEAD, 1001: (0.1, 0.09, 0.0, 0.0)}
+    assert enough(made({("X", "Y"): nearly}))["resolved"].all()
+    assert enough(three(pairs={("X", "Y"): nearly}))["resolved"].tolist() == [False, True, True]
     equal = dict.fromkeys(SIZES, (0.0, 0.1, 0.5, 0.5))
     assert enough(made({("X", "Y"): equal}))["size"].isna().all()
 
@@ -102,8 +105,8 @@ def test_orders_at_the_size_that_is_asked_about_are_sure_for_all_pairs_at_once()
     found = at_size(three())
     assert found["order"].tolist() == [1, 0, -1]
     assert found["sure"].all()
-    # Three pairs, both ends: the interval is 1.35 times as wide.
-    nearly = {**TURNED, 100: (-0.1, 0.08, 0.9, 1.0)}
+    # Three pairs: an interval of 98.3 % is 1.22 times as wide as one of 95 %.
+    nearly = {**TURNED, 100: (-0.1, 0.09, 0.9, 1.0)}
     assert at_size(three(pairs={("Y", "Z"): nearly}))["order"].tolist() == [1, 0, 0]
     alone = made({("Y", "Z"): nearly})
     assert at_size(alone)["order"].tolist() == [-1]
