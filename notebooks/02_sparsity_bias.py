@@ -605,12 +605,12 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 
 # %% [markdown]
 # :::{finding} own/NEGATIVES-TURNED
-# holds: Pairs of systems that come in the reverse order among {glue:text}`n_others` sampled items, beyond
-#   chance for both: {value}.
+# holds: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones
+#   surely the other way round: {value}.
 # refuted: Among {glue:text}`n_others` sampled items no pair of systems comes in the reverse of the
-#   order that all items give it.
-# open: Among {glue:text}`n_others` sampled items {low} to {high} pairs of systems come in the reverse
-#   of the order that all items give them: these data leave that open.
+#   order that all items give it beyond chance.
+# open: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones the
+#   other way round: {low} to {high}. These data leave that open.
 # :::
 # :::{finding} own/NEGATIVES-UNLUCKY
 # holds: Chance has little to do with it. Of the pairs that one evaluation of this size gets wrong with
@@ -631,11 +631,14 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 #
 # If both systems are ranked in the **same samples**, as they are where one sample is drawn for all, then
 # the two hits of a run depend on each other, in a way that numbers of items above do not tell: *which*
-# items are above matters. What holds whatever they have in common is a bound. If at most $\mu$ runs are expected to be
-# hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is the expected lead,
+# items are above matters. What holds whatever they have in common is a bound. If at most $\mu$ runs
+# are expected to be hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is
+# the expected lead, then
 #
 # $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big),\qquad
 # \mu=\sum_r\min(q_b,\,1-q_a).$$
+#
+# (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
 #
 # A size is called *enough* for a pair if from there on one evaluation finds the order of all items with
 # a chance of at least 95 %.
@@ -674,15 +677,16 @@ for name, text in chapter.negatives_quoted(drawn).items():
 Markdown(chapter.negatives_table(drawn))
 
 # %% [markdown] tags=["general"]
-# Pairs by what they need. The difference is that of 1RP where nothing is sampled, with its 95 % interval; *turn at* is the number
-# of sampled items from which on the pair is in that order, with those between which its difference is
-# not resolved; the last two columns are numbers that are enough.
+# Pairs by what they need. The difference is that of 1RP where nothing is sampled, with its 95 % interval
+# over users; *turn at* is the number of sampled items from which on the pair is in that order, with
+# those between which its difference is not resolved; the last two columns are numbers that are enough,
+# of those at which the page has looked.
 #
-# **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and at $t$ = all
-# there is nothing left to choose. *If scoring is what is too expensive*, rank a few hundred runs among
-# all items, and look where the systems that you compare change places; sample well beyond that. *Never
+# **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and where nothing
+# is sampled there is no $t$ to choose. *If that is too expensive, take fewer users and not fewer items*:
+# fewer users widen intervals and leave the expected order alone; fewer items do the reverse. *Never
 # repeat a small sample* in the hope of the order of a large one: repetition makes the order of the small
-# one surer. *Write down* $t$; an order that was found at one $t$ is an order at that $t$.
+# one surer. *Write down* $t$: an order that was found at one $t$ is an order at that $t$.
 #
 # What all items say is no truth either: unrated items stand above relevant ones, and some of those would
 # be liked. "Enough" says that sampling adds no fault of its own.
@@ -782,6 +786,8 @@ HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 #   and MRR ([more](#dev-users)).
 # - **1R in expectation** over all samples instead of one drawn sample ([how](#metric-expected)): the
 #   same number without the noise of drawing.
+# - **How many are enough** is asked of one training of each system per fold, with the order that the same
+#   training has among all items as what is to be found; equal numbers of hits find it half.
 # - **Intervals** come from resampling users ([more](#dev-intervals)), **training seeds** are
 #   {glue:text}`n_seeds` per fold ([more](#dev-training-seeds)).
 #

@@ -174,7 +174,7 @@ def _chance(a: FloatArray, b: FloatArray, lead: float, variance: float) -> float
     m = math.ceil((min(reach, len(a)) + 1) / 2)
     sine = math.sqrt(min(math.log(2 * m / _NEGLIGIBLE) / (2 * variance), 1.0))
     n_terms = min(math.ceil(m * 2 * math.asin(sine) / math.pi), m)
-    angles: FloatArray = (2.0 * np.arange(n_terms) + 1.0) * (math.pi / (2 * m))
+    angles = np.asarray((2 * np.arange(n_terms) + 1) * (math.pi / (2 * m)), dtype=np.float64)
     product = _characteristic(a, angles) * np.conj(_characteristic(b, angles))
     return float(0.5 + (product.imag / np.tan(angles / 2)).sum() / (2 * m))
 

@@ -383,10 +383,12 @@ def negatives(
     Raises
     ------
     ConfigError
-        If no rating is relevant, or the grid has other target sets.
+        If no rating is relevant, the grid has other target sets, or none is above the cutoff.
     """
     asked = Grid.from_dict(grid)
     runs = _read(asked, dataset)
+    if runs.largest <= cutoff:
+        raise ConfigError(f"a list of {cutoff} holds every target set, of {runs.largest} at most")
     rng = stream(asked.seed, "bootstrap")
     weights = bootstrap_weights(runs.n_users, N_REPLICATES, rng=rng)
     sizes = {*log_sizes(runs.largest, n_sizes), min(size, runs.largest)}

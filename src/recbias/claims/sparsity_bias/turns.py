@@ -84,18 +84,19 @@ def enough(table: Table, most: float = 0.05) -> pd.DataFrame:
     -------
     DataFrame
         A row per pair ``a``, ``b``, a ahead where nothing is sampled: ``value``, ``low`` and
-        ``high`` of their difference there; whether its interval is beyond 0, ``resolved``;
+        ``high`` of their difference there; whether it is beyond chance, for all pairs at once,
+        ``resolved``;
         ``size``, the smallest of the table from which on the chance is at most that with samples of
         its own for each run of either system; ``shared``, the same for shared samples whatever the
         systems have in common; and ``turns``, the largest size at which the pair turns, NaN if it
         does not. Sizes are NaN where the systems are equal: no sample tells them apart.
     """
     turns = crossings(table).groupby(["a", "b"])["size"].max()
-    rows = []
-    for (a, b), own in _pairs(table):
+    rows, pairs = [], list(_pairs(table))
+    for (a, b), own in pairs:
         own = own[own["size"] > table.given["cutoff"]]
         last = own.iloc[-1]
-        resolved = bool(last["low"] > 0)
+        resolved = _sure_sign(last, len(pairs)) > 0
         sizes = (_from_on(own, "wrong", most), _from_on(own, "wrong_most", most))
         turn = float(turns.get((a, b), np.nan))
         rows.append((a, b, last["value"], last["low"], last["high"], resolved, *sizes, turn))
@@ -122,20 +123,20 @@ def at_size(table: Table) -> pd.DataFrame:
         ahead.
     """
     pairs = list(_pairs(table))
-    level = 1 - 0.025 / (2 * len(pairs))
-    wider = NormalDist().inv_cdf(level) / NormalDist().inv_cdf(0.975)
     size = min(table.given["size"], int(table.frame["size"].max()))
     rows = []
     for (a, b), own in pairs:
         asked, last = own[own["size"] == size].iloc[0], own.iloc[-1]
-        order = _sure_sign(asked, wider)
-        sure = _sure_sign(last, wider) > 0
+        order = _sure_sign(asked, len(pairs))
+        sure = _sure_sign(last, len(pairs)) > 0
         rows.append((a, b, order, sure, float(asked["value"]), float(asked["wrong"])))
     return pd.DataFrame(rows, columns=["a", "b", "order", "sure", "value", "wrong"])
 
 
-def _sure_sign(row: pd.Series[Any], wider: float) -> int:
-    """Give the sign of a difference that has it after its interval was widened, or else 0."""
+def _sure_sign(row: pd.Series[Any], n_pairs: int) -> int:
+    """Give the sign of a difference that is beyond chance for all pairs at once, or else 0."""
+    # Bonferroni, over both ends of every interval, as if these were normal.
+    wider = NormalDist().inv_cdf(1 - 0.025 / n_pairs) / NormalDist().inv_cdf(0.975)
     low, high = (row["value"] + wider * (row[end] - row["value"]) for end in ("low", "high"))
     return int(low > 0) - int(high < 0)
 
@@ -191,6 +192,8 @@ def negatives_quoted(table: Table) -> dict[str, str]:
 def negatives_title(table: Table) -> str:
     """Say in two lines for how many pairs the size that was asked about is enough."""
     quoted = negatives_quoted(table)
+    if quoted["n_resolved"] == "0":
+        return "All items order no pair of systems beyond chance"
     return (
         f"{table.given['size'] - 1:,} sampled items are enough for {quoted['n_enough']} of "
         f"{quoted['n_resolved']} pairs,\n{quoted['most_own']} of {quoted['n_pool']} for all of them"
