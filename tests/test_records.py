@@ -25,6 +25,7 @@ from recbias.claims.quantities import (
     reversed_pairs,
     share_of_orders,
     slope,
+    straightness,
 )
 from recbias.claims.records import Record, Region, Term, read_criteria
 from recbias.errors import ConfigError, StoreError
@@ -315,6 +316,31 @@ def test_a_cutoff_is_named_by_its_place(term, metric):
         replicates={}, tests=empty, target_sets=empty,
     )  # fmt: skip
     assert Evidence({"systems": found}).metric(Term.parse(term)) == metric
+
+
+def test_noise_alone_takes_no_course_off_its_line():
+    """Of 60 true lines under heavy noise 5 % may be resolved: more than 9 have a chance of .1 %."""
+    rng, wrong, naive = np.random.default_rng(4), 0, 0
+    for _ in range(60):
+        course = {}
+        for x in (10, 40, 70, 100):
+            value = x / 100 + 0.2 * rng.standard_normal()
+            course[x] = Quantity(value, value + 0.2 * rng.standard_normal(500))
+        wrong += straightness(course).interval[1] < 0.98
+        ends = []
+        for column in zip(*(quantity.drawn for quantity in course.values()), strict=True):
+            ends.append(np.corrcoef(list(course), column)[0, 1] ** 2)
+        naive += np.quantile(ends, 0.975) < 0.98
+    assert wrong <= 9
+    assert naive > 9  # percentiles alone would refute more lines than that
+
+
+def test_a_bend_is_told_from_a_line():
+    rng = np.random.default_rng(4)
+    course = {}
+    for x in (10, 40, 70, 100):
+        course[x] = Quantity((x / 100) ** 3, (x / 100) ** 3 + 0.01 * rng.standard_normal(500))
+    assert straightness(course).interval[1] < 0.98
 
 
 def test_pairs_are_turned_where_both_resolve_them():

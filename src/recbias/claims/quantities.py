@@ -301,21 +301,31 @@ def straightness(course: Mapping[int, Quantity]) -> Quantity:
     Returns
     -------
     Quantity
-        R squared: 1 on a line, 0 where nothing rises or falls.
+        R squared: 1 on a line, 0 where nothing rises or falls. Noise alone takes a course off its
+        line, in the sample and once more in each resample. Its interval therefore ends at 1 unless
+        the distance of a point from the line is resolved, all points together.
 
     Examples
     --------
-    >>> found = straightness({x: Quantity(x**2, np.array([x, x**2])) for x in (1, 2, 3)})
-    >>> round(found.value, 3), found.replicates.round(3).tolist()
-    (0.98, [1.0, 0.98])
+    >>> noise = np.array([-0.1, 0.1])
+    >>> found = straightness({x: Quantity(x**2, x**2 + noise) for x in (1, 2, 3)})
+    >>> round(found.value, 3), [round(end, 3) for end in found.interval]
+    (0.98, [0.98, 0.98])
+    >>> noisy = {x: Quantity(x**2, x**2 + (-1) ** x * 9 * noise) for x in (1, 2, 3)}
+    >>> straightness(noisy).interval[1]
+    1.0
     """
     x, values, drawn = _line(course)
-    found = []
+    explained, distances = [], []
     with np.errstate(divide="ignore", invalid="ignore"):
         for each in (values, drawn):
             y = each - each.mean(axis=0)
-            found.append(np.square(x @ y) / np.square(x).sum() / np.square(y).sum(axis=0))
-    return Quantity(float(found[0][0]), found[1])
+            distances.append(y - np.outer(x, x @ y) / np.square(x).sum())
+            explained.append(np.square(x @ y) / np.square(x).sum() / np.square(y).sum(axis=0))
+    low, high = Quantity(float(explained[0][0]), explained[1]).interval
+    if not resolved_signs(distances[0][:, 0], distances[1]).any():
+        high = 1.0
+    return Quantity(float(explained[0][0]), None, limits=(low, high))
 
 
 def order_tau(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
