@@ -90,7 +90,7 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 #   user has judged a few items out of thousands. On MovieLens 1M, averaged over sixteen systems, 83 % of
 #   the films in a top ten have no rating by that user {cite:p}`MCCRS20`. Precision counts each of these
 #   as a failure, and nobody knows whether it is one. The score then depends on how much of the truth was
-#   recorded. This is the **sparsity bias**.
+#   recorded. This is the **sparsity bias** ({doc}`chapter 2 <02_sparsity_bias>`).
 #
 # Ratings are not missing at random.
 # : Users rate what they have seen, and they see what is popular. The test set repeats that pattern. A
@@ -133,7 +133,7 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # | chapter | source | state |
 # |---|---|---|
 # | {doc}`Design alternatives <01_design_alternatives>` | {cite:t}`BCC17`, Sections 2 and 3 | written |
-# | Sparsity bias | {cite:t}`BCC17`, Section 4 | planned |
+# | {doc}`Sparsity bias <02_sparsity_bias>` | {cite:t}`BCC17`, Section 4 | written |
 # | Popularity bias | {cite:t}`BCC17`, Section 5 | planned |
 # | Overcoming popularity bias | {cite:t}`BCC17`, Sections 6 and 7 | planned |
 # | True and false positives | {cite:t}`MCCRS20`, {cite:t}`TOIS21` | planned |

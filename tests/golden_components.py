@@ -18,7 +18,7 @@ from recbias import aggregation, comparison, ranking, resampling, splits, testse
 from recbias.datasets import Dataset, dataset_info
 from recbias.experiment import N_REPLICATES
 from recbias.metrics import measure, parse_metric
-from recbias.ranking import kernels, passes
+from recbias.ranking import kernels, passes, unscored
 from recbias.simulation import make_world
 from recbias.splits import SplitRule
 from recbias.store import digest
@@ -35,6 +35,7 @@ REVISIONS: dict[str, tuple[Any, str]] = {
     "thinning": (testset, "REVISION"),
     "ranking": (ranking, "REVISION"),
     "sampling": (ranking, "SAMPLING_REVISION"),
+    "unscored": (ranking, "UNSCORED_REVISION"),
     "aggregation": (aggregation, "REVISION"),
 }
 
@@ -113,6 +114,21 @@ def _sampling() -> dict[str, str]:
     }
 
 
+def _unscored() -> dict[str, str]:
+    fold, model = _fold(), FixedScores(_scores())
+    groups = popularity_groups(fold.train, 5)
+    kept, _ = passes.rank_once(model, fold, groups=groups, depth=20, seed=3)
+    scored = ranking.look_at_scored(model, fold.train)
+    found = {}
+    for policy in ranking.POLICIES[1:]:
+        below = ranking.rank_unscored(scored, fold, policy, groups=groups, depth=20, seed=3)
+        joined = kept.with_below(below)
+        table = joined.table(TargetRule.parse("TI-AN-1R +train"), min_rating=4)
+        counts = (joined.above, joined.n_scored, joined.list_items, joined.list_starts)
+        found[policy] = _bits(*(each.astype(np.int32) for each in counts), table.rank)
+    return found
+
+
 def _aggregation() -> dict[str, str]:
     fold = _fold()
     kept, _ = passes.rank_once(FixedScores(_scores()), fold, depth=10, seed=3)
@@ -151,6 +167,7 @@ _COMPUTE: dict[str, Callable[[], dict[str, str]]] = {
     "thinning": _thinning,
     "ranking": _ranking,
     "sampling": _sampling,
+    "unscored": _unscored,
     "aggregation": _aggregation,
 }
 
@@ -204,6 +221,11 @@ def _break_sampling(patch: Any) -> None:
     patch.setattr(passes, "_seeds", lambda seed: (original(seed)[0], np.uint64(1)))
 
 
+def _break_unscored(patch: Any) -> None:
+    original = unscored.policy_order
+    patch.setattr(unscored, "policy_order", lambda policy, train: -original(policy, train))
+
+
 def _break_aggregation(patch: Any) -> None:
     original = aggregation.finish
     patch.setattr(aggregation, "finish", lambda sums, *more: 2 * original(sums, *more))
@@ -214,13 +236,15 @@ BREAKS: dict[str, Callable[[Any], None]] = {
     "thinning": _break_thinning,
     "ranking": _break_ranking,
     "sampling": _break_sampling,
+    "unscored": _break_unscored,
     "aggregation": _break_aggregation,
 }
 FOLLOWS = {
     "splits": ("splits", "thinning"),
     "thinning": ("thinning",),
-    "ranking": ("ranking",),
+    "ranking": ("ranking", "unscored"),
     "sampling": ("sampling",),
+    "unscored": ("unscored",),
     "aggregation": ("aggregation",),
 }
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from planted import Row, fault, measured, rows, verdict_of
+from planted import Row, fault, grid_of, measured, rows, topic_of, verdict_of
 from recbias.claims import claims
-from recbias.claims import design_alternatives as chapter
+from recbias.claims.design_alternatives import FIGURE_2
+from recbias.claims.evidence import axis_terms
 from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
+from recbias.claims.topics import find_judged
 from recbias.errors import ConfigError
 from recbias.recommenders import line_up
 
@@ -23,8 +26,8 @@ ENDS = ("least", "most", "above", "below")
 OTHER_KIND = {"least": "above", "above": "least", "most": "below", "below": "most"}
 ALIKE = (
     ("difference", "ratio", "deviation", "range"),
-    ("tau", "opposed", "distinct"),
-    ("steps", "change", "slope"),
+    ("tau", "opposed", "distinct", "reversed"),
+    ("steps", "change", "slope", "line", "rise", "steeper"),
 )
 """Measures that can stand for each other."""
 
@@ -93,7 +96,7 @@ def criterion_of(mutant: Mutant) -> ClaimCriterion | None:
 def _changes(raw: Raw, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
     record = Record.from_dict(raw)
     yield from _moved_ends(raw)
-    yield from _other_terms(raw, record)
+    yield from _other_terms(raw, record, topic_of(criterion.claim))
     yield from _other_systems(raw, record)
     yield from _other_options(raw, record)
     yield from _other_names(raw, record, criterion)
@@ -112,10 +115,10 @@ def _moved_ends(raw: Raw) -> Iterator[tuple[str, Raw]]:
             yield f"{end} {value:g} dropped", {**raw, end: None}
 
 
-def _other_terms(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
+def _other_terms(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, Raw]]:
     terms = [str(term) for term in record.of]
     for place, term in enumerate(record.of):
-        for other in _neighbours(term):
+        for other in _neighbours(term, topic):
             changed = [*terms[:place], str(other), *terms[place + 1 :]]
             yield f"{term} -> {other}", {**raw, "of": changed}
         if len(terms) > 1:
@@ -124,20 +127,21 @@ def _other_terms(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
         yield "terms exchanged", {**raw, "of": [*terms[1:], terms[0]]}
     if record.per:
         yield "per dropped", {**raw, "per": None}
-        for other in _neighbours(record.per):
+        for other in _neighbours(record.per, topic):
             yield f"per {record.per} -> {other}", {**raw, "per": str(other)}
 
 
-def _neighbours(term: Term) -> Iterator[Term]:
+def _neighbours(term: Term, topic: str) -> Iterator[Term]:
     """Other metrics under the label, the metric under other labels, other systems, data sets."""
-    found = measured(term.table)
-    for metric in found[next(iter(found))] if term.label == "*" else found[term.label]:
+    found = measured(topic, term.table)
+    own = fnmatch.filter(found, term.label)
+    for metric in found[own[0]] if own else ():
         yield dataclasses.replace(term, metric=metric)
     for label, metrics in found.items():
-        if term.label != "*" and term.metric in metrics:
+        if "*" not in term.label and term.metric in metrics:
             yield dataclasses.replace(term, label=label)
     if term.system:
-        for system in chapter.FIGURE_2:
+        for system in FIGURE_2:
             yield dataclasses.replace(term, system=system)
     if term.edition:
         yield dataclasses.replace(term, edition=None)
@@ -148,7 +152,7 @@ def _other_systems(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
     if record.systems == ("all",):
         for name in names:
             yield f"without {name}", {**raw, "but": [name]}
-        yield "Figure 2's instead of all", {**raw, "systems": list(chapter.FIGURE_2)}
+        yield "Figure 2's instead of all", {**raw, "systems": list(FIGURE_2)}
         return
     listed = list(record.systems)
     for place, name in enumerate(listed):
@@ -175,7 +179,7 @@ def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
         for take in ("each", "largest", "smallest", "median"):
             yield f"take {record.take} -> {take}", {**raw, "take": take}
     if record.along:
-        for along in (["removed"], ["size"], ["removed", "size"], ["size", "removed"]):
+        for along in (["removed"], ["kept"], ["size"], ["removed", "size"], ["size", "removed"]):
             if tuple(along) != record.along:
                 yield f"along {along}", {**raw, "along": along}
     if record.measure == "steps":
@@ -199,7 +203,8 @@ def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
 
 def _other_names(raw: Raw, record: Record, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
     if record.measure == "function":
-        others = list(chapter.FUNCTIONS)
+        judged = find_judged(topic_of(criterion.claim))
+        others = list(judged.functions) if judged else []
     else:
         others = [each.name for each in criterion.records if each.measure == record.measure]
     for other in others if record.name else ():
@@ -227,6 +232,8 @@ def _only_differs(old: Record, new: Record, *names: str) -> bool:
 def _nothing_between(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "region"):
         return ""
+    if not old.decides:
+        return "what decides nothing is shown whatever its region"
     if old.measure == "tau":
         # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
         pairs = len(old.systems) * (len(old.systems) - 1) // 2
@@ -241,6 +248,13 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
 
 def _sides(region: Region, value: float) -> str:
     return region.verdict(value, value)
+
+
+def _unmended(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "corrected") or new.corrected:
+        return ""
+    mended = any(record.corrects for record in criteria()[claim].records)
+    return "" if mended else "the claim has no corrected form, from which a record could be missing"
 
 
 def _either_order(old: Record, new: Record, claim: str) -> str:
@@ -258,8 +272,14 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
 def _no_interval(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "exact"):
         return ""
-    if old.measure in ("check", "statistic", "significance") or old.name == "of_ceiling":
+    # "predicted" are counts of items and lists, which resampling leaves alone.
+    known = ("of_ceiling", "predicted")
+    if old.measure in ("check", "statistic", "significance") or old.name in known:
         return "a number without an interval is exact"
+    if old.measure == "function" and not any(
+        measured(topic_of(claim), term.table) for term in old.of
+    ):
+        return "what a function made has the interval that stands there"
     if not old.decides:
         return "what decides nothing shows its value, whatever its interval"
     return ""
@@ -274,7 +294,29 @@ def _claim_says_so(old: Record, new: Record, claim: str) -> str:
     return ""
 
 
-RULES = (_nothing_between, _either_order, _no_interval, _claim_says_so)
+def _same_course(old: Record, new: Record, claim: str) -> str:
+    if old.measure == "line" and _only_differs(old, new, "along"):
+        if {*old.along, *new.along} == {"kept", "removed"}:
+            return "a line is as straight seen from its other end"
+        return ""
+    if not old.along or not (_only_differs(old, new, "of") or _only_differs(old, new, "per")):
+        return ""
+    (axis,) = old.along if len(old.along) == 1 else ("",)
+    pairs = [*zip(old.of, new.of, strict=False), (old.per, new.per)]
+    if not axis or len(old.of) != len(new.of):
+        return ""
+    courses = (
+        [axis_terms(grid_of(topic_of(claim), term.table), axis, term) for term in pair]
+        for pair in pairs
+        if all(pair)
+    )
+    same = all(
+        [str(step) for step in a.values()] == [str(step) for step in b.values()] for a, b in courses
+    )
+    return "a course is the same, whichever of its places names it" if same else ""
+
+
+RULES = (_nothing_between, _unmended, _either_order, _no_interval, _claim_says_so, _same_course)
 
 
 # -- judging them --------------------------------------------------------------------------------

@@ -1,8 +1,14 @@
 """Planted results: a world whose values a person chose, and the verdicts that it must give.
 
-``planted_verdicts.yaml`` holds a world in which everything holds that can, and by claim and part
-what is changed in it, with the verdict that must follow. Here that text becomes real results,
-without data or training.
+``planted_verdicts/TOPIC.yaml`` holds a world in which everything holds that can, and by claim and
+part what is changed in it, with the verdict that must follow. Here that text becomes real results,
+without data or training. Which grids a topic plants says ``planted_grids.py``; the world lists
+their values in rows, ``metric[label]``, with the metric's whole text where a label has several of
+its name.
+
+What a function makes is planted under ``made``, by the name under which the chapter keeps it: its
+``index`` columns, its ``columns`` of values, and by the index of a row, joined by commas, what
+stands there; ``on: simulations`` for a simulation, ``drawn: true`` where ``value`` has replicates.
 
 A change is one of these; several are separated by ``;``:
 
@@ -12,6 +18,8 @@ A change is one of these; several are separated by ``;``:
 * ``... +- 0.002``: with this standard error, apart from all others; 0 for none;
 * ``... tail 0.04 at 0.07``: this share of every second draw lies there;
 * ``p[1R per run] of pLSA and Random = 0.002``: of a paired test;
+* ``value[0.5, AR, Popularity] in worlds = 0.3``: a column of what was made, by its row's index;
+* ``statistic NAME = 3``: a number that follows from the data;
 * ``check NAME = 0.1``: what was found for a check of the claim, at first the first value with
   which its part holds;
 * ``seeds of pLSA = 1``, ``data set = filmtrust``, ``feedback = implicit``.
@@ -37,28 +45,28 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from recbias import Grid, Results, line_up
+from planted_grids import PLANTED, PlantedGrid
+from recbias import Grid, Results
 from recbias.claims import Check, Checks, Verdict, claims, judge, judging
-from recbias.claims import design_alternatives as chapter
 from recbias.claims.records import ClaimCriterion, Record, written
-from recbias.recommenders import bcc17_grid, with_seeds
-from recbias.results import StoredResult
+from recbias.claims.topics import find_judged
+from recbias.makers import Table
+from recbias.recommenders import with_seeds
+from recbias.results import SIMULATIONS, StoredResult
 
-FILE = Path(__file__).with_name("planted_verdicts.yaml")
+FOLDER = Path(__file__).with_name("planted_verdicts")
 N_DRAWS = 1000
-CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
-TABLES = ("systems", "grid", "lemma")
 
 _Place = tuple[str, str, str, str, str]
 """Edition, table, system, label, metric without cutoff."""
 
 _TERM = (
-    r"(?P<metric>\w+)\[(?P<label>[^\]]+)\](?: of (?P<system>.+?))?"
-    r"(?: in (?P<table>lemma|grid))?(?: on (?P<edition>[\w-]+))?"
+    r"(?P<metric>[\w@|=]+)\[(?P<label>[^\]]+)\](?: of (?P<system>.+?))?"
+    r"(?: in (?P<table>\w+))?(?: on (?P<edition>[\w-]+))?"
 )
 _NUMBER = r"-?\d*\.?\d+(?:e-?\d+)?"
 _VALUE = re.compile(
-    rf"(?P<number>{_NUMBER})(?: (?P<other>\w+\[.+?))?"
+    rf"(?P<number>{_NUMBER})(?: (?P<other>[\w@|=]+\[.+?))?"
     rf"(?: \+- (?P<error>{_NUMBER}))?(?: tail (?P<share>{_NUMBER}) at (?P<tail>{_NUMBER}))?"
 )
 
@@ -80,43 +88,32 @@ def _noise(name: str) -> np.ndarray:
 
 
 @cache
-def _grid(dataset: str, table: str, few: tuple[str, ...]) -> Grid:
-    """The grids of the chapter, with few settings in the one of parameters; `few` have one seed."""
-    protocols = chapter.protocols(MIN_RATING, size=SIZE)
-    precision, bounds = f"P@{CUTOFF}", (f"lower@{CUTOFF}", f"upper@{CUTOFF}")
-    systems = list(line_up("bcc17"))
-    if table == "systems":
-        metrics = {
-            "AR": (precision, f"R@{CUTOFF}", f"nDCG@{CUTOFF}", "AP", "RR", "rho"),
-            "AI": (precision, "rho"),
-            "R_test": (precision,),
-            "NN": (precision, "rho"),
-            "1R": (precision, f"nDCG@{CUTOFF}", "RR", "rho"),
-            "shared": (precision, *bounds),
-            "all-1R": tuple(f"{name}|t={SIZE}" for name in (precision, *bounds)),
-        }
-        options = {"replicates": chapter.combined(CUTOFF, SIZE)}
-    elif table == "grid":
-        systems = [each for each in systems if each.name in ("pLSA", "Popularity", "Random")]
-        for part in ("mf-rating", "knn-rating", "mf-ranking", "knn-ranking"):
-            systems += bcc17_grid(part)[:2]
-        protocols = {label: protocols[label] for label in ("AR", "1R")}
-        metrics, options = dict.fromkeys(protocols, (precision,)), {}
-    else:
-        systems = [each for each in systems if each.name in chapter.LEMMA_SYSTEMS]
-        protocols, tests = chapter.lemma_protocols(MIN_RATING)
-        metrics, options = dict.fromkeys(protocols, (precision, *bounds)), {"tests": tests}
-    seeded = [
-        dataclasses.replace(each, n_seeds=1) if each.name in few else each
-        for each in with_seeds(systems, 5)
-    ]
-    return Grid(dataset, tuple(seeded), protocols, metrics, **options)
+def topic_of(claim: str) -> str:
+    """The topic of a claim."""
+    (topic,) = (each.topic for each in claims() if each.id == claim)
+    return topic
 
 
 @cache
-def _names(table: str) -> tuple[list[tuple[str, str, str]], pd.DataFrame]:
+def _planted(topic: str) -> dict[str, PlantedGrid]:
+    return PLANTED[topic]()
+
+
+@cache
+def _grid(topic: str, dataset: str, table: str, few: tuple[str, ...]) -> Grid:
+    """A grid of a chapter; `few` have one training seed."""
+    planted = _planted(topic)[table]
+    seeded = [
+        dataclasses.replace(each, n_seeds=1) if each.name in few else each
+        for each in with_seeds(planted.systems, 5)
+    ]
+    return Grid(dataset, tuple(seeded), planted.protocols, planted.metrics, **planted.options)
+
+
+@cache
+def _names(topic: str, table: str) -> tuple[list[tuple[str, str, str]], pd.DataFrame]:
     """Systems, labels and metrics of a table, in the order of its rows."""
-    grid = _grid("ml-1m", table, ())
+    grid = _grid(topic, "ml-1m", table, ())
     names = [
         (system.name, label, metric)
         for system in grid.systems
@@ -126,15 +123,46 @@ def _names(table: str) -> tuple[list[tuple[str, str, str]], pd.DataFrame]:
     return names, pd.DataFrame(names, columns=["system", "label", "metric"])
 
 
+@cache
+def measured(topic: str, table: str) -> dict[str, list[str]]:
+    """Metrics of a grid by label, each by its name if no other under the label has it.
+
+    Nothing for what is no grid, but made by a function.
+    """
+    found: dict[str, list[str]] = {}
+    if table not in _planted(topic):
+        return found
+    for label, metrics in _grid(topic, "ml-1m", table, ()).parsed_metrics.items():
+        names = [metric.name for metric in metrics]
+        found[label] = [
+            name if names.count(name) == 1 else str(metric)
+            for name, metric in zip(names, metrics, strict=True)
+        ]
+    return found
+
+
+def grid_of(topic: str, table: str) -> Grid:
+    """A grid that is planted."""
+    return _grid(topic, "ml-1m", table, ())
+
+
 def _metric(grid: Grid, label: str, name: str) -> str:
     (found,) = (metric for metric in grid.parsed_metrics[label] if metric.name == name)
     return str(found)
 
 
+def _number(text: str) -> float | int | str:
+    """What an index column holds: a number where the text is one."""
+    if not re.fullmatch(_NUMBER, text):
+        return text
+    return float(text) if "." in text else int(text)
+
+
 class World:
     """Values by place, p-values, checks, and what the data are; changes give another world."""
 
-    def __init__(self, text: Mapping, checks: Mapping) -> None:
+    def __init__(self, topic: str, text: Mapping, checks: Mapping) -> None:
+        self.topic, self._made = topic, text.get("made", {})
         self.sets: dict[str, list[str]] = text["sets"]
         self._error = float(text["error"])
         self._facts = {"data set": text["data set"], "feedback": "explicit"}
@@ -146,10 +174,11 @@ class World:
         self._found: dict[str, dict[str, StoredResult]] = {}
         for table, planted in text["values"].items():
             place = "" if table == "systems" else f" in {table}"
+            assert table in _planted(topic), f"no grid is planted as {table}"
             for term, row in planted["rows"].items():
                 for system, value in zip(self.sets[planted["of"]], row, strict=True):
                     self._plant(f"{term} of {system}{place}", value, new=True)
-        for asked, p in text["p"].items():
+        for asked, p in text.get("p", {}).items():
             for pair in combinations(self.sets["five"], 2):
                 self._p[(*asked.split(" per "), frozenset(pair))] = float(p)
         self._checks = {
@@ -157,18 +186,32 @@ class World:
             for claim, found in checks.items()
             for name, sides in found.items()
         }
+        self._statistics = {name: float(each) for name, each in text.get("statistics", {}).items()}
+        for table, planted in self._made.items():
+            if "on" not in planted:
+                self._plant_made(table, planted)
         own = dict(self._values)
         for edition in text["editions"]:
             self._values |= {(edition, *place[1:]): drawn for place, drawn in own.items()}
         for edition, changes in text["editions"].items():
             for change in changes:
                 self._plant(*change.split(" = "), edition=edition)
+        for table, planted in self._made.items():
+            if "on" in planted:
+                assert planted["on"] == SIMULATIONS, planted["on"]
+                self._plant_made(table, planted)
+
+    def _plant_made(self, table: str, planted: Mapping) -> None:
+        where = f" in {table}" + (f" on {planted['on']}" if "on" in planted else "")
+        for row, values in planted["rows"].items():
+            for column, value in zip(planted["columns"], values, strict=True):
+                self._plant(f"{column}[{row}]{where}", value, new=True)
 
     def changed(self, changes: str, claim: str) -> World:
         """The world after some changes; `claim` is the one whose checks are meant."""
         other = copy.copy(self)
         other._base, other._touched, other._found = self, frozenset(), {}
-        for name in ("_facts", "_values", "_p", "_checks"):
+        for name in ("_facts", "_values", "_p", "_checks", "_statistics"):
             setattr(other, name, dict(getattr(self, name)))
         for change in changes.split(";"):
             what, value = change.strip().split(" = ")
@@ -179,6 +222,9 @@ class World:
                 other._few = other._few | {found[1]}
             elif found := re.fullmatch(r"check ([\w-]+)", what):
                 other._checks[claim, found[1]] = float(value)
+            elif found := re.fullmatch(r"statistic (.+)", what):
+                assert found[1] in self._statistics, f"no such statistic: {change}"
+                other._statistics[found[1]] = float(value)
             elif found := re.fullmatch(r"p\[(\S+) per (\w+)\] of (.+) and (.+)", what):
                 key = (found[1], found[2], frozenset(found.groups()[2:]))
                 assert key in self._p, f"no such test: {change}"
@@ -191,12 +237,13 @@ class World:
         term, given = re.fullmatch(_TERM, what), _VALUE.fullmatch(value)
         assert term, f"no quantity: {what}"
         assert given, f"no value: {value}"
-        edition = edition or term["edition"] or ""
-        names = [term["system"]]
+        table = term["table"] or "systems"
+        edition = edition or term["edition"] or self._made.get(table, {}).get("on", "")
+        names = [term["system"] or ""]
         if names[0].startswith("all of "):
             names = self.sets[names[0].removeprefix("all of ")]
         for system in names:
-            place = (edition, term["table"] or "systems", system, term["label"], term["metric"])
+            place = (edition, table, system, term["label"], term["metric"])
             assert new or place in self._values, f"no such value: {what}"
             self._values[place] = self._drawn(place, given)
             self._touched |= {place[:2]}
@@ -233,7 +280,9 @@ class World:
 
     def load(self, name: str, dataset: str) -> dict[str, StoredResult]:
         """Stand in for what loads a chapter's results on another data set."""
-        assert name == chapter.CHAPTER
+        judged = find_judged(self.topic)
+        assert judged is not None
+        assert name == judged.chapter
         return self.results(dataset) if any(place[0] == dataset for place in self._values) else {}
 
     def results(self, edition: str = "") -> dict[str, StoredResult]:
@@ -246,12 +295,46 @@ class World:
         record = {"name": edition or self.data_set, "feedback": "explicit"}
         if not edition:
             record["feedback"] = self._facts["feedback"]
+        made = {
+            name: self._made_table(edition, name, record)
+            for name, planted in self._made.items()
+            if (edition == SIMULATIONS) == ("on" in planted)
+        }
+        if edition == SIMULATIONS:
+            return made
         rows = [Check(*key, " ".join(key), 1, worst) for key, worst in self._checks.items()]
         checks = Checks(
-            key="planted", dataset=record, maker_name="", given={}, rows=tuple(rows), statistics={}
+            key="planted",
+            dataset=record,
+            maker_name="",
+            given={},
+            rows=tuple(rows),
+            statistics=self._statistics,
         )
-        tables = {name: self._table(edition, name, record) for name in TABLES}
-        return {"checks": checks, **tables}
+        tables = {name: self._table(edition, name, record) for name in _planted(self.topic)}
+        return {"checks": checks, **tables, **made}
+
+    def _made_table(self, edition: str, name: str, record: Mapping[str, str]) -> Table:
+        planted = self._made[name]
+        rows, draws = [], []
+        for row in planted["rows"]:
+            found = {
+                column: self._values[edition, name, "", row, column]
+                for column in planted["columns"]
+            }
+            index = [_number(text) for text in row.split(", ")]
+            rows.append([*index, *(each.value for each in found.values())])
+            if "drawn" in planted:
+                draws.append(found["value"].draws)
+        return Table(
+            key="planted",
+            dataset=record,
+            maker_name="",
+            given={},
+            index=tuple(planted["index"]),
+            frame=pd.DataFrame(rows, columns=[*planted["index"], *planted["columns"]]),
+            replicates=np.array(draws) if draws else None,
+        )
 
     def _same(self, edition: str, table: str) -> bool:
         """Whether nothing was changed that a table shows."""
@@ -264,12 +347,17 @@ class World:
     def _table(self, edition: str, table: str, record: Mapping[str, str]) -> StoredResult:
         if self._base is not None and self._same(edition, table):
             return self._base.results(edition)[table]
-        grid = _grid(record["name"], table, tuple(sorted(self._few)))
+        grid = _grid(self.topic, record["name"], table, tuple(sorted(self._few)))
         kept = None if grid.replicates is None else set(grid.replicates)
-        names, frame = _names(table)
+        names, frame = _names(self.topic, table)
+        short = {
+            (label, metric): name
+            for label, known in measured(self.topic, table).items()
+            for metric, name in zip(grid.by_label[label], known, strict=True)
+        }
         values, draws = np.full(len(names), np.nan), {}
         for row, (system, label, metric) in enumerate(names):
-            name = metric.partition("@")[0]
+            name = short[label, metric]
             if drawn := self._values.get((edition, table, system, label, name)):
                 values[row] = drawn.value
                 if kept is None or (label, metric) in kept:
@@ -340,40 +428,44 @@ class _EachKeyOnce(yaml.BaseLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         names = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = {name for name in names if names.count(name) > 1}
-        assert not twice, f"{FILE.name}: {twice} stand twice"
+        assert not twice, f"{twice} stand twice"
         return super().construct_mapping(node, deep)
 
 
 @cache
-def _text() -> dict:
-    return yaml.load(FILE.read_text(encoding="utf-8"), _EachKeyOnce)  # noqa: S506
+def _text(topic: str) -> dict:
+    file = FOLDER / f"{topic.replace(' ', '_')}.yaml"
+    return yaml.load(file.read_text(encoding="utf-8"), _EachKeyOnce)  # noqa: S506
 
 
 @cache
-def base_world() -> World:
-    """The world of the file."""
-    return World(_text()["world"], _text()["checks"])
+def base_world(topic: str) -> World:
+    """The world of a topic."""
+    return World(topic, _text(topic)["world"], _text(topic)["checks"])
 
 
 @cache
 def world_of(changes: str, claim: str) -> World:
     """The world after the changes of a row."""
-    return base_world().changed(changes, claim) if changes else base_world()
+    base = base_world(topic_of(claim))
+    return base.changed(changes, claim) if changes else base
 
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """All rows of the file, those with ``of each of`` one by one."""
+    """All rows of all topics, those with ``of each of`` one by one."""
     found = [
         row
-        for claim, parts in _text()["verdicts"].items()
+        for topic in PLANTED
+        for claim, parts in _text(topic)["verdicts"].items()
         for part, table in parts.items()
         for changes, verdicts in table.items()
         for row in _expanded(claim, part, changes, [v.strip() for v in verdicts.split(";")])
     ]
     found += [
         Row(claim, f"check {name}", f"check {name} = {worst}", verdict)
-        for claim, checks in _text()["checks"].items()
+        for topic in PLANTED
+        for claim, checks in _text(topic)["checks"].items()
         for name, sides in checks.items()
         for verdict, values in sides.items()
         for worst in values
@@ -382,6 +474,7 @@ def rows() -> tuple[Row, ...]:
 
 
 def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> Iterator[Row]:
+    sets = base_world(topic_of(claim)).sets
     part, changes = (
         "" if part == "the claim" else part,
         "" if changes == "as it stands" else changes,
@@ -390,10 +483,10 @@ def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> I
         verdicts = ["", *verdicts]
     turns = re.search(r"each of (\w+)", changes)
     if not turns:
-        named = [name for name in base_world().sets["ten"] if part.startswith(f"For {name}, ")]
+        named = [name for name in sets["ten"] if part.startswith(f"For {name}, ")]
         yield Row(claim, part, changes, *(*verdicts, "", "")[:3], turn="".join(named))
         return
-    for system in base_world().sets[turns[1]]:
+    for system in sets[turns[1]]:
         own, changed = part.replace("{which}", system), changes.replace(turns[0], system)
         yield Row(claim, own, changed, *verdicts, turn=system)
 
@@ -449,10 +542,3 @@ def fault_of_part(row: Row, verdict: Verdict) -> str:
             told = f"{part.sentence} {part.interval} is {found!r}"
             return f"{row}: {told}, expected {row.part_verdict!r}"
     return ""
-
-
-@cache
-def measured(table: str) -> dict[str, list[str]]:
-    """Metrics of a table, without cutoff, by label."""
-    metrics = _grid("ml-1m", table, ()).parsed_metrics
-    return {label: [metric.name for metric in each] for label, each in metrics.items()}

@@ -1,6 +1,6 @@
 """Mutate the criteria, and tell what dies: ``python tests/prove_mutants.py [CLAIM ...]``.
 
-Every change is judged by ``planted_verdicts.yaml`` alone: the lock is renewed for it. Fails if less
+Every change is judged by ``planted_verdicts`` alone: the lock is renewed for it. Fails if less
 than 95 % die, or one of the audit survives. `make prove` runs it.
 """
 

@@ -23,7 +23,7 @@ import recbias
 from recbias.datasets import Dataset, dataset_info, registry
 from recbias.datasets.download import downloads
 from recbias.errors import MissingData
-from recbias.ranking import RankTable, rank, rank_once, top_items
+from recbias.ranking import RankTable, rank, rank_once, rank_unscored, top_items
 from recbias.ratings import Ratings
 from recbias.recommenders import Popularity, algorithm, algorithms
 from recbias.recommenders.as_published.file_order import PLSAInFileOrder
@@ -261,11 +261,18 @@ def _fit_all(seed: int) -> list[Any]:
     return [model.score(np.arange(RATINGS.n_users)) for model in models]
 
 
+def _no_scores(users: Any) -> np.ndarray:
+    return np.zeros((len(users), SPLIT.train.n_items), dtype=bool)
+
+
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
     "resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
     "ranking.passes.rank": lambda seed: rank(POPULARITY, SPLIT, ONE_TARGET_SET, seed=seed),
     "ranking.passes.rank_once": lambda seed: rank_once(POPULARITY, SPLIT, seed=seed)[0].list_items,
+    "ranking.unscored.rank_unscored": lambda seed: (
+        rank_unscored(_no_scores, SPLIT, "random", seed=seed).list_items
+    ),
     "ranking.passes.top_items": lambda seed: top_items(
         POPULARITY, SPLIT, cutoff=30, candidates="AI", seed=seed
     ),

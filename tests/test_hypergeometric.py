@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from recbias.errors import ConfigError
-from recbias.theory import hypergeometric_cdf
+from recbias.theory import hypergeometric_cdf, hypergeometric_mean
 
 ROUNDING = 2.0**-53
 
@@ -108,6 +108,7 @@ def test_shapes_are_broadcast():
     found = hypergeometric_cdf(np.array([[0], [1]]), 4, np.array([0, 1, 2]), 2)
     assert found.shape == (2, 3)
     assert float(hypergeometric_cdf(0, 4, 2, 2)) == pytest.approx(1 / 6)
+    assert hypergeometric_cdf(0, [4], 2, 2) == pytest.approx([1 / 6])
     assert hypergeometric_cdf(np.array([], dtype=int), 4, 2, 2).shape == (0,)
 
 
@@ -122,3 +123,42 @@ def test_shapes_are_broadcast():
 def test_impossible_draws_are_refused(arguments, message):
     with pytest.raises(ConfigError, match=message):
         hypergeometric_cdf(*arguments)
+
+
+def test_means_of_small_pools_are_those_of_all_draws():
+    """All small pools, with worths of no, one and all numbers, rising and falling."""
+    cases = {(pool, above, draws) for _, pool, above, draws in small_cases()}
+    for worth in ([], [0.0], [3.0], [0.0, 0.0, 2.0], [1.0, 0.5, 0.25], list(range(12))):
+        for pool, above, draws in cases:
+            wanted = (
+                sum(
+                    Fraction(comb(above, x) * comb(pool - above, draws - x), comb(pool, draws))
+                    * int(w * 4)
+                    for x, w in enumerate(worth)
+                    if x <= draws
+                )
+                / 4
+            )
+            found = hypergeometric_mean(np.array(worth), pool, above, draws)
+            assert abs(float(found) - wanted) <= 1e-13 * float(wanted)
+
+
+def test_the_mean_of_the_number_itself_and_of_one_are_known():
+    rng = np.random.default_rng(5)
+    pool = rng.integers(1, 5000, 300)
+    above, draws = (np.array([rng.integers(n + 1) for n in pool]) for _ in range(2))
+    most = int(draws.max()) + 1
+    # Each term's error is below that of a number 5000 from the mean at most, with -ln P below 45.
+    allowed = ROUNDING * (100 + 8 * 5000 + 8 * 40 + 4 * 45)
+    whole = hypergeometric_mean(np.ones(most), pool, above, draws)
+    np.testing.assert_allclose(whole, 1, rtol=allowed)
+    number = hypergeometric_mean(np.arange(float(most)), pool, above, draws)
+    np.testing.assert_allclose(number, draws * above / pool, rtol=allowed)
+
+
+def test_a_mean_of_what_is_below_zero_or_no_number_is_refused():
+    for worth in ([1.0, -0.5], [np.nan]):
+        with pytest.raises(ConfigError, match="expected none below 0"):
+            hypergeometric_mean(np.array(worth), 4, 2, 2)
+    with pytest.raises(ConfigError, match="hypergeometric_mean: draws=5 of a pool of 4"):
+        hypergeometric_mean(np.ones(3), 4, 2, 5)

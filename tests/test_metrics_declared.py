@@ -62,6 +62,7 @@ def declared(name="Own", **changes):
         "P@10", "R@5", "nDCG@10", "nDCG(exp)@10", "nDCG(linear)", "AP", "AP@100", "RR", "antiP@1",
         "rho", "lower@10", "upper@3", "P@10|t=100", "lower@10|t=20", "upper@10|t=20", "ARP@10",
         "Gini@10", "Coverage@10", "P@10|N=1000", "rho|N=1000", "rho|t=100",
+        "RR|t=100", "RR@10|t=100", "nDCG@10|t=100", "nDCG|t=100",
     ],
 )  # fmt: skip
 def test_a_metric_prints_as_it_is_written(text):

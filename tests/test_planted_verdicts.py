@@ -73,10 +73,50 @@ def test_an_equivalent_mutant_is_excluded_for_a_reason_only() -> None:
 )
 def test_a_row_that_changes_nothing_is_refused(change: str, message: str) -> None:
     with pytest.raises(AssertionError, match=message):
-        planted.base_world().changed(change, "BCC17-F2A")
+        planted.base_world("design alternatives").changed(change, "BCC17-F2A")
 
 
 def test_a_wrong_row_is_told() -> None:
     row = Row("BCC17-F2A", "pLSA scores", "P[AR] of pLSA = 0.2", "holds", "yes")
     told = fault(row, verdict_of(row, criteria()["BCC17-F2A"]))
     assert told.startswith("BCC17-F2A: pLSA scores: P[AR] of pLSA = 0.2: the claim is 'partly'")
+
+
+def test_what_a_function_makes_is_planted_and_changed() -> None:
+    text = {
+        "data set": "ml-1m",
+        "error": "0.01",
+        "sets": {"ten": []},
+        "values": {},
+        "editions": {"ml-100k": []},
+        "statistics": {"n_users": "100"},
+        "made": {
+            "worlds": {
+                "on": "simulations",
+                "index": ["skew", "system"],
+                "columns": ["value", "low"],
+                "drawn": "true",
+                "rows": {"0.5, Random": ["0.1", "0.05"], "1, Random": ["0.2", "0.1"]},
+            },
+            "near": {"index": ["a"], "columns": ["value"], "rows": {"x": ["3"]}},
+        },
+    }
+    base = planted.World("design alternatives", text, {})
+    changed = base.changed(
+        "value[0.5, Random] in worlds = 0.3; statistic n_users = 7; "
+        "value[x] in near on ml-100k = 4",
+        "BCC17-F2A",
+    )
+    for world, values in ((base, (0.1, 100, 3)), (changed, (0.3, 7, 4))):
+        made = world.results("simulations")["worlds"]
+        own = world.results()
+        assert set(world.results("simulations")) == {"worlds"}
+        assert made[{"skew": 0.5, "system": "Random"}].value == values[0]
+        assert made[{"skew": 0.5, "system": "Random"}].replicates.std() > 0
+        assert made.frame["low"].tolist() == [0.05, 0.1]
+        assert own["checks"].statistics == {"n_users": values[1]}
+        assert own["near"].frame["value"].tolist() == [3]
+        assert "worlds" not in own
+        assert world.results("ml-100k")["near"].frame["value"].tolist() == [values[2]]
+    with pytest.raises(AssertionError, match="no such value"):
+        base.changed("value[0.7, Random] in worlds = 0.3", "BCC17-F2A")

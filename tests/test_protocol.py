@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from recbias.aggregation import Averaging
 from recbias.errors import ConfigError
 from recbias.protocol import Protocol
+from recbias.ranking import POLICIES
 from recbias.targets import TargetRule, Targets
 from test_targets import rules
 
@@ -26,6 +27,7 @@ def protocols(draw):
             "" if counted else draw(st.sampled_from(["", "ratings", "relevant"])),
             "mean" if counted else draw(st.sampled_from(["mean", "median", "geometric"])),
         ),
+        draw(st.sampled_from(POLICIES)),
     )
 
 
@@ -39,6 +41,7 @@ def test_different_protocols_print_differently(protocol):
     for change in (
         {"min_rating": math.nextafter(protocol.min_rating, 0) or 1.0},
         {"condensed": not protocol.condensed},
+        {"unscored": "random" if protocol.unscored == "none" else "none"},
         {"average": Averaging("relevant" if protocol.averaging.population == "all" else "all")},
     ):
         assert str(Protocol(**{**vars(protocol), **change})) != str(protocol)
@@ -55,6 +58,8 @@ def test_different_protocols_print_differently(protocol):
         "AI-AN-AR +train rel>=5",
         "TI-AN-P1R m=10 rel>=5 users=runs",
         "TI-AN-AR rel>=-5",
+        "TI-AN-AR rel>=5 unscored=popularity",
+        "TI-AN-1R +train rel>=4 condensed unscored=average-rating users=all",
     ],
 )
 def test_the_printed_forms(text):
@@ -73,6 +78,15 @@ def test_the_population_is_all_users_or_all_runs_unless_it_is_named():
     assert Protocol.parse("TI-AN-AR rel>=5") == Protocol.parse("TI-AN-AR rel>=5.0 users=all")
 
 
+def test_what_has_no_score_is_absent_unless_a_policy_is_named():
+    plain = Protocol.parse("TI-AN-AR rel>=5")
+    assert plain.unscored == "none"
+    assert Protocol.parse("TI-AN-AR rel>=5 unscored=none") == plain
+    assert str(Protocol.parse("TI-AN-AR rel>=5 unscored=none")) == str(plain)
+    swapped = Protocol.parse("TI-AN-AR rel>=5 users=tested unscored=random")
+    assert str(swapped) == "TI-AN-AR rel>=5 unscored=random users=tested"
+
+
 def test_thresholds_go_into_target_sets_only_where_they_change_them():
     one_list = TargetRule.parse("TI-AN-AR")
     assert Protocol.parse("TI-AN-AR rel>=4").targets == Targets(one_list, None)
@@ -87,6 +101,8 @@ def test_thresholds_go_into_target_sets_only_where_they_change_them():
         ("TI-AN rel>=5", "cannot read target-set rule 'TI-AN'"),
         ("TI-AN-AR rel>=", "cannot read protocol"),
         ("TI-AN-AR rel>=five", "cannot read protocol"),
+        ("TI-AN-AR rel>=5 unscored=last", "unknown policy for what has no score 'last'"),
+        ("TI-AN-AR rel>=5 unscored=random unscored=none", "unscored is given twice"),
         ("TI-AN-AR rel>=nan", "cannot read protocol"),
         ("TI-AN-AR rel>=5 short", "cannot read protocol"),
         ("TI-AN-AR rel>=5 users=relevan", "unknown population 'relevan': did you mean 'relevant'"),

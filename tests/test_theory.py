@@ -12,12 +12,16 @@ from explicit_lists import FixedScores, make_split, random_split
 from rank_tables import run_table, user_table
 from recbias.aggregation import aggregate
 from recbias.errors import ConfigError
-from recbias.metrics import measure, parse_metric
+from recbias.metrics import Metric, measure, parse_metric
 from recbias.ranking import RankTable, rank
 from recbias.targets import TargetRule, Targets
+from recbias.testing import judged_scores, naive_expectation, naive_list
 from recbias.theory import (
+    expected_gain,
     expected_hit,
     expected_precision,
+    hypergeometric_cdf,
+    hypergeometric_mean,
     lemma_bound,
     ranks_in_shared_set,
     relevant_share,
@@ -223,6 +227,77 @@ def test_expected_hits_are_those_of_all_samples(pool):
         assert found == pytest.approx([float(expected)], abs=1e-12)
 
 
+AN_1R = Targets(TargetRule.parse("AI-AN-1R"), 5)
+
+
+def expected_of_runs(scores, judged, names):
+    """What the metrics give, and what every sample gives on average, for one user's runs."""
+    stars = np.full((1, len(scores)), NONE)
+    stars[0, list(judged)] = list(judged.values())
+    split = make_split(np.full((1, len(scores)), NONE), stars)
+    table = rank(FixedScores([list(scores.values())]), split, [AN_1R], seed=1)[0]
+    lengths = [row.tolist() for row in (table.item, table.rank)]
+    wanted = []
+    for item, place in zip(*lengths, strict=True):
+        pool = [one for one in scores if one == item or judged.get(one, 0) < 5]
+        others = iter(naive_list({one: scores[one] for one in pool if one != item}, list(scores)))
+        # Ties were broken by the seed: the item stands where it was found, the others anyhow.
+        shown = [item if at == place else next(others, None) for at in range(1, len(pool) + 1)]
+        shown = [one for one in shown if one is not None]
+        wanted.append([
+            naive_expectation(
+                shown, pool, item, name.name, cutoff=name.cutoff, size=name.t
+            ) for name in names
+        ])  # fmt: skip
+    return measure(table, names, min_rating=5), np.array(wanted).reshape(-1, len(names)).T
+
+
+SAMPLED = [
+    parse_metric(f"{name}|t={size}")
+    for name in ("P@2", "RR", "RR@1", "RR@3", "nDCG", "nDCG@3")
+    for size in (1, 2, 4, 20)
+]
+
+
+@settings(max_examples=150)
+@given(judged_scores(8))
+def test_metrics_of_runs_are_the_mean_over_every_sample(case):
+    scores, _, judged = case
+    found, wanted = expected_of_runs(scores, judged, SAMPLED)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+
+
+def test_another_size_or_cutoff_is_noticed():
+    scores, judged = dict(enumerate([0.9, 0.8, 0.7, 0.6, 0.5])), {2: 5.0, 4: 5.0}
+    _, wanted = expected_of_runs(scores, judged, SAMPLED)
+    for size, cutoff in ((1, 0), (0, 1)):
+        others = [
+            Metric(one.name, one.cutoff and one.cutoff + cutoff, t=one.t + size) for one in SAMPLED
+        ]
+        found, _ = expected_of_runs(scores, judged, others)
+        assert np.abs(found - wanted).max() > 0.05
+
+
+def test_the_sum_and_the_closed_form_of_an_expected_reciprocal_rank_agree():
+    """E[1/(X+1)] from the mean's own kernel, and from one probability of a larger draw.
+
+    The relative error of either is that of `hypergeometric_cdf`: at most 60 deviations of at most
+    50 from the mean, and probabilities from exp(-600) on.
+    """
+    rng = np.random.default_rng(3)
+    pool = rng.integers(1, 10_000, 2000)
+    above = (rng.random(2000) * (pool + 1)).astype(int)
+    draws = (rng.random(2000) ** 2 * (pool + 1)).astype(int)
+    most = draws.max()
+    found = hypergeometric_mean(1 / np.arange(1.0, most + 2), pool, above, draws)
+    # P(X' > 0) without cancelling: at most a of the a + 1 are left out.
+    some = hypergeometric_cdf(above, pool + 1, above + 1, pool - draws)
+    closed = (pool + 1) / ((draws + 1) * (above + 1)) * some
+    np.testing.assert_allclose(found, closed, rtol=2**-53 * (100 + 8 * 3000 + 8 * 50 + 4 * 600))
+    other = (pool + 1) / ((draws + 1) * (above + 2)) * some
+    assert np.abs(found / other - 1).max() > 0.1
+
+
 @pytest.mark.parametrize("above", [(0, 0), (0, 3), (1, 1), (2, 4), (3, 5)])
 def test_expected_bounds_are_those_of_all_samples(above):
     # Two relevant items of one user, with so many of five others above each.
@@ -324,7 +399,7 @@ def test_an_item_without_score_never_hits():
 
 def test_expectations_of_runs_need_runs():
     table = user_table(([1], {1: 5}))
-    for name in ("lower@10", "upper@10", "P@10|t=100", "lower@10|t=100"):
+    for name in ("lower@10", "upper@10", "P@10|t=100", "lower@10|t=100", "RR|t=9"):
         with pytest.raises(ConfigError, match=r"needs a table of runs \(1R\)"):
             expectation(name, table)
     for name in ("P@10|N=100", "rho|N=100"):
@@ -336,6 +411,8 @@ def test_expectations_of_runs_need_runs():
         lemma_bound(table, "lower", 3)
     with pytest.raises(ConfigError, match=r"P@3\|t=9 needs a table of runs"):
         expected_hit(table, "P", 3, 9)
+    with pytest.raises(ConfigError, match=r"RR\|t=9 needs a table of runs"):
+        expected_gain(table, "RR", None, 9)
 
 
 def test_condensed_lists_have_the_expectations_of_full_ones():
@@ -344,7 +421,7 @@ def test_condensed_lists_have_the_expectations_of_full_ones():
     scores = rng.random((20, 15))
     for text, names in (
         ("AI-AN-AR", ["rho", "P@2|N=5", "rho|N=5"]),
-        ("AI-AN-1R", ["rho", "lower@2", "P@2|t=5"]),
+        ("AI-AN-1R", ["rho", "lower@2", "P@2|t=5", "RR|t=5", "nDCG@2|t=5"]),
     ):
         table = ranked(scores, split, text)
         metrics = [parse_metric(name) for name in names]
@@ -358,5 +435,5 @@ def test_condensed_lists_have_the_expectations_of_full_ones():
 def test_no_run_is_no_trouble():
     empty = np.empty(0, np.int32)
     table = RankTable("run", 2, empty, empty, np.empty(0), empty, empty, empty, empty)
-    for name in ("rho", "lower@10", "upper@10", "P@10|t=100", "upper@10|t=100"):
+    for name in ("rho", "lower@10", "upper@10", "P@10|t=100", "upper@10|t=100", "RR|t=9"):
         assert expectation(name, table).shape == (0,)

@@ -8,6 +8,7 @@ every grid that asks for it, and written whole or not at all.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import math
@@ -27,8 +28,16 @@ from recbias.errors import ConfigError, DamagedError, StoreError
 from recbias.grid import Grid, component_revisions, judgments_hash, non_defaults, split_marks
 from recbias.places import cells_dir
 from recbias.protocol import Protocol
-from recbias.ranking import Positions, RankTable, rank_once
+from recbias.ranking import (
+    Positions,
+    RankTable,
+    deduce_scored,
+    look_at_scored,
+    rank_once,
+    rank_unscored,
+)
 from recbias.ranking.positions import target_counts, train_counts
+from recbias.ranking.unscored import Scored
 from recbias.recommenders import System
 from recbias.relevance import relevant
 from recbias.splits import Split
@@ -41,6 +50,7 @@ __all__ = [
     "Artefact",
     "Cell",
     "artefact_of",
+    "artefacts_of",
     "artefacts_to_train",
     "cell_dataset",
     "cell_split",
@@ -69,6 +79,8 @@ class Source(NamedTuple):
 class Artefact:
     """What is kept of one pass: the counts behind all AN rules, or the table of one sample.
 
+    Counts may be of what the system has no score for, in the order of a policy; they stand below.
+
     Parameters
     ----------
     test
@@ -79,16 +91,20 @@ class Artefact:
         Threshold of a sampled rule.
     groups
         Number of popularity groups by which is counted; 10 for a sample, which has none.
+    unscored
+        Policy by which items without a score are counted among themselves; empty for scored ones.
     """
 
     test: str
     rule: str = ""
     min_rating: float | None = None
     groups: int = 10
+    unscored: str = ""
 
     def __str__(self) -> str:
         if not self.rule:
-            return f"counts by {self.groups} groups, {self.test}"
+            below = f"unscored={self.unscored}, " if self.unscored else ""
+            return f"{below}counts by {self.groups} groups, {self.test}"
         return f"{self.rule} rel>={self.min_rating:g}, {self.test}"
 
 
@@ -144,6 +160,7 @@ class Cell:
                 "revisions": component_revisions(
                     sampled=bool(artefact.rule),
                     reduced=test != TestSet(),
+                    filled=bool(artefact.unscored),
                 ),
             }
         )
@@ -168,11 +185,19 @@ def _judgments(test: str) -> str:
 
 
 def artefact_of(grid: Grid, label: str) -> Artefact:
-    """Tell which artefact answers what is asked under a label of a grid."""
+    """Tell which artefact holds the ranks of scored items that are asked for under a label."""
+    return artefacts_of(grid, label)[0]
+
+
+def artefacts_of(grid: Grid, label: str) -> tuple[Artefact, ...]:
+    """Tell which artefacts answer what is asked under a label of a grid, from the top down."""
     protocol, test = grid.parsed[label], grid.test(label)
-    if protocol.rule.others == "AN":
-        return Artefact(str(test.judgments), groups=grid.n_groups)
-    return Artefact(str(test), str(protocol.rule), protocol.min_rating)
+    if protocol.rule.others == "NN":
+        return (Artefact(str(test), str(protocol.rule), protocol.min_rating),)
+    counts = Artefact(str(test.judgments), groups=grid.n_groups)
+    if protocol.unscored == "none":
+        return (counts,)
+    return counts, dataclasses.replace(counts, unscored=protocol.unscored)
 
 
 def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[str, Cell]]:
@@ -181,7 +206,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     Those of one fold come together, so that a process can reuse its work; a system that is tested
     on judgments with different training ratings has a cell for each.
     """
-    wanted = list(dict.fromkeys(artefact_of(grid, label) for label in grid.parsed))
+    wanted = dict.fromkeys(each for label in grid.parsed for each in artefacts_of(grid, label))
     by_training: dict[str, list[Artefact]] = {}
     for artefact in wanted:
         by_training.setdefault(TestSet.parse(artefact.test).trains_on, []).append(artefact)
@@ -306,15 +331,17 @@ def run_cell(cell: Cell) -> None:
             "was written, run it again"
         )
     first = cell.source_of(missing[0])
-    train = _splits(first)[cell.fold].train
-    # One BLAS thread: the bits of a product depend on their number, and workers share the machine.
-    with threadpool_limits(1):
-        rng = stream(first.seed, "train", system.stream_label(), cell.fold, cell.repeat)
-        recommender = system.build().fit(train, rng=rng)
-        arrays = {}
-        for judgments in dict.fromkeys(cell.source_of(each).judgments for each in missing):
-            own = [each for each in missing if cell.source_of(each).judgments == judgments]
-            arrays.update(_ranked(cell, recommender, own))
+    arrays = _deduced(cell, system, missing)
+    if to_train := [each for each in missing if each not in arrays]:
+        train = _splits(first)[cell.fold].train
+        # One BLAS thread: the bits of a product depend on their number, and workers share the
+        # machine.
+        with threadpool_limits(1):
+            rng = stream(first.seed, "train", system.stream_label(), cell.fold, cell.repeat)
+            recommender = system.build().fit(train, rng=rng)
+            for judgments in dict.fromkeys(cell.source_of(each).judgments for each in to_train):
+                own = [each for each in to_train if cell.source_of(each).judgments == judgments]
+                arrays.update(_ranked(cell, recommender, own))
     provenance = {
         **platform_record(),
         "cell": {
@@ -343,9 +370,8 @@ def _ranked(
     """Rank what is asked of one kind of judgments, in as few passes over the scores as it takes."""
     source = cell.source_of(artefacts[0])
     split = _splits(source)[cell.fold]
-    # The seed does not name the system: all systems meet the same ties and samples.
-    seed = int(stream(source.seed, "rank", cell.fold).integers(2**63))
-    counted = [each for each in artefacts if not each.rule]
+    seed = _rank_seed(cell)
+    counted = [each for each in artefacts if not each.rule and not each.unscored]
     found: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
     passes: dict[str, list[Artefact]] = {source.judgments: []} if counted else {}
     for each in artefacts:
@@ -365,6 +391,46 @@ def _ranked(
         )
         found.update(zip(sampled, map(_table_arrays, tables), strict=True))
         found.update((artefact, _position_arrays(positions)) for artefact in kept)
+    if below := [each for each in artefacts if each.unscored]:
+        scored = look_at_scored(recommender, split.train)
+        found.update(_ranked_below(cell, scored, below))
+    return found
+
+
+def _rank_seed(cell: Cell) -> int:
+    # The seed does not name the system: all systems meet the same ties and samples.
+    return int(stream(cell.source[0].seed, "rank", cell.fold).integers(2**63))
+
+
+def _ranked_below(
+    cell: Cell, scored: Scored, artefacts: Iterable[Artefact]
+) -> dict[Artefact, dict[str, np.ndarray[Any, Any]]]:
+    """Rank what has no score by each policy that is asked for."""
+    found = {}
+    for each in artefacts:
+        groups = _groups(cell.source_of(each), cell.fold, each.groups)
+        split, seed = cell_split(cell, each), _rank_seed(cell)
+        below = rank_unscored(scored, split, each.unscored, groups=groups, seed=seed)
+        found[each] = _position_arrays(below)
+    return found
+
+
+def _deduced(
+    cell: Cell, system: System, missing: Iterable[Artefact]
+) -> dict[Artefact, dict[str, np.ndarray[Any, Any]]]:
+    """Rank what has no score where stored counts show what that is, without training."""
+    found: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
+    for each in missing:
+        counts = dataclasses.replace(each, unscored="")
+        if not each.unscored or not cell.path(counts).is_file():
+            continue
+        try:
+            positions = load_positions(cell, counts)
+        except DamagedError:
+            continue
+        scored = deduce_scored(positions, cell_split(cell, each), system.build())
+        if scored is not None:
+            found |= _ranked_below(cell, scored, [each])
     return found
 
 

@@ -58,7 +58,7 @@ def non_defaults(record: Any) -> dict[str, Any]:
     return found
 
 
-def component_revisions(*, sampled: bool, reduced: bool) -> dict[str, int]:
+def component_revisions(*, sampled: bool, reduced: bool, filled: bool = False) -> dict[str, int]:
     """Name the revisions of the code between a fitted system and its table of ranks.
 
     Parameters
@@ -67,6 +67,8 @@ def component_revisions(*, sampled: bool, reduced: bool) -> dict[str, int]:
         Whether target sets are samples.
     reduced
         Whether other judgments than all observed ones count.
+    filled
+        Whether items without a score are put below the others.
 
     Returns
     -------
@@ -78,6 +80,8 @@ def component_revisions(*, sampled: bool, reduced: bool) -> dict[str, int]:
         revisions["sampling"] = ranking.SAMPLING_REVISION
     if reduced:
         revisions["thinning"] = testset.REVISION
+    if filled:
+        revisions["unscored"] = ranking.UNSCORED_REVISION
     return revisions
 
 
@@ -236,6 +240,11 @@ class Grid:
             raise ConfigError(
                 f"{label!r}: items={test.items} cannot be told from {n_groups} groups; give the "
                 f"grid groups='popularity {test.item_groups[2]}'"
+            )
+        if rule.others == "NN" and self.parsed[label].unscored != "none":
+            raise ConfigError(
+                f"{label!r}: {rule} keeps no place for what has no score; use AN with unscored=, "
+                "and metrics such as P@10|t=100 or P@10|N=100 for the expectation over samples"
             )
         if test.head and (rule.with_train or (rule.others == "NN" and rule.candidates == "AI")):
             raise ConfigError(f"{label!r}: {rule} cannot leave out a head of items; use TI")
@@ -398,6 +407,7 @@ class Grid:
         revisions = component_revisions(
             sampled=any(p.rule.others == "NN" for p in self.parsed.values()),
             reduced=any(self.test(label) != TestSet() for label in self.parsed),
+            filled=any(p.unscored != "none" for p in self.parsed.values()),
         )
         revisions["aggregation"] = aggregation.REVISION
         return digest(

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from recbias.aggregation import Averaging
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, unknown_name
+from recbias.ranking import POLICIES
 from recbias.targets import TargetRule, Targets
 
 __all__ = ["Protocol"]
 
 _PATTERN = re.compile(
     r"(?P<rule>\S+(?: [tNm]=\d+)?(?: \+train)?) rel>=(?P<min_rating>-?\d+(?:\.\d+)?)"
-    r"(?P<condensed> condensed)?(?P<averaging>(?: [a-z]+=\S+)*)"
+    r"(?P<condensed> condensed)?(?P<options>(?: [a-z]+=\S+)*)"
 )
 
 
@@ -38,11 +39,16 @@ class Protocol:
         Over whom values are averaged, how much each weighs, and by which statistic. An empty
         population stands for the papers' habit: all users under AR (BCC17 Sec. 3.2), runs under 1R
         (BCC17 Eq. 1), percentiles under P1R (BCC17 Sec. 6.1).
+    unscored
+        What is made of targets that a system has no score for: one of
+        :data:`recbias.ranking.POLICIES`. By default they are absent; else they stand below all
+        others, in the order that the policy names.
 
     Raises
     ------
     ConfigError
-        For a population that the rule does not have, or a threshold that is no finite number.
+        For a population that the rule does not have, a threshold that is no finite number, or an
+        unknown policy.
 
     See Also
     --------
@@ -55,18 +61,23 @@ class Protocol:
     ('runs', 'TI-NN-1R t=100 rel>=5')
     >>> str(Protocol(TargetRule("TI", "AN", "AR"), 4, condensed=True, average=Averaging("tested")))
     'TI-AN-AR rel>=4 condensed users=tested'
+    >>> str(Protocol(TargetRule("TI", "AN", "AR"), 5, unscored="popularity"))
+    'TI-AN-AR rel>=5 unscored=popularity'
     """
 
     rule: TargetRule
     min_rating: float
     condensed: bool = False
     average: Averaging = dataclasses.field(default_factory=Averaging)
+    unscored: str = "none"
 
     def __post_init__(self) -> None:
         # Adding 0 turns -0.0 into 0.0: equal protocols print alike.
         object.__setattr__(self, "min_rating", float(self.min_rating) + 0.0)
         if not math.isfinite(self.min_rating):
             raise ConfigError(f"rel>={self.min_rating}: expected a finite number")
+        if self.unscored not in POLICIES:
+            raise unknown_name("policy for what has no score", self.unscored, POLICIES)
         if self.average.population == self._habit:
             object.__setattr__(self, "average", dataclasses.replace(self.average, population=""))
         population = self.averaging.population
@@ -95,7 +106,7 @@ class Protocol:
 
     @classmethod
     def parse(cls, text: str) -> Protocol:
-        """Read a protocol as it prints.
+        """Read a protocol as it prints; what has the form ``NAME=VALUE`` may stand in any order.
 
         Raises
         ------
@@ -106,14 +117,19 @@ class Protocol:
         if match is None:
             raise ConfigError(
                 f"cannot read protocol {text!r}: expected RULE rel>=RATING [condensed] "
-                "[users=POPULATION] [weights=WEIGHTS] [statistic=STATISTIC], such as "
-                "'TI-NN-1R t=100 rel>=5'"
+                "[unscored=POLICY] [users=POPULATION] [weights=WEIGHTS] [statistic=STATISTIC], "
+                "such as 'TI-NN-1R t=100 rel>=5'"
             )
+        options = match["options"].split()
+        policies = [each for each in options if each.startswith("unscored=")]
+        if len(policies) > 1:
+            raise ConfigError(f"protocol {text!r}: unscored is given twice")
         return cls(
             TargetRule.parse(match["rule"]),
             float(match["min_rating"]),
             match["condensed"] is not None,
-            Averaging.parse(match["averaging"]),
+            Averaging.parse(" ".join(each for each in options if each not in policies)),
+            policies[0].removeprefix("unscored=") if policies else "none",
         )
 
     @property
@@ -125,6 +141,7 @@ class Protocol:
         parts = [
             f"{self.rule} rel>={np.format_float_positional(self.min_rating, trim='-')}",
             "condensed" if self.condensed else "",
+            "" if self.unscored == "none" else f"unscored={self.unscored}",
             str(self.average),
         ]
         return " ".join(part for part in parts if part)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from recbias.cells import (
     Artefact,
     Cell,
     artefact_of,
+    artefacts_of,
     cell_dataset,
     cell_split,
     load_positions,
@@ -142,20 +144,22 @@ class Reader:
 
     def positions(self, grid: Grid, label: str) -> Positions:
         """Return the counts that a label is about."""
-        artefact, test = artefact_of(grid, label), grid.test(label)
-        if artefact not in self._positions:
-            whole = any(needs_all(grid, other) for other in grid.parsed)
-            self._positions[artefact] = self._read(
-                artefact, lambda: load_positions(self.cell, artefact, whole=whole)
-            )
-        name = artefact, str(test)
+        artefacts, test = artefacts_of(grid, label), grid.test(label)
+        whole = any(needs_all(grid, other) for other in grid.parsed)
+        for each in artefacts:
+            if each not in self._positions:
+                found = self._read(each, partial(load_positions, self.cell, each, whole=whole))
+                if each.unscored:
+                    found = self._positions[artefacts[0]].with_below(found)
+                self._positions[each] = found
+        name = artefacts[-1], str(test)
         if name not in self._reduced:
-            self._reduced[name] = reduce_positions(self._positions[artefact], self.cell, test)
+            self._reduced[name] = reduce_positions(self._positions[name[0]], self.cell, test)
         return self._reduced[name]
 
     def table(self, grid: Grid, label: str) -> RankTable:
         """Return the table of ranks under a label."""
-        protocol, artefact = grid.parsed[label], artefact_of(grid, label)
+        protocol, artefact = grid.parsed[label], artefacts_of(grid, label)[-1]
         if artefact.rule:
             return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
         # Full and condensed lists, and for AR all thresholds, have one table.

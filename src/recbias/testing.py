@@ -6,6 +6,7 @@ What is here shares no code with the fast paths that it checks.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -248,7 +249,11 @@ def _check_coverage(
     promise(found.any(), _NO_SCORE)
 
 
-def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:
+def naive_list(
+    scores: Mapping[int, float],
+    ties: Sequence[int],
+    unscored: Mapping[int, float | Fraction] | None = None,
+) -> list[int]:
     """Sort items by score, largest first; equal scores in the order of `ties`, NaN left out.
 
     Parameters
@@ -257,6 +262,8 @@ def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:
         NaN = not computable.
     ties : sequence of int
         All items, those first that win a tie.
+    unscored : mapping of item to number, optional
+        By what items that are not computable are put below all others, largest first.
 
     Returns
     -------
@@ -267,9 +274,15 @@ def naive_list(scores: Mapping[int, float], ties: Sequence[int]) -> list[int]:
     --------
     >>> naive_list({1: 0.5, 2: 0.7, 3: 0.5, 4: math.nan}, ties=[3, 1, 2, 4])
     [2, 3, 1]
+    >>> naive_list({1: math.nan, 2: -0.7, 3: math.nan}, ties=[1, 2, 3], unscored={1: 4, 3: 9})
+    [2, 3, 1]
     """
     listed = [item for item in scores if not math.isnan(scores[item])]
-    return sorted(listed, key=lambda item: (-scores[item], ties.index(item)))
+    listed.sort(key=lambda item: (-scores[item], ties.index(item)))
+    if unscored is None:
+        return listed
+    below = [item for item in scores if math.isnan(scores[item])]
+    return listed + sorted(below, key=lambda item: (-unscored[item], ties.index(item)))
 
 
 def naive_measure(
@@ -338,6 +351,53 @@ def naive_measure(
 
 def _naive_dcg(gains: Sequence[float]) -> float:
     return math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1))
+
+
+def naive_expectation(
+    items: Sequence[int],
+    targets: Sequence[int],
+    relevant: int,
+    metric_name: str,
+    *,
+    cutoff: int | None,
+    size: int,
+) -> float:
+    """Measure a 1R run on every sample that could be drawn for it, and take the mean.
+
+    Parameters
+    ----------
+    items : sequence of int
+        The list of the whole pool, best first.
+    targets : sequence of int
+        The whole pool, items without a place in the list and the relevant one included.
+    relevant : int
+        The relevant item.
+    metric_name : {"P", "R", "nDCG", "AP", "RR"}
+        Which metric.
+    cutoff : int or None
+        As in `naive_measure`.
+    size : int
+        T: the relevant item is joined with T - 1 others, or with all if there are fewer.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    Two of three others are drawn; the one that stands above is among them with probability 2/3.
+
+    >>> round(naive_expectation([7, 1, 2, 3], [1, 2, 3, 7], 1, "RR", cutoff=None, size=3), 6)
+    0.666667
+    """
+    others = [item for item in targets if item != relevant]
+    values = []
+    for sample in itertools.combinations(others, min(size - 1, len(others))):
+        shown = [item for item in items if item == relevant or item in sample]
+        values.append(
+            naive_measure(shown, {relevant: 5.0}, metric_name, cutoff=cutoff, min_rating=5)
+        )
+    return math.fsum(values) / len(values)
 
 
 def judged_scores(

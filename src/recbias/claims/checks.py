@@ -84,13 +84,17 @@ def joined_checks(checks: Iterable[Check]) -> list[Check]:
     >>> halves = [Check("BCC17-L1", "upper", "upper bound", 2, worst) for worst in (0.0, 0.5)]
     >>> [(check.n_checked, check.worst) for check in joined_checks(halves)]
     [(4, 0.5)]
+    >>> (joined,) = joined_checks([*halves, Check("BCC17-L1", "upper", "upper bound", 1, np.nan)])
+    >>> joined.worst
+    nan
     """
     found: dict[tuple[str, str], Check] = {}
     for check in checks:
         known = found.get((check.claim, check.name))
         if known is not None:
             n_checked = known.n_checked + check.n_checked
-            worst = max(known.worst, check.worst)
+            # Of no number and another the worst is no number, which lies in no region.
+            worst = float(np.maximum(known.worst, check.worst))
             check = dataclasses.replace(known, n_checked=n_checked, worst=worst)
         found[check.claim, check.name] = check
     return list(found.values())

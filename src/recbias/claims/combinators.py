@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from recbias.claims.evidence import Evidence, axis_labels
+from recbias.claims.evidence import Evidence, axis_terms
 from recbias.claims.parts import Part
 from recbias.claims.quantities import (
     deviation,
@@ -17,9 +17,12 @@ from recbias.claims.quantities import (
     median,
     opposed_pairs,
     order_tau,
+    reversed_pairs,
+    rise,
     share_of_orders,
     slope,
     spread,
+    straightness,
 )
 from recbias.claims.records import Record, Term
 from recbias.results import Quantity
@@ -149,6 +152,10 @@ _PAIRED: Mapping[str, Callable[[Quantity, Quantity], Quantity]] = {
 
 def _along(record: Record, evidence: Evidence, system: str) -> Quantity:
     """Follow a quantity, or the gap between two, along the axes of a record."""
+    if record.measure == "steeper":
+        (axis,) = record.along
+        a, b = (rise(_course_of((term,), record, evidence, system, axis)) for term in record.of)
+        return a - b
     followed = [_course(record, evidence, system, axis) for axis in record.along]
     if record.measure == "steps":
         (course,) = followed
@@ -157,23 +164,40 @@ def _along(record: Record, evidence: Evidence, system: str) -> Quantity:
             for place, (a, b) in enumerate(pairwise(course.values()))
         }
         return extreme(steps, largest=False)[1]
-    if record.measure == "slope":
-        return slope(followed[0])
+    if record.measure in _OF_COURSES:
+        return _OF_COURSES[record.measure](followed[0])
     changes = [course[max(course)] / course[min(course)] for course in followed]
     return changes[0] if len(changes) == 1 else changes[0] - changes[1]
 
 
-def _course(record: Record, evidence: Evidence, system: str, axis: str) -> dict[int, Quantity]:
-    def value(term: Term, label: str) -> Quantity:
-        return evidence.quantity(term, system=system, label=label)
+_OF_COURSES: Mapping[str, Callable[[Mapping[int, Quantity]], Quantity]] = {
+    "slope": slope,
+    "line": straightness,
+    "rise": rise,
+}
 
-    first = record.of[0]
-    grid = evidence.table(first.table, first.edition or "").grid
-    found = {}
-    for place, label in axis_labels(grid, axis).items():
-        values = [value(term, label) for term in record.of]
-        quantity = values[0] if len(values) == 1 else values[0] - values[1]
-        found[place] = quantity / value(record.per, label) if record.per else quantity
+
+def _course(record: Record, evidence: Evidence, system: str, axis: str) -> dict[int, Quantity]:
+    return _course_of(record.of, record, evidence, system, axis)
+
+
+def _course_of(
+    terms: Sequence[Term], record: Record, evidence: Evidence, system: str, axis: str
+) -> dict[int, Quantity]:
+    """Follow a quantity, or the gap between two, along an axis, divided as the record says."""
+
+    def follow(term: Term) -> dict[int, Quantity]:
+        grid = evidence.table(term.table, term.edition or "").grid
+        steps = axis_terms(grid, axis, term)
+        return {at: evidence.quantity(step, system=system) for at, step in steps.items()}
+
+    first, *others = (follow(term) for term in terms)
+    found = first
+    for other in others:
+        found = {at: found[at] - other[at] for at in found}
+    if record.per:
+        divisor = follow(record.per)
+        found = {at: quantity / divisor[at] for at, quantity in found.items()}
     return found
 
 
@@ -183,6 +207,17 @@ def _tau(record: Record, evidence: Evidence) -> Quantity:
 
 def _opposed(record: Record, evidence: Evidence) -> Quantity:
     return opposed_pairs(*_by_term(record, evidence))
+
+
+def _reversed(record: Record, evidence: Evidence) -> Quantity:
+    if not record.along:
+        return reversed_pairs(*_by_term(record, evidence))
+    (axis,), (term,) = record.along, record.of
+    courses = [
+        _course_of((term,), record, evidence, name, axis) for name in evidence.systems(record)
+    ]
+    ends = zip(*((course[min(course)], course[max(course)]) for course in courses), strict=True)
+    return reversed_pairs(*map(list, ends))
 
 
 def _distinct(record: Record, evidence: Evidence) -> Quantity:
@@ -235,6 +270,7 @@ def _lead(record: Record, evidence: Evidence) -> _Found:
 _OF_ORDERS: Mapping[str, Callable[[Record, Evidence], Estimate]] = {
     "tau": _tau,
     "opposed": _opposed,
+    "reversed": _reversed,
     "distinct": _distinct,
     "share": _share,
     "significance": _significance,

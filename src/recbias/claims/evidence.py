@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -18,14 +19,14 @@ from recbias.makers import Table
 from recbias.results import Quantity, StoredResult
 from recbias.store import digest
 
-__all__ = ["Evidence", "NotComputed", "axis_labels"]
+__all__ = ["Evidence", "NotComputed", "axis_labels", "axis_terms"]
 
 
 class NotComputed(Exception):  # noqa: N818 - an outcome, not an error
     """Raised where a criterion asks for what no results hold; carries what is missing."""
 
 
-def axis_labels(grid: Grid, axis: str) -> dict[int, str]:
+def axis_labels(grid: Grid, axis: str, like: str = "*") -> dict[int, str]:
     """Name the labels of a grid along an axis, in its order.
 
     Parameters
@@ -34,22 +35,64 @@ def axis_labels(grid: Grid, axis: str) -> dict[int, str]:
         With labels that differ in the share of removed test ratings, in the size of 1R target
         sets, or both.
     axis
-        ``"removed"`` (percent of the test ratings) or ``"size"`` (of the target sets, with all test
-        ratings).
+        ``"removed"`` or ``"kept"`` (percent of the test ratings) or ``"size"`` (of the target sets,
+        with all test ratings).
+    like
+        A label whose protocol all share; ``"*"`` for labels of any.
 
     Returns
     -------
     dict of int to str
-        The first label of each value, ascending.
+        The first label of each value, ascending; of its own value, the one that is given.
     """
     found: dict[int, str] = {}
-    for label, protocol in grid.parsed.items():
+    own = [] if like == "*" else [like]
+    for label in (*own, *grid.parsed):
+        protocol = grid.parsed[label]
+        if own and protocol != grid.parsed[like]:
+            continue
         removed, sampled = grid.test(label).removed, protocol.rule.n_sampled
-        if axis == "removed":
-            found.setdefault(removed, label)
+        if axis in ("removed", "kept"):
+            found.setdefault(removed if axis == "removed" else 100 - removed, label)
         elif not removed and sampled is not None:
             found.setdefault(sampled + 1, label)
     return dict(sorted(found.items()))
+
+
+def axis_terms(grid: Grid, axis: str, term: Term) -> dict[int, Term]:
+    """Follow a term along an axis.
+
+    Parameters
+    ----------
+    grid
+        Of the term's table.
+    axis
+        As of `axis_labels`.
+    term
+        Its label says which labels are followed. Along ``"size"``, a label of its own stands for
+        what is measured under it given the size of target sets.
+
+    Returns
+    -------
+    dict of int to Term
+        Ascending.
+
+    Raises
+    ------
+    NotComputed
+        If the grid has no such label.
+    """
+    if term.label == "*":
+        labels = axis_labels(grid, axis)
+        return {at: dataclasses.replace(term, label=label) for at, label in labels.items()}
+    if term.label not in grid.parsed:
+        raise NotComputed(f"{term.label} in {term.table}")
+    if axis == "size":
+        name = term.metric.partition("@")[0]
+        sizes = {m.t: str(m) for m in grid.parsed_metrics[term.label] if m.name == name and m.given}
+        return {at: dataclasses.replace(term, metric=sizes[at]) for at in sorted(sizes)}
+    labels = axis_labels(grid, axis, term.label)
+    return {at: dataclasses.replace(term, label=label) for at, label in labels.items()}
 
 
 class Evidence:
@@ -187,12 +230,39 @@ class Evidence:
             drawn = np.roll(drawn, 1 + int(digest(edition)[:8], 16) % (len(drawn) - 1))
         return Quantity(found.value, drawn[self._rows], found.method, found.limits)
 
+    def of_table(self, name: str, row: Mapping[str, object], edition: str = "") -> Quantity:
+        """Return a row of a table that a function made, paired with what is measured.
+
+        Raises
+        ------
+        NotComputed
+            If the table has no such row. Without replicates it is a number that nothing shifts.
+        """
+        table = self.made(name, edition)
+        try:
+            found = table[row]
+        except ConfigError as error:
+            raise NotComputed(f"{', '.join(map(str, row.values()))} in {name}") from error
+        self.note(name, ", ".join(map(str, row.values())), found.value, edition)
+        if self._rows is None or found.replicates is None:
+            return Quantity(found.value, np.full(2 if self._rows is None else 1, found.value))
+        return Quantity(found.value, found.replicates[self._rows])
+
     def metric(self, term: Term, label: str = "") -> str:
         """Write out a term's metric as it was measured."""
-        if "@" in term.metric or "|" in term.metric:
+        name, _, cutoff = term.metric.partition("@")
+        if cutoff not in ("", "n", "short") or "|" in term.metric:
             return term.metric
-        table = self.table(term.table, term.edition or "")
-        return str(table.metric(label or term.label, term.metric))
+        table, label = self.table(term.table, term.edition or ""), label or term.label
+        if term.metric in table.grid.by_label[label]:
+            return term.metric
+        if not cutoff:
+            return str(table.metric(label, name))
+        lists = {m.cutoff: m for m in table.grid.parsed_metrics[label] if m.name == name}
+        lengths = [length for length in lists if length is not None]
+        if not lengths:
+            raise ConfigError(f"no metric {name} of lists was measured under {label!r}")
+        return str(lists[max(lengths) if cutoff == "n" else min(lengths)])
 
     def systems(self, record: Record) -> list[str]:
         """Name the systems that a record goes over, in its order."""

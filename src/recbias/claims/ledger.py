@@ -15,7 +15,6 @@ from recbias.places import packaged
 
 __all__ = [
     "NEEDS",
-    "NOBODY",
     "TOPICS",
     "UNCHECKED",
     "Assertion",
@@ -45,9 +44,6 @@ NEEDS: Mapping[str, str] = {
     "all positive": "dataset not here",
 }
 """What a claim may need of data, and why data that lack it cannot test the claim."""
-
-NOBODY = ("trec",)
-"""Data that claims are about and that no data set of the registry can stand for."""
 
 UNCHECKED = (
     "about practice",
@@ -117,8 +113,8 @@ class Claim:
     needs
         What the data must have: names of :data:`NEEDS`.
     only
-        The data sets that the claim is about, by their names in the registry or of :data:`NOBODY`;
-        empty where any may test it.
+        The data sets that the claim is about, by their names in the registry; empty where any
+        may test it.
     simulation
         Whether the criterion is about simulated worlds, so that it belongs to no data set.
     pilot_seen
@@ -204,7 +200,7 @@ def read_claims(
         there twice, or in one of the two files only.
     """
     found: dict[str, Claim] = {}
-    known_data = (*registry(), *NOBODY)
+    known_data = tuple(registry())
     for entry in entries:
         where = entry["id"]
         if where in found:

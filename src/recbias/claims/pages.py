@@ -371,6 +371,8 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
         ranked = f"For each relevant test item of a user we rank this item together with {others}"
     if protocol.condensed:
         ranked = "For each user we rank the items that they rated in the test data, and no other"
+    if protocol.unscored != "none":
+        ranked += f"; what a system cannot score comes last, {_LAST[protocol.unscored]}"
     over = _OVER[protocol.averaging.population]
     text = (
         f"{ranked}; items that the user rated in training are left out. Relevant are ratings of "
@@ -384,6 +386,13 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
         text += f" A random ranking scores {results['Random', label, str(metric)].value:.4f}."
     return f"> {text}"
 
+
+_LAST = {
+    "random": "in random order",
+    "popularity": "by its number of training ratings",
+    "average-rating": "by its mean training rating",
+}
+"""In which order items stand that have no score, by the policy of a protocol."""
 
 _OVER = {
     "all": "over all users, those without a relevant test item counting as 0",

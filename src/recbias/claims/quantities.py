@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.stats import t as student
 
 from recbias import agreement
 from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
@@ -28,14 +29,19 @@ __all__ = [
     "distinct_pairs",
     "extreme",
     "flipped_pairs",
+    "folded",
     "largest_p",
     "lead",
     "median",
     "opposed_pairs",
     "order_tau",
+    "over_worlds",
+    "reversed_pairs",
+    "rise",
     "share_of_orders",
     "slope",
     "spread",
+    "straightness",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -142,8 +148,21 @@ def deviation(a: Quantity, b: Quantity) -> Quantity:
     """
     ratio = a / b
     low, high = (end - 1 for end in ratio.interval)
+    return folded(Quantity(ratio.value - 1, None, limits=(low, high)))
+
+
+def folded(signed: Quantity) -> Quantity:
+    """Take a quantity without its sign; its interval is folded, from 0 where it has 0 inside.
+
+    Examples
+    --------
+    >>> found = folded(Quantity(-0.2, None, limits=(-0.5, 0.1)))
+    >>> found.value, found.interval
+    (0.2, (0.0, 0.5))
+    """
+    low, high = signed.interval
     inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return Quantity(abs(ratio.value - 1), None, limits=(inner, max(abs(low), abs(high))))
+    return Quantity(abs(signed.value), None, limits=(inner, max(abs(low), abs(high))))
 
 
 def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Quantity]:
@@ -183,7 +202,7 @@ def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Qua
     return extreme(steps, largest=False)
 
 
-def slope(course: Mapping[int, Quantity]) -> Quantity:
+def slope(course: Mapping[int, Quantity] | Mapping[float, Quantity]) -> Quantity:
     """Fit the slope of a quantity along an axis by least squares, both in logarithms.
 
     Parameters
@@ -202,6 +221,111 @@ def slope(course: Mapping[int, Quantity]) -> Quantity:
     x = (x - x.mean()) / np.square(x - x.mean()).sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         return Quantity(float(x @ np.log(values)), x @ np.log(drawn))
+
+
+def over_worlds(values: npt.ArrayLike) -> Quantity:
+    """Average what was found in independent worlds.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_worlds,)
+        One for each world, two at least.
+
+    Returns
+    -------
+    Quantity
+        The mean; its 95 % interval (Student's t) is about other worlds of the same kind.
+
+    Raises
+    ------
+    ConfigError
+        For fewer than two worlds.
+
+    Examples
+    --------
+    >>> found = over_worlds([0.0, 0.2, 0.4])
+    >>> round(found.value, 3), [round(end, 3) for end in found.interval]
+    (0.2, [-0.297, 0.697])
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if len(found) < 2:
+        raise ConfigError(f"{len(found)} world: an interval over worlds needs two at least")
+    half = float(student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
+    mean = float(found.mean())
+    return Quantity(mean, None, limits=(mean - half, mean + half))
+
+
+def _line(course: Mapping[int, Quantity]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return places less their mean, and values and replicates by place, shape (n_places, ...)."""
+    values, drawn = _arrays(list(course.values()))
+    x = np.array(list(course), dtype=np.float64)
+    return x - x.mean(), values[:, None], drawn
+
+
+def rise(course: Mapping[int, Quantity]) -> Quantity:
+    """Fit a straight line through a quantity along an axis, and tell how much it rises from 0.
+
+    Parameters
+    ----------
+    course
+        The quantity by place on the axis, ascending.
+
+    Returns
+    -------
+    Quantity
+        Slope of the line of least squares, times the last place, over the quantity there: 1 for
+        what is proportional to the place, 0 for what does not depend on it.
+
+    Examples
+    --------
+    >>> found = rise({x: Quantity(1 + 2 * x, np.array([1 + 2 * x, x])) for x in (10, 50, 100)})
+    >>> round(found.value, 3), found.replicates.round(3).tolist()
+    (0.995, [0.995, 1.0])
+    """
+    x, values, drawn = _line(course)
+    last = list(course)[-1]
+    of_values, of_drawn = (
+        last * (x @ each) / np.square(x).sum() / each[-1] for each in (values, drawn)
+    )
+    return Quantity(float(of_values[0]), of_drawn)
+
+
+def straightness(course: Mapping[int, Quantity]) -> Quantity:
+    """Tell which share of a quantity's variance along an axis a straight line explains.
+
+    Parameters
+    ----------
+    course
+        The quantity by place on the axis.
+
+    Returns
+    -------
+    Quantity
+        R squared: 1 on a line, 0 where nothing rises or falls. Noise alone takes a course off its
+        line, in the sample and once more in each resample. Its interval therefore ends at 1 unless
+        the distance of a point from the line is resolved, all points together.
+
+    Examples
+    --------
+    >>> noise = np.array([-0.1, 0.1])
+    >>> found = straightness({x: Quantity(x**2, x**2 + noise) for x in (1, 2, 3)})
+    >>> round(found.value, 3), [round(end, 3) for end in found.interval]
+    (0.98, [0.98, 0.98])
+    >>> noisy = {x: Quantity(x**2, x**2 + (-1) ** x * 9 * noise) for x in (1, 2, 3)}
+    >>> straightness(noisy).interval[1]
+    1.0
+    """
+    x, values, drawn = _line(course)
+    explained, distances = [], []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for each in (values, drawn):
+            y = each - each.mean(axis=0)
+            distances.append(y - np.outer(x, x @ y) / np.square(x).sum())
+            explained.append(np.square(x @ y) / np.square(x).sum() / np.square(y).sum(axis=0))
+    low, high = Quantity(float(explained[0][0]), explained[1]).interval
+    if not resolved_signs(distances[0][:, 0], distances[1]).any():
+        high = 1.0
+    return Quantity(float(explained[0][0]), None, limits=(low, high))
 
 
 def order_tau(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
@@ -246,6 +370,44 @@ def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
     # Of n pairs (1 - tau) / 2 are opposed; at the ends of the interval none is tied.
     n_pairs = len(a) * (len(a) - 1) / 2
     possibly = float(round(n_pairs * (1 - order_tau(a, b).interval[0]) / 2))
+    return Quantity(surely, None, limits=(surely, possibly))
+
+
+def reversed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
+    """Count the pairs of systems that one quantity resolves and another orders the other way.
+
+    Parameters
+    ----------
+    a
+        What resolves pairs, by system.
+    b
+        What is to keep their order.
+
+    Returns
+    -------
+    Quantity
+        Pairs that `b` resolves the other way; the interval ends at the number of pairs that `a`
+        resolves and `b` does not resolve the same way. All pairs of a quantity are resolved
+        together at one level.
+
+    Examples
+    --------
+    The first is clearly ahead of the second by `a`; by `b` it may be behind.
+
+    >>> a = [Quantity(v, v + np.array([-0.1, 0.1, 0.0])) for v in (3.0, 1.0)]
+    >>> b = [Quantity(2.0, np.array([3.0, 1.0, 2.0])), Quantity(1.9, np.array([1.9, 1.9, 1.9]))]
+    >>> found = reversed_pairs(a, b)
+    >>> found.value, found.interval
+    (0.0, (0.0, 1.0))
+    """
+    signs = []
+    for quantities in (a, b):
+        values, drawn = _arrays(quantities)
+        first, second = np.triu_indices(len(values), k=1)
+        signs.append(resolved_signs(values[first] - values[second], drawn[first] - drawn[second]))
+    before, after = signs
+    surely = float(np.count_nonzero(before * after < 0))
+    possibly = float(np.count_nonzero((before != 0) & (before != after)))
     return Quantity(surely, None, limits=(surely, possibly))
 
 

@@ -42,6 +42,7 @@ MEASURES: Mapping[str, str] = {
     "tau": "Kendall's tau between the orders of the systems by two quantities",
     "share": "the share of the combinations of settings in which an order holds",
     "opposed": "the number of pairs of systems that two quantities order in opposite ways",
+    "reversed": "of the pairs of systems that one quantity resolves, the number that another turns",
     "distinct": "the number of pairs of systems between which a quantity differs",
     "significance": "the largest p of the paired Wilcoxon tests",
     "lead": "by how much the worst of some systems is ahead of the best of all others",
@@ -49,6 +50,9 @@ MEASURES: Mapping[str, str] = {
     "steps": "the smallest fall (or rise) of a quantity from step to step along an axis",
     "change": "a quantity at the end of an axis over that at its start",
     "slope": "the slope of a quantity along an axis, both in logarithms",
+    "line": "the share of a quantity's changes along an axis that a straight line explains",
+    "rise": "the rise of that line over the whole axis, relative to the quantity at its end",
+    "steeper": "the rise of one quantity along an axis minus that of another",
     "check": "the worst violation of an identity or bound that was checked on the data",
     "statistic": "a number that follows from the data",
     "function": "what a function of the chapter's module computes",
@@ -61,8 +65,9 @@ UNITS = ("number", "percent", "factor", "count", "p", "violation")
 TAKES = ("each", "largest", "smallest", "median")
 """What is made of the values of several systems."""
 
-AXES = ("removed", "size")
-"""What a quantity is followed along: percent of removed test ratings, size of the target sets."""
+AXES = ("removed", "kept", "size")
+"""What a quantity is followed along: percent of the test ratings that are removed, or kept; size of
+the target sets."""
 
 _TERM = re.compile(
     r"(?P<metric>[^\[\]]+)\[(?P<label>[^\]]+)\]"
@@ -77,9 +82,13 @@ class Term:
     Attributes
     ----------
     metric
-        Name such as ``"P"``, whatever its cutoff, or a whole text such as ``"P@10"``.
+        Name such as ``"P"``, whatever its cutoff, or a whole text such as ``"P@10"``. Where a label
+        has a metric with several cutoffs, ``"nDCG@n"`` is the longest and ``"nDCG@short"`` the
+        shortest.
     label
-        Of the protocol; ``"*"`` where a record goes along an axis.
+        Of the protocol. Where a record goes along an axis, the labels of this label's protocol are
+        followed, or of all protocols for ``"*"``; and along ``size``, what is measured under this
+        label given the size of target sets.
     system
         None where a record goes over systems.
     table
@@ -155,8 +164,9 @@ class Record:
         What is made of the values of several systems: a part for ``each``, or the ``largest``,
         ``smallest`` or ``median`` of them.
     along
-        Axis of ``steps``, ``change`` and ``slope``: ``removed`` (percent of the test ratings) or
-        ``size`` (of the target sets). Of two, ``change`` takes the difference.
+        Axis of ``steps``, ``change``, ``slope``, ``line``, ``rise`` and ``steeper``: ``removed`` or
+        ``kept`` (percent of the test ratings) or ``size`` (of the target sets). Of two, ``change``
+        takes the difference. ``reversed`` compares both ends of one.
     exact
         Whether an identity of the values themselves is asked for, so that no interval counts.
     rises
@@ -284,8 +294,10 @@ class Record:
         least, most = _LENGTHS[self.measure]
         if not least <= len(self.of) <= most:
             raise ConfigError(f"{self.finds!r}: {self.measure} is of {least} to {most} quantities")
-        if self.measure in ("steps", "change", "slope") and not self.along:
+        if self.measure in _ALONG and not self.along:
             raise ConfigError(f"{self.finds!r}: {self.measure} goes along an axis: {AXES}")
+        if len(self.along) > 1 and self.measure != "change":
+            raise ConfigError(f"{self.finds!r}: {self.measure} goes along one axis")
         if self.measure in ("check", "statistic", "function") and not self.name:
             raise ConfigError(f"{self.finds!r}: {self.measure} has a name")
         if self.corrects and self.corrected:
@@ -294,6 +306,8 @@ class Record:
     @property
     def numbers(self) -> tuple[str, ...]:
         """Names of the numbers behind the value that its sentence may show."""
+        if self.measure in ("steeper", "reversed"):
+            return ()
         if self.along:
             return ("first", "last") if len(self.along) == 1 else ()
         if self.take == "median" or self.measure not in _OF_TERMS:
@@ -386,6 +400,7 @@ def _fill(sentence: str, texts: Mapping[str, str]) -> str:
 _ENDS = ("least", "most", "above", "below")
 _LETTERS = ("a", "b", "c", "d", "e", "f")
 _NUMBERS = (*_LETTERS, "least", "most", "first", "last")
+_ALONG = ("steps", "change", "slope", "line", "rise", "steeper")
 _OF_TERMS = ("value", "difference", "ratio", "deviation", "range")
 _LENGTHS: Mapping[str, tuple[int, int]] = {
     "value": (1, 1),
@@ -396,6 +411,7 @@ _LENGTHS: Mapping[str, tuple[int, int]] = {
     "tau": (2, 2),
     "share": (1, 1),
     "opposed": (2, 2),
+    "reversed": (1, 2),
     "distinct": (1, 2),
     "significance": (1, 1),
     "lead": (1, 1),
@@ -403,6 +419,9 @@ _LENGTHS: Mapping[str, tuple[int, int]] = {
     "steps": (1, 2),
     "change": (1, 2),
     "slope": (1, 2),
+    "line": (1, 2),
+    "rise": (1, 2),
+    "steeper": (2, 2),
     "check": (0, 0),
     "statistic": (0, 0),
     "function": (1, 20),

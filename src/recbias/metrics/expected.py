@@ -12,10 +12,17 @@ import numpy.typing as npt
 
 from recbias.metrics.base import Argument, Declaration, Metric, positive_integer, register
 from recbias.metrics.lists import RankView
-from recbias.theory import expected_hit, expected_precision, lemma_bound, relevant_share
+from recbias.theory import (
+    expected_gain,
+    expected_hit,
+    expected_precision,
+    lemma_bound,
+    relevant_share,
+)
 
 __all__ = [
     "measure_bound",
+    "measure_expected_gain",
     "measure_expected_hit",
     "measure_expected_precision",
     "measure_rho",
@@ -55,6 +62,11 @@ def measure_bound(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
 def measure_expected_hit(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     """Measure what is given ``|t=T`` by :func:`recbias.theory.expected_hit`, a row for each."""
     return np.array([expected_hit(view.table, one.name, one.cutoff, one.t) for one in metrics])  # type: ignore[arg-type]
+
+
+def measure_expected_gain(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    """Measure ``RR|t=T`` and ``nDCG|t=T`` by :func:`recbias.theory.expected_gain`, a row each."""
+    return np.array([expected_gain(view.table, one.name, one.cutoff, one.t) for one in metrics])  # type: ignore[arg-type]
 
 
 _FULL_SETS = "computed from full ranks, for condensed lists too"
@@ -166,3 +178,19 @@ register(
         per=("user",),
     )
 )
+for _name, _of_rank in (("RR", r"1/\tau(i_r,T_u^r)"), ("nDCG", r"1/\log_2(\tau(i_r,T_u^r)+1)")):
+    register(
+        Declaration(
+            _name,
+            "ranks",
+            f"{_name} of 1R runs, expected over all samples of T-1 non-relevant items; tables of "
+            "AN-1R only",
+            rf"E[{_of_rank}\,[\tau(i_r,T_u^r)\le n]]",
+            "BCC17 Sec. 3.1",
+            f"0 for an item that is not in the list; a pool below T-1 is taken whole; {_FULL_SETS}",
+            measure_expected_gain,
+            cutoff="optional",
+            given=_SAMPLE_SIZE,
+            per=("run",),
+        )
+    )

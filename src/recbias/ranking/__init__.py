@@ -1,5 +1,6 @@
 """Rank once: where every test rating stands in its target sets, and the top of every list."""
 
+from recbias.ranking.drawn import target_lists
 from recbias.ranking.passes import (
     REVISION,
     SAMPLING_REVISION,
@@ -11,16 +12,31 @@ from recbias.ranking.passes import (
 )
 from recbias.ranking.positions import LISTED, Positions
 from recbias.ranking.tables import RankTable
+from recbias.ranking.unscored import (
+    POLICIES,
+    UNSCORED_REVISION,
+    deduce_scored,
+    look_at_scored,
+    policy_order,
+    rank_unscored,
+)
 
 __all__ = [
     "LISTED",
+    "POLICIES",
     "REVISION",
     "SAMPLING_REVISION",
+    "UNSCORED_REVISION",
     "Positions",
     "RankTable",
     "block_size",
+    "deduce_scored",
+    "look_at_scored",
+    "policy_order",
     "rank",
     "rank_once",
+    "rank_unscored",
     "score_blocks",
+    "target_lists",
     "top_items",
 ]

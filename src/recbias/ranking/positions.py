@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, ContractError
 from recbias.ranking.kernels import count_rows_above, order_rows
 from recbias.ranking.tables import RankTable
 from recbias.relevance import relevant
@@ -32,7 +32,9 @@ LISTED = 100
 IntArray = npt.NDArray[np.integer[Any]]
 
 
-def target_counts(split: Split, groups: ItemGroups) -> npt.NDArray[np.int32]:
+def target_counts(
+    split: Split, groups: ItemGroups, among: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.int32]:
     """Count each user's AN-AR targets by segment: the groups inside TI, then those outside.
 
     Parameters
@@ -41,6 +43,8 @@ def target_counts(split: Split, groups: ItemGroups) -> npt.NDArray[np.int32]:
         Split of a dataset.
     groups
         A label for every item.
+    among : ndarray of bool, shape (n_items,), optional
+        The items that are counted; all if not given.
 
     Returns
     -------
@@ -49,11 +53,13 @@ def target_counts(split: Split, groups: ItemGroups) -> npt.NDArray[np.int32]:
     """
     segment = groups.segments(split.test_items)
     train, n_segments = split.train, 2 * groups.n_groups
+    counted = np.ones(train.n_items, dtype=bool) if among is None else among
+    rows = counted[train.item]
     taken = np.bincount(
-        train.user * np.int64(n_segments) + segment[train.item],
+        train.user[rows] * np.int64(n_segments) + segment[train.item[rows]],
         minlength=train.n_users * n_segments,
     )
-    every = np.bincount(segment, minlength=n_segments)
+    every = np.bincount(segment[counted], minlength=n_segments)
     return (every - taken.reshape(train.n_users, n_segments)).astype(np.int32)
 
 
@@ -139,11 +145,76 @@ class Positions:
         BCC17 Fig. 3 and 4 (thinned test sets).
         """
         fields = ("user", "item", "value", "listed", "above")
-        return dataclasses.replace(
+        part = dataclasses.replace(
             self,
             **{name: getattr(self, name)[rows] for name in fields},
             train_above=None if self.train_above is None else self.train_above[rows],
         )
+        # Neither what stands above the others nor their order is another: no need to sum and sort.
+        place = np.cumsum(rows) - 1
+        vars(part)["_above_all"] = self._above_all[rows]
+        vars(part)["_order"] = place[self._order[rows[self._order]]]
+        return part
+
+    def with_below(self, below: Positions) -> Positions:
+        """Put another ranking of the same test ratings below this one.
+
+        Parameters
+        ----------
+        below
+            Ranks what has no score here and nothing else, on the same split:
+            :func:`recbias.ranking.rank_unscored`.
+
+        Returns
+        -------
+        Positions
+            Of both; lists are as long as kept here.
+
+        Raises
+        ------
+        ContractError
+            If a pair has a place in both.
+        """
+        if (self.listed & below.listed).any() or (
+            self.n_scored + below.n_scored > self.n_targets
+        ).any():
+            raise ContractError("two rankings are joined, but a pair has a place in both")
+        added = below.listed[:, None]
+        train_above = None
+        if self.train_above is not None and below.train_above is not None:
+            lower = self.n_train_scored[self.user] + below.train_above
+            train_above = np.where(added, lower, self.train_above)
+        items, starts = self._joined_lists(below)
+        return dataclasses.replace(
+            self,
+            listed=self.listed | below.listed,
+            above=np.where(added, self.n_scored[self.user] + below.above, self.above),
+            train_above=train_above,
+            n_scored=self.n_scored + below.n_scored,
+            n_train_scored=self.n_train_scored + below.n_train_scored,
+            list_items=items,
+            list_starts=starts,
+        )
+
+    def _joined_lists(
+        self, below: Positions
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """Lengthen each list by what stands below, to the form that `list_items` has."""
+        owners = [
+            np.repeat(np.arange(self.n_users), np.diff(each.list_starts)) for each in (self, below)
+        ]
+        order = np.argsort(np.concatenate(owners), kind="stable")
+        owner = np.concatenate(owners)[order]
+        items = np.concatenate([self.list_items, below.list_items])[order]
+        inside = np.zeros(len(self.groups.labels), dtype=bool)
+        inside[self.test_items] = True
+        starts = np.searchsorted(owner, np.arange(self.n_users + 1))
+        place = np.arange(len(items)) - starts[owner]
+        passed = np.concatenate([[0], np.cumsum(inside[items])])
+        place_inside = passed[:-1] - passed[starts[owner]]
+        kept = (place < self.depth) | (inside[items] & (place_inside < self.depth))
+        lengths = np.bincount(owner[kept], minlength=self.n_users)
+        return items[kept], np.concatenate([[0], np.cumsum(lengths)])
 
     def of_groups(self, first: int, end: int) -> Positions:
         """Restrict candidates and test ratings to a range of item groups.

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
 from tqdm import tqdm
 
 from recbias import aggregation
@@ -29,7 +28,7 @@ from recbias.claims.design_alternatives.panels import four_designs
 from recbias.claims.design_alternatives.setup import CHAPTER, protocols
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.pages import markdown_table
-from recbias.claims.quantities import extreme
+from recbias.claims.quantities import extreme, over_worlds
 from recbias.claims.records import Record, Term
 from recbias.datasets import Dataset, load_dataset
 from recbias.errors import ConfigError, unknown_name
@@ -53,7 +52,6 @@ __all__ = [
     "WORLDS",
     "agreement_with_truth",
     "design_values",
-    "over_worlds",
     "places_gained",
     "places_table",
     "true_precision",
@@ -408,38 +406,6 @@ def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) ->
         for name, row in gained.iterrows()
     ]
     return markdown_table(head, rows)
-
-
-def over_worlds(values: npt.ArrayLike) -> Quantity:
-    """Average what was found in independent worlds.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (n_worlds,)
-        One for each world, two at least.
-
-    Returns
-    -------
-    Quantity
-        The mean; its 95 % interval (Student's t) is about other worlds of the same kind.
-
-    Raises
-    ------
-    ConfigError
-        For fewer than two worlds.
-
-    Examples
-    --------
-    >>> found = over_worlds([0.0, 0.2, 0.4])
-    >>> round(found.value, 3), [round(end, 3) for end in found.interval]
-    (0.2, [-0.297, 0.697])
-    """
-    found = np.asarray(values, dtype=np.float64)
-    if len(found) < 2:
-        raise ConfigError(f"{len(found)} world: an interval over worlds needs two at least")
-    half = float(student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
-    mean = float(found.mean())
-    return Quantity(mean, None, limits=(mean - half, mean + half))
 
 
 def _in_worlds(evidence: Evidence, record: Record) -> Quantity:

@@ -1,17 +1,9 @@
-r"""What theory says a measurement must give: expectations, the notation of Table 2, the lemma.
-
-Closed forms, as functions of a split or of a table of ranks. :mod:`recbias.metrics.expected`
-declares those of a table as metrics (``rho``, ``lower@n``, ``P@n|t=T``, ``P@n|N=N``), so that an
-experiment can measure them beside what they bound or predict.
-"""
+"""Expectations from a table of ranks: what a ranking gives over all samples of its targets."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
@@ -19,104 +11,18 @@ from recbias.errors import ConfigError
 from recbias.ranking import RankTable
 from recbias.ranking.kernels import order_rows
 from recbias.relevance import relevant
-from recbias.splits import Split
-from recbias.targets import n_all_targets
+from recbias.theory.hypergeometric import hypergeometric_cdf, hypergeometric_mean
 
 __all__ = [
-    "SplitStatistics",
+    "expected_gain",
     "expected_hit",
     "expected_precision",
-    "hypergeometric_cdf",
     "lemma_bound",
     "ranks_in_shared_set",
     "relevant_share",
-    "split_statistics",
 ]
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class SplitStatistics:
-    r"""The notation of BCC17 Table 2 for one split, relevance threshold and candidate set.
-
-    Attributes
-    ----------
-    n_users
-        :math:`|\mathcal U|`, users without test ratings included.
-    n_candidates
-        :math:`|\mathcal C|`.
-    n_relevant
-        :math:`|PR|`: relevant ratings, training and test together.
-    n_relevant_test
-        :math:`|PR_{test}|`.
-    sigma
-        Share of the ratings that is in test.
-    rho
-        Mean over users of :math:`|T_u\cap PR_{test}(u)|/|T_u|`.
-    t
-        Harmonic mean of :math:`|T_u|`.
-    delta
-        :math:`|PR|/(t|\mathcal U|)`.
-    """
-
-    n_users: int
-    n_candidates: int
-    n_relevant: int
-    n_relevant_test: int
-    sigma: float
-    rho: float
-    t: float
-    delta: float
-
-
-def split_statistics(
-    split: Split, candidates: Literal["AI", "TI"], *, min_rating: float
-) -> SplitStatistics:
-    r"""Compute the quantities of BCC17 Table 2 for AN-AR target sets.
-
-    Parameters
-    ----------
-    split
-        One split of a dataset.
-    candidates
-        ``"AI"`` or ``"TI"``.
-    min_rating
-        Smallest rating that is relevant.
-
-    Returns
-    -------
-    SplitStatistics
-
-    See Also
-    --------
-    relevant_share : the same share per user, from a table of ranks.
-
-    Notes
-    -----
-    :math:`\rho` is only near :math:`\sigma\delta` (Eq. 4), because users with many ratings have
-    smaller target sets and more relevant items in them.
-
-    References
-    ----------
-    BCC17 Table 2, Eq. 4.
-    """
-    train, test = split.train, split.test
-    sizes = n_all_targets(split, candidates)
-    hits = np.bincount(test.user[relevant(test.value, min_rating)], minlength=test.n_users)
-    n_relevant_test = int(hits.sum())
-    n_relevant = n_relevant_test + int(relevant(train.value, min_rating).sum())
-    t = 1.0 / float(np.mean(1.0 / sizes))
-    return SplitStatistics(
-        n_users=test.n_users,
-        n_candidates=test.n_items if candidates == "AI" else len(split.test_items),
-        n_relevant=n_relevant,
-        n_relevant_test=n_relevant_test,
-        sigma=len(test) / (len(test) + len(train)),
-        rho=float(np.mean(hits / sizes)),
-        t=t,
-        delta=n_relevant / (t * test.n_users),
-    )
 
 
 def ranks_in_shared_set(table: RankTable) -> npt.NDArray[np.int64]:
@@ -301,6 +207,74 @@ def expected_hit(
     return np.where(table.rank > 0, hit, 0.0) / cutoff
 
 
+def expected_gain(
+    table: RankTable, what: Literal["RR", "nDCG"], cutoff: int | None, size: int
+) -> FloatArray:
+    r"""Compute RR or nDCG of 1R runs, expected over all samples of T - 1 items.
+
+    Parameters
+    ----------
+    table
+        Of ``AN-1R``: every run ranks its relevant item among the whole pool.
+    what
+        ``"RR"`` (a run's AP as well) or ``"nDCG"``, for which any gain map gives the same: a run
+        has one relevant item, and the best list starts with it.
+    cutoff
+        n; None = no cutoff.
+    size
+        T, the relevant item included; a smaller pool is taken whole.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        The mean over all samples; 0 where the item is not in the list.
+
+    Raises
+    ------
+    ConfigError
+        If the table has a target set per user.
+
+    See Also
+    --------
+    expected_hit : the same for 1RP@n.
+
+    Notes
+    -----
+    The rank is X + 1, where X of the T - 1 drawn items are among the a that stand above, out of a
+    pool of m. Without a cutoff, as :math:`\binom ax/(x+1)=\binom{a+1}{x+1}/(a+1)`,
+
+    .. math:: E\Bigl[\frac1{X+1}\Bigr]=\frac{m+1}{T(a+1)}\,P(X'>0)
+
+    with X' of T drawn from m + 1 among a + 1: near one over the expected rank. The tests compare
+    both forms; this one is computed, as it is no sum.
+
+    References
+    ----------
+    BCC17 Sec. 3.1, over its sampling; Li, Jin, Gao & Liu, KDD 2020, for the distribution of X.
+
+    Examples
+    --------
+    One of three others stands above; two are drawn, and it is one of them with probability 2/3.
+
+    >>> zero, two, four = (np.array([n], dtype=np.int32) for n in (0, 2, 4))
+    >>> table = RankTable("run", 1, zero, zero, np.array([5.0]), two, two, four, four)
+    >>> [float(expected_gain(table, "RR", cutoff, 3)[0].round(6)) for cutoff in (None, 1)]
+    [0.666667, 0.333333]
+    """
+    _require_runs(table, f"{what}|t={size}")
+    pool = table.n_targets.astype(np.int64) - 1
+    above = np.maximum(table.rank.astype(np.int64) - 1, 0)
+    if what == "RR" and cutoff is None:
+        drawn = np.minimum(size, pool + 1)
+        hit = 1.0 - hypergeometric_cdf(0, pool + 1, above + 1, drawn)
+        return np.where(table.rank > 0, (pool + 1) / (drawn * (above + 1)) * hit, 0.0)
+    depth = int(min(size, pool.max(initial=0) + 1, size if cutoff is None else cutoff))
+    ranks = np.arange(1, depth + 1)
+    worth = 1.0 / ranks if what == "RR" else 1.0 / np.log2(ranks + 1)
+    gain = hypergeometric_mean(worth, pool, above, np.minimum(size - 1, pool))
+    return np.where(table.rank > 0, gain, 0.0)
+
+
 def expected_precision(
     table: RankTable, cutoff: int, n_sampled: int, *, min_rating: float
 ) -> FloatArray:
@@ -365,146 +339,3 @@ def expected_precision(
     hit = hypergeometric_cdf(cutoff - 1 - better, pool[user], above, draws[user])
     hits = np.bincount(user, np.where(rank > 0, hit, 0.0), minlength=table.n_users)
     return hits / cutoff
-
-
-def hypergeometric_cdf(
-    most: npt.ArrayLike, pool: npt.ArrayLike, above: npt.ArrayLike, draws: npt.ArrayLike
-) -> FloatArray:
-    r"""Give the probability that few of the items drawn from a pool are among those above.
-
-    :math:`P(H \le m)` for :math:`P(H = x) = \binom{a}{x}\binom{N-a}{d-x}/\binom{N}{d}`: of a pool
-    of N items, a score above the item in question, and d are drawn without replacement.
-
-    Parameters
-    ----------
-    most : array_like of int
-        m; the result is 0 where it is below the least possible number, 1 from the largest on.
-    pool : array_like of int
-        N, at least 0.
-    above : array_like of int
-        a, between 0 and N.
-    draws : array_like of int
-        d, between 0 and N.
-
-    Returns
-    -------
-    ndarray of float64
-        Of the shape that the four have together.
-
-    Raises
-    ------
-    ConfigError
-        If `above` or `draws` is negative or larger than `pool`.
-
-    Notes
-    -----
-    The first term of the shorter tail is computed by a saddle-point expansion (Loader, "Fast and
-    accurate computation of binomial probabilities", 2000), in which no large logarithms cancel; the
-    other terms follow by their ratios, until they no longer count. With u = 2**-53 and x the first
-    term's number, the relative error stays below u (100 + 8 |x - mean| + 8 s + 4 |ln P(H = x)|),
-    where s is the standard deviation: the mean is rounded in the expansion, as are the ratios.
-
-    Examples
-    --------
-    Two of four items are above; of two drawn, none is with probability 1/6, and one with 4/6.
-
-    >>> hypergeometric_cdf([-1, 0, 1, 2], 4, 2, 2).round(6)
-    array([0.      , 0.166667, 0.833333, 1.      ])
-    """
-    arrays = [np.asarray(values) for values in (most, pool, above, draws)]
-    for name, values in zip(("most", "pool", "above", "draws"), arrays, strict=True):
-        if values.dtype.kind not in "iu":
-            raise ConfigError(f"hypergeometric_cdf: {name} has dtype {values.dtype}, expected int")
-    arrays = list(np.broadcast_arrays(*arrays))
-    for name, values in (("above", arrays[2]), ("draws", arrays[3])):
-        wrong = (values < 0) | (values > arrays[1])
-        if wrong.any():
-            raise ConfigError(
-                f"hypergeometric_cdf: {name}={values[wrong][0]} of a pool of "
-                f"{arrays[1][wrong][0]}, expected a number between 0 and the pool\n"
-                "count items of the pool only"
-            )
-    probability = np.empty(arrays[0].shape)
-    m, n, a, d = (np.ascontiguousarray(values, np.int64).ravel() for values in arrays)
-    _hypergeometric(m, n, a, d, _SMALL_STIRLING, probability.reshape(-1))
-    return probability
-
-
-_SMALL_STIRLING = np.array(
-    [0.0]
-    + [
-        math.log(math.factorial(n)) - 0.5 * math.log(2 * math.pi * n) - n * math.log(n) + n
-        for n in range(1, 16)
-    ]
-)
-"""What Stirling's formula lacks of the logarithm of n!, for n below 16; 0 is not used."""
-
-
-@nb.njit(cache=True, nogil=True)
-def _stirling_error(n: int, small: Any) -> float:
-    """Return ``ln(n!) - ln(sqrt(2 pi n) (n / e)**n)``; the series is right to 1e-16 from 16 on."""
-    if n < 16:
-        return float(small[n])
-    square = float(n) * n
-    series = 1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square
-    return float((1 / 12 - (1 / 360 - series / square) / square) / n)
-
-
-@nb.njit(cache=True, nogil=True)
-def _deviance(x: float, mean: float) -> float:
-    """Return ``x ln(x / mean) + mean - x`` without cancelling where both are near each other."""
-    if abs(x - mean) < 0.1 * (x + mean):
-        share = (x - mean) / (x + mean)
-        total, term = (x - mean) * share, 2.0 * x * share
-        for j in range(3, 1000, 2):
-            term *= share * share
-            following = total + term / j
-            if following == total:
-                break
-            total = following
-        return total
-    return x * np.log(x / mean) + mean - x if x > 0.0 else mean
-
-
-@nb.njit(cache=True, nogil=True)
-def _choose(x: int, n: int, share: float, rest: float, small: Any) -> float:
-    """Return the logarithm of ``binom(n, x) share**x rest**(n - x)``, with share + rest = 1."""
-    if n == 0:
-        return 0.0
-    if x == 0 or x == n:
-        # Where the share is small, ln(1 - share) is what log1p is for.
-        kept, lost = (rest, share) if x == 0 else (share, rest)
-        return n * (np.log1p(-lost) if lost < 0.5 else np.log(kept))
-    value = _stirling_error(n, small) - _stirling_error(x, small) - _stirling_error(n - x, small)
-    value -= _deviance(float(x), n * share) + _deviance(float(n - x), n * rest)
-    return value - 0.5 * np.log(2.0 * np.pi * x * (float(n - x) / n))
-
-
-@nb.njit(cache=True, nogil=True)
-def _hypergeometric(
-    most: Any, pool: Any, above: Any, draws: Any, small: Any, probability: Any
-) -> None:
-    """Fill in `probability`; see `hypergeometric_cdf`."""
-    for row in range(len(most)):
-        m, n, a, d = most[row], pool[row], above[row], draws[row]
-        least, largest = max(0, d - (n - a)), min(a, d)
-        if m < least or m >= largest:
-            probability[row] = 0.0 if m < least else 1.0
-            continue
-        # From here on 0 < a, d < n. The tail that does not hold the mode is summed.
-        lower = m < (d + 1.0) * (a + 1.0) / (n + 2.0)
-        x = m if lower else m + 1
-        share, rest = d / n, (n - d) / n
-        start = _choose(x, a, share, rest, small) + _choose(d - x, n - a, share, rest, small)
-        start -= _choose(d, n, share, rest, small)
-        total = term = 1.0
-        while term > 1e-18 * total and (x > least if lower else x < largest):
-            if lower:
-                term *= (x * float(n - a - d + x)) / (float(a - x + 1) * (d - x + 1))
-                x -= 1
-            else:
-                term *= (float(a - x) * (d - x)) / (float(x + 1) * (n - a - d + x + 1))
-                x += 1
-            total += term
-        tail = np.exp(start) * total
-        probability[row] = tail if lower else 1.0 - tail

@@ -1,0 +1,941 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What does a precision mean when most of the truth is missing?
+#
+# Precision asks how many of the recommended items the user is known to like. For most of them nothing
+# is known: a user has rated a few items out of thousands, and what they think of the rest nobody
+# recorded. Now let even more be unknown. Take test ratings out at random, and leave all else as it is:
+# training, users, items, and every single list.
+#
+# ```{glue:figure} fig_lists
+# :name: fig-lists
+# :alt: Stacked bars for each system in two panels: shares of the recommended items that are known to be relevant, that the user rated as not relevant, and that the user did not rate.
+#
+# What is known of the first {glue:text}`cutoff` items of each list: with all test ratings, and with a
+# tenth of them. Blue is precision. The grey part counts as failure, whatever it may be.
+# ```
+#
+# No list has become any worse. What has become less is what anybody knows.
+#
+# - **The value.**
+#   :::{finding} own/AR-TENTH
+#   holds: With a tenth of the test ratings no system keeps more than {value} of its precision.
+#   refuted: With a tenth of the test ratings {which} keeps {value} of its precision, and that is most.
+#   open: With a tenth of the test ratings {which} keeps most of its precision, {value} ({low} to {high}).
+#   :::
+# - **The order.**
+#   :::{finding} own/ORDER-TENTH
+#   holds: By a tenth of the test ratings the systems come in nearly the same order as by all of them:
+#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
+#   refuted: By a tenth of the test ratings the systems come in another order than by all of them:
+#     Kendall's $\tau$ is {value:.2f}, where 1 is the same order.
+#   open: By a tenth of the test ratings and by all of them the orders of the systems have Kendall's
+#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}; 1 is the same order).
+#   :::
+#   :::{finding} own/PAIRS-FULL
+#   holds: Of {glue:text}`n_pairs` pairs, all test ratings tell {value} apart,
+#   refuted: Of {glue:text}`n_pairs` pairs, all test ratings tell none apart,
+#   open: Of {glue:text}`n_pairs` pairs, all test ratings tell {low} to {high} apart,
+#   :::
+#   :::{finding} own/PAIRS-TENTH
+#   holds: and a tenth of them {value}.
+#   refuted: and a tenth of them none.
+#   open: and a tenth of them {low} to {high}.
+#   :::
+# - **A shortcut.** Many papers rank a relevant item among a hundred sampled ones only.
+#   :::{finding} own/RUNS-TENTH
+#   holds: Such values do not notice that ratings are missing: they move by {value} at most.
+#   refuted: Such values move as well when ratings are missing, by {value} for {which}.
+#   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
+#   :::
+#   :::{finding} own/NEGATIVES-TURNED
+#   holds: But they reverse the order that all items give, which no number of repeated draws would mend;
+#     pairs of systems for which that is beyond chance: {value}.
+#   refuted: Nor do they reverse the order that all items give to any pair of systems.
+#   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
+#   :::
+#
+# {cite:t}`BCC17` call the first of these **sparsity bias**. This chapter repeats Section 4 of their
+# paper, and then answers two questions that an experiment starts with:
+# [how many sampled items are enough](#sec-enough-negatives), and
+# [how many judgements](#sec-enough-judgements).
+
+# %% [markdown] tags=["general"]
+# **After this chapter you can**
+# - say which part of a precision value is the recommender and which is the data;
+# - predict what a non-personalised recommender scores, before running anything;
+# - tell which metrics can be compared between datasets, and which only within one;
+# - choose the size of a sample, and of a test set, for the comparison that you want to make.
+
+# %% tags=["hide-input", "remove-output"]
+from IPython.display import HTML, Markdown
+from myst_nb import glue
+
+from recbias import Grid, line_up, makers, plotting, run
+from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import sparsity_bias as chapter
+from recbias.datasets import top_rating
+from recbias.recommenders import with_seeds
+
+# %% tags=["parameters"]
+dataset: str = "ml-1m"
+min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = top of the scale
+cutoff: int = 10  # 1 to 1000: length n of the lists that P@n looks at
+size: int = 100  # 2 to 100000: size of a 1R target set
+split: str = "k-fold 5"
+systems: str = "bcc17"  # one of bcc17: line-up of systems
+seed: int = 1  # 0 to 1000000
+n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
+workers: int = 2  # 1 to 64: processes; results do not depend on them
+
+# %% tags=["remove-cell"]
+plotting.use_book_style()
+min_rating = top_rating(dataset) if min_rating is None else min_rating
+n_seeds = n_seeds or seeds.training_seeds(dataset)
+quoted = {"size": f"{size:,}", "min_rating": f"{min_rating:g}", "cutoff": f"{cutoff}"}
+quoted |= {"n_others": f"{size - 1:,}"}
+quoted["n_seeds"] = "1 seed" if n_seeds == 1 else f"{n_seeds} seeds"
+for name, text in quoted.items():
+    glue(name, text, display=False)
+
+# %% [markdown] tags=["general"]
+# ## What the paper says
+#
+# Search engines are tested with collections whose judgements are nearly complete for the documents that
+# matter: assessors look at everything that any system ranked high. A user of a recommender has rated a
+# few items out of thousands, and no assessor helps. Precision counts every unknown item as a failure.
+# Most of what it counts is therefore not the recommender but the *density* of what was recorded.
+#
+# Chapter 1 has the symbols ([target sets](#sec-options), [all symbols](#sec-symbols)). Three more are
+# needed here. The share of relevant items in a target set, averaged over users, is $\rho$; the share of
+# ratings that is in test, $\sigma$; the density of positive ratings, $\delta=|PR|/(t|\mathcal U|)$,
+# with the harmonic mean $t$ of the sizes of target sets.
+#
+# The paper's argument has three steps. It computes what a **random** ranking scores; shows that this
+# depends on nothing but density; and finds, on data, that other recommenders follow.
+#
+# **AR.** Let a recommender $s$ know nothing about users, so that its item of rank $k$ is relevant with
+# a chance that does not depend on whom it is shown to. Then (Eq. 3; $\mathcal C$ are the candidates)
+#
+# $$\mathbb E[P_s@n]=\frac{\sigma\,|\mathcal C|}{n\,t\,|\mathcal U|}
+# \sum_{k\le n}\operatorname{avg}_u|PR(i_k)| ,$$
+#
+# which for a random ranking becomes (Eq. 4)
+#
+# $$\mathbb E[P_{RND}@n]=\rho\approx\sigma\delta .$$
+#
+# **1R.** With one relevant item among $t$ targets, a random ranking scores (Eq. 5)
+#
+# $$\mathbb E[1RP_{RND}@n]=\frac1t .$$
+#
+# So the first is proportional to the density of the test data, at any cutoff, and the second does not
+# know it.
+#
+# ### The claims
+#
+# As in chapter 1, every assertion that can be measured has a criterion, written down before the result
+# that it judges and locked by a hash.
+
+# %% tags=["hide-input"]
+HTML(pages.claims_of("sparsity bias"))
+
+# %% [markdown] tags=["general"]
+# ## Predict before measuring
+#
+# ::::{predict} Half of the test ratings are taken out at random. No list changes. What becomes of the expected P@10 of a system that knows its users well?
+# - it halves
+# - it falls by less than half, since good lists hold what users liked most
+# - it stays, since the lists are the same
+#
+# It halves, and no theory of recommenders is needed to know it. A place of a list counts if its item is
+# a relevant test rating, and each of these survives with chance one half. The sum of hits halves in
+# expectation, for *every* system, personalised or not; only the division by $n$ and by the number of
+# users follows, and neither changes.
+# ::::
+#
+# That is stronger than the paper's argument, and simpler. It asks for three things: ratings leave *at
+# random*; the lists stay; and users who have no relevant item left still count, with 0. The first is
+# the one that fails in practice. A dataset that is sparser than another did not lose ratings at random.
+#
+# ::::{predict} And the expected 1RP@10, with one relevant item among 99 sampled others?
+# - it halves too
+# - it stays
+# - it rises, since there are fewer relevant items to compete with
+#
+# It stays. Fewer test ratings make fewer runs, and those that are left are a random half of them; a mean
+# over a random half has the same expectation. (A removed item may be drawn as one of the 99 others from
+# then on, and a good list has put it high. Only in this way the expectation could fall, and only where
+# many of the candidates are relevant.)
+# ::::
+
+# %% [markdown] tags=["general"]
+# ## The experiment
+#
+# Every system is trained on each fold, those whose training is random under {glue:text}`n_seeds` per
+# fold ([why](#dev-training-seeds)), and ranks its targets once. Nothing is trained or ranked again for
+# a thinner test: from one table of ranks follows what any part of the test ratings would have given
+# ([how](#dev-thinning)). Under 1R no sample is drawn either. Values are *expected* over all samples,
+# exactly, from the counts of one ranking of all items ([how](#metric-expected)).
+
+# %%
+asked, thinned = chapter.protocols(min_rating)
+n_sampled = chapter.largest_sample(dataset, size, split=split, seed=seed)
+measures = chapter.metrics(cutoff, size, chapter.target_sizes(size, n_sampled))
+measured = run(
+    Grid(
+        dataset,
+        with_seeds(line_up(systems), n_seeds),
+        asked,
+        measures,
+        split=split,
+        seed=seed,
+        tests=thinned,
+        replicates=chapter.combined(measures),
+    ),
+    workers=workers,
+    record="02_sparsity_bias/systems",
+)
+
+# %% tags=["hide-input"]
+Markdown(pages.data_line(measured))
+
+# %% tags=["remove-cell"]
+shares = chapter.list_shares(measured)
+title = chapter.list_shares_title(shares, cutoff)
+figure = plotting.plot_list_shares(shares, title=title)
+glue("fig_lists", figure, display=False)
+glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", display=False)
+
+# %% [markdown] tags=["general"]
+# ## Does theory predict what is measured?
+#
+# Eq. 3 is about every ranking that is the same for all users. Besides Random and Popularity there are
+# others: items by their number of *relevant* training ratings, by their average rating, or by the odds of
+# a hit, the best that training ratings can tell {cite:p}`MCCRS20`.
+#
+# ::::{predict} Eq. 3 sums up how many users like the items at the top. Does it predict what Popularity scores?
+# - yes, up to noise
+# - it predicts too much
+# - it predicts too little
+#
+# :::{finding} own/EQ3-POPULARITY
+# holds: It predicts too little: Popularity scores {value} what the formula says.
+# refuted: It does not predict too little: Popularity scores {value} what the formula says.
+# open: Perhaps: Popularity scores {value} ({low} to {high}) what the formula says.
+# :::
+# The formula takes every item to be in a target set equally often. A popular item is in many training
+# profiles, and those users cannot be shown it any more. Those who can are fewer than the formula
+# thinks, and the list moves on to the next item for all others.
+# ::::
+
+# %%
+floor = [system for system in line_up(systems) if system.name in chapter.FLOOR]
+baselines = run(
+    Grid(
+        dataset,
+        with_seeds([*chapter.baselines(min_rating), *floor], n_seeds),
+        **chapter.baseline_grid(min_rating, cutoff=cutoff, size=size, floor=True),
+        split=split,
+        seed=seed,
+    ),
+    workers=workers,
+    record="02_sparsity_bias/baselines",
+)
+
+# %%
+made = {"seed": seed, "split": split, "min_rating": min_rating, "size": size, "cutoff": cutoff}
+record, maker = "02_sparsity_bias/predicted", "non-personalised/predicted"
+predicted = makers.run_maker(maker, dataset, parameters=made, record=record)
+
+# %% tags=["hide-input"]
+ratios = chapter.predictions(baselines, predicted)
+figure = plotting.plot_predictions(ratios, title=chapter.predictions_title(ratios))
+glue("fig_predicted", figure, display=False)
+HTML(
+    plotting.downloads(figure, ratios.set_index("system"), f"predicted-{measured.dataset['name']}")
+)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_predicted
+# :name: fig-predicted
+# :alt: Measured over predicted precision for rankings that are the same for all users, by Eq. 3 and by the odds of each item.
+#
+# What is measured over what is predicted, with 95 % intervals of the measured value. *Eq. 3* is the
+# printed form. *Odds* divides the expected positive test ratings of an item by the users who lack it in
+# training, $\sigma|PR(i)|/(|\mathcal U|-(1-\sigma)|R(i)|)$: each item has its own chance to be a
+# target.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.predictions_table(baselines, predicted))
+
+# %% [markdown] tags=["general"]
+# The table has 1R as well. *Closed form* are the bounds of Section 5.1 that follow from Eq. 3, with the
+# factor corrected ([E04](#err-e04)); *lemma* are those of chapter 1, measured on the ranks. The latter
+# are a theorem. The former inherit what Eq. 3 supposes, and may fail ([E05](#err-e05)).
+
+# %% [markdown] tags=["general"]
+# ## Fewer judgements, larger sets
+#
+# ::::{predict} Now the target sets of 1R grow from a hundred items to a thousand. What becomes of the 1RP@10 of a system that is better than random?
+# - it falls to a tenth, as 1/t says
+# - it falls, but not so far
+# - it stays: the relevant item is as good as before
+#
+# :::{finding} BCC17-F4R/3
+# holds: It falls to about a tenth, as the paper says: {which} goes as the size to the power {value:.2f}.
+# refuted: It falls, but not so far. {which} goes as the size to the power {value:.2f}, and a random
+#   ranking to the power -1.
+# open: It falls, and how far is open here.
+# :::
+# A relevant item that stands very high is found among a hundred and among a thousand. Only one that
+# was found because few rivals had been drawn is lost.
+# ::::
+
+# %% tags=["hide-input"]
+panels = chapter.figure_4(measured, cutoff, size)
+title = chapter.figure_4_title(panels)
+shown = {"across": chapter.FIGURE_4, "up": f"P@{cutoff}", "marked": chapter.MARKED}
+shown |= {"logs": [list(panels)[-1]]}
+figure = plotting.plot_courses(panels, title=title, **shown)
+glue("fig_courses", figure, display=False)
+HTML(plotting.downloads(figure, chapter.joined(panels), f"figure-4-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_courses
+# :name: fig-courses
+# :alt: Precision of each system under AR and under 1R against the share of test ratings that is kept, and under 1R against the size of the target sets, each beside what theory predicts.
+#
+# The paper's Figure 4, with theory beside it. Marks are means over the folds, with 95 % intervals from
+# resampling users. Lines are what theory predicts from the mark with all test ratings (left, centre)
+# or with the smallest target sets (right): in proportion, constant, and as $1/t$.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-F4L/1
+# holds: **Left**, precision of every system of the paper lies on a straight line: for {which},
+#   farthest from one, the line explains {value} of it.
+# refuted: **Left**, not every system of the paper lies on a straight line: for {which} it explains
+#   {value}.
+# open: **Left**, whether every system of the paper lies on a straight line is open.
+# :::
+# :::{finding} BCC17-F4L/3
+# holds: The line leads to 0, for good systems as for bad ones.
+# refuted: Not every line leads to 0: {which} goes as the share to the power {value:.2f}.
+# open: Whether every line leads to 0 is open.
+# :::
+# :::{finding} BCC17-F4C/2
+# holds: **Centre**, the same test ratings leave 1R precision where it was.
+# refuted: **Centre**, 1R precision does not quite stay where it was: {which} comes to {value}.
+# open: **Centre**, whether 1R precision of every system stays where it was is open here: so few runs
+#   are left that {which} may have moved.
+# :::
+# :::{finding} BCC17-F4R/1
+# holds: **Right**, Random falls as $1/t$.
+# refuted: **Right**, Random goes as $t$ to the power {value:.2f}.
+# open: -
+# :::
+# :::{finding} BCC17-F4R/3
+# holds: The others follow it.
+# refuted: The paper says that the others follow it, "up to linear constants". They do not:
+#   {which} goes as $t$ to the power {value:.2f}.
+# open: Whether the others follow it is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# **Why not as $1/t$?** A run hits if fewer than $n$ of its $t-1$ sampled items stand above the relevant
+# one. Let a share $q$ of all others do. About $tq$ of them are drawn, so that the run hits for sure as
+# long as $t$ is far below $n/q$, and misses for sure far beyond. Every relevant item has a size of its
+# own at which it is lost. A random ranking spreads $q$ evenly, and the mean over runs goes as $1/t$; a
+# ranking that puts relevant items high has more of its mass at small $q$, which is lost later. The slope
+# says how $q$ is distributed, and that differs from system to system.
+#
+# :::{admonition} The consequence
+# :class: important
+# Two curves with different slopes may cross, so that the size of the sample might decide which system
+# comes first. The density of judgements could not: one and the same factor multiplies every value under
+# AR. [Below](#sec-enough-negatives) it is counted how often it happens.
+# :::
+
+# %% [markdown] tags=["general"]
+# ## What else falls, and what does not
+#
+# ::::{predict} Recall divides by the number of relevant items that are left in the test. Half of the test ratings go. What becomes of recall@10, averaged over users with a relevant item left?
+# - it halves, as precision does
+# - it hardly changes
+# - it doubles, since users have half as many relevant items to find
+#
+# :::{finding} BCC17-C-NORM/2
+# holds: It hardly changes. From no test ratings to all, it would rise by {value} of its value, for
+#   {which}, where that is most.
+# refuted: It changes for some: from no test ratings to all, it would rise by {value} of its value for
+#   {which}.
+# open: It changes little, or not at all; these data leave that open.
+# :::
+# Hits and relevant items are thinned alike, and their ratio stays about what it was. Not quite: users
+# who keep a relevant item are rather those who had many.
+# ::::
+
+# %% tags=["hide-input"]
+slopes = chapter.metric_slopes(measured)
+title = chapter.metric_slopes_title(slopes)
+figure = plotting.plot_metric_slopes(slopes, title=title)
+glue("fig_slopes", figure, display=False)
+HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_slopes
+# :name: fig-slopes
+# :alt: Slope of each metric against the share of the test ratings that is kept, a mark per system.
+#
+# How metrics go with the share of the test ratings that is kept: slopes, both in logarithms, with
+# 95 % intervals. "Users with one": the mean is over users who have a relevant test item left.
+# ```
+
+# %% [markdown]
+# The paper says that recall is "quite unaffected", that MAP and nDCG rise slightly with density, nDCG@n
+# more clearly, and MRR as precision does.
+# :::{finding} BCC17-C-NORM/3
+# holds: MAP and nDCG do rise.
+# refuted: {which} does not rise by every one of them.
+# open: Whether MAP and nDCG rise for every system is open.
+# :::
+# :::{finding} BCC17-C-NORM/5
+# holds: It is slight.
+# refuted: Slight it is not: {value} of the value, for {which}.
+# open: Whether that is slight is open.
+# :::
+# :::{finding} BCC17-C-MRR/2
+# holds: MRR, over all users, lies on a line as precision does.
+# refuted: MRR does not lie on a line, even over all users: for {which} the line explains {value}. The
+#   first relevant item stands lower where there are fewer, and one over its rank is no straight
+#   function of their number.
+# open: Whether MRR lies on a line as precision does is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# **Over whom is averaged?** Recall, MAP, nDCG and MRR are undefined for users without a relevant test
+# item, and thinning makes more of them. Counted as 0, every metric would fall with the share of users
+# who still have one, whatever it measures. The figure leaves such users out. The paper does not say
+# what it did, and a comparison of datasets has to.
+
+# %% [markdown]
+# ## Does the order stay?
+#
+# :::{finding} BCC17-C-ORDER/2
+# holds: Yes. Of the pairs of systems that all test ratings tell apart, none is turned round where nine
+#   tenths of them are gone, under AR or under 1R.
+# refuted: No. Of the pairs of systems that all test ratings tell apart, {value} are turned round where
+#   nine tenths of them are gone.
+# open: Of the pairs of systems that all test ratings tell apart, {low} to {high} may be turned round
+#   where nine tenths of them are gone: too few are left to tell.
+# :::
+# :::{finding} BCC17-C-ORDER/3
+# holds: Nor by recall, MAP, nDCG or MRR, nor by larger target sets.
+# refuted: With other metrics and other sizes of target sets {value} are.
+# open: With other metrics and other sizes of target sets it is open.
+# :::
+# :::{finding} BCC17-C-ORDER/4
+# holds: The exception that the paper makes, extremes of sparsity, is one: with one rating in a hundred
+#   {value} pairs would no longer be told apart.
+# refuted: Not even one rating in a hundred would be too few to tell them apart.
+# open: From where on a difference is lost, [is asked below](#sec-enough-judgements).
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Verdicts
+#
+# A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
+# **is open** if it lies on both, or if its verdict changes with the seed of resampling or training.
+# What the verdicts on a claim mean is told in [chapter 1](01_design_alternatives.py).
+
+# %%
+record = "02_sparsity_bias/checks"
+checked = {**made, "grids": [measured.grid.to_dict()]}
+checks = makers.run_maker(record, dataset, parameters=checked, record=record)
+
+# %%
+record = "02_sparsity_bias/negatives"
+asked = chapter.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
+drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %%
+record = "02_sparsity_bias/densities"
+asked = chapter.densities_parameters(measured.grid, cutoff=cutoff, size=size)
+densities = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %%
+record = "02_sparsity_bias/saturation"
+worlds = makers.run_maker(record, None, parameters=chapter.SATURATION, record=record)
+
+# %% tags=["hide-input"]
+results = {"systems": measured, "baselines": baselines, "predicted": predicted}
+results |= {"checks": checks, "negatives": drawn, "densities": densities}
+results |= {"saturation": worlds}
+verdicts = judge_chapter("sparsity bias", results)
+HTML(verdict_cards(verdicts))
+
+# %% tags=["remove-cell"]
+state("sparsity bias", results, verdicts)
+
+# %% [markdown] tags=["general"]
+# ## Why
+#
+# ### One line is enough
+#
+# Let $h_u$ be the hits of user $u$ in the first $n$ places, and keep each test rating with chance $q$.
+# The list does not look at test ratings, so that every hit survives with chance $q$:
+#
+# $$\mathbb E\Big[\frac1{n|\mathcal U|}\sum_u h_u'\Big]=\frac{q}{n|\mathcal U|}\sum_u h_u .$$
+#
+# That is the whole of Figure 4, left, for any recommender. It takes no model of users or items, and no
+# random ranking "whose trend explains the others". Under 1R both the hits and the runs are thinned, and
+# their ratio has no $q$ left: Figure 4, centre. What the derivation asks for is that ratings are
+# missing *at random*, as they are where an experiment takes them out. In a dataset they are not: what
+# users do not rate is mostly what they do not like, or never saw, and two datasets of different density
+# differ in that as well.
+#
+# ### What a value can mean
+#
+# Unrated items count as failures. If every one of them were judged, some would turn out relevant, and
+# none of the known successes would be lost. So precision under AR is a *lower bound* of what complete
+# judgements would give, and one minus the share of items that are known to be rated lower is an upper
+# one: blue, and blue with grey, in {numref}`fig-lists`. Between the two, these data cannot tell. That
+# is what a value means: at least so much is known. A comparison means more, if the grey part is as good
+# for one system as for the other; whether it is, is the subject of the chapters on popularity.
+
+# %% [markdown] tags=["general"]
+# ### And if everything were judged?
+#
+# At "extremely high" density, says the paper, recall, MAP and nDCG "saturate" too, and converge to "the
+# ratio of positive versus negative ratings". No dataset can show that, but a
+# [simulated world](#data-worlds) can: there every user has a true rating of every item, and any share of
+# them may be judged.
+
+# %% tags=["hide-input"]
+panels = chapter.saturation_panels(worlds)
+shown = {"across": ["% judged"] * len(panels), "up": "value"}
+shown |= {"title": chapter.saturation_title(panels), "marked": chapter.SATURATION["systems"]}
+figure = plotting.plot_courses(panels, **shown)
+glue("fig_saturation", figure, display=False)
+HTML(plotting.downloads(figure, chapter.joined(panels), "saturation"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_saturation
+# :name: fig-saturation
+# :alt: MAP, nDCG and recall of four systems against the share of all pairs outside training that is judged, beside the ratio of positive to negative ratings.
+#
+# Metrics as ever more of the truth is judged, in worlds with the shares and the skew of MovieLens 1M, the
+# same in every edition. Whiskers: 95 % intervals over worlds. Lines: the ratio that the paper names.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-C-SATUR/1
+# holds: MAP converges to that ratio for every system.
+# refuted: MAP does not converge to that ratio for every system: in one case it ends at {value:.2f} times
+#   the ratio. A random list may, whose precision is the share of positive ratings at any depth. A list
+#   that is better than random stays above it, wherever everything is judged.
+# open: Whether MAP converges to that ratio is open.
+# :::
+# :::{finding} BCC17-C-SATUR/2
+# holds: So does recall.
+# refuted: Recall at a cutoff cannot: a list of ten holds few of hundreds of relevant items, and a random
+#   one ends at {value:.2f} times the ratio.
+# open: Whether recall does is open.
+# :::
+# :::{finding} BCC17-C-SATUR/3
+# holds: So does nDCG.
+# refuted: Nor does nDCG, which ends at {value:.2f} times the ratio for a random list: its discount is
+#   slow, and a whole list holds every relevant item somewhere.
+# open: Whether nDCG does is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# (sec-enough-negatives)=
+# ## How many sampled items are enough?
+#
+# A sample changes two things, and only one of them is chance. Among fewer items a relevant one is found
+# more easily, and systems may answer that easier question in another order: then the order *expected*
+# of the sample is not that of all items. And one drawn evaluation may miss even the order expected of it.
+#
+# Neither needs a sample to be found out. If $a$ of the $N$ other items stand above the relevant item of
+# a run, then with $t-1$ of them drawn the run hits with chance
+#
+# $$q(t)=P(H<n),\qquad H\sim\operatorname{Hypergeometric}(N,a,t-1).$$
+#
+# The mean of $q(t)/n$ over runs is the expected $1RP@n$: one ranking of all items tells it at every $t$.
+# This page has it at 40 sizes, even in $\log t$, up to that of all items. If two systems change places
+# between two of these, bisection finds where.
+#
+# ::::{predict} Among 99 sampled items system A comes before B. Among all items, B comes before A. You repeat the draw a hundred times and average. Which order do you find?
+# - that of all items, since the noise of drawing cancels
+# - that of the samples, more surely than before
+# - either, with equal chance
+#
+# That of the samples. What cancels is the noise around the value expected at $t=100$, and A has the
+# larger one. Only a larger $t$ takes B to the front.
+# ::::
+
+# %% tags=["hide-input"]
+title = chapter.turns_title(drawn)
+figure = plotting.plot_orders(drawn.frame, cutoff=cutoff, marked=size, title=title)
+glue("fig_orders", figure, display=False)
+table = drawn.frame.set_index(["a", "b", "size"])
+HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_orders
+# :name: fig-orders
+# :alt: Lines of the ranks of all systems against the number of sampled items, on a logarithmic axis.
+#
+# Ranks by expected 1RP, the best on top, against the number of sampled items; on the right nothing is
+# left to sample. Up to three systems stand out by the span of their ranks. Dashed: the size that this
+# chapter uses. Each system is trained once per fold here.
+# ```
+
+# %% [markdown]
+# :::{finding} own/NEGATIVES-TURNED
+# holds: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones
+#   surely the other way round: {value}.
+# refuted: Among {glue:text}`n_others` sampled items no pair of systems comes in the reverse of the
+#   order that all items give it beyond chance.
+# open: Pairs of systems that all items order beyond chance, and {glue:text}`n_others` sampled ones the
+#   other way round: {low} to {high}. These data leave that open.
+# :::
+# :::{finding} own/NEGATIVES-UNLUCKY
+# holds: Chance has little to do with it. Of the pairs that one evaluation of this size gets wrong with
+#   a chance above 5 %, luck decides {value}; for the others the wrong order is the expected one, and no
+#   repetition of the draw will mend it.
+# refuted: Chance has more to do with it. Of the pairs that one evaluation of this size gets wrong with a
+#   chance above 5 %, luck decides {value}: their expected order is right, and repeated draws would find
+#   it.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ### One evaluation
+#
+# Let every run of either system draw a **sample of its own**. Runs are then independent, each hits with
+# its own $q(t)$, and the distribution of the difference between two sums of hits is exact. The chance
+# of the wrong sign is read from it; equal sums count half, as if a coin was tossed.
+#
+# If both systems are ranked in the **same samples**, as they are where one sample is drawn for all, then
+# the two hits of a run depend on each other, in a way that numbers of items above do not tell: *which*
+# items are above matters. What holds whatever they have in common is a bound. If at most $\mu$ runs
+# are expected to be hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is
+# the expected lead, then
+#
+# $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big),\qquad
+# \mu=\sum_r\min(q_b,\,1-q_a).$$
+#
+# (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
+#
+# A size is called *enough* for a pair if from there on one evaluation finds the order of all items with
+# a chance of at least 95 %.
+
+# %% tags=["hide-input"]
+pool, title = int(drawn.frame["size"].max()) - 1, chapter.negatives_title(drawn)
+figure = plotting.plot_enough(chapter.enough(drawn), pool=pool, title=title)
+glue("fig_enough", figure, display=False)
+table = chapter.enough(drawn).set_index(["a", "b"])
+HTML(plotting.downloads(figure, table, f"enough-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_enough
+# :name: fig-enough
+# :alt: A matrix of systems by systems; each cell has the number of sampled items that are enough for the pair.
+#
+# Sampled items that are enough for each pair, with the systems in the order that all items give them.
+# Above the diagonal: a sample of its own for every run. Below it: shared samples, whatever the systems
+# may have in common. White: pairs whose order among all items may be chance.
+# ```
+
+# %% tags=["remove-cell"]
+for name, text in chapter.negatives_quoted(drawn).items():
+    glue(f"negatives_{name}", text, display=False)
+
+# %% [markdown]
+# :::{finding} own/NEGATIVES-MOST
+# holds: The pair that needs most is {glue:text}`negatives_most_a` and {glue:text}`negatives_most_b`,
+#   with {glue:text}`negatives_most_own` sampled items, {value} of all that there are.
+# refuted: No pair needs more than {glue:text}`negatives_most_own` sampled items, {value} of all that
+#   there are.
+# open: -
+# :::
+
+# %% tags=["hide-input"]
+Markdown(chapter.negatives_table(drawn))
+
+# %% [markdown] tags=["general"]
+# Pairs by what they need. The difference is that of 1RP where nothing is sampled, with its 95 % interval
+# over users; *turn at* is the number of sampled items from which on the pair is in that order, with
+# those between which its difference is not resolved; the last two columns are numbers that are enough,
+# of those at which the page has looked.
+#
+# **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and where nothing
+# is sampled there is no $t$ to choose. *If that is too expensive, take fewer users and not fewer items*:
+# fewer users widen intervals and leave the expected order alone; fewer items do the reverse. *Never
+# repeat a small sample* in the hope of the order of a large one: repetition makes the order of the small
+# one surer. *Write down* $t$: an order that was found at one $t$ is an order at that $t$.
+#
+# What all items say is no truth either: unrated items stand above relevant ones, and some of those would
+# be liked. "Enough" says that sampling adds no fault of its own.
+
+# %% [markdown] tags=["general"]
+# (sec-enough-judgements)=
+# ## How many judgements are enough?
+#
+# Let two systems be compared by a test over users: a mean difference, divided by its standard error,
+# should be beyond $z_0=1.96$ to be significant. Keep each test rating with chance $q$, and a user's difference $X_u=\sum_i x_i$, in
+# hits, has the mean $qX_u$ and, through the choice of what is kept, the variance $q(1-q)\sum_i x_i^2$.
+# So the squared statistic is expected to be
+#
+# $$z^2(q)=\frac{q^2\big(\sum_u X_u\big)^2}
+# {q^2\sum_u (X_u-\bar X)^2+q(1-q)\sum_i x_i^2},$$
+#
+# and solving for $z(q)=z_0$ gives the share of judgements at which a difference stops being significant.
+# No judgement has to be taken out for that. The numerator and the first term below it go with $q^2$.
+# Significance would stay, if it were not for the second term: the luck of which ratings are left.
+#
+# ::::{predict} Which metric needs fewest judgements to tell two systems apart?
+# - precision among all items (AR), which counts every relevant item alike
+# - 1R among sampled items, whose values do not shrink
+# - recall, which gives every user the same weight
+#
+# :::{finding} own/DENSITY-RUNS
+# holds: 1R rather than AR: it needs fewer for {value} of the pairs.
+# refuted: AR rather than 1R, which needs fewer for {value} of the pairs only.
+# open: Of AR and 1R neither, surely: 1R needs fewer for {value} of the pairs ({low} to {high}).
+# :::
+# :::{finding} own/DENSITY-RECALL
+# holds: Recall needs fewer than precision for {value} of the pairs.
+# refuted: Recall needs fewer than precision for {value} of the pairs only.
+# open: Recall needs fewer than precision for {value} of the pairs ({low} to {high}).
+# :::
+# Values that stay where they are would be no help, if their standard errors grow instead.
+# ::::
+
+# %% tags=["hide-input"]
+curves = chapter.told_apart(densities)
+figure = plotting.plot_told_apart(curves, title=chapter.told_apart_title(densities))
+glue("fig_told_apart", figure, display=False)
+table = densities.frame.set_index(["design", "first", "second"])
+HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_told_apart
+# :name: fig-told-apart
+# :alt: Number of pairs of systems that are told apart against the share of test ratings that is kept, a line for AR, 1R and recall each.
+#
+# Pairs of systems that are expected to differ significantly (5 %, each pair by itself), by the share of
+# the test ratings that is kept. Bands: by the ends of the 95 % intervals of each pair's share, from
+# resampling users. On the left thirty relevant ratings are left of the whole test.
+# ```
+
+# %% [markdown]
+# :::{finding} own/DENSITY-MEDIAN
+# holds: Half of all pairs are told apart under AR by {value} of the test ratings or less ({low} to {high}).
+# refuted: It takes {value} of the test ratings to tell half of all pairs apart under AR
+#   ({low} to {high}).
+# open: It takes about {value} of the test ratings to tell half of all pairs apart under AR
+#   ({low} to {high}).
+# :::
+
+# %% [markdown] tags=["general"]
+# **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like
+# yours, and keep so many test ratings; the rest is better spent on training. *After it*, a difference
+# that is not significant on a sparse test is no evidence for equality: say from which density on it would
+# have been seen. *Do not look at the size of a value* for this, under any metric. And remember what the
+# figure supposes: judgements that are missing at random. If they are missing by popularity, more of them
+# make the wrong answer more significant.
+
+# %% [markdown] tags=["general"]
+# ## What to report
+#
+# | you want to | do |
+# |---|---|
+# | report one value under AR | print $\rho$ beside it, which a random ranking would score, or their ratio |
+# | compare two datasets | not by AR precision, MRR, MAP or nDCG@n; by 1R at one fixed $t$, or by the ratio to $\rho$, and say that popularity may differ too |
+# | compare systems on one sparse test set | any metric, at its full density; look at the significance of each difference, not at the size of values |
+# | rank among sampled items | choose $t$ by the pairs that you want to tell apart, or compute the expectation over all samples, which is exact and costs one ranking |
+# | test on fewer ratings | leave out users or ratings at random, never the rare items; say how many runs are left |
+#
+# **When you review**, ask back if you see one of these.
+#
+# - *Values of two datasets side by side*, with the higher one called easier or better solved.
+# - *Recall or nDCG without its population*: were users without relevant items left out, or counted as 0?
+# - *A sample size without a reason*, most of all a small one that all baselines share.
+# - *A sparser test set, and "lower accuracy"*: by how much did $\rho$ fall?
+#
+# ## What we had to decide
+#
+# - **Thinning** keeps each test rating with one chance, relevant or not; users, candidates and training
+#   stay ([how](#dev-thinning)). If candidates were chosen anew from what is left, target sets would
+#   shrink with it, and precision would fall by less.
+# - **Users without relevant test items** count as 0 in precision and are left out of recall, MAP, nDCG
+#   and MRR ([more](#dev-users)).
+# - **1R in expectation** over all samples instead of one drawn sample ([how](#metric-expected)): the
+#   same number without the noise of drawing.
+# - **How many are enough** is asked of one training of each system per fold, with the order that the same
+#   training has among all items as what is to be found; equal numbers of hits find it half.
+# - **Intervals** come from resampling users ([more](#dev-intervals)), **training seeds** are
+#   {glue:text}`n_seeds` per fold ([more](#dev-training-seeds)).
+#
+# ## On your data
+#
+# ```bash
+# recbias run 02_sparsity_bias --dataset my_ratings.csv -p min_rating 4
+# ```
+#
+# The [rerun page](#rerun-own-table) says what the table must look like.
+#
+# ## Exercises
+#
+# Four, from easy to hard, with starter code to be completed where the dots are, and a check that says
+# whether the answer is right. The checks need the installed package and nothing else.
+#
+# ````{exercise} What is left
+# :label: ex-thinned
+#
+# A recommender has $P@10=0.18$ under AR, on data where a random ranking is expected to score
+# $\rho=0.0045$; under 1R, with $t=100$, it has $1RP@10=0.062$. Six of ten test ratings are taken out at
+# random; training, candidates, users and lists stay. What do you expect of its precision, of $\rho$, of
+# the ratio of the two, and of $1RP@10$?
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_thinned
+#
+# check_thinned(precision=..., rho=..., ratio=..., runs=...)
+# ```
+# ````
+#
+# ````{solution} ex-thinned
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_thinned
+#
+# kept = 0.4
+# check_thinned(precision=0.18 * kept, rho=0.0045 * kept, ratio=0.18 / 0.0045, runs=0.062)
+# ```
+#
+# Hits and relevant items are test ratings, of which four of ten stay; the lists have as many places as
+# before, and target sets as many items. Under 1R hits and runs fall by the same factor.
+# ````
+#
+# ````{exercise} Apart or shared
+# :label: ex-shared
+#
+# In a run, A hits with chance 0.7 over all samples and B with chance 0.5. What is the chance that B hits
+# and A does not: at most, and at least, if both are ranked in one sample?
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_shared
+#
+# check_shared(most=..., least=...)
+# ```
+# ````
+#
+# ````{solution} ex-shared
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_shared
+#
+# check_shared(most=min(0.5, 1 - 0.7), least=max(0, 0.5 - 0.7))
+# ```
+#
+# At most as often as B hits, and at most as often as A misses. At least as often as B hits more often
+# than A does, which is never. Which of them it is depends on the items above both.
+# ````
+#
+# ````{exercise} Two systems that turn
+# :label: ex-turn
+#
+# Two runs, 20 other items in the pool of each, and $n=1$. Give the numbers of items that A and B put
+# above the relevant item of each run, so that A leads in expectation where one other item is sampled,
+# and B where all 20 are ranked.
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_turn
+#
+# check_turn(above_a=(..., ...), above_b=(..., ...))
+# ```
+# ````
+#
+# ````{solution} ex-turn
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_turn
+#
+# check_turn(above_a=(3, 3), above_b=(0, 15))
+# ```
+#
+# With one item drawn, a run hits with chance $1-a/20$, so that the *mean* rank decides; among all items
+# it is the very top. A is good on average, and B is excellent or poor.
+# ````
+#
+# ````{exercise} One drawn evaluation
+# :label: ex-drawn
+#
+# Each run of A hits with chance $a$, each of B with chance $b$, and all of them draw samples of their
+# own. With what chance does one evaluation put B ahead? Count half of the ties.
+#
+# ```python
+# from recbias.exercises.sparsity_bias import check_drawn
+#
+# def wrong(a, b, n_runs):
+#     return ...  # the chance that B has more hits, and half of that of a tie
+#
+# check_drawn(wrong)
+# ```
+# ````
+#
+# ````{solution} ex-drawn
+# :class: dropdown
+#
+# ```python
+# from math import comb
+#
+# from recbias.exercises.sparsity_bias import check_drawn
+#
+# def hits(chance, n_runs):
+#     return [comb(n_runs, k) * chance**k * (1 - chance) ** (n_runs - k) for k in range(n_runs + 1)]
+#
+# def wrong(a, b, n_runs):
+#     own, other = hits(a, n_runs), hits(b, n_runs)
+#     return sum(other[k] * (sum(own[:k]) + own[k] / 2) for k in range(n_runs + 1))
+#
+# check_drawn(wrong)
+# ```
+#
+# In an evaluation every run has a chance of its own, and there are many: the two distributions then come
+# from products of many factors, and everything else stays.
+# ````
+#
+# ## Summary
+#
+# - Precision under AR goes in proportion to the density of judgements, for every system, by one line of
+#   algebra. Without $\rho$ beside it, its value says nothing about the recommender.
+# - 1R fixes the scale at $1/t$ and does not know density; what it knows instead is $t$.
+# - Judgements that are missing at random could not turn an order round in expectation; they may leave it
+#   unresolved.
+# - The size of a sample might, since systems may fall with $t$ at different rates.
+#
+# ```{seealso}
+# [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the
+# {doc}`scorecard </notebooks/scorecard>` with every claim of the four papers.
+# ```

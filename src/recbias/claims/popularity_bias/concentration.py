@@ -1,0 +1,352 @@
+"""How ratings and positives concentrate on items in a data set, beside others and TREC.
+
+BCC17 Sec. 5.2 and 5.3: Fig. 5 right, and what the text says of its data.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.claims.checks import Check
+from recbias.claims.judging import load_chapter
+from recbias.claims.ledger import claims
+from recbias.claims.pages import markdown_table, plain
+from recbias.claims.popularity_bias.setup import CHAPTER
+from recbias.claims.popularity_bias.trec import Marginals, forced_gini
+from recbias.datasets import Dataset, registry
+from recbias.datasets.describe import gini, top_share
+from recbias.makers import Table, maker
+from recbias.ratings import Ratings
+from recbias.relevance import relevant
+from recbias.streams import stream
+
+__all__ = [
+    "check_collection",
+    "check_concentration",
+    "concentration",
+    "concentration_table",
+    "concentration_title",
+    "cumulative_curves",
+    "data_sets_beside",
+    "overlapping_pairs",
+    "positives_per_item",
+    "share_of_most_popular",
+    "smallest_half",
+    "trec_marginals",
+]
+
+Counts = npt.NDArray[np.int64]
+
+STEPS = 100
+"""A cumulative curve has so many steps."""
+
+MOST_USERS = 10_000
+"""Of so many users all pairs are compared; of more, those of a sample."""
+
+_YEARS = (2000, 2003)
+_MONTHS = {"first": (2000, 4), "last": (2003, 2)}
+"""When the ratings of MovieLens 1M were entered, as BCC17 Sec. 5.3 prints it."""
+
+
+def trec_marginals() -> Marginals:
+    """Read from the ledger what BCC17 prints of TREC's judgments (Sec. 5.2).
+
+    Examples
+    --------
+    >>> trec_marginals().total
+    149811
+    """
+    (claim,) = (claim for claim in claims() if claim.id == "BCC17-F5R")
+    return Marginals.parse(claim.values["TREC"])
+
+
+def positives_per_item(ratings: Ratings, min_rating: float) -> Counts:
+    """Count the positive ratings of each item that has one.
+
+    Items that nobody likes are left out, as documents that answer no query are from the counts that
+    the paper prints of TREC.
+
+    Parameters
+    ----------
+    ratings
+        Of a data set, training and test together.
+    min_rating
+        Smallest rating that is relevant.
+    """
+    liked = ratings.item[relevant(ratings.value, min_rating)]
+    counts = np.bincount(liked, minlength=ratings.n_items)
+    return counts[counts > 0]
+
+
+def share_of_most_popular(counts: npt.NDArray[Any], shares: npt.NDArray[np.float64]) -> list[float]:
+    """Compute what share of all counts the most popular items have: a cumulative curve.
+
+    Parameters
+    ----------
+    counts : array (n_items,)
+        In any order.
+    shares : float array (n,)
+        Shares of the items, from 0 to 1; between two items the curve is straight.
+
+    Examples
+    --------
+    >>> share_of_most_popular(np.array([1, 2, 5]), np.array([0, 1 / 3, 0.5, 1]))
+    [0.0, 0.625, 0.75, 1.0]
+    """
+    reached = np.concatenate(([0], np.cumsum(np.sort(counts)[::-1]))) / counts.sum()
+    places = np.linspace(0, 1, len(reached))
+    return [float(each) for each in np.interp(shares, places, reached)]
+
+
+def smallest_half(counts: Counts) -> float:
+    """Compute the smallest share of the items that has half of all counts, or more.
+
+    Examples
+    --------
+    >>> smallest_half(np.array([1, 1, 2, 4]))
+    0.25
+    """
+    reached = np.cumsum(np.sort(counts)[::-1])
+    return float((np.searchsorted(2 * reached, reached[-1]) + 1) / len(counts))
+
+
+@maker(f"{CHAPTER}/concentration", Table)
+def concentration(dataset: Dataset, *, min_rating: float) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Describe how ratings and positives concentrate on items, for `recbias.makers.run_maker`.
+
+    Parameters
+    ----------
+    dataset
+        A data set.
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    index : tuple of str
+        ``counts`` (``"ratings"``, over items with one, or ``"positives"``, over items with one of
+        these) and ``what``: ``"Gini"``; ``"top 10 %"``, the share of the tenth of the items that
+        has most; ``"half"``, the smallest share of the items that has half; ``"items"``; and
+        ``"curve 0"`` to ``"curve 100"``, the share of the so many percent that have most.
+    frame : DataFrame
+        The ``value`` of each.
+    """
+    ratings = dataset.ratings
+    rated = ratings.item_counts()
+    found = {
+        "ratings": rated[rated > 0],
+        "positives": positives_per_item(ratings, min_rating),
+    }
+    rows = [
+        (name, what, value)
+        for name, counts in found.items()
+        for what, value in _described(counts).items()
+    ]
+    return ("counts", "what"), pd.DataFrame(rows, columns=["counts", "what", "value"])
+
+
+def _described(counts: Counts) -> dict[str, float]:
+    shares = np.linspace(0, 1, STEPS + 1)
+    curve = zip(shares, share_of_most_popular(counts, shares), strict=True)
+    return {
+        "Gini": gini(counts),
+        "top 10 %": top_share(counts),
+        "half": smallest_half(counts),
+        "items": float(len(counts)),
+        **{f"curve {round(100 * share)}": reached for share, reached in curve},
+    }
+
+
+def check_concentration(ratings: Ratings, *, min_rating: float) -> list[Check]:
+    """Measure what BCC17 Fig. 5 right says of positives per item, and of TREC (BCC17-F5R).
+
+    Parameters
+    ----------
+    ratings
+        Of a data set, training and test together.
+    min_rating
+        Smallest rating that is relevant.
+    """
+    counts = positives_per_item(ratings, min_rating)
+    known = trec_marginals()
+    found, most = gini(counts), forced_gini(known)[1]
+    pleased = float(counts.max() / ratings.n_users)
+    rows = (
+        ("gini", "Gini coefficient of the positives per item that has one", len(counts), found),
+        (
+            "half",
+            "smallest share of the items with positives that has half of them",
+            len(counts),
+            smallest_half(counts),
+        ),
+        ("against-trec", "the same Gini over the largest of TREC", len(counts), found / most),
+        ("trec", "largest Gini that the marginals of TREC allow", known.n_items, most),
+        ("top-item", "share of the users that like the most liked item", ratings.n_users, pleased),
+    )
+    return [Check("BCC17-F5R", *row) for row in rows]
+
+
+def check_collection(ratings: Ratings, *, min_rating: float, seed: int) -> list[Check]:
+    """Measure what BCC17 Sec. 5.3 says of how its data came about (BCC17-C-DATA).
+
+    Parameters
+    ----------
+    ratings
+        Of a data set, training and test together.
+    min_rating
+        Smallest rating that is relevant.
+    seed
+        Names the sample of users whose pairs are compared, where there are many.
+    """
+    fewest = int(ratings.user_counts().min())
+    share, n_pairs = overlapping_pairs(ratings, min_rating=min_rating, seed=seed)
+    found: list[tuple[str, str, int, float]] = [
+        ("fewest", "fewest ratings of a user", ratings.n_users, float(fewest)),
+        ("overlap", "share of the pairs of users who like an item both", n_pairs, share),
+    ]
+    if ratings.timestamp is not None:
+        when = [
+            dt.datetime.fromtimestamp(int(each), dt.UTC)
+            for each in (ratings.timestamp.min(), ratings.timestamp.max())
+        ]
+        first, last = (12 * each.year + each.month for each in when)
+        outside = max(_YEARS[0] - when[0].year, when[1].year - _YEARS[1], 0)
+        asked = {name: 12 * year + month for name, (year, month) in _MONTHS.items()}
+        found += [
+            ("years", "years by which ratings exceed 2000 to 2003", 2, float(outside)),
+            ("first", "|months from April 2000|", 1, float(abs(first - asked["first"]))),
+            ("last", "|months from February 2003|", 1, float(abs(last - asked["last"]))),
+        ]
+    return [Check("BCC17-C-DATA", *row) for row in found]
+
+
+def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tuple[float, int]:
+    """Count the pairs of users who both like some item.
+
+    Parameters
+    ----------
+    ratings
+        Of a data set.
+    min_rating
+        Smallest rating that is relevant.
+    seed
+        Of more than :data:`MOST_USERS` users, names the sample.
+
+    Returns
+    -------
+    share : float
+        Of the pairs, users who like nothing included.
+    n_pairs : int
+        So many were compared.
+    """
+    users = np.arange(ratings.n_users)
+    if len(users) > MOST_USERS:
+        users = stream(seed, "overlap").choice(users, MOST_USERS, replace=False)
+    matrix = ratings.matrix().tocsr()
+    matrix.data = relevant(matrix.data, min_rating).astype(np.int32)
+    matrix.eliminate_zeros()
+    own = matrix[users]
+    n_pairs = len(users) * (len(users) - 1) // 2
+    met = 0
+    for start in range(0, len(users), 500):  # a block of the products of all pairs at a time
+        block = (own[start : start + 500] @ own.T).tocsr()
+        rows, columns = block.nonzero()
+        met += int((columns > rows + start).sum())
+    return met / n_pairs, n_pairs
+
+
+# -- what the chapter shows --------------------------------------------------------------------
+
+
+def data_sets_beside(own: Table) -> dict[str, Table]:
+    """Collect how counts concentrate on the data of a page, and on all others with results.
+
+    Parameters
+    ----------
+    own
+        As :func:`concentration` makes it.
+
+    Returns
+    -------
+    dict of str to Table
+        By title, that of the page first, the others in the order of the registry; worlds, which
+        are no data of people, only where the page is about one.
+    """
+    found = {own.dataset["title"]: own}
+    for name, info in registry().items():
+        if name == own.dataset["name"] or "real people" in info.cannot_test:
+            continue
+        other = load_chapter(CHAPTER, name).get("concentration")
+        if isinstance(other, Table):
+            found[other.dataset["title"]] = other
+    return found
+
+
+def concentration_table(tables: Mapping[str, Table]) -> str:
+    """Write the Gini coefficients and head shares of data sets side by side, TREC last."""
+    rows = []
+    for title, table in tables.items():
+        cells = [plain(title), f"{table.given['min_rating']:g}"]
+        for counts in ("ratings", "positives"):
+            spread, top = (_value(table, counts, what) for what in ("Gini", "top 10 %"))
+            cells += [f"{spread:.2f}", f"{top:.0%}"]
+        rows.append([*cells, f"{_value(table, 'positives', 'half'):.0%}"])
+    low, high = forced_gini(trec_marginals())
+    dash = "\N{EN DASH}"
+    rows.append(
+        ["*TREC, from what is printed*", dash, dash, dash, f"{low:.3f} to {high:.3f}", *[dash] * 2]
+    )
+    columns = ("Gini", "top 10 %")
+    of_each = (f"{counts}: {what}" for counts in ("ratings", "positives") for what in columns)
+    head = ("data", "relevant from", *of_each, "items with half of the positives")
+    return markdown_table(head, rows)
+
+
+def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
+    """Spread the cumulative curves of positives over columns, by share of the items.
+
+    Parameters
+    ----------
+    tables
+        By title, as :func:`concentration` makes them.
+
+    Returns
+    -------
+    DataFrame
+        A column per data set, by its title without what stands in brackets, then ``flattest`` and
+        ``steepest`` for TREC; the index is the share of the items, most popular first.
+    """
+    shares = np.linspace(0, 1, STEPS + 1)
+    steps = [f"curve {step}" for step in range(STEPS + 1)]
+    found = {
+        _short(title): [_value(table, "positives", step) for step in steps]
+        for title, table in tables.items()
+    }
+    known = trec_marginals()
+    for name, extreme in (
+        ("flattest", known.flattest(known.n_once[0])),
+        ("steepest", known.steepest(known.n_once[1])),
+    ):
+        found[name] = share_of_most_popular(extreme, shares)
+    return pd.DataFrame(found, index=pd.Index(shares, name="share of items"))
+
+
+def concentration_title(own: Table) -> str:
+    """Say in two lines how many of its items have half of the positives of a data set."""
+    half = _value(own, "positives", "half")
+    name = _short(own.dataset["title"])
+    return f"{name}: {half:.0%} of the liked items have\nhalf of all positives; TREC is nearly flat"
+
+
+def _short(title: str) -> str:
+    return title.partition(" (")[0]
+
+
+def _value(table: Table, counts: str, what: str) -> float:
+    return table[{"counts": counts, "what": what}].value

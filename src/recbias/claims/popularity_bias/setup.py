@@ -1,0 +1,47 @@
+"""What chapter 3 is called, and which protocols it shares."""
+
+from __future__ import annotations
+
+__all__ = ["CHAPTER", "combined", "protocols"]
+
+CHAPTER = "03_popularity_bias"
+"""Name of the notebook, and of the folder of its results."""
+
+
+def protocols(min_rating: float) -> dict[str, str]:
+    """Name the protocols of the chapter.
+
+    Parameters
+    ----------
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    dict
+        ``AR``: all relevant items in one target set; ``all-1R``: one at a time among all others,
+        from which runs of any size are expected over all samples.
+
+    Examples
+    --------
+    >>> protocols(5)["AR"]
+    'TI-AN-AR rel>=5'
+    """
+    return {label: f"TI-AN-{rule} rel>={min_rating:g}" for label, rule in _RULES.items()}
+
+
+_RULES = {"AR": "AR", "all-1R": "1R"}
+
+
+def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
+    """List by label and metric what criteria and tables combine, so that its replicates are kept.
+
+    Parameters
+    ----------
+    cutoff
+        Length of the lists.
+    size
+        Size of a 1R target set.
+    """
+    expected = (f"{name}@{cutoff}|t={size}" for name in ("P", "lower", "upper"))
+    return ("AR", f"P@{cutoff}"), *(("all-1R", metric) for metric in expected)

@@ -1,0 +1,59 @@
+r"""What theory says a measurement must give: expectations, the notation of Table 2, the lemma.
+
+Closed forms, as functions of a split, of lists or of a table of ranks.
+:mod:`recbias.metrics.expected` declares those of a table as metrics (``rho``, ``lower@n``,
+``P@n|t=T``, ``RR|t=T``, ``P@n|N=N``), so that an experiment can measure them beside what they bound
+or predict.
+"""
+
+from recbias.theory.drawn import (
+    chances_of_orders,
+    fill_hit_chances,
+    hit_chances,
+    shared_sample_bounds,
+)
+from recbias.theory.hypergeometric import hypergeometric_cdf, hypergeometric_mean
+from recbias.theory.non_personalised import (
+    FORMS,
+    RunBounds,
+    item_rates,
+    listed_sum,
+    random_sum,
+    relevant_counts,
+    run_bounds,
+    run_depths,
+)
+from recbias.theory.notation import SplitStatistics, split_statistics
+from recbias.theory.sampling import (
+    expected_gain,
+    expected_hit,
+    expected_precision,
+    lemma_bound,
+    ranks_in_shared_set,
+    relevant_share,
+)
+
+__all__ = [
+    "FORMS",
+    "RunBounds",
+    "SplitStatistics",
+    "chances_of_orders",
+    "expected_gain",
+    "expected_hit",
+    "expected_precision",
+    "fill_hit_chances",
+    "hit_chances",
+    "hypergeometric_cdf",
+    "hypergeometric_mean",
+    "item_rates",
+    "lemma_bound",
+    "listed_sum",
+    "random_sum",
+    "ranks_in_shared_set",
+    "relevant_counts",
+    "relevant_share",
+    "run_bounds",
+    "run_depths",
+    "shared_sample_bounds",
+    "split_statistics",
+]

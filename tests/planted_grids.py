@@ -1,0 +1,84 @@
+"""What is planted: by topic the grids of its chapter, with no more settings than criteria need.
+
+A topic has ``planted_verdicts/TOPIC.yaml`` and an entry in `PLANTED`; its grids are made by the
+functions of the chapter that make its own, so that labels and metrics are those that records read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from recbias import line_up
+from recbias.claims import design_alternatives, popularity_bias, sparsity_bias
+from recbias.recommenders import System, bcc17_grid
+
+CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
+
+
+class PlantedGrid(NamedTuple):
+    """The arguments of a grid, but for the data set and for how often systems are trained."""
+
+    systems: Sequence[System]
+    protocols: Mapping[str, str]
+    metrics: Mapping[str, Sequence[str]]
+    options: Mapping[str, Any]
+
+
+def _design_alternatives() -> dict[str, PlantedGrid]:
+    protocols = design_alternatives.protocols(MIN_RATING, size=SIZE)
+    precision, bounds = f"P@{CUTOFF}", (f"lower@{CUTOFF}", f"upper@{CUTOFF}")
+    systems = list(line_up("bcc17"))
+    metrics = {
+        "AR": (precision, f"R@{CUTOFF}", f"nDCG@{CUTOFF}", "AP", "RR", "rho"),
+        "AI": (precision, "rho"),
+        "R_test": (precision,),
+        "NN": (precision, "rho"),
+        "1R": (precision, f"nDCG@{CUTOFF}", "RR", "rho"),
+        "shared": (precision, *bounds),
+        "all-1R": tuple(f"{name}|t={SIZE}" for name in (precision, *bounds)),
+    }
+    settings = [each for each in systems if each.name in ("pLSA", "Popularity", "Random")]
+    for part in ("mf-rating", "knn-rating", "mf-ranking", "knn-ranking"):
+        settings += bcc17_grid(part)[:2]
+    two = {label: protocols[label] for label in ("AR", "1R")}
+    drawn = [each for each in systems if each.name in design_alternatives.LEMMA_SYSTEMS]
+    lemma, tests = design_alternatives.lemma_protocols(MIN_RATING)
+    kept = {"replicates": design_alternatives.combined(CUTOFF, SIZE)}
+    return {
+        "systems": PlantedGrid(systems, protocols, metrics, kept),
+        "grid": PlantedGrid(settings, two, dict.fromkeys(two, (precision,)), {}),
+        "lemma": PlantedGrid(
+            drawn, lemma, dict.fromkeys(lemma, (precision, *bounds)), {"tests": tests}
+        ),
+    }
+
+
+def _sparsity_bias() -> dict[str, PlantedGrid]:
+    protocols, tests = sparsity_bias.protocols(MIN_RATING)
+    metrics = sparsity_bias.metrics(CUTOFF, SIZE, (100, 400, 700, 1000))
+    kept = {"tests": tests, "replicates": sparsity_bias.combined(metrics)}
+    systems = line_up("bcc17")
+    asked = sparsity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE, floor=True)
+    beside = [each for each in systems if each.name in sparsity_bias.FLOOR]
+    return {
+        "systems": PlantedGrid(systems, protocols, metrics, kept),
+        "baselines": _baselines([*sparsity_bias.baselines(MIN_RATING), *beside], asked),
+    }
+
+
+def _popularity_bias() -> dict[str, PlantedGrid]:
+    asked = popularity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE)
+    return {"baselines": _baselines(popularity_bias.baselines(MIN_RATING), asked)}
+
+
+def _baselines(systems: Sequence[System], asked: Mapping[str, Any]) -> PlantedGrid:
+    return PlantedGrid(systems, asked["protocols"], asked["metrics"], {"tests": asked["tests"]})
+
+
+PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
+    "design alternatives": _design_alternatives,
+    "sparsity bias": _sparsity_bias,
+    "popularity bias": _popularity_bias,
+}
+"""By topic the grids of its chapter, by the name under which each is stored."""
