@@ -244,8 +244,8 @@ glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", d
 baselines = run(
     Grid(
         dataset,
-        chapter.baselines(min_rating),
-        **chapter.baseline_grid(min_rating, cutoff=cutoff, size=size),
+        with_seeds(chapter.baselines(min_rating, floor=True), n_seeds),
+        **chapter.baseline_grid(min_rating, cutoff=cutoff, size=size, floor=True),
         split=split,
         seed=seed,
     ),
