@@ -10,6 +10,7 @@ import pandas as pd
 
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.non_personalised import BASELINES
 from recbias.claims.quantities import median, slope
 from recbias.claims.records import Record
 from recbias.claims.sparsity_bias.densities import DESIGNS
@@ -255,7 +256,7 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
     """
     metric = str(results.metric("AR", "P"))
     rows = []
-    for form, system in product(FORMS, results.systems):
+    for form, system in product(FORMS, BASELINES):
         number = table[{"quantity": form, "label": "AR", "system": system}]
         ratio = results[system, "AR", metric] / number
         rows.append((form, system, number.value, ratio.value, *ratio.interval))
