@@ -14,14 +14,13 @@
 # %% [markdown]
 # # Is popularity a good recommender, or a good guess at what is tested?
 #
-# To recommend to everybody what most people rated is the oldest recommender there is, and tables of
-# results are full of systems that hardly beat it. Is it that good?
+# To recommend to everybody what most people rated is the oldest recommender there is. Is it any good?
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
 # - say why a random split makes popularity predict what is tested, whatever people like;
 # - build a world without taste from any dataset, and read from it what part of a score is skew;
-# - predict what Popularity scores, and why it falls below a random ranking where all items are alike;
+# - explain why the most rated items may score less than a random ranking where all are alike;
 # - tell when a comparison with Popularity says something about recommending, and when not.
 
 # %% tags=["hide-input", "remove-output"]
@@ -93,21 +92,60 @@ for name, text in quoted.items():
 # %% tags=["hide-input"]
 HTML(pages.claims_of("popularity bias"))
 
+# %% [markdown]
+# ## Predict before measuring
+#
+# Two questions about worlds in which nobody prefers anything: who rates what follows from how active
+# users and how popular items are, and stars are drawn. Commit yourself first; both are answered below.
+#
+# ::::{predict} All items have equally many ratings. A fifth of the ratings, drawn at random, is the test; Popularity ranks by the others. Does it score like a random ranking?
+# - like a random ranking
+# - a little better: what luck put into training, it also put into the test
+# - a little worse
+#
+# :::{finding} BCC17-C-UNIF/2
+# holds: Worse. All items have as many ratings, so one with more of them in training has fewer left
+#   for the test, and those items come first.
+# refuted: Not worse here, against the argument of the paper.
+# open: That is open here.
+# :::
+# :::{finding} BCC17-C-UNIF/3
+# holds: It keeps {value} of Random's precision.
+# refuted: It keeps only {value} of Random's precision, which is more than a little.
+# open: -
+# :::
+# ::::
+#
+# ::::{predict} Now a few items have most of the ratings, as in real data, and still nobody prefers anything. What does Popularity score with one relevant item among 99 sampled ones, where a random ranking scores 0.01?
+# - 0.01 as well: there is nothing to recommend
+# - about twice that
+# - five times that, or more
+#
+# :::{finding} BCC17-F5C/1
+# holds: At the steepest distribution it is {value} what it is where all items are alike, and nobody
+#   prefers anything in either.
+# refuted: At the steepest distribution it is only {value} what it is where all items are alike.
+# open: That is open here.
+# :::
+# {numref}`fig-exponents` has all of the course.
+# ::::
+
 # %% [markdown] tags=["general"]
 # ## The experiment
+#
+# Five rankings that are the same for everybody are measured on the ratings, and the line-up of
+# chapter 1. One relevant item at a time is ranked *in expectation*: its rank among all others tells what
+# samples of {glue:text}`size` give on average ([how](#metric-expected)), and none has to be drawn.
 
 # %%
 asked = chapter.protocols(min_rating)
-precision, of_runs = (
-    f"P@{cutoff}",
-    [f"{name}@{cutoff}|t={size}" for name in ("P", "lower", "upper")],
-)
+precision, of_runs = f"P@{cutoff}", f"P@{cutoff}|t={size}"
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
         asked,
-        {"AR": (precision,), "all-1R": of_runs},
+        {"AR": (precision,), "all-1R": (of_runs,)},
         split=split,
         seed=seed,
         replicates=chapter.combined(cutoff, size),
@@ -120,7 +158,217 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% [markdown] tags=["general"]
+# ## Does training foretell the test?
+#
+# The chain of the paper, link by link: items with many training ratings have many relevant test
+# ratings. That is a fact about *splits*, before it is one about people.
+
+# %%
+record, given = "03_popularity_bias/chain", {"split": split, "seed": seed, "min_rating": min_rating}
+chain = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %% tags=["hide-input"]
+figure = plotting.plot_chain(chain.frame, title=chapter.chain_title(chain))
+glue("fig_chain", figure, display=False)
+HTML(plotting.downloads(figure, chain.frame.set_index("group"), "popularity-chain"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_chain
+# :name: fig-chain
+# :alt: Relevant test ratings against training ratings of items on logarithmic axes, a point for each of twenty groups of items, with the line of proportion.
+#
+# Items in twenty groups by their training ratings, means over the folds. On the dashed line relevant
+# test ratings are proportional to training ratings, as the paper's argument has it. Groups without any
+# are not shown.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-C-POPCHAIN/2
+# holds: Over items, counts of ratings in training and in test correlate by {value:.2f},
+# refuted: Over items, counts of ratings in training and in test correlate by only {value:.2f},
+# open: -
+# :::
+# :::{finding} BCC17-C-POPCHAIN/7
+# holds: training ratings and *relevant* test ratings by {value:.2f}.
+# refuted: training ratings and *relevant* test ratings by only {value:.2f}.
+# open: -
+# :::
+# :::{finding} BCC17-C-POPCHAIN/6
+# holds: What is rated is liked about as often everywhere, as the last link of the chain has it: among
+#   the most rated items {value} as often as among the least rated ones.
+# refuted: The last link is not true: a rating of one of the most rated items is {value} as often a
+#   relevant one as that of one of the least rated.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Is it the best ranking for everybody?
+#
+# If the chain held exactly, it would be. There are four candidates besides Random: to rank by the
+# number of training ratings (*Popularity*), by that of training ratings that are relevant (*Positive
+# count*), by the *Average rating*, and by the *Odds of a hit*: relevant training ratings over the
+# number of users who lack the item in training, for only those can still be shown it.
+#
+# ::::{predict} Which of them has the highest precision among all tested items?
+# - Popularity, as the paper proves
+# - Positive count: it counts what is liked, not what is rated
+# - Average rating: it is about quality
+# - Odds of a hit
+#
+# {numref}`fig-rankings` has the answer of these data.
+# ::::
+
+# %%
+asked = chapter.baseline_grid(min_rating, cutoff=cutoff, size=size)
+rankings = run(
+    Grid(
+        dataset,
+        with_seeds(chapter.baselines(min_rating), n_seeds),
+        asked["protocols"],
+        asked["metrics"],
+        split=split,
+        seed=seed,
+    ),
+    workers=workers,
+    record="03_popularity_bias/baselines",
+)
+given = {"min_rating": min_rating, "split": split, "cutoff": cutoff, "size": size, "seed": seed}
+predicted = makers.run_maker(
+    "non-personalised/predicted", dataset, parameters=given, record="03_popularity_bias/predicted"
+)
+
+# %% tags=["hide-input"]
+found = chapter.measured_beside_predicted(rankings, predicted)
+title = chapter.rankings_title(found, precision)
+figure = plotting.plot_rankings(found, metric=precision, title=title)
+glue("fig_rankings", figure, display=False)
+HTML(plotting.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_rankings
+# :name: fig-rankings
+# :alt: Bars of the precision of five rankings that are the same for everybody, with two predictions for each.
+#
+# Rankings that are the same for everybody, among all tested items. Bars: measured, with 95 % intervals
+# over users. Marks: predicted from counts of items alone, by the paper's Eq. 3 and by a form that
+# counts, for each item, the users who can still be shown it.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-C-POPOPT/5
+# holds: No ranking that is the same for everybody beats Popularity on these data.
+# refuted: Popularity is not the best of them, {which} is.
+# open: Whether any of them beats Popularity on these data is open.
+# :::
+# :::{finding} BCC17-C-POPOPT/3
+# holds: Items that a user has in training hardly matter, as the paper says.
+# refuted: The paper calls negligible what users have in training already, and it is not: the most
+#   popular items are in the training data of many users, who cannot be shown them any more.
+# open: -
+# :::
+# What is counted matters, too: ratings, or those that say liking.
+
+# %% [markdown] tags=["general"]
+# ## Worlds without taste
+#
+# How much of that is skew? The paper makes datasets in which it is nothing else. The $k$-th item gets
+# $|R(i_k)|=c_1+\beta(c_2+k)^{-\alpha}$ ratings; who gives them is drawn, and so are the stars, from
+# the shares that they have on MovieLens 1M. Users, items and ratings are as many as there. The exponent
+# $\alpha$ goes from 0, where all items are alike, to 2 ([how we read the law](#dev-power-law)). A
+# system can find in such a world what is *rated*. It cannot find what is liked, because everything is
+# liked alike.
+
+# %%
+simulated = {}
+for name, given in chapter.SIMULATIONS.items():
+    record = f"03_popularity_bias/{name}"
+    simulated[name] = makers.run_maker(record, None, parameters=given, record=record)
+
+# %% tags=["hide-input"]
+laws, curves = simulated["laws"], chapter.law_curves(chapter.ALPHAS)
+figure = plotting.plot_cumulative(curves, title=chapter.laws_title(laws))
+glue("fig_laws", figure, display=False)
+HTML(plotting.downloads(figure, curves, "figure-5-left"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_laws
+# :name: fig-laws
+# :alt: Cumulative share of the ratings against the share of items, most popular first, a line for each exponent of the power law.
+#
+# The paper's Figure 5, left: the share of all ratings that the most popular items have.
+# ```
+
+# %% tags=["hide-input"]
+found = chapter.over_exponents(simulated["skew"], "P@10|t=100", chapter.FIGURE_5)
+published = chapter.published_at_zero()
+shown = {"metric": "1RP@10", "title": chapter.exponents_title(found, "1RP@10")}
+figure = plotting.plot_exponents(found, published=published, **shown)
+glue("fig_exponents", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("system"), "figure-5-centre"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_exponents
+# :name: fig-exponents
+# :alt: Precision of five systems with one relevant item per run against the exponent of popularity, with two published values at exponent 0.
+#
+# The paper's Figure 5, centre: one relevant item among 99 sampled, at 10, in worlds without taste.
+# Whiskers: 95 % intervals over worlds (Student's t), 20 for Popularity and Random, five for systems
+# that are trained. Diamonds: the two values that the paper prints.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-F5C/2
+# holds: Popularity gains with every step of the exponent, though nobody prefers anything.
+# refuted: Popularity does not gain with every step of the exponent.
+# open: Whether Popularity gains with every step of the exponent is open.
+# :::
+# :::{finding} BCC17-F5C/6
+# holds: pLSA, which is trained to tell tastes apart, learns popularity instead, and stays within
+#   {value} of Popularity.
+# refuted: pLSA does not match Popularity at every exponent: it strays by up to {value}.
+# open: Whether pLSA matches Popularity at every exponent is open.
+# :::
+# :::{finding} BCC17-F5C/4
+# holds: Where popularity is skewed, from exponent 0.8 on, it stays within {value}.
+# refuted: Not even from exponent 0.8 on does it stay close: it strays by up to {value}.
+# open: -
+# :::
+# :::{finding} BCC17-F5C/3
+# holds: kNN and MF, read as predictors of ratings, stay near Random: they ask how much a user would
+#   like an item, and there is no answer to be found.
+# refuted: kNN and MF, read as predictors of ratings, do not both stay near Random: {value} is how far
+#   one of them goes.
+# open: Whether kNN and MF, read as predictors of ratings, stay near Random is open.
+# :::
+# :::{finding} BCC17-F5C/8
+# holds: What counts of items alone predict is within {value} of what Popularity scores.
+# refuted: What counts of items alone predict is up to {value} away from what Popularity scores.
+# open: -
+# :::
+#
+# :::{finding} BCC17-C-AR5
+# yes: With all relevant items in one list (AR) it is the same.
+# partly: With all relevant items in one list (AR) it is the same in part; the card of BCC17-C-AR5 says
+#   where it is not.
+# no: With all relevant items in one list (AR) it is not the same.
+# undecided: Whether it is the same with all relevant items in one list (AR) is open.
+# :::
+# :::{finding} BCC17-C-5METRICS
+# yes: Recall, AP, reciprocal rank and nDCG show the same, whole lists or cut off.
+# partly: Recall, AP, reciprocal rank and nDCG show the same in part.
+# no: Recall, AP, reciprocal rank and nDCG do not show the same.
+# undecided: Whether recall, AP, reciprocal rank and nDCG show the same is open.
+# :::
+
+# %% [markdown] tags=["general"]
 # ## How skewed are data?
+#
+# Worlds with an exponent are made up. Where do real ratings stand, and where the judgements of a search
+# engine? The paper sets recommendation data beside those of TREC, the conference at which search
+# engines are compared. TREC's judgements are not at hand here. What the paper prints of them is enough,
+# though: 129,277 documents with 149,811 positive judgements, of which 87.2 % answer a single query and
+# none more than 25. Counts that fit these numbers differ little, and the flattest and the steepest of
+# them can be written down.
 
 # %%
 record = "03_popularity_bias/concentration"
@@ -130,11 +378,9 @@ concentration = makers.run_maker(
 
 # %% tags=["hide-input"]
 beside = chapter.data_sets_beside(concentration)
-Markdown(chapter.concentration_table(beside))
-
-# %% tags=["hide-input"]
 curves = chapter.cumulative_curves(beside)
-figure = plotting.plot_cumulative(curves, title=chapter.concentration_title(concentration))
+shown = {"title": chapter.concentration_title(concentration), "band": "TREC (from what is printed)"}
+figure = plotting.plot_cumulative(curves, **shown)
 glue("fig_collections", figure, display=False)
 HTML(plotting.downloads(figure, curves, "figure-5-right"))
 
@@ -143,20 +389,42 @@ HTML(plotting.downloads(figure, curves, "figure-5-right"))
 # :name: fig-collections
 # :alt: Cumulative share of the positives against the share of items, most liked first, a line for each dataset and a narrow band for TREC.
 #
-# The paper's Figure 5, right: of all positives, the share that the most liked items have. For TREC the
-# band between the flattest and the steepest counts that the printed numbers allow. Netflix and Last.fm
-# are not at hand.
+# The paper's Figure 5, right: of all positives, the share that the most liked items have, over items
+# that have one. For TREC the band between the flattest and the steepest counts that the printed numbers
+# allow. The paper's other datasets, Netflix and Last.fm, are not at hand.
 # ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.concentration_table(beside))
+
+# %% [markdown]
+# :::{finding} BCC17-F5R/1
+# holds: On this dataset, as the paper says of its own, few items gather most: Gini coefficient {value},
+# refuted: On this dataset positives are not as long-tailed as the paper says of its own: {value},
+# open: -
+# :::
+# :::{finding} BCC17-F5R/2
+# holds: and TREC is considerably flatter: the coefficient here is {value} the largest that TREC can
+#   have.
+# refuted: and TREC is not much flatter: the coefficient here is {value} the largest that TREC can have.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# Section 5.3 of the paper names what this comparison leaves out: documents that answer no query, which
+# search engines receive with the others. They are not in the printed counts, and items that nobody
+# likes are left out of ours.
 
 # %% [markdown] tags=["general"]
 # ## Verdicts
 
 # %%
-record, made = "03_popularity_bias/checks", {"min_rating": min_rating, "seed": seed}
-checks = makers.run_maker(record, dataset, parameters=made, record=record)
+record, given = "03_popularity_bias/checks", {"min_rating": min_rating, "seed": seed}
+checks = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
-results = {"systems": measured, "concentration": concentration, "checks": checks}
+results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}
+results |= {"concentration": concentration, "checks": checks}
 verdicts = judge_chapter("popularity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -167,3 +435,240 @@ state("popularity bias", results, verdicts)
 # A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
 # **is open** if it lies on both. **Yes**: all parts hold. **No**: some are refuted and none holds.
 # **Partly**: some hold and some are refuted. **Undecided**: none is refuted, some are open.
+
+# %% [markdown] tags=["general"]
+# ## Why
+#
+# ### Why less than a random ranking?
+#
+# Training and test are complements. If all items have $c$ ratings, one with $|R_{train}(i)|$ of them in
+# training has $c-|R_{train}(i)|$ in the test: the order of Popularity is the reverse of what the test
+# holds. In real data $|R(i)|$ differs much more than luck makes the split differ, and the effect
+# drowns.
+
+# %% [markdown]
+# :::{finding} BCC17-C-UNIF/5
+# holds: In worlds where all items are alike the two are indeed opposed: over items, training ratings
+#   and relevant test ratings correlate by {value:.2f}.
+# refuted: In worlds where all items are alike the two are not opposed: over items, training ratings and
+#   relevant test ratings correlate by {value:.2f}.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Why does the closed form not bound Popularity?
+#
+# The lemma of chapter 1 bounds 1RP by ordinary precision in the same sets, and cannot fail. The paper
+# then puts in what precision it expects, and gets bounds in closed form, for all rankings that are the
+# same for everybody. On the way it takes every item to be in a target set with the same chance,
+# $p(i\in T_u)=|T_u|/|\mathcal C|$. But an item that many have in training is a target for few, and
+# it is Popularity that puts these items first ([E05](#err-e05)).
+
+# %% tags=["hide-input"]
+found = chapter.bounds_over_exponents(simulated["skew"], laws, "P@10|t=100")
+shown = {"x": "alpha", "x_label": "exponent of popularity", "metric": "1RP@10 of Popularity"}
+figure = plotting.plot_sure_bounds(found, title=chapter.bounds_title(found), **shown)
+glue("fig_closed", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_closed
+# :name: fig-closed
+# :alt: Precision of Popularity between the bounds of the lemma, and the lower bound in closed form, against the exponent of popularity.
+#
+# Popularity in worlds without taste: what it scores, the bounds of the lemma, measured in each world,
+# and the lower bound of the paper's closed form, with $|\mathcal C|$ on both sides ([E04](#err-e04)).
+# ```
+
+# %% [markdown]
+# :::{finding} own/CLOSED-ABOVE
+# holds: The lower bound in closed form is at least {value} what it is to bound, whatever the exponent.
+# refuted: At some exponent the lower bound in closed form is below what it is to bound.
+# open: -
+# :::
+# :::{finding} own/LEMMA-HOLDS
+# holds: The lemma itself holds in every world.
+# refuted: The lemma itself fails in some world, which it cannot.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## What we had to decide
+#
+# - **The power law**: the paper prints neither its constants nor how it fitted them. We hold
+#   $c_1=0$ and $c_2=317$ for all exponents ([why](#dev-power-law)).
+# - **TREC** is judged by what printed numbers allow ([how](#dev-trec)).
+# - **MF and kNN** are read as predictors of ratings where the paper's Figure 5 is judged, as in
+#   chapter 1 ([E25](#err-e25)); summed similarities and matrices with zeros follow popularity.
+# - **1R** is measured in expectation over samples, in sets of {glue:text}`size`
+#   ([more](#metric-expected)).
+# - **Ties** of Popularity are broken by one seeded key per user and item ([why](#dev-ties)).
+# - **Intervals** over users on data, over worlds in simulations ([more](#dev-intervals)).
+#   {ref}`All decisions <sec-decisions>` are on one page.
+#
+# ## On your data
+#
+# ```bash
+# recbias run 03_popularity_bias --dataset my_ratings.csv -p min_rating 4
+# ```
+#
+# The [rerun page](#rerun-own-table) says what the table must look like. A world without taste that has
+# the counts of a dataset is a dataset by name: `recbias run 01_design_alternatives --dataset
+# "world(counts=ml-100k)"` repeats chapter 1 where nobody prefers anything.
+#
+# ## Exercises
+#
+# Four, from easy to hard, with starter code and a check that says whether the answer is right.
+# Solutions fold out on the page; on paper they are left out.
+#
+# ````{exercise} What is left for the test
+# :label: ex-complement
+#
+# An item has `n_ratings` ratings, `n_liked` of them relevant. A random split put `in_training` of its
+# ratings into training. How many relevant test ratings do you expect? Of two items with as many
+# ratings, which does Popularity put first, and which has more left to be found?
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_complement
+#
+# def expected(n_ratings, n_liked, in_training):
+#     return ...  # relevant ratings of the item in the test
+#
+# check_complement(expected)
+# ```
+# ````
+#
+# ````{solution} ex-complement
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_complement
+#
+# def expected(n_ratings, n_liked, in_training):
+#     return n_liked * (n_ratings - in_training) / n_ratings
+#
+# check_complement(expected)
+# ```
+#
+# Every rating is as likely as any other to be among those left. With equal `n_ratings` the number
+# falls with `in_training`, by which Popularity ranks.
+# ````
+#
+# ````{exercise} Who can still be shown it?
+# :label: ex-hit-chance
+#
+# Show one item to every user who does not have it in training. Of `n_users` users `in_training` have
+# it there, and `in_test` others have it in the test and like it. What share of the times is it a hit?
+# Which of its three numbers does Popularity know?
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_hit_chance
+#
+# def hit_chance(n_users, in_training, in_test):
+#     return ...
+#
+# check_hit_chance(hit_chance)
+# ```
+# ````
+#
+# ````{solution} ex-hit-chance
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_hit_chance
+#
+# def hit_chance(n_users, in_training, in_test):
+#     return in_test / (n_users - in_training)
+#
+# check_hit_chance(hit_chance)
+# ```
+#
+# The paper divides by all users instead, and so underrates items that many have in training. Estimated
+# from training ratings, this is how the ranking *Odds of a hit* works.
+# ````
+#
+# ````{exercise} What printed numbers force
+# :label: ex-printed
+#
+# A paper prints of its collection: 12 documents answer some query, with 22 answers in all; 7 of them
+# answer one query only, and the most useful one answers 4. Write down the flattest and the steepest
+# counts per document that fit.
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_printed
+#
+# check_printed(flattest=..., steepest=...)  # two lists of 12 numbers
+# ```
+# ````
+#
+# ````{solution} ex-printed
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_printed
+#
+# check_printed(
+#     flattest=[4, 3, 3, 3, 2, 1, 1, 1, 1, 1, 1, 1],
+#     steepest=[4, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1],
+# )
+# ```
+#
+# Seven documents have one answer each, so five share fifteen, two at least each. One has 4; what is
+# left goes to the others as evenly, or as unevenly, as it can.
+# ````
+#
+# ````{exercise} What a world without taste keeps
+# :label: ex-kept
+#
+# `world(counts=ml-100k)` has the counts of a dataset and no preferences. Which of these does it keep,
+# up to the luck of a draw?
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_kept
+#
+# kept = {
+#     "ratings of each item": ...,  # True or False
+#     "ratings of each user": ...,
+#     "who rated what": ...,
+#     "share of five stars among all ratings": ...,
+#     "share of five stars of each item": ...,
+# }
+# check_kept(kept)
+# ```
+# ````
+#
+# ````{solution} ex-kept
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.popularity_bias import check_kept
+#
+# kept = {
+#     "ratings of each item": True,
+#     "ratings of each user": True,
+#     "who rated what": False,
+#     "share of five stars among all ratings": True,
+#     "share of five stars of each item": False,
+# }
+# check_kept(kept)
+# ```
+#
+# Pairs are drawn anew under the counts of users and items, and each star from one and the same mix. So
+# Random's precision among all tested items stays about the same, too: it hangs on counts alone.
+# ````
+
+# %% [markdown] tags=["general"]
+# ## Summary
+#
+# - A random split makes training counts foretell test counts. Popularity uses that, and asks nothing
+#   about liking.
+# - In a world without taste all that a system scores beyond Random is found in counts.
+# - Where all items are alike, Popularity falls below Random: training and test are complements.
+# - "Best of all rankings for everybody" needs assumptions that popular items break: they are in many
+#   training profiles.
+# - One relevant item per run does not take popularity bias away.
+#
+# ```{seealso}
+# [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the
+# {doc}`scorecard </notebooks/scorecard>` with every claim of the four papers.
+# ```

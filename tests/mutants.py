@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from planted import Row, fault, measured, rows, topic_of, verdict_of
+from planted import Row, fault, grid_of, measured, rows, topic_of, verdict_of
 from recbias.claims import claims
 from recbias.claims.design_alternatives import FIGURE_2
+from recbias.claims.evidence import axis_terms
 from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
@@ -264,6 +265,10 @@ def _no_interval(old: Record, new: Record, claim: str) -> str:
         return ""
     if old.measure in ("check", "statistic", "significance") or old.name == "of_ceiling":
         return "a number without an interval is exact"
+    if old.measure == "function" and not any(
+        measured(topic_of(claim), term.table) for term in old.of
+    ):
+        return "what a function made has the interval that stands there"
     if not old.decides:
         return "what decides nothing shows its value, whatever its interval"
     return ""
@@ -278,7 +283,29 @@ def _claim_says_so(old: Record, new: Record, claim: str) -> str:
     return ""
 
 
-RULES = (_nothing_between, _either_order, _no_interval, _claim_says_so)
+def _same_course(old: Record, new: Record, claim: str) -> str:
+    if old.measure == "line" and _only_differs(old, new, "along"):
+        if {*old.along, *new.along} == {"kept", "removed"}:
+            return "a line is as straight seen from its other end"
+        return ""
+    if not old.along or not (_only_differs(old, new, "of") or _only_differs(old, new, "per")):
+        return ""
+    (axis,) = old.along if len(old.along) == 1 else ("",)
+    pairs = [*zip(old.of, new.of, strict=False), (old.per, new.per)]
+    if not axis or len(old.of) != len(new.of):
+        return ""
+    courses = (
+        [axis_terms(grid_of(topic_of(claim), term.table), axis, term) for term in pair]
+        for pair in pairs
+        if all(pair)
+    )
+    same = all(
+        [str(step) for step in a.values()] == [str(step) for step in b.values()] for a, b in courses
+    )
+    return "a course is the same, whichever of its places names it" if same else ""
+
+
+RULES = (_nothing_between, _either_order, _no_interval, _claim_says_so, _same_course)
 
 
 # -- judging them --------------------------------------------------------------------------------

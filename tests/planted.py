@@ -141,6 +141,11 @@ def measured(topic: str, table: str) -> dict[str, list[str]]:
     return found
 
 
+def grid_of(topic: str, table: str) -> Grid:
+    """A grid that is planted."""
+    return _grid(topic, "ml-1m", table, ())
+
+
 def _metric(grid: Grid, label: str, name: str) -> str:
     (found,) = (metric for metric in grid.parsed_metrics[label] if metric.name == name)
     return str(found)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recbias import line_up
-from recbias.claims import design_alternatives, sparsity_bias
+from recbias.claims import design_alternatives, popularity_bias, sparsity_bias
 from recbias.recommenders import System, bcc17_grid
 
 CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
@@ -58,12 +58,27 @@ def _sparsity_bias() -> dict[str, PlantedGrid]:
     protocols, tests = sparsity_bias.protocols(MIN_RATING)
     metrics = sparsity_bias.metrics(CUTOFF, SIZE, (100, 400, 700, 1000))
     kept = {"tests": tests, "replicates": sparsity_bias.combined(metrics)}
-    return {"systems": PlantedGrid(line_up("bcc17"), protocols, metrics, kept)}
+    systems = line_up("bcc17")
+    asked = sparsity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE, floor=True)
+    beside = [each for each in systems if each.name in sparsity_bias.FLOOR]
+    return {
+        "systems": PlantedGrid(systems, protocols, metrics, kept),
+        "baselines": _baselines([*sparsity_bias.baselines(MIN_RATING), *beside], asked),
+    }
+
+
+def _popularity_bias() -> dict[str, PlantedGrid]:
+    asked = popularity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE)
+    return {"baselines": _baselines(popularity_bias.baselines(MIN_RATING), asked)}
+
+
+def _baselines(systems: Sequence[System], asked: Mapping[str, Any]) -> PlantedGrid:
+    return PlantedGrid(systems, asked["protocols"], asked["metrics"], {"tests": asked["tests"]})
 
 
 PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
     "design alternatives": _design_alternatives,
     "sparsity bias": _sparsity_bias,
-    "popularity bias": dict,
+    "popularity bias": _popularity_bias,
 }
 """By topic the grids of its chapter, by the name under which each is stored."""

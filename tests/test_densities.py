@@ -11,7 +11,7 @@ from recbias.claims.sparsity_bias.densities import (
     statistic,
 )
 
-N_USERS, N_FOLDS = 300, 2
+N_USERS, N_FOLDS = 150, 2
 
 
 def small_world(seed: int = 3) -> Judged:
@@ -23,7 +23,7 @@ def small_world(seed: int = 3) -> Judged:
     _, profile = np.unique(fold * N_USERS + user, return_inverse=True)
     liking = rng.random(N_USERS)[user]
     listed = np.array([rng.random(len(user)) < share * liking for share in (0.36, 0.3)])
-    drawn = np.array([share * liking * rng.random(len(user)) for share in (0.8, 0.6)])
+    drawn = np.array([share * liking * rng.random(len(user)) for share in (0.72, 0.6)])
     return Judged(N_USERS, N_FOLDS, user, profile, listed.astype(float), drawn)
 
 
@@ -63,9 +63,9 @@ def test_the_whole_test_is_the_plain_statistic(design: str) -> None:
 
 @pytest.mark.parametrize("design", ["AR", "1R", "R"])
 def test_what_is_expected_is_what_taking_out_gives(design: str) -> None:
-    """Over 400 draws the ratio of means has 4 standard errors of about 3 % of a chance draw."""
+    """Over 200 draws the ratio of means has 4 standard errors of about 3 % of a chance draw."""
     judged, rng, share = small_world(), np.random.default_rng(5), 0.3
-    drawn = [by_hand(judged, design, rng.random(len(judged.user)) < share) for _ in range(400)]
+    drawn = [by_hand(judged, design, rng.random(len(judged.user)) < share) for _ in range(200)]
     totals, squares = np.array(drawn).T
     taken_out = totals.mean() / np.sqrt(squares.mean())
     error = totals.std() / np.sqrt(len(totals)) / np.sqrt(squares.mean())
@@ -84,10 +84,10 @@ def test_at_the_critical_share_every_second_test_set_tells(design: str) -> None:
     assert 0.02 < share < 0.95
     at = statistic(judged, design, (0, 1), [share])[0, 0]
     assert at == pytest.approx(CRITICAL, rel=0.01)
-    drawn = [by_hand(judged, design, rng.random(len(judged.user)) < share) for _ in range(300)]
+    drawn = [by_hand(judged, design, rng.random(len(judged.user)) < share) for _ in range(200)]
     told = np.mean([total / np.sqrt(squared) > CRITICAL for total, squared in drawn])
-    # 300 draws: 4 standard errors are .115; .03 more for what is not normal.
-    assert abs(told - 0.5) < 0.145
+    # 200 draws: 4 standard errors are .14; .03 more for what is not normal.
+    assert abs(told - 0.5) < 0.17
 
 
 def test_what_is_never_told_and_what_always_is() -> None:

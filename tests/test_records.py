@@ -7,8 +7,9 @@ import pytest
 import recbias
 from recbias import Grid
 from recbias.claims import design_alternatives as chapter
+from recbias.claims import sparsity_bias
 from recbias.claims.combinators import evaluate
-from recbias.claims.evidence import Evidence, NotComputed, axis_labels
+from recbias.claims.evidence import Evidence, NotComputed, axis_labels, axis_terms
 from recbias.claims.judging import load_chapter
 from recbias.claims.parts import Part, combine
 from recbias.claims.quantities import (
@@ -21,6 +22,7 @@ from recbias.claims.quantities import (
     median,
     opposed_pairs,
     order_tau,
+    reversed_pairs,
     share_of_orders,
     slope,
 )
@@ -269,6 +271,64 @@ def test_labels_along_an_axis_are_told_by_what_they_measure():
     assert axis_labels(grid, "removed") == {0: "removed 0%", 90: "removed 90%"}
     assert axis_labels(grid, "size") == {300: "t=300", 500: "removed 0%"}
     assert grid.protocols["removed 0%"] == grid.protocols["t=500"]
+
+
+def test_a_label_of_its_own_is_followed_over_the_labels_of_its_protocol():
+    asked, tests = sparsity_bias.protocols(4, removed=(0, 30, 90))
+    metrics = sparsity_bias.metrics(10, 100, (100, 400), removed=(0, 30, 90))
+    grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, metrics, tests=tests)
+
+    def follow(term, axis):
+        return {at: str(step) for at, step in axis_terms(grid, axis, Term.parse(term)).items()}
+
+    assert follow("P[AR]", "kept") == {
+        10: "P[AR removed 90%]",
+        70: "P[AR removed 30%]",
+        100: "P[AR]",
+    }
+    assert follow("R[liked]", "removed")[90] == "R[liked removed 90%]"
+    assert follow("RR[sizes]", "size") == {100: "RR|t=100[sizes]", 400: "RR|t=400[sizes]"}
+    # The first label of a protocol stands where none is asked for: "all-1R" and not "sizes".
+    assert follow("P[all-1R]", "kept")[100] == "P[all-1R]"
+    assert follow("P[sizes]", "kept")[100] == "P[sizes]"
+    with pytest.raises(NotComputed, match="1R in systems"):
+        follow("P[1R]", "kept")
+
+
+@pytest.mark.parametrize(
+    ("term", "metric"),
+    [
+        ("nDCG[liked]", "nDCG"),
+        ("nDCG@n[liked]", "nDCG@10"),
+        ("nDCG@short[liked]", "nDCG@2"),
+        ("R[liked]", "R@10"),
+        ("nDCG@n[all-1R]", "nDCG@10|t=100"),
+    ],
+)
+def test_a_cutoff_is_named_by_its_place(term, metric):
+    asked, tests = sparsity_bias.protocols(4, removed=(0,))
+    metrics = sparsity_bias.metrics(10, 100, (100, 400), removed=(0,))
+    grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, metrics, tests=tests)
+    empty = pd.DataFrame()
+    found = Results(
+        key="0", dataset={}, grid=grid, values=pd.DataFrame(columns=["system", "label", "metric"]),
+        replicates={}, tests=empty, target_sets=empty,
+    )  # fmt: skip
+    assert Evidence({"systems": found}).metric(Term.parse(term)) == metric
+
+
+def test_pairs_are_turned_where_both_resolve_them():
+    """Three systems 3 > 2 > 1 by the first quantity; the second turns one pair for sure."""
+    noise = np.random.default_rng(0).standard_normal(1000)
+    noise -= noise.mean()
+
+    def of(*values, noisy=0.001):
+        return [Quantity(v, v + noisy * np.roll(noise, 7 * n)) for n, v in enumerate(values)]
+
+    assert reversed_pairs(of(3, 2, 1), of(30, 20, 10)).interval == (0, 0)
+    assert reversed_pairs(of(3, 2, 1), of(2, 3, 1)).interval == (1, 1)
+    assert reversed_pairs(of(3, 2, 1), of(2.1, 2, 1, noisy=0.3)).interval == (0, 1)
+    assert reversed_pairs(of(2.1, 2, 1, noisy=0.3), of(2, 3, 1)).interval == (0, 0)
 
 
 # -- other editions ------------------------------------------------------------------------------

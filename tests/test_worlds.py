@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +39,7 @@ from recbias.simulation import (
     power_law_world,
     preference_world,
     preferences,
+    whole_power_law,
 )
 from recbias.simulation.matching import match_at_random
 
@@ -211,6 +213,10 @@ def test_defaults_are_left_out_and_spellings_do_not_matter() -> None:
         ("world(alpha=1,skew=0.5)", "unknown option of a world with alpha 'skew'"),
         ("world(counts=ml-1m,users=50)", "unknown option of a world with counts 'users'"),
         ("world(alpha=1,least=60)", "least is 60, expected at most the mean of the items"),
+        ("world(alpha=1,least=2,ratings=2000)", "least is 2, expected at most the mean of the ite"),
+        ("world(alpha=1,ratings=1681)", "ratings is 1681, expected one for each item at least"),
+        ("world(alpha=1,ratings=9.5e4)", "ratings is '9.5e4', expected a whole number from 1"),
+        ("world(alpha=1,stars=coat)", "unknown data set with known shares of stars 'coat'"),
         ("world(skew=0)", "set relation=0, or another skew"),
         ("world(counts=ml1m)", "unknown dataset 'ml1m': did you mean 'ml-1m'"),
         ("world(counts=world(alpha=1))", "unknown dataset 'world"),
@@ -477,6 +483,71 @@ def test_counts_are_a_power_law(alpha: float, least: float, offset: float | None
     excess = ratings.user_counts() - chances.sum()
     statistic = (excess**2).sum() / (chances * (1 - chances)).sum() * 199 / 200
     assert FALSE_ALARM < scipy.stats.chi2.sf(statistic, 199) < 1 - FALSE_ALARM
+
+
+def check_keeps_the_total(counts: np.ndarray, law: np.ndarray, total: int, most: int) -> None:
+    """Check whole numbers against a law: the sum, the limits, and no more than rounding between."""
+    assert counts.dtype == np.int64
+    assert counts.sum() == total
+    assert counts.min() >= 1
+    assert counts.max() <= most
+    assert (np.diff(counts) <= 0).all()
+    assert np.abs(counts - law).max() < 1 + 1e-3
+
+
+def solved(n_ranks: int, total: int, most: int, alpha: float, offset: float, least: float) -> Any:
+    """Find the clipped law with this sum by a root finder of another library."""
+    shape = np.array([(offset + k) ** -alpha for k in range(1, n_ranks + 1)])
+
+    def law(log_scale: float) -> np.ndarray:
+        return np.minimum(most, np.maximum(1, least + np.exp(log_scale) * shape))
+
+    found = scipy.optimize.brentq(lambda x: law(x).sum() - total, -50, 200, xtol=1e-14)
+    return law(found)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "offset", "least", "total", "most"),
+    [
+        (0, 317, 0, 1_000_209, 6040),
+        (1.4, 317, 0, 1_000_209, 6040),
+        (2, 317, 0, 1_000_209, 6040),
+        (2, 1, 0, 60_000, 200),  # the head is cut at the number of users
+        (3, 1, 0, 4_000, 900),  # the tail at one rating
+        (1, 5, 4, 30_000, 200),
+    ],
+)
+def test_whole_counts_of_a_power_law_keep_the_total(
+    alpha: float, offset: float, least: float, total: int, most: int
+) -> None:
+    n_ranks = 3706
+    counts = whole_power_law(n_ranks, total, most=most, alpha=alpha, offset=offset, least=least)
+    law = solved(n_ranks, total, most, alpha, offset, least)
+    check_keeps_the_total(counts, law, total, most)
+    # Rounding each on its own, or cutting what was shared out without limits, loses the total.
+    one_by_one = np.floor(power_law(n_ranks, total, alpha=alpha, offset=offset, least=least) + 0.5)
+    with pytest.raises(AssertionError):
+        check_keeps_the_total(np.clip(one_by_one, 1, most).astype(np.int64), law, total, most)
+
+
+@pytest.mark.parametrize("total", [299, 300 * 50 + 1])
+def test_a_total_that_no_counts_have_is_refused(total: int) -> None:
+    with pytest.raises(ConfigError, match=rf"{total} ratings of 300 items: expected 1 to 50"):
+        whole_power_law(300, total, most=50, alpha=1, offset=3)
+
+
+def test_a_world_has_the_ratings_and_the_stars_asked_for() -> None:
+    name = "world(alpha=1.4,users=900,items=700,ratings=90001,stars=ml-1m)"
+    world = load_dataset(name)
+    assert world.name == name
+    assert len(world.ratings) == 90_001
+    expected = np.array([56_174, 107_557, 261_197, 348_971, 226_310]) / 1_000_209
+    stars = np.bincount(world.ratings.value.astype(int), minlength=6)[1:]
+    assert scipy.stats.chisquare(stars, expected * 90_001).pvalue > FALSE_ALARM
+    other = load_dataset("world(alpha=1.4,users=900,items=700,ratings=90001)")
+    assert (other.ratings.item == world.ratings.item).all()
+    stars = np.bincount(other.ratings.value.astype(int), minlength=6)[1:]
+    assert scipy.stats.chisquare(stars, expected * 90_001).pvalue < FALSE_ALARM
 
 
 def matrices(of_user: list[int], of_item: list[int]) -> Iterator[tuple[int, ...]]:

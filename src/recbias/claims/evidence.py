@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -229,6 +229,24 @@ class Evidence:
         if edition:  # another dataset's users: its replicates pair with nobody's here
             drawn = np.roll(drawn, 1 + int(digest(edition)[:8], 16) % (len(drawn) - 1))
         return Quantity(found.value, drawn[self._rows], found.method, found.limits)
+
+    def of_table(self, name: str, row: Mapping[str, object], edition: str = "") -> Quantity:
+        """Return a row of a table that a function made, paired with what is measured.
+
+        Raises
+        ------
+        NotComputed
+            If the table has no such row. Without replicates it is a number that nothing shifts.
+        """
+        table = self.made(name, edition)
+        try:
+            found = table[row]
+        except ConfigError as error:
+            raise NotComputed(f"{', '.join(map(str, row.values()))} in {name}") from error
+        self.note(name, ", ".join(map(str, row.values())), found.value, edition)
+        if self._rows is None or found.replicates is None:
+            return Quantity(found.value, np.full(2 if self._rows is None else 1, found.value))
+        return Quantity(found.value, found.replicates[self._rows])
 
     def metric(self, term: Term, label: str = "") -> str:
         """Write out a term's metric as it was measured."""

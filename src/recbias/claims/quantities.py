@@ -29,6 +29,7 @@ __all__ = [
     "distinct_pairs",
     "extreme",
     "flipped_pairs",
+    "folded",
     "largest_p",
     "lead",
     "median",
@@ -147,8 +148,21 @@ def deviation(a: Quantity, b: Quantity) -> Quantity:
     """
     ratio = a / b
     low, high = (end - 1 for end in ratio.interval)
+    return folded(Quantity(ratio.value - 1, None, limits=(low, high)))
+
+
+def folded(signed: Quantity) -> Quantity:
+    """Take a quantity without its sign; its interval is folded, from 0 where it has 0 inside.
+
+    Examples
+    --------
+    >>> found = folded(Quantity(-0.2, None, limits=(-0.5, 0.1)))
+    >>> found.value, found.interval
+    (0.2, (0.0, 0.5))
+    """
+    low, high = signed.interval
     inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return Quantity(abs(ratio.value - 1), None, limits=(inner, max(abs(low), abs(high))))
+    return Quantity(abs(signed.value), None, limits=(inner, max(abs(low), abs(high))))
 
 
 def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Quantity]:
@@ -188,7 +202,7 @@ def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Qua
     return extreme(steps, largest=False)
 
 
-def slope(course: Mapping[int, Quantity]) -> Quantity:
+def slope(course: Mapping[int, Quantity] | Mapping[float, Quantity]) -> Quantity:
     """Fit the slope of a quantity along an axis by least squares, both in logarithms.
 
     Parameters

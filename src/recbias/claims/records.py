@@ -296,6 +296,8 @@ class Record:
             raise ConfigError(f"{self.finds!r}: {self.measure} is of {least} to {most} quantities")
         if self.measure in _ALONG and not self.along:
             raise ConfigError(f"{self.finds!r}: {self.measure} goes along an axis: {AXES}")
+        if len(self.along) > 1 and self.measure != "change":
+            raise ConfigError(f"{self.finds!r}: {self.measure} goes along one axis")
         if self.measure in ("check", "statistic", "function") and not self.name:
             raise ConfigError(f"{self.finds!r}: {self.measure} has a name")
         if self.corrects and self.corrected:

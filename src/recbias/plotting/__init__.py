@@ -9,7 +9,16 @@ from recbias.plotting.designs import (
 )
 from recbias.plotting.lemma import plot_bounds, plot_gaps
 from recbias.plotting.negatives import plot_enough, plot_orders
-from recbias.plotting.popularity import plot_cumulative
+from recbias.plotting.popularity import (
+    plot_chain,
+    plot_cumulative,
+    plot_exponents,
+    plot_rankings,
+    plot_relations,
+    plot_skew,
+    plot_skew_shares,
+    plot_sure_bounds,
+)
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
 from recbias.plotting.sparsity import plot_courses, plot_list_shares, plot_metric_slopes
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
@@ -19,18 +28,25 @@ __all__ = [
     "WIDTH",
     "downloads",
     "plot_bounds",
+    "plot_chain",
     "plot_courses",
     "plot_cumulative",
     "plot_designs",
     "plot_enough",
+    "plot_exponents",
     "plot_gaps",
     "plot_list_shares",
     "plot_metric_slopes",
     "plot_orders",
     "plot_ranges",
+    "plot_rankings",
     "plot_ranks",
     "plot_readings",
+    "plot_relations",
     "plot_settings",
+    "plot_skew",
+    "plot_skew_shares",
+    "plot_sure_bounds",
     "plot_target_sets",
     "plot_truth",
     "plot_values",

@@ -2,26 +2,155 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recbias.plotting.style import FONT_SIZE, WIDTH, detached
+from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, wrapped
 
-__all__ = ["plot_cumulative"]
+__all__ = [
+    "plot_chain",
+    "plot_cumulative",
+    "plot_exponents",
+    "plot_rankings",
+    "plot_relations",
+    "plot_skew",
+    "plot_skew_shares",
+    "plot_sure_bounds",
+]
 
 _STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
+_MARKS = "osD^vP*X"
 
 
-def plot_cumulative(curves: pd.DataFrame, *, title: str) -> Figure:
+def plot_skew(found: pd.DataFrame, *, title: str) -> Figure:
+    """Plot what one system scores on real ratings and in worlds without taste, by design.
+
+    Parameters
+    ----------
+    found
+        Rows of ``design`` (a panel each, in this order), ``what`` (a bar each), ``value``, and the
+        ends ``low`` and ``high`` of its 95 % interval.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        Each panel has a scale of its own, since the values of two designs cannot be compared.
+    """
+    designs, bars = list(dict.fromkeys(found["design"])), list(dict.fromkeys(found["what"]))
+    names = wrapped(bars)
+    height = 1.0 + 0.55 * len(bars) + 0.2 * title.count("\n")
+    figure, axes = plt.subplots(
+        1, len(designs), figsize=(WIDTH, height), sharey=True, squeeze=False
+    )
+    colours = sns.color_palette("colorblind")
+    for axis, design in zip(axes[0], designs, strict=True):
+        rows = found[found["design"] == design].set_index("what").loc[bars]
+        axis.barh(range(len(bars)), rows["value"], color=colours[: len(bars)], height=0.66)
+        axis.hlines(range(len(bars)), rows["low"], rows["high"], color="black", linewidth=1.4)
+        for place, (value, high) in enumerate(zip(rows["value"], rows["high"], strict=True)):
+            axis.annotate(
+                f"{value:.3f}", (max(value, high), place), (5, 0), textcoords="offset points",
+                va="center", fontweight="bold",
+            )  # fmt: skip
+        axis.set_xlim(0, 1.5 * rows[["value", "high"]].max().max())
+        axis.set_title(design)
+        axis.locator_params(axis="x", nbins=3)
+        axis.xaxis.set_major_formatter(SHORT)
+        axis.grid(visible=False, axis="y")
+    axes[0, 0].set_yticks(range(len(bars)), names)
+    axes[0, 0].invert_yaxis()
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_cumulative(curves: pd.DataFrame, *, title: str, band: str = "") -> Figure:
     """Plot how counts cumulate over items, most popular first, a line for each column.
 
     Parameters
     ----------
     curves
-        Shares of all counts, by share of the items (the index). The first column stands out; of the
-        columns ``flattest`` and ``steepest``, if they are there, the band between is drawn.
+        Shares of all counts, by share of the items (the index).
+    title
+        The message.
+    band
+        What the area between the last two columns is called; empty if they are lines as others.
+
+    Returns
+    -------
+    Figure
+        The first line stands out; grey is the diagonal of equal counts.
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 5.2))
+    lines = list(curves.columns[:-2] if band else curves.columns)
+    colours = sns.color_palette("colorblind", 10)
+    axis.plot([0, 1], [0, 1], color="0.6", linewidth=1, zorder=1)
+    for place, name in enumerate(lines):
+        axis.plot(
+            curves.index, curves[name], label=name, color=colours[place % 10],
+            linestyle=_STYLES[place % len(_STYLES)], linewidth=1.8 if place else 3.2,
+        )  # fmt: skip
+    if band:
+        low, high = (curves[name] for name in curves.columns[-2:])
+        axis.fill_between(curves.index, low, high, color="0.25", linewidth=1.5, label=band)
+    axis.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="share of the items, most popular first")
+    axis.set_ylabel("their share of all counts")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_chain(groups: pd.DataFrame, *, title: str) -> Figure:
+    """Plot relevant test ratings against training ratings, both means over groups of items.
+
+    Parameters
+    ----------
+    groups
+        ``training`` and ``positives`` of each group.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        On logarithmic axes; the line is what proportionality asks for, through the same total.
+    """
+    shown = groups[(groups["training"] > 0) & (groups["positives"] > 0)]
+    ratio = groups["positives"].sum() / groups["training"].sum()
+    ends = np.array([shown["training"].min(), shown["training"].max()])
+    figure, axis = plt.subplots(figsize=(WIDTH, 4.2))
+    blue, orange = sns.color_palette("colorblind")[:2]
+    axis.plot(ends, ratio * ends, color=orange, linewidth=2, linestyle="--", label="proportional")
+    axis.plot(
+        shown["training"], shown["positives"], "o", color=blue, markersize=8,
+        label="groups of items with equally many",
+    )  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlabel="training ratings of an item")
+    axis.set_ylabel("relevant test ratings")
+    for one in (axis.xaxis, axis.yaxis):
+        one.set_major_formatter(SHORT)
+    axis.legend(frameon=False)
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_rankings(found: pd.DataFrame, *, metric: str, title: str) -> Figure:
+    """Plot what rankings that are the same for everybody score, beside what theory predicts.
+
+    Parameters
+    ----------
+    found
+        By name of the ranking: ``value`` with its 95 % interval ``low`` to ``high``, and columns of
+        predictions by their name.
+    metric
+        What is shown.
     title
         The message.
 
@@ -29,23 +158,207 @@ def plot_cumulative(curves: pd.DataFrame, *, title: str) -> Figure:
     -------
     Figure
     """
-    figure, axis = plt.subplots(figsize=(WIDTH, 5.0))
-    band = [name for name in ("flattest", "steepest") if name in curves]
-    lines = [name for name in curves.columns if name not in band]
-    colours = sns.color_palette("colorblind", 10)
-    for place, name in enumerate(lines):
+    predicted = [name for name in found.columns if name not in ("value", "low", "high")]
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.5 + 0.45 * len(found)))
+    places = np.arange(len(found))
+    colours = sns.color_palette("colorblind")
+    axis.barh(places, found["value"], color=colours[0], height=0.6, label="measured")
+    axis.hlines(places, found["low"], found["high"], color="black", linewidth=1.6)
+    for number, name in enumerate(predicted):
         axis.plot(
-            curves.index, curves[name], label=name, color=colours[place % 10],
-            linestyle=_STYLES[place % len(_STYLES)], linewidth=1.8 if place else 3.2,
+            found[name], places, linestyle="none", marker=_MARKS[number + 1], markersize=9,
+            color="white", markeredgecolor=colours[number + 1], markeredgewidth=2, label=name,
         )  # fmt: skip
-    if band:
-        axis.fill_between(
-            curves.index, curves[band[0]], curves[band[1]], color="0.25", linewidth=1.5,
-            label="TREC (what is printed)",
-        )  # fmt: skip
-    axis.plot([0, 1], [0, 1], color="0.6", linewidth=1, zorder=1)
-    axis.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="share of the items, most popular first")
-    axis.set_ylabel("their share of all counts")
+    axis.set_yticks(places, wrapped(list(found.index)))
+    axis.invert_yaxis()
+    axis.set_xlim(left=0)
+    axis.set_xlabel(metric)
+    axis.grid(visible=False, axis="y")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
+
+
+def plot_exponents(
+    found: pd.DataFrame,
+    *,
+    metric: str,
+    title: str,
+    published: Mapping[tuple[str, float], float] | None = None,
+) -> Figure:
+    """Plot precision in worlds without taste, against the exponent of popularity.
+
+    Parameters
+    ----------
+    found
+        Rows of ``system``, ``alpha``, ``value``, and its 95 % interval ``low`` to ``high``.
+    metric
+        What is shown.
+    title
+        The message.
+    published
+        Published values by system and exponent.
+
+    Returns
+    -------
+    Figure
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 4.8))
+    systems = list(dict.fromkeys(found["system"]))
+    # Side by side, since some systems agree to the last digit.
+    alphas = np.sort(found["alpha"].unique())
+    step = 0.03 * float(np.diff(alphas).min()) if len(alphas) > 1 else 0.0
+    colours = sns.color_palette("colorblind")
+    for place, system in enumerate(systems):
+        rows = found[found["system"] == system].sort_values("alpha")
+        errors = np.array([rows["value"] - rows["low"], rows["high"] - rows["value"]])
+        axis.errorbar(
+            rows["alpha"] + step * (place - (len(systems) - 1) / 2), rows["value"],
+            yerr=np.maximum(errors, 0), label=system, color=colours[place],
+            marker=_MARKS[place % len(_MARKS)], linestyle=_STYLES[place % len(_STYLES)],
+            markersize=6,
+        )  # fmt: skip
+    for (system, alpha), value in (published or {}).items():
+        axis.plot(
+            alpha, value, "D", color="white", markeredgecolor=colours[systems.index(system)],
+            markeredgewidth=2, markersize=11, zorder=5,
+        )  # fmt: skip
+    axis.set_xticks(alphas)
+    axis.set(xlabel="exponent of popularity", ylabel=metric, ylim=(0, None))
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_sure_bounds(
+    found: pd.DataFrame, *, x: str, x_label: str, metric: str, title: str
+) -> Figure:
+    """Plot a value between bounds that are sure, and a bound that is not.
+
+    Parameters
+    ----------
+    found
+        Rows of the place `x`, ``value``, ``lower`` and ``upper``, the bounds that hold, and
+        ``closed``, the lower bound of a closed form.
+    x, x_label
+        Name of the column of places, and of the axis.
+    metric
+        What is bounded.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 4.4))
+    blue, orange = sns.color_palette("colorblind")[:2]
+    places = found[x]
+    axis.fill_between(
+        places, found["lower"], found["upper"], color=blue, alpha=0.25, linewidth=0,
+        label="between the bounds of the lemma",
+    )  # fmt: skip
+    axis.plot(places, found["value"], color=blue, marker="o", label="measured")
+    axis.plot(
+        places, found["closed"], color=orange, marker="s", linestyle="--",
+        label="closed form of the lower bound",
+    )  # fmt: skip
+    axis.set_xticks(list(places))
+    axis.set(xlabel=x_label, ylabel=metric, ylim=(0, None))
+    axis.legend(frameon=False, loc="upper left")
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_skew_shares(found: pd.DataFrame, *, title: str) -> Figure:
+    """Plot what share of a score is skew alone, by data set and design.
+
+    Parameters
+    ----------
+    found
+        Rows of ``data``, ``design``, ``value``, and its 95 % interval ``low`` to ``high``: what the
+        score in worlds without taste is over that on real ratings.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+    """
+    names, designs = list(dict.fromkeys(found["data"])), list(dict.fromkeys(found["design"]))
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.5 + 0.55 * len(names)))
+    colours = sns.color_palette("colorblind")
+    shift = 0.24
+    for number, design in enumerate(designs):
+        rows = found[found["design"] == design].set_index("data").reindex(names)
+        places = np.arange(len(names)) + shift * (number - (len(designs) - 1) / 2)
+        errors = np.array([rows["value"] - rows["low"], rows["high"] - rows["value"]])
+        axis.errorbar(
+            rows["value"], places, xerr=np.maximum(errors, 0), label=design, linestyle="none",
+            color=colours[number], marker=_MARKS[number % len(_MARKS)], markersize=8,
+            elinewidth=2,
+        )  # fmt: skip
+    axis.axvline(1, color="0.25", linewidth=1.2)
+    axis.set_yticks(range(len(names)), wrapped(names))
+    axis.invert_yaxis()
+    axis.set_xlim(left=0)
+    axis.set_xlabel("score without taste / score on the ratings")
+    axis.grid(visible=False, axis="y")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_relations(
+    found: pd.DataFrame,
+    *,
+    points: pd.DataFrame,
+    labels: Sequence[str],
+    title: str,
+) -> Figure:
+    """Plot a value over two properties of worlds as a map, with data sets as points on it.
+
+    Parameters
+    ----------
+    found
+        Rows of ``skew``, ``relation`` and ``value``, one for each pair of some skews and relations.
+    points
+        Rows of ``name``, ``skew`` and ``relation``.
+    labels
+        Of the axes of skew and of relation, and of the colours.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        Colours turn at 0, where the black line runs.
+    """
+    wide = found.pivot_table(index="relation", columns="skew", values="value")
+    figure, axis = plt.subplots(figsize=(WIDTH, 5.4))
+    most = float(np.abs(wide.to_numpy()).max())
+    mesh = axis.pcolormesh(
+        wide.columns, wide.index, wide, cmap="RdBu_r", vmin=-most, vmax=most, shading="gouraud"
+    )
+    if wide.to_numpy().min() < 0 < wide.to_numpy().max():
+        axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
+    _name_points(axis, points)
+    axis.set(xlabel=labels[0], ylabel=labels[1])
+    axis.grid(visible=False)
+    bar = figure.colorbar(mesh, ax=axis, location="bottom", shrink=0.9)
+    bar.set_label(labels[2])
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def _name_points(axis: Axes, points: pd.DataFrame) -> None:
+    """Mark points with their names, on the side where there is room."""
+    middle = float(np.mean(axis.get_xlim()))
+    for name, skew, relation in points[["name", "skew", "relation"]].itertuples(index=False):
+        left = skew > middle
+        axis.plot(skew, relation, "o", color="white", markeredgecolor="black", markersize=9)
+        axis.annotate(
+            name, (skew, relation), (-9 if left else 9, 0), textcoords="offset points",
+            ha="right" if left else "left", va="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
+        )  # fmt: skip

@@ -145,11 +145,16 @@ class Positions:
         BCC17 Fig. 3 and 4 (thinned test sets).
         """
         fields = ("user", "item", "value", "listed", "above")
-        return dataclasses.replace(
+        part = dataclasses.replace(
             self,
             **{name: getattr(self, name)[rows] for name in fields},
             train_above=None if self.train_above is None else self.train_above[rows],
         )
+        # Neither what stands above the others nor their order is another: no need to sum and sort.
+        place = np.cumsum(rows) - 1
+        vars(part)["_above_all"] = self._above_all[rows]
+        vars(part)["_order"] = place[self._order[rows[self._order]]]
+        return part
 
     def with_below(self, below: Positions) -> Positions:
         """Put another ranking of the same test ratings below this one.

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from recbias.simulation.chance import ChanceWorld, count_world, power_law_world
 from recbias.simulation.names import (
+    STAR_SHARES,
+    STARS,
     CountOptions,
     PowerLawOptions,
     PreferenceOptions,
     is_world,
     parse_world,
 )
-from recbias.simulation.popularity import power_law
+from recbias.simulation.popularity import power_law, whole_power_law
 from recbias.simulation.preferences import (
-    STAR_SHARES,
     Popularity,
     PreferenceWorld,
     make_world,
@@ -25,6 +26,7 @@ from recbias.simulation.truth import Truth, World
 
 __all__ = [
     "REVISION",
+    "STARS",
     "STAR_SHARES",
     "ChanceWorld",
     "CountOptions",
@@ -41,6 +43,7 @@ __all__ = [
     "power_law",
     "power_law_world",
     "preference_world",
+    "whole_power_law",
 ]
 
 REVISION = 1

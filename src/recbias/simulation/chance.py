@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from recbias.ratings import Ratings, RatingScale
 from recbias.simulation.matching import match_at_random
-from recbias.simulation.names import CountOptions, PowerLawOptions
+from recbias.simulation.names import STARS, CountOptions, PowerLawOptions
 from recbias.simulation.noise import hashed, on_grid, pairs, shuffled, uniform
-from recbias.simulation.popularity import power_law
-from recbias.simulation.preferences import STAR_SHARES
+from recbias.simulation.popularity import power_law, whole_power_law
 from recbias.simulation.truth import World
 from recbias.streams import stream
 
@@ -46,8 +45,10 @@ def power_law_world(options: PowerLawOptions) -> ChanceWorld:
     r"""Make a world without preferences in which popularity follows a power law.
 
     The k-th item has :math:`c_1 + \beta (c_2 + k)^{-\alpha}` ratings (`power_law`), rounded and at
-    least 1 and at most the number of users; items are in random order. The users who rate an item
-    are drawn without replacement, all alike, and stars of all pairs from `STAR_SHARES`.
+    least 1 and at most the number of users; where the number of all ratings is given, both are done
+    so that the items have it together (`whole_power_law`). Items are in random order. The users who
+    rate an item are drawn without replacement, all alike, and stars of all pairs from
+    `recbias.simulation.STARS`.
 
     Parameters
     ----------
@@ -70,12 +71,7 @@ def power_law_world(options: PowerLawOptions) -> ChanceWorld:
     """
     n_users, n_items = options.users, options.items
     keys = stream(options.seed, "chance world").bit_generator.random_raw(3)
-    offset = _OFFSET_OF_ITEMS * n_items if options.offset is None else options.offset
-    total = options.density * n_users * n_items
-    law = power_law(n_items, total, alpha=options.alpha, offset=offset, least=options.least)
-    # Powers may differ in their last bits between machines; a grid forgets them before rounding.
-    counts = np.clip(np.floor(on_grid(law, 2**16) + 0.5), 1, n_users).astype(np.int64)
-    counts = counts[shuffled(n_items, keys[0])]
+    counts = item_counts(options)[shuffled(n_items, keys[0])]
     everyone = np.arange(n_users, dtype=np.uint64) * np.uint64(n_items)
     rated_by = []
     for item, count in enumerate(counts):
@@ -94,7 +90,35 @@ def power_law_world(options: PowerLawOptions) -> ChanceWorld:
         scale=RatingScale(1, 5, 1),
     )
     levels = np.arange(1.0, 6.0)
-    return _rated(frame, str(options), levels, np.cumsum(STAR_SHARES)[:-1], keys[2])
+    return _rated(frame, str(options), levels, np.cumsum(STARS[options.stars])[:-1], keys[2])
+
+
+def item_counts(options: PowerLawOptions) -> npt.NDArray[np.int64]:
+    """Tell how many ratings the items of a `power_law_world` have.
+
+    Parameters
+    ----------
+    options : PowerLawOptions
+        Of the world; its seed does not matter.
+
+    Returns
+    -------
+    int64 array (n_items,)
+        From the most popular item.
+
+    Examples
+    --------
+    >>> item_counts(PowerLawOptions(alpha=1, offset=0, users=30, items=10, ratings=61)).tolist()
+    [21, 10, 7, 5, 4, 4, 3, 3, 2, 2]
+    """
+    n_users, n_items = options.users, options.items
+    offset = _OFFSET_OF_ITEMS * n_items if options.offset is None else options.offset
+    shape = {"alpha": options.alpha, "offset": offset, "least": options.least}
+    if options.ratings is not None:
+        return whole_power_law(n_items, options.ratings, most=n_users, **shape)
+    law = power_law(n_items, options.density * n_users * n_items, **shape)
+    # Powers may differ in their last bits between machines; a grid forgets them before rounding.
+    return np.clip(np.floor(on_grid(law, 2**16) + 0.5), 1, n_users).astype(np.int64)
 
 
 def count_world(options: CountOptions, source: Ratings) -> ChanceWorld:

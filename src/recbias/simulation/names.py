@@ -20,6 +20,17 @@ _WHOLE = re.compile(r"\d{1,18}")
 _SIZES = (10, 10_000_000)
 _LARGEST_SEED = 10**15
 
+STAR_SHARES = (0.061, 0.114, 0.271, 0.342, 0.212)
+"""Expected shares of one to five stars among the observed ratings: those of MovieLens 100K."""
+
+_ML_1M = (56_174, 107_557, 261_197, 348_971, 226_310)
+
+STARS: Mapping[str, tuple[float, ...]] = {
+    "ml-100k": STAR_SHARES,
+    "ml-1m": tuple(n_each / sum(_ML_1M) for n_each in _ML_1M),
+}
+"""Shares of one to five stars by data set; of MovieLens 1M as its publisher's file has them."""
+
 
 def _number(
     least: float, most: float, *, above: bool = False, default: Any = dataclasses.MISSING
@@ -49,7 +60,7 @@ class WorldOptions:
     @staticmethod
     def _checked(option: dataclasses.Field[Any], value: Any) -> Any:
         least, most = option.metadata["least"], option.metadata["most"]
-        is_whole = option.type == "int"
+        is_whole = option.type.startswith("int")
         fits = isinstance(value, int if is_whole else int | float) and not isinstance(value, bool)
         if fits and least <= value <= most and not (option.metadata["above"] and value == least):
             # Adding 0 turns -0.0 into 0.0: one world, one name.
@@ -124,6 +135,12 @@ class PowerLawOptions(WorldOptions):
         Ratings that every item has before the power law shares out the rest.
     users, items, density, seed
         As in `PreferenceOptions`; the density may be anything up to 1.
+    ratings : int, optional
+        How many ratings there are, neither more nor less, whatever the density; none = as many as
+        the density gives, up to what rounding the items one by one brings.
+    stars : str
+        The data set whose shares of one to five stars are drawn from, a name of
+        `recbias.simulation.STARS`.
 
     Examples
     --------
@@ -138,13 +155,24 @@ class PowerLawOptions(WorldOptions):
     items: int = _number(*_SIZES, default=1682)
     density: float = _number(0, 1, above=True, default=0.063)
     seed: int = _number(0, _LARGEST_SEED, default=1)
+    ratings: int | None = _number(1, 10**12, default=None)
+    stars: str = "ml-100k"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.least > self.density * self.users:
+        if self.stars not in STARS:
+            raise unknown_name("data set with known shares of stars", self.stars, STARS)
+        n_ratings, pairs = self.ratings, self.users * self.items
+        if n_ratings is not None and not self.items <= n_ratings <= pairs:
+            raise ConfigError(
+                f"world(...): ratings is {n_ratings}, expected one for each item at least and "
+                f"one for each pair at most, {self.items} to {pairs}"
+            )
+        mean = self.density * self.users if n_ratings is None else n_ratings / self.items
+        if self.least > mean:
             raise ConfigError(
                 f"world(...): least is {self.least:g}, expected at most the mean of the items, "
-                f"{self.density * self.users:g} ratings"
+                f"{mean:g} ratings"
             )
 
 
@@ -251,9 +279,9 @@ def _read(
     """Turn texts into numbers where numbers are declared; wrong ones stay texts, to be refused."""
     read: dict[str, Any] = dict(values)
     for option, value in values.items():
-        if declared[option].type == "int" and _WHOLE.fullmatch(value):
+        if declared[option].type.startswith("int") and _WHOLE.fullmatch(value):
             read[option] = int(value)
-        elif declared[option].type not in ("int", "str") and _NUMBER.fullmatch(value):
+        elif declared[option].type.startswith("float") and _NUMBER.fullmatch(value):
             read[option] = float(value)
     return read
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import scipy.stats
 
 from recbias.errors import ConfigError
+from recbias.simulation.noise import on_grid
 
 _SKEW_ALPHA = 5
 _STEPS = 1024
@@ -55,6 +56,69 @@ def power_law(
     """
     shape = (offset + np.arange(1.0, n_ranks + 1)) ** -alpha
     return least + (total - least * n_ranks) * shape / shape.sum()
+
+
+def whole_power_law(
+    n_ranks: int, total: int, *, most: int, alpha: float, offset: float, least: float = 0.0
+) -> npt.NDArray[np.int64]:
+    r"""Share whole ratings over ranks by a shifted power law, so that none is lost to its limits.
+
+    :math:`\min(m, \max(1, c_1 + \beta (c_2 + k)^{-\alpha}))`, where :math:`\beta` makes the sum
+    right after what is below 1 or above m was cut; then all are rounded down, and those that lost
+    most by it get 1 back, the first of equal ones first, until the sum is right again.
+
+    Parameters
+    ----------
+    n_ranks : int
+        Number of ranks.
+    total : int
+        Sum of all values, from one for each rank to `most` for each.
+    most : int
+        m, the largest value: the number of users.
+    alpha, offset, least
+        As in `power_law`.
+
+    Returns
+    -------
+    int64 array (n_ranks,)
+        In descending order; each within 1 of the law before rounding.
+
+    Raises
+    ------
+    ConfigError
+        If no such values have the sum.
+
+    References
+    ----------
+    BCC17, simulated popularity distributions; limits and rounding are not printed there.
+
+    Examples
+    --------
+    Without limits the first would have 12 ratings; here 8 users can give 8, and others get more.
+
+    >>> whole_power_law(3, 22, most=8, alpha=1, offset=0)
+    array([8, 8, 6])
+    >>> whole_power_law(3, 22, most=20, alpha=1, offset=0)
+    array([12,  6,  4])
+    """
+    if not n_ranks * max(1.0, least) <= total <= n_ranks * most:
+        raise ConfigError(
+            f"{total} ratings of {n_ranks} items: expected {max(1.0, least):g} to {most} for each"
+        )
+    shape = (offset + np.arange(1.0, n_ranks + 1)) ** -alpha
+
+    def law(scale: float) -> npt.NDArray[np.float64]:
+        return np.clip(least + scale * shape, 1, most)
+
+    low, high = 0.0, most / float(shape.min())
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if law(middle).sum() <= total else (low, middle)
+    # Powers may differ in their last bits between machines; a grid forgets them before rounding.
+    exact = on_grid(law(low), 2**16)
+    counts = np.floor(exact)
+    missing = int(total - counts.sum())
+    counts[np.argsort(counts - exact, kind="stable")[:missing]] += 1
+    return counts.astype(np.int64)
 
 
 def counts_of_skew(

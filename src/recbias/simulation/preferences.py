@@ -17,16 +17,13 @@ import numpy.typing as npt
 
 from recbias.errors import ConfigError, unknown_name
 from recbias.ratings import Ratings, RatingScale
-from recbias.simulation.names import PreferenceOptions
+from recbias.simulation.names import STAR_SHARES, PreferenceOptions
 from recbias.simulation.noise import GRID, bell, bell_table, blocks, on_grid, pairs, uniform
 from recbias.simulation.popularity import counts_of_skew, power_law, rank_correlation
 from recbias.simulation.truth import World
 from recbias.streams import stream
 
 Popularity = Literal["agrees", "independent", "opposes"]
-
-STAR_SHARES = (0.061, 0.114, 0.271, 0.342, 0.212)
-"""Expected shares of one to five stars among the observed ratings: those of MovieLens 100K."""
 
 # The numbers below bring the defaults near MovieLens 100K in counts, star means, the relation of
 # popularity to star means, and the gap between popularity and matrix factorisation.

@@ -193,6 +193,7 @@ def _hypergeometric(
     most: Any, pool: Any, above: Any, draws: Any, small: Any, probability: Any
 ) -> None:
     """Fill in `probability`; see `hypergeometric_cdf`."""
+    every, drawn, ways = -1, -1, 0.0
     for row in range(len(most)):
         m, n, a, d = most[row], pool[row], above[row], draws[row]
         least, largest = max(0, d - (n - a)), min(a, d)
@@ -204,7 +205,9 @@ def _hypergeometric(
         x = m if lower else m + 1
         share, rest = d / n, (n - d) / n
         start = _choose(x, a, share, rest, small) + _choose(d - x, n - a, share, rest, small)
-        start -= _choose(d, n, share, rest, small)
+        if n != every or d != drawn:  # the runs of a user have one pool
+            every, drawn, ways = n, d, _choose(d, n, share, rest, small)
+        start -= ways
         total = term = 1.0
         while term > 1e-18 * total and (x > least if lower else x < largest):
             if lower:
@@ -222,6 +225,7 @@ def _hypergeometric(
 def _mean(worth: Any, pool: Any, above: Any, draws: Any, small: Any, mean: Any) -> None:
     """Fill in `mean`; see `hypergeometric_mean`."""
     most = worth.max() if len(worth) else 0.0
+    every, drawn, ways = -1, -1, 0.0
     for row in range(len(mean)):
         n, a, d = pool[row], above[row], draws[row]
         least, largest = max(0, d - (n - a)), min(a, d, len(worth) - 1)
@@ -235,7 +239,9 @@ def _mean(worth: Any, pool: Any, above: Any, draws: Any, small: Any, mean: Any) 
         start = int(min(max((d + 1.0) * (a + 1.0) / (n + 2.0), least), largest))
         share, rest = d / n, (n - d) / n
         log = _choose(start, a, share, rest, small) + _choose(d - start, n - a, share, rest, small)
-        log -= _choose(d, n, share, rest, small)
+        if n != every or d != drawn:
+            every, drawn, ways = n, d, _choose(d, n, share, rest, small)
+        log -= ways
         total, term, x = worth[start], 1.0, start
         while x > least and term * most > 1e-18 * total:
             term *= (x * float(n - a - d + x)) / (float(a - x + 1) * (d - x + 1))

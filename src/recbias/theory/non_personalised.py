@@ -7,7 +7,7 @@ such users cannot get them any more (erratum E05). `item_rates` has the form tha
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -130,7 +130,7 @@ def item_rates(
 
 def listed_sum(
     lists: npt.NDArray[np.integer],
-    worth: npt.NDArray[np.floating | np.integer],
+    worth: npt.NDArray[Any],
     cutoff: int | IntArray,
 ) -> float:
     r"""Sum what listed items are worth, averaged over users: :math:`avg_u\sum_{k\le n}w(i_k)`.
@@ -173,13 +173,14 @@ def listed_sum(
 
 def random_sum(
     split: Split,
-    worth: npt.NDArray[np.floating | np.integer],
+    worth: npt.NDArray[Any],
     cutoff: int | IntArray,
     *,
     min_rating: float,
     n_sampled: int | None = None,
+    candidates: Literal["AI", "TI"] = "TI",
 ) -> tuple[float, npt.NDArray[np.int64]]:
-    r"""Expect `listed_sum` of a random ranking, over all samples, among the tested items (TI).
+    r"""Expect `listed_sum` of a random ranking, over all samples.
 
     Parameters
     ----------
@@ -193,6 +194,8 @@ def random_sum(
         Smallest rating that is relevant.
     n_sampled
         As of :func:`recbias.ranking.target_lists`.
+    candidates
+        ``"AI"`` or ``"TI"``.
 
     Returns
     -------
@@ -223,7 +226,7 @@ def random_sum(
     """
     train, test = split.train, split.test
     inside = np.zeros(test.n_items)
-    inside[candidate_items(split, "TI")] = 1.0
+    inside[candidate_items(split, candidates)] = 1.0
     liked = relevant(test.value, min_rating)
 
     def of_users(part: Ratings, rows: npt.NDArray[np.bool_], values: FloatArray) -> FloatArray:

@@ -246,7 +246,7 @@ def expected_gain(
     .. math:: E\Bigl[\frac1{X+1}\Bigr]=\frac{m+1}{T(a+1)}\,P(X'>0)
 
     with X' of T drawn from m + 1 among a + 1: near one over the expected rank. The tests compare
-    both forms.
+    both forms; this one is computed, as it is no sum.
 
     References
     ----------
@@ -264,6 +264,10 @@ def expected_gain(
     _require_runs(table, f"{what}|t={size}")
     pool = table.n_targets.astype(np.int64) - 1
     above = np.maximum(table.rank.astype(np.int64) - 1, 0)
+    if what == "RR" and cutoff is None:
+        drawn = np.minimum(size, pool + 1)
+        hit = 1.0 - hypergeometric_cdf(0, pool + 1, above + 1, drawn)
+        return np.where(table.rank > 0, (pool + 1) / (drawn * (above + 1)) * hit, 0.0)
     depth = int(min(size, pool.max(initial=0) + 1, size if cutoff is None else cutoff))
     ranks = np.arange(1, depth + 1)
     worth = 1.0 / ranks if what == "RR" else 1.0 / np.log2(ranks + 1)

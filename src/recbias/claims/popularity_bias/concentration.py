@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,12 +84,12 @@ def positives_per_item(ratings: Ratings, min_rating: float) -> Counts:
     return counts[counts > 0]
 
 
-def share_of_most_popular(counts: Counts, shares: npt.NDArray[np.float64]) -> list[float]:
+def share_of_most_popular(counts: npt.NDArray[Any], shares: npt.NDArray[np.float64]) -> list[float]:
     """Compute what share of all counts the most popular items have: a cumulative curve.
 
     Parameters
     ----------
-    counts : int array (n_items,)
+    counts : array (n_items,)
         In any order.
     shares : float array (n,)
         Shares of the items, from 0 to 1; between two items the curve is straight.
@@ -307,26 +308,25 @@ def concentration_table(tables: Mapping[str, Table]) -> str:
     return markdown_table(head, rows)
 
 
-def cumulative_curves(tables: Mapping[str, Table], counts: str = "positives") -> pd.DataFrame:
-    """Spread the cumulative curves of data sets over columns, by share of the items.
+def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
+    """Spread the cumulative curves of positives over columns, by share of the items.
 
     Parameters
     ----------
     tables
         By title, as :func:`concentration` makes them.
-    counts
-        ``"positives"`` or ``"ratings"``.
 
     Returns
     -------
     DataFrame
-        A column per data set, then ``flattest`` and ``steepest`` for TREC; the index is the share
-        of the items, most popular first.
+        A column per data set, by its title without what stands in brackets, then ``flattest`` and
+        ``steepest`` for TREC; the index is the share of the items, most popular first.
     """
     shares = np.linspace(0, 1, STEPS + 1)
     steps = [f"curve {step}" for step in range(STEPS + 1)]
     found = {
-        title: [_value(table, counts, step) for step in steps] for title, table in tables.items()
+        _short(title): [_value(table, "positives", step) for step in steps]
+        for title, table in tables.items()
     }
     known = trec_marginals()
     for name, extreme in (
@@ -340,10 +340,12 @@ def cumulative_curves(tables: Mapping[str, Table], counts: str = "positives") ->
 def concentration_title(own: Table) -> str:
     """Say in two lines how many of its items have half of the positives of a data set."""
     half = _value(own, "positives", "half")
-    title = own.dataset["title"].partition(" (")[0]
-    return (
-        f"{title}: {half:.0%} of the liked items have half of all positives;\nTREC is nearly flat"
-    )
+    name = _short(own.dataset["title"])
+    return f"{name}: {half:.0%} of the liked items have\nhalf of all positives; TREC is nearly flat"
+
+
+def _short(title: str) -> str:
+    return title.partition(" (")[0]
 
 
 def _value(table: Table, counts: str, what: str) -> float:

@@ -7,6 +7,15 @@ What the paper says of all systems, or of none, is checked on data (`checks`).
 """
 
 from recbias.claims.design_alternatives import REMOVED, largest_sample, target_sizes
+from recbias.claims.non_personalised import (
+    BASELINES,
+    FLOOR,
+    baseline_grid,
+    baselines,
+    measured_beside_predicted,
+    predictions_table,
+)
+from recbias.claims.predictions import predicted
 from recbias.claims.sparsity_bias import criteria
 from recbias.claims.sparsity_bias.checks import sparsity_checks
 from recbias.claims.sparsity_bias.densities import densities_parameters
@@ -43,11 +52,15 @@ FUNCTIONS = {**criteria.FUNCTIONS, **OF_NEGATIVES}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
+    "BASELINES",
     "CHAPTER",
     "FIGURE_4",
+    "FLOOR",
     "FUNCTIONS",
     "MARKED",
     "REMOVED",
+    "baseline_grid",
+    "baselines",
     "combined",
     "densities_parameters",
     "drawn_parameters",
@@ -59,12 +72,15 @@ __all__ = [
     "largest_sample",
     "list_shares",
     "list_shares_title",
+    "measured_beside_predicted",
     "metric_slopes",
     "metric_slopes_title",
     "metrics",
     "negatives_quoted",
     "negatives_table",
     "negatives_title",
+    "predicted",
+    "predictions_table",
     "protocols",
     "removed_label",
     "sparsity_checks",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from recbias.claims import non_personalised
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence
 from recbias.claims.records import Record, Term
@@ -71,6 +72,7 @@ def _late_rise(evidence: Evidence, record: Record) -> Quantity:
 
 
 FUNCTIONS: Mapping[str, Function] = {
+    **non_personalised.FUNCTIONS,
     "lost_pairs": _lost_pairs,
     "over_odds": _over_odds,
     "over_share": _over_share,

@@ -139,7 +139,8 @@ def statistic(
     -------
     ndarray of float64, shape (n_replicates, n_shares)
         Of the first minus the second system: the expected difference over the root of its expected
-        squared standard error, users being the units. 0 where nothing differs, infinite where all differ by the same.
+        squared standard error, users being the units. 0 where nothing differs, infinite where all
+        differ by the same.
 
     Examples
     --------
@@ -243,21 +244,27 @@ def _critical_share(
         needed = squared[told] - limit * (users - ratings)[told]
         found[told] = limit * ratings[told] / needed
         return np.clip(found, least, 1.0)
-    # Between these shares the logarithm of the statistic is interpolated.
-    shares = np.geomspace(least, 1.0, _N_SHARES)
-    values = np.abs(statistic(judged, design, pair, shares, weights))
-    logarithms = np.log(np.maximum(values, 1e-300))
-    return np.array([_crossing(shares, row, np.log(CRITICAL)) for row in logarithms])
+    # Between shares the logarithm of the statistic is interpolated: first over all of them for all
+    # users as they are, then within a factor of ten of what was found.
+    shares, found = np.geomspace(least, 1.0, _N_SHARES), np.empty(0)
+    for given in (weights[:1], weights[1:]):
+        values = np.abs(statistic(judged, design, pair, shares, given))
+        logarithms = np.log(np.maximum(values, 1e-300))
+        crossings = [_crossing(shares, row, np.log(CRITICAL)) for row in logarithms]
+        found = np.concatenate([found, crossings])
+        first, last = max(least, found[0] / 10), min(1.0, found[0] * 10)
+        shares = np.geomspace(first, last, _N_SHARES // 2)
+    return found
 
 
 def _crossing(shares: FloatArray, values: FloatArray, level: float) -> float:
-    """Interpolate where values stay above a level from some share on; 1 if they never do."""
+    """Interpolate where values stay above a level from some share on; the last if they never do."""
     below = np.flatnonzero(values <= level)
     if not len(below):
         return float(shares[0])
     last = int(below[-1])
     if last == len(shares) - 1:
-        return 1.0
+        return float(shares[-1])
     part = (level - values[last]) / (values[last + 1] - values[last])
     return float(shares[last] * (shares[last + 1] / shares[last]) ** part)
 
@@ -317,8 +324,8 @@ def densities(
         A row per design and pair. ``value`` is the share of the test ratings at which the
         expected statistic falls to :data:`CRITICAL`, with its 95 % interval over users, ``low`` to
         ``high``; 1 where all of them do not tell the pair apart, and the share that leaves
-        :data:`FEWEST` relevant ratings where less would be enough. ``statistic`` is that of the whole
-        test.
+        :data:`FEWEST` relevant ratings where less would be enough. ``statistic`` is that of the
+        whole test.
     """
     asked = Grid.from_dict(grid)
     judged = _read(asked, dataset, cutoff, size)
