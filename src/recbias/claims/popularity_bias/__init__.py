@@ -12,6 +12,7 @@ from typing import Any
 
 from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
+from recbias.claims.design_alternatives import largest_sample
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import (
     baseline_grid,
@@ -28,17 +29,29 @@ from recbias.claims.popularity_bias.concentration import (
 )
 from recbias.claims.popularity_bias.few_liked import FEW_LIKED
 from recbias.claims.popularity_bias.law import ALPHAS, LAWS, world_name
+from recbias.claims.popularity_bias.pure_skew import OF_SKEW
+from recbias.claims.popularity_bias.relation_map import OF_MAP, POINTS, RELATION_MAP
 from recbias.claims.popularity_bias.setup import CHAPTER, combined, protocols
 from recbias.claims.popularity_bias.skew import SKEW, TWINS
 from recbias.claims.popularity_bias.tables import (
+    OF_FLOOR,
     bounds_over_exponents,
     bounds_title,
+    data_on_map,
     exponents_title,
+    floor_table,
     law_curves,
     laws_title,
+    map_title,
     over_exponents,
+    overrated_map,
     published_at_zero,
     rankings_title,
+    shares_beside,
+    shares_title,
+    skew_bars,
+    skew_quoted,
+    skew_title,
 )
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
@@ -46,6 +59,9 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
     **OF_PREDICTIONS,
     "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+    **OF_SKEW,
+    **OF_FLOOR,
+    **OF_MAP,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -57,8 +73,16 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "skew": SKEW,
     "twins": TWINS,
     "few_liked": FEW_LIKED,
+    "relation_map": RELATION_MAP,
+    "points": POINTS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
+
+
+def designs(size: int) -> dict[str, str]:
+    """Name the two designs of the chapter's figures by label, in words with a line break."""
+    return {"AR": "all tested items", "1R": f"1 relevant + {size - 1:,} sampled"}
+
 
 __all__ = [
     "ALPHAS",
@@ -79,15 +103,26 @@ __all__ = [
     "concentration_table",
     "concentration_title",
     "cumulative_curves",
+    "data_on_map",
     "data_sets_beside",
+    "designs",
     "exponents_title",
+    "floor_table",
+    "largest_sample",
     "law_curves",
     "laws_title",
+    "map_title",
     "measured_beside_predicted",
     "over_exponents",
+    "overrated_map",
     "popularity_checks",
     "protocols",
     "published_at_zero",
     "rankings_title",
+    "shares_beside",
+    "shares_title",
+    "skew_bars",
+    "skew_quoted",
+    "skew_title",
     "world_name",
 ]

@@ -43,5 +43,4 @@ def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
     size
         Size of a 1R target set.
     """
-    expected = (f"{name}@{cutoff}|t={size}" for name in ("P", "lower", "upper"))
-    return ("AR", f"P@{cutoff}"), *(("all-1R", metric) for metric in expected)
+    return ("AR", f"P@{cutoff}"), ("all-1R", f"P@{cutoff}|t={size}")
