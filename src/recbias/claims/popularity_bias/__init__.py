@@ -3,8 +3,9 @@
 What the experiment is called and shares (`setup`); how ratings and positives concentrate on the
 items of a data set (`concentration`) and of TREC, as far as printed numbers force (`trec`); what is
 checked on data (`checks`). Simulated worlds: popularity by a power law (`law`), what systems score
-over its skew (`skew`), the extreme of few liked items (`few_liked`), and what criteria compute over
-such worlds (`worlds`).
+over its skew (`skew`), the extreme of few liked items (`few_liked`), what criteria compute over such
+worlds (`worlds`), the counts of a data set without its preferences (`pure_skew`), and how far
+designs overrate Popularity where the truth is known (`relation_map`).
 """
 
 from collections.abc import Mapping
@@ -19,11 +20,20 @@ from recbias.claims.popularity_bias.concentration import (
 )
 from recbias.claims.popularity_bias.few_liked import FEW_LIKED
 from recbias.claims.popularity_bias.law import ALPHAS, LAWS, world_name
+from recbias.claims.popularity_bias.pure_skew import OF_SKEW, pure_skew, skew_shares
+from recbias.claims.popularity_bias.relation_map import (
+    OF_MAP,
+    POINTS,
+    RELATION_MAP,
+    mapped,
+    points,
+    relation_map,
+)
 from recbias.claims.popularity_bias.setup import CHAPTER, combined, protocols
 from recbias.claims.popularity_bias.skew import SKEW, TWINS
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
-FUNCTIONS: Mapping[str, Function] = {**OF_WORLDS}
+FUNCTIONS: Mapping[str, Function] = {**OF_WORLDS, **OF_SKEW, **OF_MAP}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 __all__ = [
@@ -32,6 +42,8 @@ __all__ = [
     "FEW_LIKED",
     "FUNCTIONS",
     "LAWS",
+    "POINTS",
+    "RELATION_MAP",
     "SKEW",
     "TWINS",
     "combined",
@@ -39,7 +51,12 @@ __all__ = [
     "concentration_title",
     "cumulative_curves",
     "data_sets_beside",
+    "mapped",
+    "points",
     "popularity_checks",
     "protocols",
+    "pure_skew",
+    "relation_map",
+    "skew_shares",
     "world_name",
 ]

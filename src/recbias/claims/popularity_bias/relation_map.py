@@ -19,10 +19,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias import aggregation
+from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives.truth import true_precision
+from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.popularity_bias.setup import CHAPTER
 from recbias.claims.popularity_bias.skew import of_positions
-from recbias.claims.quantities import over_worlds
+from recbias.claims.quantities import extreme, over_worlds
+from recbias.claims.records import Record
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.datasets.describe import gini
 from recbias.engine import open_executor, run_all
@@ -34,6 +37,7 @@ from recbias.protocol import Protocol
 from recbias.ranking import Positions, rank_once
 from recbias.ratings import Ratings
 from recbias.recommenders import Recommender, System
+from recbias.results import Quantity
 from recbias.simulation import REVISION
 from recbias.splits import Split
 from recbias.streams import stream
@@ -41,6 +45,7 @@ from recbias.testset import dataset_splits
 
 __all__ = [
     "LIKING",
+    "OF_MAP",
     "POINTS",
     "RELATION_MAP",
     "mapped",
@@ -255,6 +260,46 @@ def mapped(table: Table, design: str = "1R") -> pd.DataFrame:
         rows.append((relation, skew, *factors, found.value, *found.interval, turned))
     columns = ["relation", "skew", "observed", "true", "overrated", "low", "high", "reversed"]
     return pd.DataFrame(rows, columns=columns).astype(float)
+
+
+def _on_map(evidence: Evidence, record: Record) -> Quantity:
+    """Read the map: ``overrated[1R, 0, 0.65] in relation_map``, with * for all; the extreme."""
+    found = {}
+    for term in record.of:
+        design, *wanted = term.label.split(", ")
+        cells = mapped(evidence.made(term.table, term.edition or ""), design)
+        for name, text in zip(("relation", "skew"), wanted, strict=True):
+            cells = cells[(cells[name] == float(text)) if text != "*" else cells[name].notna()]
+        if cells.empty or term.metric not in cells:
+            raise NotComputed(str(term))
+        for cell in cells.to_dict("records"):
+            value = cell[term.metric]
+            limits = (value, value)
+            if term.metric == "overrated":
+                limits = (cell["low"], cell["high"])
+            place = f"{term.metric} under {design}: {cell['relation']:g}, {cell['skew']:g}"
+            found[place] = Quantity(value, None, limits=limits)
+            evidence.note(term.table, place, value, term.edition or "")
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+def _of_point(evidence: Evidence, record: Record) -> Quantity:
+    """Read what is known of a data set: ``relation[coat] in points``; of several the extreme."""
+    found = {}
+    for term in record.of:
+        rows = evidence.made(term.table, term.edition or "").select(
+            dataset=term.label, quantity=term.metric
+        )
+        if len(rows) != 1:
+            raise NotComputed(str(term))
+        value, low, high = rows[["value", "low", "high"]].iloc[0].astype(float)
+        evidence.note(term.table, str(term), value, term.edition or "")
+        found[str(term)] = Quantity(value, None, limits=(low, high))
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+OF_MAP: Mapping[str, Function] = {"on_map": _on_map, "of_point": _of_point}
+"""What findings compute from both tables, by the name that a record gives it."""
 
 
 # -- data sets on the map --------------------------------------------------------------------------
