@@ -3,8 +3,8 @@
 What the experiment is called and shares (`setup`); how ratings and positives concentrate on the
 items of a data set (`concentration`) and of TREC, as far as printed numbers force (`trec`); what is
 checked on data (`checks`). Simulated worlds: popularity by a power law (`law`), what systems score
-over its skew (`skew`), the extreme of few liked items (`few_liked`), what criteria compute over such
-worlds (`worlds`), the counts of a data set without its preferences (`pure_skew`), and how far
+over its skew (`skew`), the extreme of few liked items (`few_liked`), and what criteria compute over
+such worlds (`worlds`); the counts of a data set without its preferences (`pure_skew`), and how far
 designs overrate Popularity where the truth is known (`relation_map`).
 """
 

@@ -11,8 +11,9 @@ ratings, or the truth, is at hand.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -87,12 +88,16 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-class _ByLiking(NamedTuple):
-    """Scores items alike for all users."""
+@dataclass(frozen=True)
+class _ByLiking:
+    """Scores items alike for all users, whatever it is fitted on."""
 
     liking: FloatArray
 
-    def score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def fit(self, train: Ratings, *, rng: np.random.Generator) -> Self:
+        return self
+
+    def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         return np.tile(self.liking.astype(np.float32), (len(users), 1))
 
 
@@ -169,8 +174,10 @@ def _in_world(
     fold = dataset_splits(dataset, split, seed=number)[0]
     liked = _liked(dataset, min_rating)
     named = {"relation": relation, "skew": skew, "number": number}
-    models = {"Popularity": _popularity().build().fit(fold.train)}
-    models[LIKING] = _ByLiking(liked.mean(axis=0))
+    models: dict[str, Recommender] = {
+        "Popularity": _popularity().build().fit(fold.train),
+        LIKING: _ByLiking(liked.mean(axis=0)),
+    }
     return [
         {**named, "system": system, **_seen_and_true(model, fold, liked, min_rating, number)}
         for system, model in models.items()
@@ -360,18 +367,16 @@ class _Seen(NamedTuple):
     """What is known of a data set, by user, so that users can be weighted.
 
     `judged` and `liked` say which pairs the truth or the unbiased sample knows, and which of these
-    are liked, as 0 or 1. The others are sums over the pairs, or runs, of each user.
+    are liked, as 0 or 1. The others are sums for each user: of the `pairs` that Popularity lists,
+    those that are known and those that are liked, and the same of all that are not in training; of
+    what `runs` are expected to give Popularity, and a random ranking.
     """
 
     counts: npt.NDArray[np.int64]
     judged: FloatArray
     liked: FloatArray
-    listed: FloatArray
-    listed_liked: FloatArray
-    others: FloatArray
-    others_liked: FloatArray
-    hits: FloatArray
-    chances: FloatArray
+    pairs: list[FloatArray]
+    runs: tuple[FloatArray, FloatArray]
     is_whole: bool
 
     @classmethod
@@ -399,16 +404,17 @@ class _Seen(NamedTuple):
         ]
         whole = dataset.truth is not None
         runs = _of_users(positions, min_rating)
-        return cls(ratings.item_counts(), judged, liked, *sums, *runs, is_whole=whole)
+        return cls(ratings.item_counts(), judged, liked, sums, runs, whole)
 
     def quantities(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Compute all quantities for weightings of the users, float64 (n, n_users)."""
         n = len(weights)
-        true = (weights @ self.listed_liked) / (weights @ self.listed)
-        true /= (weights @ self.others_liked) / (weights @ self.others)
-        observed = (weights @ self.hits) / (weights @ self.chances)
+        listed, listed_liked, others, others_liked = (weights @ each for each in self.pairs)
+        true = (listed_liked / listed) / (others_liked / others)
+        hits, chances = (weights @ each for each in self.runs)
+        observed = hits / chances
         return {
-            "skew": np.full(n, gini(self.counts.astype(np.float64))),
+            "skew": np.full(n, gini(self.counts)),
             "relation": self._relation(weights),
             "observed": observed,
             "true": true,
@@ -444,7 +450,7 @@ def _of_users(positions: Positions, min_rating: float) -> tuple[FloatArray, Floa
     asked = [parse_metric(text) for text in METRICS["TI-AN-1R"]]
     values = measure(table, asked, min_rating=min_rating)
     hits, chances = (np.bincount(table.user, each, minlength=table.n_users) for each in values)
-    return hits, chances
+    return hits.astype(np.float64), chances.astype(np.float64)
 
 
 def _spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
