@@ -20,14 +20,12 @@ from recbias.claims.popularity_bias.concentration import (
 )
 from recbias.claims.popularity_bias.few_liked import FEW_LIKED
 from recbias.claims.popularity_bias.law import ALPHAS, LAWS, world_name
-from recbias.claims.popularity_bias.pure_skew import OF_SKEW, pure_skew, skew_shares
+from recbias.claims.popularity_bias.pure_skew import OF_SKEW, skew_shares
 from recbias.claims.popularity_bias.relation_map import (
     OF_MAP,
     POINTS,
     RELATION_MAP,
     mapped,
-    points,
-    relation_map,
 )
 from recbias.claims.popularity_bias.setup import CHAPTER, combined, protocols
 from recbias.claims.popularity_bias.skew import SKEW, TWINS
@@ -52,11 +50,8 @@ __all__ = [
     "cumulative_curves",
     "data_sets_beside",
     "mapped",
-    "points",
     "popularity_checks",
     "protocols",
-    "pure_skew",
-    "relation_map",
     "skew_shares",
     "world_name",
 ]
