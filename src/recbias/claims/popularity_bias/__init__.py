@@ -4,7 +4,8 @@ What the experiment is called and shares (`setup`); how ratings and positives co
 items of a data set (`concentration`) and of TREC, as far as printed numbers force (`trec`); what is
 checked on data (`checks`). Simulated worlds: popularity by a power law (`law`), what systems score
 over its skew (`skew`), the extreme of few liked items (`few_liked`), and what criteria compute over
-such worlds (`worlds`).
+such worlds (`worlds`); the counts of a data set without its preferences (`pure_skew`), and how far
+designs overrate Popularity where the truth is known (`relation_map`).
 """
 
 from collections.abc import Mapping
@@ -29,9 +30,20 @@ from recbias.claims.popularity_bias.concentration import (
 )
 from recbias.claims.popularity_bias.few_liked import FEW_LIKED
 from recbias.claims.popularity_bias.law import ALPHAS, LAWS, world_name
-from recbias.claims.popularity_bias.pure_skew import OF_SKEW
-from recbias.claims.popularity_bias.relation_map import OF_MAP, POINTS, RELATION_MAP
-from recbias.claims.popularity_bias.setup import CHAPTER, combined, protocols
+from recbias.claims.popularity_bias.pure_skew import OF_SKEW, skew_shares
+from recbias.claims.popularity_bias.relation_map import (
+    OF_MAP,
+    POINTS,
+    RELATION_MAP,
+    mapped,
+)
+from recbias.claims.popularity_bias.setup import (
+    CHAPTER,
+    FIGURE_5,
+    combined,
+    designs,
+    protocols,
+)
 from recbias.claims.popularity_bias.skew import SKEW, TWINS
 from recbias.claims.popularity_bias.tables import (
     OF_FLOOR,
@@ -65,9 +77,6 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
-FIGURE_5 = ("Popularity", "pLSA", "MF (rating prediction)", "kNN (rating prediction)", "Random")
-"""The systems of BCC17 Fig. 5 (centre), MF and kNN read as rating predictors (E25)."""
-
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "laws": LAWS,
     "skew": SKEW,
@@ -78,12 +87,6 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-
-def designs(size: int) -> dict[str, str]:
-    """Name the two designs of the chapter's figures by label, in words with a line break."""
-    return {"AR": "all tested items", "1R": f"1 relevant + {size - 1:,} sampled"}
-
-
 __all__ = [
     "ALPHAS",
     "CHAPTER",
@@ -91,6 +94,8 @@ __all__ = [
     "FIGURE_5",
     "FUNCTIONS",
     "LAWS",
+    "POINTS",
+    "RELATION_MAP",
     "SIMULATIONS",
     "SKEW",
     "TWINS",
@@ -112,6 +117,7 @@ __all__ = [
     "law_curves",
     "laws_title",
     "map_title",
+    "mapped",
     "measured_beside_predicted",
     "over_exponents",
     "overrated_map",
@@ -123,6 +129,7 @@ __all__ = [
     "shares_title",
     "skew_bars",
     "skew_quoted",
+    "skew_shares",
     "skew_title",
     "world_name",
 ]

@@ -264,7 +264,7 @@ def of_positions(
     dict of str to float
         By the text of the metric: means over users, or over runs.
     """
-    found = {}
+    found: dict[str, float] = {}
     for rule, texts in metrics.items():
         protocol = Protocol.parse(f"{rule} rel>={min_rating:g}")
         table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
