@@ -33,6 +33,7 @@ __all__ = [
     "bounds_title",
     "data_on_map",
     "exponents_title",
+    "fits_table",
     "floor_table",
     "law_curves",
     "laws_title",
@@ -85,6 +86,23 @@ def laws_title(laws: Table) -> str:
         f"From exponent {ginis.index.min():g} to {ginis.index.max():g} the counts of items go\n"
         f"from a Gini coefficient of {low:.2f} to {high:.2f}"
     )
+
+
+def fits_table(table: Table) -> str:
+    """List the constants of the power law that fit the counts of a data set, by way of fitting.
+
+    Parameters
+    ----------
+    table
+        As :func:`recbias.claims.popularity_bias.law.fitted` makes it.
+    """
+    rows = [
+        (row["fit"], f"{row['alpha']:.2f}", f"{row['c1']:.0f}", f"{row['c2']:.0f}",
+         f"{row['explained']:.1%}")
+        for row in table.frame.to_dict("records")
+    ]  # fmt: skip
+    head = ("fit", r"$\alpha$", "$c_1$", "$c_2$", "variance of the counts explained")
+    return markdown_table(head, rows)
 
 
 def over_exponents(table: Table, column: str, systems: Sequence[str]) -> pd.DataFrame:
