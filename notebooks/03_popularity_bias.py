@@ -58,12 +58,12 @@
 #   holds: In worlds as skewed as MovieLens, where popular items are those that fewer people like, a
 #     test gives Popularity {value} the score of a random ranking;
 #   refuted: In worlds as skewed as MovieLens, where popular items are those that fewer people like, a
-#     test gives Popularity {value} the score of a random ranking;
+#     test notices: it gives Popularity {value} the score of a random ranking;
 #   open: -
 #   :::
 #   :::{finding} own/MAP-OPPOSED-TRUE
 #   holds: what people like of its lists is {value} what they like of random ones.
-#   refuted: what people like of its lists is {value} what they like of random ones.
+#   refuted: and people do like more of its lists than of random ones, {value} as much.
 #   open: -
 #   :::
 #
@@ -635,7 +635,7 @@ Markdown(chapter.floor_table(measured, pure_skew))
 # :::
 # :::{finding} own/MAP-OPPOSED-TRUE
 # holds: By the truth its lists hold {value} the liked items of random lists.
-# refuted: By the truth its lists hold {value} the liked items of random lists.
+# refuted: By the truth its lists do not hold fewer liked items than random ones, but {value} as many.
 # open: -
 # :::
 # ::::
