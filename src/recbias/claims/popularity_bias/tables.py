@@ -22,6 +22,7 @@ from recbias.claims.popularity_bias.pure_skew import DATA, RANDOM, SHARE, WORLD
 from recbias.claims.popularity_bias.relation_map import mapped
 from recbias.claims.quantities import over_worlds
 from recbias.claims.records import Record
+from recbias.datasets import dataset_info
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.results import Quantity
@@ -347,7 +348,8 @@ def data_on_map(table: Table) -> pd.DataFrame:
     wide = table.frame.pivot_table(
         index="dataset", columns="quantity", values="value", sort=False
     ).reset_index()
-    return wide.rename(columns={"dataset": "name"})
+    names = [short_title(dataset_info(name).title) for name in wide["dataset"]]
+    return wide.assign(name=names)
 
 
 def map_title(found: pd.DataFrame) -> str:
