@@ -168,6 +168,7 @@ HTML(pages.claims_of("popularity bias"))
 # refuted: It keeps only {value} of Random's precision, which is more than a little.
 # open: -
 # :::
+# {numref}`fig-exponents` has both at its left end.
 # ::::
 #
 # ::::{predict} Now a few items have most of the ratings, as in real data, and still nobody prefers anything. What does Popularity score with one relevant item among 99 sampled ones, where a random ranking scores 0.01?
@@ -638,6 +639,7 @@ Markdown(chapter.floor_table(measured, pure_skew))
 # refuted: By the truth its lists do not hold fewer liked items than random ones, but {value} as many.
 # open: -
 # :::
+# {numref}`fig-map` has other kinds of worlds.
 # ::::
 
 # %% tags=["hide-input"]
