@@ -73,6 +73,7 @@ RELATION_MAP: Mapping[str, Any] = {
     "n_worlds": 4,
     "min_rating": 4,
     "split": "ratio 0.2",
+    "workers": 2,
 }
 """What the chapter asks of `relation_map`, whatever the data of its page."""
 
