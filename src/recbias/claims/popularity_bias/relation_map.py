@@ -95,7 +95,7 @@ class _ByLiking:
 
     liking: FloatArray
 
-    def fit(self, train: Ratings, *, rng: np.random.Generator) -> Self:
+    def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
         return self
 
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
