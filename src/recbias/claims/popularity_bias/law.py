@@ -52,6 +52,7 @@ LAWS: Mapping[str, Any] = {
     "min_rating": 5,
     "cutoff": 10,
     "size": 100,
+    "workers": 2,
 }
 """What the chapter asks of `laws`, whatever the data of its page."""
 

@@ -73,6 +73,7 @@ RELATION_MAP: Mapping[str, Any] = {
     "n_worlds": 4,
     "min_rating": 4,
     "split": "ratio 0.2",
+    "workers": 2,
 }
 """What the chapter asks of `relation_map`, whatever the data of its page."""
 
@@ -94,7 +95,7 @@ class _ByLiking:
 
     liking: FloatArray
 
-    def fit(self, train: Ratings, *, rng: np.random.Generator) -> Self:
+    def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
         return self
 
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
