@@ -14,7 +14,61 @@
 # %% [markdown]
 # # Is popularity a good recommender, or a good guess at what is tested?
 #
-# To recommend to everybody what most people rated is the oldest recommender there is. Is it any good?
+# *Popularity* recommends to everybody what most people rated, and new recommenders are measured against
+# it. To see what its score is made of, take taste away. Every item of one dataset keeps its number of
+# ratings, and so does every user; but who rated what is drawn anew, and stars are dealt out from one
+# and the same mix. In such a world there is nothing to recommend.
+#
+# ```{glue:figure} fig_skew
+# :name: fig-skew
+# :alt: Bars of the precision of Popularity on real ratings and in worlds with the same counts and no taste, and of a random ranking, under two designs.
+#
+# Precision of Popularity on the ratings, and in worlds that have their counts and no taste, beside a
+# random ranking: among all tested items, and with one relevant item among sampled ones. Black: 95 %
+# intervals, over users and over worlds.
+# ```
+#
+# What is left there is no recommending. It is a guess at which items are *in the test*, and a random
+# split of the ratings makes it a good one.
+#
+# - **Without taste.**
+#   :::{finding} own/SKEW-SHARE-AR
+#   holds: {value} of Popularity's precision is still there ({low} to {high}): {glue:text}`skew_AR` of
+#     {glue:text}`data_AR`.
+#   refuted: Only {value} of Popularity's precision is left ({low} to {high}): {glue:text}`skew_AR` of
+#     {glue:text}`data_AR`.
+#   open: Of Popularity's precision {value} ({low} to {high}) is left: {glue:text}`skew_AR` of
+#     {glue:text}`data_AR`.
+#   :::
+#   :::{finding} own/SKEW-SHARE-1R
+#   holds: With one relevant item at a time, {value} ({low} to {high}).
+#   refuted: With one relevant item at a time, only {value} ({low} to {high}).
+#   open: With one relevant item at a time, {value} ({low} to {high}).
+#   :::
+# - **Without skew.**
+#   :::{finding} BCC17-C-UNIF/2
+#   holds: Where all items have as many ratings, Popularity scores *less* than a random ranking.
+#   refuted: Where all items have as many ratings, Popularity does not even then score less than a
+#     random ranking.
+#   open: Whether Popularity scores less than a random ranking where all items have as many ratings, is
+#     open.
+#   :::
+# - **Where the truth is known.**
+#   :::{finding} own/MAP-OPPOSED-SEEN
+#   holds: In worlds as skewed as MovieLens, where popular items are those that fewer people like, a
+#     test gives Popularity {value} the score of a random ranking;
+#   refuted: In worlds as skewed as MovieLens, where popular items are those that fewer people like, a
+#     test notices: it gives Popularity {value} the score of a random ranking;
+#   open: -
+#   :::
+#   :::{finding} own/MAP-OPPOSED-TRUE
+#   holds: what people like of its lists is {value} what they like of random ones.
+#   refuted: and people do like more of its lists than of random ones, {value} as much.
+#   open: -
+#   :::
+#
+# {cite:t}`BCC17` call this **popularity bias**. This chapter repeats Section 5 of their paper, and then
+# measures what of a score is skew; [what to do about it](#sec-what-to-do) is its last word.
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
@@ -114,6 +168,7 @@ HTML(pages.claims_of("popularity bias"))
 # refuted: It keeps only {value} of Random's precision, which is more than a little.
 # open: -
 # :::
+# {numref}`fig-exponents` has both at its left end.
 # ::::
 #
 # ::::{predict} Now a few items have most of the ratings, as in real data, and still nobody prefers anything. What does Popularity score with one relevant item among 99 sampled ones, where a random ranking scores 0.01?
@@ -156,6 +211,21 @@ measured = run(
 
 # %% tags=["hide-input"]
 Markdown(pages.data_line(measured))
+
+# %%
+record = "03_popularity_bias/pure_skew"
+n_sampled = chapter.largest_sample(dataset, size, split=split, seed=seed)
+given = {"min_rating": min_rating, "split": split, "seed": seed, "cutoff": cutoff, "size": size}
+given["n_sampled"] = n_sampled
+pure_skew = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %% tags=["hide-input", "remove-output"]
+names = chapter.designs(size)
+bars, title = chapter.skew_bars(pure_skew, names), chapter.skew_title(pure_skew, precision)
+figure = plotting.plot_skew(bars, title=title)
+glue("fig_skew", figure, display=False)
+for what in ("data", "skew"):
+    glue(f"{what}_AR", chapter.skew_quoted(pure_skew)[what], display=False)
 
 # %% [markdown] tags=["general"]
 # ## Does training foretell the test?
@@ -283,6 +353,17 @@ simulated = {}
 for name, given in chapter.SIMULATIONS.items():
     record = f"03_popularity_bias/{name}"
     simulated[name] = makers.run_maker(record, None, parameters=given, record=record)
+
+# %%
+record = "03_popularity_bias/fitted"
+fitted = makers.run_maker(record, dataset, parameters={}, record=record)
+
+# %% tags=["hide-input"]
+Markdown(chapter.fits_table(fitted))
+
+# %% [markdown] tags=["general"]
+# Fitted to the data of this page by least squares, the law has the constants of this table. That little
+# tells exponents apart is why the paper's 1.4 is one of several readings.
 
 # %% tags=["hide-input"]
 laws, curves = simulated["laws"], chapter.law_curves(chapter.ALPHAS)
@@ -424,7 +505,8 @@ checks = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": rankings, "predicted": predicted, "chain": chain}
-results |= {"concentration": concentration, "checks": checks}
+results |= {"pure_skew": pure_skew, "concentration": concentration, "fitted": fitted}
+results["checks"] = checks
 verdicts = judge_chapter("popularity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -474,7 +556,7 @@ HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_closed
 # :name: fig-closed
-# :alt: Precision of Popularity between the bounds of the lemma, and the lower bound in closed form, against the exponent of popularity.
+# :alt: Three lines against the exponent of popularity, one of them in a band.
 #
 # Popularity in worlds without taste: what it scores, the bounds of the lemma, measured in each world,
 # and the lower bound of the paper's closed form, with $|\mathcal C|$ on both sides ([E04](#err-e04)).
@@ -491,6 +573,124 @@ HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
 # refuted: The lemma itself fails in some world, which it cannot.
 # open: -
 # :::
+
+# %% [markdown] tags=["general"]
+# ## Beyond the paper: what part of a score is skew?
+#
+# ### The counts of real data, without taste
+#
+# Worlds with an exponent have made-up counts. Those of any dataset do as well: `world(counts=ml-1m)`
+# has the users and items of MovieLens 1M, each with their number of ratings, and nobody prefers
+# anything in it. What Popularity scores there, over what it scores on the ratings, is the part of its
+# score that needs no taste. (It is no lower bound of what skew contributes, nor an upper one: taste and
+# skew work together in the ratings.)
+
+# %% tags=["hide-input"]
+found = chapter.shares_beside(chapter.data_sets_beside(pure_skew), names)
+figure = plotting.plot_skew_shares(found, title=chapter.shares_title(found))
+glue("fig_shares", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("data"), "pure-skew"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_shares
+# :name: fig-shares
+# :alt: Share of Popularity's score that worlds without taste give, a point with its interval for each dataset and design.
+#
+# What Popularity scores in worlds with the counts of a dataset and no taste, over what it scores on the
+# ratings. Whiskers: 95 % intervals, over users and over worlds. At 1 the score is skew alone.
+# ```
+#
+# The same worlds give a floor for every system: what one gets for knowing nothing but how often items
+# are rated. The table sets the line-up beside it.
+
+# %% tags=["hide-input"]
+Markdown(chapter.floor_table(measured, pure_skew))
+
+# %% [markdown]
+# :::{finding} own/SKEW-OVER-RANDOM
+# holds: The floor is {value} what a random ranking scores among all tested items: a system that stays
+#   below it has not even learned what is popular.
+# refuted: The floor is only {value} what a random ranking scores among all tested items.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Is Popularity overrated?
+#
+# It may deserve its score, if what is popular is liked. That is known in worlds alone, and of datasets
+# with ratings of items that were drawn at random. By the truth a recommender's lists hold so many times
+# the liked items of random lists: its *true* factor. By a test with one relevant item per run it scores
+# so many times what a random ranking scores: its *observed* factor. The second over the first is how
+# far the test overrates it.
+#
+# ::::{predict} Popular items are the less liked ones. What does the test say of Popularity?
+# - that it is worse than a random ranking, which is true
+# - that it is about as good
+# - that it is better than a random ranking
+#
+# :::{finding} own/MAP-OPPOSED-SEEN
+# holds: That it is better: {value} as good, where popularity and liking are entirely opposed and as
+#   skewed as on MovieLens.
+# refuted: That it is no better: {value} as good, where popularity and liking are entirely opposed.
+# open: -
+# :::
+# :::{finding} own/MAP-OPPOSED-TRUE
+# holds: By the truth its lists hold {value} the liked items of random lists.
+# refuted: By the truth its lists do not hold fewer liked items than random ones, but {value} as many.
+# open: -
+# :::
+# {numref}`fig-map` has other kinds of worlds.
+# ::::
+
+# %% tags=["hide-input"]
+found = chapter.overrated_map(simulated["relation_map"])
+labels = ("skew: Gini of the items' ratings", "relation of popularity and liking")
+shown = {"points": chapter.data_on_map(simulated["points"]), "title": chapter.map_title(found)}
+shown["labels"] = (*labels, "how far 1R overrates Popularity")
+figure = plotting.plot_relations(found, **shown)
+glue("fig_map", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_map
+# :name: fig-map
+# :alt: Map of how far one relevant item per run overrates Popularity, over skew and the relation of popularity and liking, with three datasets on it.
+#
+# Worlds of the size of MovieLens 100K, which are the same in every edition. Colours: how many times the
+# true factor the observed one is. Points: where CM100k, Coat and the synthetic world lie, of which liking is known from an unbiased sample or from the
+# truth.
+# ```
+
+# %% [markdown]
+# :::{finding} own/MAP-AGREEING
+# holds: Even where popularity and liking agree entirely, and are as skewed as on MovieLens, the test
+#   overrates Popularity by a factor of {value:.1f} ({low:.1f} to {high:.1f}).
+# refuted: Where popularity and liking agree entirely, the test does not overrate Popularity: its factor
+#   is {value:.1f} ({low:.1f} to {high:.1f}).
+# open: Whether the test overrates Popularity where popularity and liking agree entirely is open: a
+#   factor of {low:.1f} to {high:.1f}.
+# :::
+# :::{finding} own/POINTS-OVERRATED
+# holds: On all three datasets on the map it is overrated, by a factor of {value:.1f} at least ({low:.1f} to
+#   {high:.1f}).
+# refuted: On one of the three datasets on the map it is not overrated: the factor is {value:.1f}.
+# open: On one of the three datasets on the map that is open: a factor of {low:.1f} to {high:.1f}.
+# :::
+
+# %% [markdown] tags=["general"]
+# (sec-what-to-do)=
+# ## What to do about it
+#
+# | when you | then |
+# |---|---|
+# | report a system | report Popularity *and* Random under the same design; without them nobody can tell what the value is made of |
+# | compare with Popularity | measure both on `world(counts=...)` of your data, too: that score asks nothing about taste |
+# | report a winner | look whether its lists are more popular still (`ARP@10` of the [notation page](#metric-arp)) |
+# | choose a design | know that one relevant item per run takes sparsity away, and not popularity |
+# | compare two datasets | compare their skew first |
+# | can collect ratings | ask some users about items drawn at random; nothing else tells which part of the map you are in |
+#
+# Chapters to come look at designs that are made against this bias, and at what unbiased ratings say.
 
 # %% [markdown] tags=["general"]
 # ## What we had to decide
@@ -660,13 +860,16 @@ HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
 # %% [markdown] tags=["general"]
 # ## Summary
 #
-# - A random split makes training counts foretell test counts. Popularity uses that, and asks nothing
-#   about liking.
-# - In a world without taste all that a system scores beyond Random is found in counts.
-# - Where all items are alike, Popularity falls below Random: training and test are complements.
-# - "Best of all rankings for everybody" needs assumptions that popular items break: they are in many
-#   training profiles.
+# - A random split makes training counts foretell test counts. Whoever knows what is rated often knows
+#   what will be tested.
+# - A world without taste shows what that alone is worth. Random is the floor for nothing known; this is
+#   the floor for nothing known but counts.
+# - Training and test are complements: where all items are alike, the most rated in training are the
+#   least rated in the test.
+# - "Best of all rankings for everybody" rests on assumptions that popular items break, since many users
+#   have them already.
 # - One relevant item per run does not take popularity bias away.
+# - Whether what is popular is liked, observed ratings cannot tell.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

@@ -322,7 +322,7 @@ class World:
                 column: self._values[edition, name, "", row, column]
                 for column in planted["columns"]
             }
-            index = [_number(text) for text in row.split(", ")]
+            index = [_number(text) for text in row.split(", ", len(planted["index"]) - 1)]
             rows.append([*index, *(each.value for each in found.values())])
             if "drawn" in planted:
                 draws.append(found["value"].draws)

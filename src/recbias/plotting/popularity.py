@@ -10,6 +10,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, wrapped
 
@@ -167,7 +168,8 @@ def plot_rankings(found: pd.DataFrame, *, metric: str, title: str) -> Figure:
     for number, name in enumerate(predicted):
         axis.plot(
             found[name], places, linestyle="none", marker=_MARKS[number + 1], markersize=9,
-            color="white", markeredgecolor=colours[number + 1], markeredgewidth=2, label=name,
+            color="white", markeredgecolor=colours[number + 1], markeredgewidth=2,
+            label=f"predicted, {name}",
         )  # fmt: skip
     axis.set_yticks(places, wrapped(list(found.index)))
     axis.invert_yaxis()
@@ -300,7 +302,7 @@ def plot_skew_shares(found: pd.DataFrame, *, title: str) -> Figure:
         )  # fmt: skip
     axis.axvline(1, color="0.25", linewidth=1.2)
     axis.set_yticks(range(len(names)), wrapped(names))
-    axis.invert_yaxis()
+    axis.set_ylim(len(names) - 0.5, -0.5)
     axis.set_xlim(left=0)
     axis.set_xlabel("score without taste / score on the ratings")
     axis.grid(visible=False, axis="y")
@@ -321,7 +323,8 @@ def plot_relations(
     Parameters
     ----------
     found
-        Rows of ``skew``, ``relation`` and ``value``, one for each pair of some skews and relations.
+        Rows of ``skew``, ``relation`` and ``value``, a power of two, one for each pair of some
+        skews and relations.
     points
         Rows of ``name``, ``skew`` and ``relation``.
     labels
@@ -332,7 +335,7 @@ def plot_relations(
     Returns
     -------
     Figure
-        Colours turn at 0, where the black line runs.
+        Colours turn at the factor 1, where the black line runs.
     """
     wide = found.pivot_table(index="relation", columns="skew", values="value")
     figure, axis = plt.subplots(figsize=(WIDTH, 5.4))
@@ -345,7 +348,10 @@ def plot_relations(
     _name_points(axis, points)
     axis.set(xlabel=labels[0], ylabel=labels[1])
     axis.grid(visible=False)
-    bar = figure.colorbar(mesh, ax=axis, location="bottom", shrink=0.9)
+    factors = FuncFormatter(lambda value, _: f"{2**value:g}")
+    bar = figure.colorbar(mesh, ax=axis, location="bottom", shrink=0.9, format=factors)
+    bar.locator = MultipleLocator(max(1, round(most / 3)))
+    bar.update_ticks()
     bar.set_label(labels[2])
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)

@@ -4,7 +4,8 @@ What the experiment is called and shares (`setup`); how ratings and positives co
 items of a data set (`concentration`) and of TREC, as far as printed numbers force (`trec`); what is
 checked on data (`checks`). Simulated worlds: popularity by a power law (`law`), what systems score
 over its skew (`skew`), the extreme of few liked items (`few_liked`), and what criteria compute over
-such worlds (`worlds`).
+such worlds (`worlds`); the counts of a data set without its preferences (`pure_skew`), and how far
+designs overrate Popularity where the truth is known (`relation_map`).
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Any
 
 from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
+from recbias.claims.design_alternatives import largest_sample
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import (
     baseline_grid,
@@ -29,17 +31,41 @@ from recbias.claims.popularity_bias.concentration import (
 )
 from recbias.claims.popularity_bias.few_liked import FEW_LIKED
 from recbias.claims.popularity_bias.law import ALPHAS, LAWS, world_name
-from recbias.claims.popularity_bias.setup import CHAPTER, combined, protocols
+from recbias.claims.popularity_bias.pure_skew import OF_SKEW, skew_shares
+from recbias.claims.popularity_bias.relation_map import (
+    OF_MAP,
+    POINTS,
+    RELATION_MAP,
+    mapped,
+)
+from recbias.claims.popularity_bias.setup import (
+    CHAPTER,
+    FIGURE_5,
+    combined,
+    designs,
+    protocols,
+)
 from recbias.claims.popularity_bias.skew import SKEW, TWINS
 from recbias.claims.popularity_bias.tables import (
+    OF_FLOOR,
     bounds_over_exponents,
     bounds_title,
+    data_on_map,
     exponents_title,
+    fits_table,
+    floor_table,
     law_curves,
     laws_title,
+    map_title,
     over_exponents,
+    overrated_map,
     published_at_zero,
     rankings_title,
+    shares_beside,
+    shares_title,
+    skew_bars,
+    skew_quoted,
+    skew_title,
 )
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 from recbias.claims.predictions import predicted
@@ -48,17 +74,19 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
     **OF_PREDICTIONS,
     "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+    **OF_SKEW,
+    **OF_FLOOR,
+    **OF_MAP,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
-
-FIGURE_5 = ("Popularity", "pLSA", "MF (rating prediction)", "kNN (rating prediction)", "Random")
-"""The systems of BCC17 Fig. 5 (centre), MF and kNN read as rating predictors (E25)."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "laws": LAWS,
     "skew": SKEW,
     "twins": TWINS,
     "few_liked": FEW_LIKED,
+    "relation_map": RELATION_MAP,
+    "points": POINTS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -69,6 +97,8 @@ __all__ = [
     "FIGURE_5",
     "FUNCTIONS",
     "LAWS",
+    "POINTS",
+    "RELATION_MAP",
     "SIMULATIONS",
     "SKEW",
     "TWINS",
@@ -81,17 +111,31 @@ __all__ = [
     "concentration_table",
     "concentration_title",
     "cumulative_curves",
+    "data_on_map",
     "data_sets_beside",
+    "designs",
     "exponents_title",
+    "fits_table",
+    "floor_table",
+    "largest_sample",
     "law_curves",
     "laws_title",
+    "map_title",
+    "mapped",
     "measured_beside_predicted",
     "over_exponents",
+    "overrated_map",
     "popularity_checks",
     "predicted",
     "predictions_table",
     "protocols",
     "published_at_zero",
     "rankings_title",
+    "shares_beside",
+    "shares_title",
+    "skew_bars",
+    "skew_quoted",
+    "skew_shares",
+    "skew_title",
     "world_name",
 ]

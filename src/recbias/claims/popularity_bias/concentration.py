@@ -37,6 +37,7 @@ __all__ = [
     "overlapping_pairs",
     "positives_per_item",
     "share_of_most_popular",
+    "short_title",
     "smallest_half",
     "trec_marginals",
 ]
@@ -265,12 +266,12 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
 
 
 def data_sets_beside(own: Table) -> dict[str, Table]:
-    """Collect how counts concentrate on the data of a page, and on all others with results.
+    """Collect a table of the data of a page with those of all other data sets that have results.
 
     Parameters
     ----------
     own
-        As :func:`concentration` makes it.
+        Made by a function of this chapter.
 
     Returns
     -------
@@ -278,11 +279,11 @@ def data_sets_beside(own: Table) -> dict[str, Table]:
         By title, that of the page first, the others in the order of the registry; worlds, which
         are no data of people, only where the page is about one.
     """
-    found = {own.dataset["title"]: own}
+    found, table = {own.dataset["title"]: own}, own.maker_name.rpartition("/")[2]
     for name, info in registry().items():
         if name == own.dataset["name"] or "real people" in info.cannot_test:
             continue
-        other = load_chapter(CHAPTER, name).get("concentration")
+        other = load_chapter(CHAPTER, name).get(table)
         if isinstance(other, Table):
             found[other.dataset["title"]] = other
     return found
@@ -325,7 +326,7 @@ def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
     shares = np.linspace(0, 1, STEPS + 1)
     steps = [f"curve {step}" for step in range(STEPS + 1)]
     found = {
-        _short(title): [_value(table, "positives", step) for step in steps]
+        short_title(title): [_value(table, "positives", step) for step in steps]
         for title, table in tables.items()
     }
     known = trec_marginals()
@@ -340,11 +341,12 @@ def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
 def concentration_title(own: Table) -> str:
     """Say in two lines how many of its items have half of the positives of a data set."""
     half = _value(own, "positives", "half")
-    name = _short(own.dataset["title"])
+    name = short_title(own.dataset["title"])
     return f"{name}: {half:.0%} of the liked items have\nhalf of all positives; TREC is nearly flat"
 
 
-def _short(title: str) -> str:
+def short_title(title: str) -> str:
+    """Leave out what stands in brackets."""
     return title.partition(" (")[0]
 
 

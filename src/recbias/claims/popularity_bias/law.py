@@ -52,6 +52,7 @@ LAWS: Mapping[str, Any] = {
     "min_rating": 5,
     "cutoff": 10,
     "size": 100,
+    "workers": 2,
 }
 """What the chapter asks of `laws`, whatever the data of its page."""
 
@@ -148,7 +149,7 @@ def _look(
         "off_total": abs(len(ratings) - _SIZE["ratings"]),
         "absent": int(_SIZE["users"] + _SIZE["items"] - rated),
         "off_stars": float(np.abs(stars - STARS["ml-1m"]).max()),
-        "gini": float(gini(counts)),
+        "gini": gini(ratings.item_counts()),
         "tail": float(counts[len(counts) // 2 :].sum() / counts.sum()),
         "steep": float(counts[0] / np.median(counts)),
         "relation": float(np.corrcoef(training, hits)[0, 1]),

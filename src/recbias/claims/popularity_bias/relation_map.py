@@ -11,18 +11,22 @@ ratings, or the truth, is at hand.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from recbias import aggregation
+from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives.truth import true_precision
+from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.popularity_bias.setup import CHAPTER
 from recbias.claims.popularity_bias.skew import of_positions
-from recbias.claims.quantities import over_worlds
+from recbias.claims.quantities import extreme, over_worlds
+from recbias.claims.records import Record
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.datasets.describe import gini
 from recbias.engine import open_executor, run_all
@@ -34,6 +38,7 @@ from recbias.protocol import Protocol
 from recbias.ranking import Positions, rank_once
 from recbias.ratings import Ratings
 from recbias.recommenders import Recommender, System
+from recbias.results import Quantity
 from recbias.simulation import REVISION
 from recbias.splits import Split
 from recbias.streams import stream
@@ -41,6 +46,7 @@ from recbias.testset import dataset_splits
 
 __all__ = [
     "LIKING",
+    "OF_MAP",
     "POINTS",
     "RELATION_MAP",
     "mapped",
@@ -67,6 +73,7 @@ RELATION_MAP: Mapping[str, Any] = {
     "n_worlds": 4,
     "min_rating": 4,
     "split": "ratio 0.2",
+    "workers": 2,
 }
 """What the chapter asks of `relation_map`, whatever the data of its page."""
 
@@ -82,12 +89,16 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-class _ByLiking(NamedTuple):
-    """Scores items alike for all users."""
+@dataclass(frozen=True)
+class _ByLiking:
+    """Scores items alike for all users, whatever it is fitted on."""
 
     liking: FloatArray
 
-    def score(self, users: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
+        return self
+
+    def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         return np.tile(self.liking.astype(np.float32), (len(users), 1))
 
 
@@ -164,8 +175,10 @@ def _in_world(
     fold = dataset_splits(dataset, split, seed=number)[0]
     liked = _liked(dataset, min_rating)
     named = {"relation": relation, "skew": skew, "number": number}
-    models = {"Popularity": _popularity().build().fit(fold.train)}
-    models[LIKING] = _ByLiking(liked.mean(axis=0))
+    models: dict[str, Recommender] = {
+        "Popularity": _popularity().build().fit(fold.train),
+        LIKING: _ByLiking(liked.mean(axis=0)),
+    }
     return [
         {**named, "system": system, **_seen_and_true(model, fold, liked, min_rating, number)}
         for system, model in models.items()
@@ -257,6 +270,46 @@ def mapped(table: Table, design: str = "1R") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype(float)
 
 
+def _on_map(evidence: Evidence, record: Record) -> Quantity:
+    """Read the map: ``overrated[1R, 0, 0.65] in relation_map``, with * for all; the extreme."""
+    found = {}
+    for term in record.of:
+        design, *wanted = term.label.split(", ")
+        cells = mapped(evidence.made(term.table, term.edition or ""), design)
+        for name, text in zip(("relation", "skew"), wanted, strict=True):
+            cells = cells[(cells[name] == float(text)) if text != "*" else cells[name].notna()]
+        if cells.empty or term.metric not in cells:
+            raise NotComputed(str(term))
+        for cell in cells.to_dict("records"):
+            value = cell[term.metric]
+            limits = (value, value)
+            if term.metric == "overrated":
+                limits = (cell["low"], cell["high"])
+            place = f"{term.metric} under {design}: {cell['relation']:g}, {cell['skew']:g}"
+            found[place] = Quantity(value, None, limits=limits)
+            evidence.note(term.table, place, value, term.edition or "")
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+def _of_point(evidence: Evidence, record: Record) -> Quantity:
+    """Read what is known of a data set: ``relation[coat] in points``; of several the extreme."""
+    found = {}
+    for term in record.of:
+        rows = evidence.made(term.table, term.edition or "").select(
+            dataset=term.label, quantity=term.metric
+        )
+        if len(rows) != 1:
+            raise NotComputed(str(term))
+        value, low, high = rows[["value", "low", "high"]].iloc[0].astype(float)
+        evidence.note(term.table, str(term), value, term.edition or "")
+        found[str(term)] = Quantity(value, None, limits=(low, high))
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+OF_MAP: Mapping[str, Function] = {"on_map": _on_map, "of_point": _of_point}
+"""What findings compute from both tables, by the name that a record gives it."""
+
+
 # -- data sets on the map --------------------------------------------------------------------------
 
 
@@ -315,18 +368,16 @@ class _Seen(NamedTuple):
     """What is known of a data set, by user, so that users can be weighted.
 
     `judged` and `liked` say which pairs the truth or the unbiased sample knows, and which of these
-    are liked, as 0 or 1. The others are sums over the pairs, or runs, of each user.
+    are liked, as 0 or 1. The others are sums for each user: of the `pairs` that Popularity lists,
+    those that are known and those that are liked, and the same of all that are not in training; of
+    what `runs` are expected to give Popularity, and a random ranking.
     """
 
     counts: npt.NDArray[np.int64]
     judged: FloatArray
     liked: FloatArray
-    listed: FloatArray
-    listed_liked: FloatArray
-    others: FloatArray
-    others_liked: FloatArray
-    hits: FloatArray
-    chances: FloatArray
+    pairs: list[FloatArray]
+    runs: tuple[FloatArray, FloatArray]
     is_whole: bool
 
     @classmethod
@@ -354,16 +405,17 @@ class _Seen(NamedTuple):
         ]
         whole = dataset.truth is not None
         runs = _of_users(positions, min_rating)
-        return cls(ratings.item_counts(), judged, liked, *sums, *runs, is_whole=whole)
+        return cls(ratings.item_counts(), judged, liked, sums, runs, whole)
 
     def quantities(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Compute all quantities for weightings of the users, float64 (n, n_users)."""
         n = len(weights)
-        true = (weights @ self.listed_liked) / (weights @ self.listed)
-        true /= (weights @ self.others_liked) / (weights @ self.others)
-        observed = (weights @ self.hits) / (weights @ self.chances)
+        listed, listed_liked, others, others_liked = (weights @ each for each in self.pairs)
+        true = (listed_liked / listed) / (others_liked / others)
+        hits, chances = (weights @ each for each in self.runs)
+        observed = hits / chances
         return {
-            "skew": np.full(n, gini(self.counts.astype(np.float64))),
+            "skew": np.full(n, gini(self.counts)),
             "relation": self._relation(weights),
             "observed": observed,
             "true": true,
@@ -399,7 +451,7 @@ def _of_users(positions: Positions, min_rating: float) -> tuple[FloatArray, Floa
     asked = [parse_metric(text) for text in METRICS["TI-AN-1R"]]
     values = measure(table, asked, min_rating=min_rating)
     hits, chances = (np.bincount(table.user, each, minlength=table.n_users) for each in values)
-    return hits, chances
+    return hits.astype(np.float64), chances.astype(np.float64)
 
 
 def _spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

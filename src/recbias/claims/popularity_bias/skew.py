@@ -48,6 +48,7 @@ SKEW: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 5,
     "split": "ratio 0.2",
+    "workers": 2,
 }
 """What the chapter asks of `skew`, whatever the data of its page."""
 
@@ -58,6 +59,7 @@ TWINS: Mapping[str, Any] = {
     "metrics": METRICS,
     "min_rating": 4,
     "split": "ratio 0.2",
+    "workers": 2,
 }
 """What the chapter asks of `twins`: worlds of the size of MovieLens 100K in which popular items are
 liked by as many users as others are."""
@@ -264,7 +266,7 @@ def of_positions(
     dict of str to float
         By the text of the metric: means over users, or over runs.
     """
-    found = {}
+    found: dict[str, float] = {}
     for rule, texts in metrics.items():
         protocol = Protocol.parse(f"{rule} rel>={min_rating:g}")
         table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)

@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
 import pandas as pd
 
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence
 from recbias.claims.ledger import claims
-from recbias.claims.popularity_bias.concentration import STEPS, share_of_most_popular
+from recbias.claims.pages import markdown_table, plain
+from recbias.claims.popularity_bias.concentration import (
+    STEPS,
+    share_of_most_popular,
+    short_title,
+)
 from recbias.claims.popularity_bias.law import world_name
+from recbias.claims.popularity_bias.pure_skew import DATA, RANDOM, SHARE, WORLD
+from recbias.claims.popularity_bias.relation_map import mapped
 from recbias.claims.quantities import over_worlds
+from recbias.claims.records import Record
+from recbias.datasets import dataset_info
+from recbias.experiment import Results
 from recbias.makers import Table
+from recbias.results import Quantity
 from recbias.simulation import PowerLawOptions, parse_world, power_law
 
 __all__ = [
+    "OF_FLOOR",
     "bounds_over_exponents",
     "bounds_title",
+    "data_on_map",
     "exponents_title",
+    "fits_table",
+    "floor_table",
     "law_curves",
     "laws_title",
+    "map_title",
     "over_exponents",
+    "overrated_map",
     "published_at_zero",
     "rankings_title",
+    "shares_beside",
+    "shares_title",
+    "skew_bars",
+    "skew_quoted",
+    "skew_title",
 ]
 
 
@@ -63,6 +87,23 @@ def laws_title(laws: Table) -> str:
         f"From exponent {ginis.index.min():g} to {ginis.index.max():g} the counts of items go\n"
         f"from a Gini coefficient of {low:.2f} to {high:.2f}"
     )
+
+
+def fits_table(table: Table) -> str:
+    """List the constants of the power law that fit the counts of a data set, by way of fitting.
+
+    Parameters
+    ----------
+    table
+        As :func:`recbias.claims.popularity_bias.law.fitted` makes it.
+    """
+    rows = [
+        (row["fit"], f"{row['alpha']:.2f}", f"{row['c1']:.0f}", f"{row['c2']:.0f}",
+         f"{row['explained']:.1%}")
+        for row in table.frame.to_dict("records")
+    ]  # fmt: skip
+    head = ("fit", r"$\alpha$", "$c_1$", "$c_2$", "variance of the counts explained")
+    return markdown_table(head, rows)
 
 
 def over_exponents(table: Table, column: str, systems: Sequence[str]) -> pd.DataFrame:
@@ -159,9 +200,162 @@ def rankings_title(found: pd.DataFrame, metric: str) -> str:
     metric
         What is shown.
     """
-    best = str(found["value"].idxmax())
+    values = {str(name): float(value) for name, value in found["value"].items()}
+    best, second = sorted(values, key=lambda name: -values[name])[:2]
     if best == "Popularity":
-        second = str(found["value"].drop(best).idxmax())
         return f"Popularity has the highest {metric} of them,\n{second} the next"
-    ratio = found.loc["Popularity", "value"] / found.loc[best, "value"]
-    return f"{best} has the highest {metric},\nPopularity {ratio:.0%} of it"
+    share = values["Popularity"] / values[best]
+    return f"{best} has the highest {metric},\nPopularity {share:.0%} of it"
+
+
+# -- the part of a score that is skew ----------------------------------------------------------
+
+
+def skew_bars(table: Table, names: Mapping[str, str]) -> pd.DataFrame:
+    """Lay out what Popularity scores on ratings and without taste, beside a random ranking.
+
+    Parameters
+    ----------
+    table
+        As :func:`recbias.claims.popularity_bias.pure_skew.pure_skew` makes it.
+    names
+        What each design is called, by its label.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``design``, ``what``, ``value``, and the ends ``low`` and ``high`` of its interval.
+    """
+    rows = []
+    for label, name in names.items():
+        for quantity, what in _BARS.items():
+            found = table[{"design": label, "quantity": quantity}]
+            rows.append((name, what, found.value, *found.interval))
+    return pd.DataFrame(rows, columns=["design", "what", "value", "low", "high"])
+
+
+_BARS = {
+    DATA: "Popularity, real ratings",
+    WORLD: "Popularity, same counts but no taste",
+    RANDOM: "random ranking",
+}
+
+
+def skew_title(table: Table, metric: str) -> str:
+    """Say in two lines what share of Popularity's precision is left without taste."""
+    share = table[{"design": "AR", "quantity": SHARE}]
+    name = short_title(table.dataset["title"])
+    return f"{name}: {share.value:.0%} of Popularity's {metric}\nis there without any taste"
+
+
+def skew_quoted(table: Table) -> dict[str, str]:
+    """Write what Popularity scores among all tested items, on the ratings and without taste."""
+    return {
+        name: f"{table[{'design': 'AR', 'quantity': quantity}].value:.3f}"
+        for name, quantity in (("data", DATA), ("skew", WORLD))
+    }
+
+
+def shares_beside(tables: Mapping[str, Table], names: Mapping[str, str]) -> pd.DataFrame:
+    """Lay out by data set and design what share of Popularity's score is there without taste.
+
+    Parameters
+    ----------
+    tables
+        By title, of `pure_skew`.
+    names
+        What each design is called, by its label.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``data``, ``design``, ``value``, and the ends ``low`` and ``high`` of its interval.
+    """
+    rows = []
+    for title, table in tables.items():
+        for label, name in names.items():
+            found = table[{"design": label, "quantity": SHARE}]
+            rows.append((short_title(title), name, found.value, *found.interval))
+    return pd.DataFrame(rows, columns=["data", "design", "value", "low", "high"])
+
+
+def shares_title(found: pd.DataFrame) -> str:
+    """Say in two lines between which shares data sets and designs lie."""
+    low, high = found["value"].min(), found["value"].max()
+    return f"What of Popularity's score is skew:\n{low:.0%} to {high:.0%}, by data and design"
+
+
+def floor_table(results: Results, table: Table) -> str:
+    """Set every system beside what the counts alone give Popularity, under AR and 1R.
+
+    Parameters
+    ----------
+    results
+        The systems of the chapter.
+    table
+        As `pure_skew` makes it.
+
+    Returns
+    -------
+    str
+        Markdown; the best system under AR first. A factor below 1 is less than counts alone give.
+    """
+    labels = {"AR": "AR", "all-1R": "1R"}
+    floors = {
+        label: table[{"design": name, "quantity": WORLD}].value for label, name in labels.items()
+    }
+    values = {label: results.of_systems(label, results.metric(label, "P")) for label in labels}
+    order = sorted(results.systems, key=lambda name: -values["AR"][name].value)
+    rows = []
+    for name in order:
+        cells = []
+        for label, floor in floors.items():
+            value = values[label][name].value
+            cells += [f"{value:.4f}", f"{value / floor:.2f}"]
+        rows.append((plain(name), *cells))
+    head = (
+        "system",
+        *(f"{name}{what}" for name in labels.values() for what in ("", ", over skew")),
+    )
+    return markdown_table(head, rows)
+
+
+def _over_in_table(evidence: Evidence, record: Record) -> Quantity:
+    """Divide a quantity of a design by another: ``without preferences[AR] in pure_skew``."""
+    found = []
+    for term in record.of:
+        table = evidence.made(term.table, term.edition or "")
+        found.append(table[{"design": term.label, "quantity": term.metric}])
+        evidence.note(term.table, str(term), found[-1].value, term.edition or "")
+    return found[0] / found[1]
+
+
+OF_FLOOR: Mapping[str, Function] = {"pure_skew_ratio": _over_in_table}
+"""What findings compute of the floor, by the name that a record gives it."""
+
+
+# -- the map ---------------------------------------------------------------------------------------
+
+
+def overrated_map(table: Table) -> pd.DataFrame:
+    """Lay out how far 1R overrates Popularity, as a power of two, by ``relation`` and ``skew``."""
+    found = mapped(table)
+    return found.assign(value=np.log2(found["overrated"]))
+
+
+def data_on_map(table: Table) -> pd.DataFrame:
+    """Lay out where data sets are on the map: ``name``, ``skew`` and ``relation``."""
+    wide = table.frame.pivot_table(
+        index="dataset", columns="quantity", values="value", sort=False
+    ).reset_index()
+    names = [short_title(dataset_info(name).title) for name in wide["dataset"]]
+    return wide.assign(name=names)
+
+
+def map_title(found: pd.DataFrame) -> str:
+    """Say in two lines how far Popularity is overrated at most, and in what share of the kinds."""
+    most, share = found["overrated"].max(), (found["overrated"] > 1).mean()
+    return (
+        f"1R overrates Popularity up to {most:.0f} times,\n"
+        f"and in {share:.0%} of the kinds of worlds"
+    )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ def _course(evidence: Evidence, term: Term) -> _Courses:
     """Find the values of a term by kind of world: a series by the number of the world."""
     table = evidence.made(term.table, term.edition or "")
     kind = table.index[0]
-    rows = table.frame
+    rows: Any = table.frame
     if term.system:
         rows = rows[rows["system"] == term.system] if "system" in rows else rows[:0]
     rows = rows[[_is_meant(each, term.label) for each in rows[kind]]]
