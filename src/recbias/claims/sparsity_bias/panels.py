@@ -231,7 +231,7 @@ _FOLLOWED = {"AR": ("{}", ("P",)), "liked": ("{}, users with one", ()), "all-1R"
 def metric_slopes_title(slopes: pd.DataFrame) -> str:
     """Say what is left of the metric that falls most and of the one that falls least, by half."""
     left = 100 * 0.5 ** slopes.groupby("metric", sort=False)["slope"].median()
-    most, least = left.idxmin(), left.idxmax()
+    most, least = str(left.idxmin()), str(left.idxmax())
     return (
         f"Half of the test ratings leave {left[most]:.0f} % of {most},\n"
         f"and {left[least]:.0f} % of {least} (medians)"
