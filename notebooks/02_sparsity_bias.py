@@ -241,11 +241,10 @@ glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", d
 # ::::
 
 # %%
-floor = [system for system in line_up(systems) if system.name in chapter.FLOOR]
 baselines = run(
     Grid(
         dataset,
-        with_seeds([*chapter.baselines(min_rating), *floor], n_seeds),
+        with_seeds(chapter.baselines(min_rating, floor=True), n_seeds),
         **chapter.baseline_grid(min_rating, cutoff=cutoff, size=size, floor=True),
         split=split,
         seed=seed,

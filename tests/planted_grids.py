@@ -58,12 +58,10 @@ def _sparsity_bias() -> dict[str, PlantedGrid]:
     protocols, tests = sparsity_bias.protocols(MIN_RATING)
     metrics = sparsity_bias.metrics(CUTOFF, SIZE, (100, 400, 700, 1000))
     kept = {"tests": tests, "replicates": sparsity_bias.combined(metrics)}
-    systems = line_up("bcc17")
     asked = sparsity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE, floor=True)
-    beside = [each for each in systems if each.name in sparsity_bias.FLOOR]
     return {
-        "systems": PlantedGrid(systems, protocols, metrics, kept),
-        "baselines": _baselines([*sparsity_bias.baselines(MIN_RATING), *beside], asked),
+        "systems": PlantedGrid(line_up("bcc17"), protocols, metrics, kept),
+        "baselines": _baselines(sparsity_bias.baselines(MIN_RATING, floor=True), asked),
     }
 
 

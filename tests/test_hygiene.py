@@ -23,7 +23,14 @@ import recbias
 from recbias.datasets import Dataset, dataset_info, registry
 from recbias.datasets.download import downloads
 from recbias.errors import MissingData
-from recbias.ranking import RankTable, rank, rank_once, rank_unscored, top_items
+from recbias.ranking import (
+    RankTable,
+    rank,
+    rank_once,
+    rank_unscored,
+    target_lists,
+    top_items,
+)
 from recbias.ratings import Ratings
 from recbias.recommenders import Popularity, algorithm, algorithms
 from recbias.recommenders.as_published.file_order import PLSAInFileOrder
@@ -268,6 +275,14 @@ def _no_scores(users: Any) -> np.ndarray:
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
     "resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
+    "ranking.drawn.target_lists": lambda seed: target_lists(
+        POPULARITY,
+        SPLIT,
+        np.full(SPLIT.test.n_users, 5),
+        min_rating=4,
+        n_sampled=9,
+        seed=seed,
+    )[0],
     "ranking.passes.rank": lambda seed: rank(POPULARITY, SPLIT, ONE_TARGET_SET, seed=seed),
     "ranking.passes.rank_once": lambda seed: rank_once(POPULARITY, SPLIT, seed=seed)[0].list_items,
     "ranking.unscored.rank_unscored": lambda seed: (

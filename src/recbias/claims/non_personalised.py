@@ -48,13 +48,15 @@ INDEX = ("quantity", "label", "system")
 """What names a row of the predictions."""
 
 
-def baselines(min_rating: float) -> list[System]:
+def baselines(min_rating: float, *, floor: bool = False) -> list[System]:
     """Return the rankings of :data:`BASELINES`.
 
     Parameters
     ----------
     min_rating
         Smallest rating that is relevant, which two of them count.
+    floor
+        Whether the systems of :data:`FLOOR` stand behind them.
 
     Returns
     -------
@@ -68,6 +70,7 @@ def baselines(min_rating: float) -> list[System]:
         System(BASELINES[2], "RelevantPopularity", {"min_rating": min_rating}),
         System(BASELINES[3], "AverageRating", {}),
         System(BASELINES[4], "OptimalPrecision", {"min_rating": min_rating}),
+        *(known[name] for name in FLOOR if floor),
     ]
 
 
