@@ -183,6 +183,8 @@ def test_a_paragraph_on_methods_names_all_that_a_value_depends_on():
         ("TI-AN-AR rel>=4 condensed", "items that they rated in the test data, and no other"),
         ("TI-AN-AR rel>=4 users=relevant", "over users with a relevant test item"),
         ("TI-NN-1R t=20 rel>=4", "19 items drawn anew"),
+        ("TI-AN-AR rel>=4 unscored=random", "cannot score comes last, in random order; items"),
+        ("TI-AN-AR rel>=4 unscored=popularity", "last, by its number of training ratings"),
         ("TI-NN-1R-shared t=20 rel>=4", "19 items drawn once for all runs of a user"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -94,7 +95,8 @@ def joined_checks(checks: Iterable[Check]) -> list[Check]:
         if known is not None:
             n_checked = known.n_checked + check.n_checked
             # Of no number and another the worst is no number, which lies in no region.
-            worst = float(np.maximum(known.worst, check.worst))
+            worse = check.worst > known.worst or math.isnan(check.worst)
+            worst = check.worst if worse else known.worst
             check = dataclasses.replace(known, n_checked=n_checked, worst=worst)
         found[check.claim, check.name] = check
     return list(found.values())
