@@ -58,7 +58,7 @@
 #   :::{finding} own/RUNS-TENTH
 #   holds: Such values do not notice that ratings are missing: they move by {value} at most.
 #   refuted: Such values move as well when ratings are missing, by {value} for {which}.
-#   open: Such values move by {value} at most when ratings are missing ({low} to {high}, for {which}).
+#   open: Such values move little when ratings are missing, by {value}, and that may be up to {high}.
 #   :::
 #   :::{finding} own/NEGATIVES-TURNED
 #   holds: But they reverse the order that all items give, which no number of repeated draws would mend;
@@ -337,9 +337,9 @@ HTML(plotting.downloads(figure, chapter.joined(panels), f"figure-4-{measured.dat
 # :::
 # :::{finding} BCC17-F4C/2
 # holds: **Centre**, the same test ratings leave 1R precision where it was.
-# refuted: **Centre**, 1R precision does not quite stay where it was: {which} comes to {value}.
+# refuted: **Centre**, 1R precision does not quite stay where it was: one system comes to {value}.
 # open: **Centre**, whether 1R precision of every system stays where it was is open here: so few runs
-#   are left that {which} may have moved.
+#   are left that some may have moved.
 # :::
 # :::{finding} BCC17-F4R/1
 # holds: **Right**, Random falls as $1/t$.

@@ -230,11 +230,11 @@ _FOLLOWED = {"AR": ("{}", ("P",)), "liked": ("{}, users with one", ()), "all-1R"
 
 def metric_slopes_title(slopes: pd.DataFrame) -> str:
     """Say what is left of the metric that falls most and of the one that falls least, by half."""
-    left = 100 * 0.5 ** slopes.groupby("metric", sort=False)["slope"].median()
-    most, least = str(left.idxmin()), str(left.idxmax())
+    medians = slopes.groupby("metric", sort=False)["slope"].median()
+    left = (100 * 0.5**medians).sort_values(kind="stable")
     return (
-        f"Half of the test ratings leave {left[most]:.0f} % of {most},\n"
-        f"and {left[least]:.0f} % of {least} (medians)"
+        f"Half of the test ratings leave {left.iloc[0]:.0f} % of {left.index[0]},\n"
+        f"and {left.iloc[-1]:.0f} % of {left.index[-1]} (medians)"
     )
 
 
