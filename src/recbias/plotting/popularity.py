@@ -341,7 +341,7 @@ def plot_relations(
     figure, axis = plt.subplots(figsize=(WIDTH, 5.4))
     most = float(np.abs(wide.to_numpy()).max())
     mesh = axis.pcolormesh(
-        wide.columns, wide.index, wide, cmap="RdBu_r", vmin=-most, vmax=most, shading="gouraud"
+        wide.columns, wide.index, wide, cmap="RdBu_r", vmin=-most, vmax=most, shading="nearest"
     )
     if wide.to_numpy().min() < 0 < wide.to_numpy().max():
         axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
