@@ -89,7 +89,7 @@ def map_figure() -> Figure:
 def bounds_figure() -> Figure:
     value = np.linspace(0.008, 0.06, len(ALPHAS))
     found = pd.DataFrame({"alpha": ALPHAS, "value": value, "lower": value * 0.8})
-    found = found.assign(upper=value * 1.1, closed=value * 1.4)
+    found = found.assign(upper=value * 1.1, closed=value * 1.4, whole=value * 1.8)
     return plotting.plot_sure_bounds(
         found, x="alpha", x_label="exponent", metric="1RP@10", title=TITLE
     )

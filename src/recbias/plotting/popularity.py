@@ -240,8 +240,9 @@ def plot_sure_bounds(
     Parameters
     ----------
     found
-        Rows of the place `x`, ``value``, ``lower`` and ``upper``, the bounds that hold, and
-        ``closed``, the lower bound of a closed form.
+        Rows of the place `x`, ``value``, ``lower`` and ``upper``, the bounds that hold, and the
+        lower bound of a closed form in two readings: ``closed``, of the lists in the target sets,
+        and ``whole``, of one list of all candidates.
     x, x_label
         Name of the column of places, and of the axis.
     metric
@@ -261,10 +262,12 @@ def plot_sure_bounds(
         label="between the bounds of the lemma",
     )  # fmt: skip
     axis.plot(places, found["value"], color=blue, marker="o", label="measured")
-    axis.plot(
-        places, found["closed"], color=orange, marker="s", linestyle="--",
-        label="closed form of the lower bound",
-    )  # fmt: skip
+    readings = {"whole": ("^", "the whole ranking"), "closed": ("s", "the target sets")}
+    for name, (marker, items) in readings.items():
+        axis.plot(
+            places, found[name], color=orange, marker=marker, linestyle="--",
+            label=f"lower bound in closed form, {items}",
+        )  # fmt: skip
     axis.set_xticks(list(places))
     axis.set(xlabel=x_label, ylabel=metric, ylim=(0, None))
     axis.legend(frameon=False, loc="upper left")
