@@ -410,7 +410,7 @@ def test_a_topic_without_claims_has_findings(own):
     assert list(own_findings("systems")) == ["ONE"]
     assert find_page("systems").chapter == "systems"
     assert state("systems", load_chapter("systems", "ml-1m")).found["own/ONE"].verdict == ""
-    assert [each.topic for each in stored_findings("ml-100k")] == [TOPIC, "systems"]
+    assert "systems" in [each.topic for each in stored_findings("ml-100k")]
     assert check_findings(whole(":::{finding} own/ONE\nholds: x\n:::"), where) == ["own/ONE"]
 
 
