@@ -20,8 +20,8 @@
 
   const words = (text) => text.replaceAll("-", " ");
 
-  const addFilters = (table) => {
-    const rows = [...table.querySelectorAll("tbody.claim-row")];
+  const addFilters = (folds) => {
+    const rows = folds.flatMap((fold) => [...fold.querySelectorAll("tbody.claim-row")]);
     const verdictsOf = new Map(
       rows.map((row) => [row, new Map(row.dataset.verdicts.split(" ").map((pair) => pair.split(":")))]),
     );
@@ -65,24 +65,24 @@
       }
       told.textContent = `${count} of ${rows.length} claims`;
       const column = datasets.indexOf(want.dataset);
-      table.querySelectorAll("tr").forEach((line) => {
+      folds.flatMap((fold) => [...fold.querySelectorAll("tr")]).forEach((line) => {
         const cells = [...line.querySelectorAll(".data-set, td[class]:has(> a)")];
         cells.forEach((cell, place) => cell.classList.toggle("dimmed", column >= 0 && place !== column));
       });
-      table.querySelectorAll("tbody.heading").forEach((heading) => {
-        let next = heading.nextElementSibling;
-        let any = false;
-        for (; next && next.matches(".claim-row"); next = next.nextElementSibling) any ||= !next.hidden;
-        heading.hidden = !any;
+      const chosenAny = Object.values(want).some(Boolean);
+      folds.forEach((fold) => {
+        fold.hidden = !fold.querySelector("tbody.claim-row:not([hidden])");
+        if (chosenAny) fold.open = true;
       });
     };
     form.addEventListener("change", show);
-    table.before(form);
+    folds[0].before(form);
     show();
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll("table.matrix:not(.small)").forEach(addFilters);
+    const folds = [...document.querySelectorAll("details.chapter")];
+    if (folds.length) addFilters(folds);
     openTarget();
   });
 })();

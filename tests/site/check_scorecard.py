@@ -44,7 +44,8 @@ CELLS = """() => [...document.querySelectorAll("tbody.claim-row")].map(row => ({
     return [cell.className.split(" ")[0], a.textContent, a.getAttribute("aria-label"), a.title,
       a.getAttribute("href")] }),
 }))"""
-COLUMNS = '() => [...document.querySelectorAll("table.matrix .data-set")].map(e => e.textContent)'
+COLUMNS = """() => [...document.querySelector("table.matrix").querySelectorAll(".data-set")]
+  .map(e => e.textContent)"""
 FILES = """() => Object.fromEntries([...document.querySelectorAll(".downloads a[download]")]
   .map(a => [a.download, a.href.split("base64,")[1]]))"""
 Judge = Callable[[str], matrix.Matrix]
@@ -52,7 +53,7 @@ Judge = Callable[[str], matrix.Matrix]
 SCREENS, HEIGHT = 4, 900
 FACTS = ("paper", "chapter", "class")
 ROWS = """() => [...document.querySelectorAll("tbody.claim-row")].map(row => ({
-  id: row.id, shown: row.getBoundingClientRect().height > 0, paper: row.dataset.paper,
+  id: row.id, kept: !row.hidden, shown: row.checkVisibility(), paper: row.dataset.paper,
   chapter: row.dataset.chapter, class: row.dataset.class,
   verdicts: Object.fromEntries(row.dataset.verdicts.split(" ").map(pair => pair.split(":"))),
   cells: [...row.querySelectorAll("td > a")].map(e => e.parentElement.className.split(" ")[0]),
@@ -240,7 +241,8 @@ def check_filters(page: Page) -> Iterator[str]:
         page.evaluate(CHOOSE, choice)
         rows = page.evaluate(ROWS)
         wanted = {row["id"] for row in rows if _fits(row, choice)}
-        shown = {row["id"] for row in rows if row["shown"]}
+        is_seen = "shown" if any(choice.values()) else "kept"  # without a choice all may be folded
+        shown = {row["id"] for row in rows if row[is_seen]}
         if shown != wanted:
             yield f"filter {choice}: shows {sorted(shown ^ wanted)} wrongly or not"
         told = page.inner_text(".filters output")
@@ -258,6 +260,7 @@ def _fits(row: dict, choice: dict[str, str]) -> bool:
 
 def check_keyboard(page: Page) -> Iterator[str]:
     """Walk from the first cell with the tabulator: the cells of a row, then the fold below it."""
+    page.evaluate("document.querySelector('details.chapter').open = true")
     page.evaluate("document.querySelector('tbody.claim-row td > a').focus()")
     n_cells = page.evaluate(
         "document.querySelectorAll('tbody.claim-row')[0].querySelectorAll('td > a').length"

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -100,27 +101,42 @@ def matrix_html(matrix: Matrix) -> str:
     Returns
     -------
     str
-        HTML. A cell leads to the claim's card in the edition of its data set, where this site has
-        one, which the build of the site fills in; else to the finding on that data set, which is
-        unfolded below the row.
+        HTML: a table for each chapter, folded under a line with its counts unless there is one
+        chapter only. A cell leads to the claim's card in the edition of its data set, where this
+        site has one, which the build of the site fills in; else to the finding on that data set,
+        which is unfolded below the row.
     """
     edition, *_ = names = list(matrix)
-    body = []
+    head = _head(names, ("published", f"on {_name(edition)} (95 % interval)"))
+    folds = []
     for topic, chapter in chapters().items():
         own = [each for each in matrix[edition] if each.claim.topic == topic]
         if not chapter or not own:
             continue
         papers = ", ".join(dict.fromkeys(each.claim.paper for each in own))
-        title = f"{topic[0].upper()}{topic[1:]} ({papers})"
-        body.append(
-            f'<tbody class="heading"><tr><th scope="colgroup" colspan="{len(names) + 3}">'
-            f'<a href="{chapter}.html">{escape(title)}</a></th></tr></tbody>'
+        rows = "".join(
+            _claim_rows(_row_of(matrix, verdict.claim.id), chapter)
+            for kind in KINDS
+            for verdict in by_importance(each for each in own if each.claim.kind == kind)
         )
-        for kind in KINDS:
-            for verdict in by_importance(each for each in own if each.claim.kind == kind):
-                body.append(_claim_rows(_row_of(matrix, verdict.claim.id), chapter))
-    head = _head(names, ("published", f"on {_name(edition)} (95 % interval)"))
-    return f'<table class="matrix">{head}{"".join(body)}</table>'
+        folds.append(
+            f"<summary><strong>{escape(f'{topic[0].upper()}{topic[1:]}')}</strong> ({papers})"
+            f'{_counts(own, edition)}</summary><p><a href="{chapter}.html">The chapter</a></p>'
+            f'<table class="matrix">{head}{rows}</table>'
+        )
+    start = '<details class="chapter" open>' if len(folds) == 1 else '<details class="chapter">'
+    return "".join(f"{start}{fold}</details>" for fold in folds)
+
+
+def _counts(verdicts: Sequence[Verdict], dataset: str) -> str:
+    """Write how many claims of a chapter have each verdict, in the order of the legend."""
+    found = Counter(each.verdict for each in verdicts)
+    signs = "".join(
+        f' <span class="sign {name.replace(" ", "-")}">{sign}</span> {found[name]} {name}'
+        for name, sign in SIGNS.items()
+        if found[name]
+    )
+    return f' <span class="counts">on {escape(_name(dataset))}:{signs}</span>'
 
 
 def small_matrix_html(matrix: Matrix) -> str:
