@@ -95,7 +95,7 @@ min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = t
 cutoff: int = 10  # 1 to 1000: length n of the lists that P@n looks at
 size: int = 100  # 2 to 100000: size of a 1R target set
 split: str = "k-fold 5"
-systems: str = "bcc17"  # one of bcc17: line-up of systems
+systems: str = "bcc17"  # one of bcc17, modern: line-up of systems
 seed: int = 1  # 0 to 1000000
 n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
 workers: int = 2  # 1 to 64: processes; results do not depend on them
