@@ -282,7 +282,7 @@ def test_pure_skew_is_nothing_but_the_ratio_of_two_means() -> None:
 
 
 def test_pure_skew_has_the_interval_of_student_over_worlds_of_their_own() -> None:
-    """Worlds measured one by one; a thousand replicates leave their spread open by a few percent."""
+    """Worlds one by one; a thousand replicates leave their spread open by a few percent."""
     dataset = load_dataset("world(relation=0.6,users=150,items=100,density=0.08)")
     given = {"min_rating": 4, "split": "k-fold 3", "cutoff": 2, "size": 20, "n_sampled": 30,
              "seed": 1, "n_worlds": 4}  # fmt: skip
