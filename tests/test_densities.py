@@ -1,15 +1,27 @@
 """The density at which a difference is lost: what is expected, against taking judgments out."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
+from rank_tables import run_table, user_table
+from recbias import Grid, line_up
 from recbias.claims.sparsity_bias.densities import (
     CRITICAL,
     FEWEST,
     Judged,
     _critical_share,
+    _read,
+    densities_parameters,
     statistic,
 )
+from recbias.datasets import load_dataset
+from recbias.makers import run_maker
+from recbias.ranking import RankTable
+from recbias.resampling import bootstrap_weights
+from recbias.streams import stream
 
 N_USERS, N_FOLDS = 150, 2
 
@@ -107,3 +119,101 @@ def test_what_is_never_told_and_what_always_is() -> None:
         clear = Judged(N_USERS, N_FOLDS, judged.user, judged.profile, hits, hits)
         found = _critical_share(clear, design, (0, 1), everybody)[0]
         assert found == pytest.approx(FEWEST / len(judged.user))
+
+
+# -- from tables of ranks to the table of pairs ---------------------------------------------------
+KNN = "kNN (rating prediction)"
+
+
+def tables_of_two_folds() -> list[list[tuple[RankTable, RankTable]]]:
+    """Two systems; user 0 has test ratings in both folds, user 1 in the first, user 2 in none."""
+
+    def fold(*users: Any, places: list[tuple[int, int]]) -> tuple[RankTable, RankTable]:
+        runs = [(user, rank, 5.0) for user, rank in places]
+        return user_table(*users), run_table(3, *runs, size=6)
+
+    nobody: Any = ([8, 9], {})
+    first = [
+        fold(([1, 2, 3], {2: 5.0, 3: 5.0, 1: 1.0}), ([1, 4], {4: 5.0}), nobody,
+             places=[(0, 1), (0, 3), (1, 0)]),
+        fold(([5, 6, 7], {7: 5.0}), nobody, nobody, places=[(0, 6)]),
+    ]  # fmt: skip
+    second = [
+        fold(([3, 1, 2], {2: 5.0, 3: 5.0, 1: 1.0}), ([1], {4: 5.0}), nobody,
+             places=[(0, 2), (0, 1), (1, 4)]),
+        fold(([7, 6], {7: 5.0}), nobody, nobody, places=[(0, 1)]),
+    ]  # fmt: skip
+    return [first, second]
+
+
+def test_hits_are_read_rating_by_rating_and_fold_by_fold() -> None:
+    judged = Judged.of(tables_of_two_folds(), min_rating=5, cutoff=2, size=4)
+    assert (judged.n_users, judged.n_folds) == (3, 2)
+    assert judged.user.tolist() == [0, 0, 1, 0]
+    # The ratings of user 0 in the two folds are two profiles.
+    assert judged.profile.tolist() == [0, 0, 1, 2]
+    # Ranks 2, 3, 2, 3 and 3, 1, none, 1: the second place of two is a hit, the third is none.
+    assert judged.listed.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
+    # Three of five others are drawn. Behind none or one of them an item hits for sure; with two
+    # above it unless both are drawn, 7 of 10; with three 1 - 7/10 have at most one drawn; with five
+    # never; where it is not listed never.
+    chance = {0: 0.0, 1: 1.0, 2: 1.0, 3: 0.7, 4: 0.3, 6: 0.0}
+    wanted = [[chance[rank] for rank in ranks] for ranks in ((1, 3, 0, 6), (2, 1, 4, 1))]
+    np.testing.assert_allclose(judged.drawn, wanted, atol=1e-12)
+
+
+def test_the_table_has_the_first_ahead_and_the_intervals_of_resamples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path))
+    systems = [each for each in line_up("bcc17") if each.name in ("Random", KNN)]
+    rules = {"AR": "TI-AN-AR rel>=4", "all-1R": "TI-AN-1R rel>=4"}
+    world = "world(relation=0,skew=0.4,users=150,items=120,density=0.1,liked=4,seed=5)"
+    grid = Grid(world, systems, rules, ("rho",), split="k-fold 2", seed=3)
+    given = densities_parameters(grid, cutoff=5, size=20)
+    table = run_maker("02_sparsity_bias/densities", world, parameters=given)
+    judged = _read(Grid.from_dict(given["grid"]), load_dataset(world), 5, 20)
+    assert [each.name for each in systems] == ["Random", KNN]
+    pair = (1, 0)
+    drawn = bootstrap_weights(150, 200, rng=stream(3, "bootstrap"))
+    assert table.frame["design"].tolist() == ["AR", "1R", "R"]
+    for row in table.frame.itertuples():
+        assert (row.first, row.second) == (KNN, "Random")
+        (whole,) = statistic(judged, row.design, pair, [1.0])[0]
+        assert row.statistic == pytest.approx(whole)
+        assert whole > CRITICAL
+        # Each resample by itself, to what interpolation leaves.
+        shares = [_share_by_bisection(judged, row.design, pair, each) for each in drawn]
+        assert (row.low, row.high) == pytest.approx(np.quantile(shares, (0.025, 0.975)), rel=0.02)
+        everybody = np.ones(150, dtype=np.uint8)
+        one = _share_by_bisection(judged, row.design, pair, everybody)
+        assert row.value == pytest.approx(one, rel=0.01)
+    assert table.frame["value"].nunique() == 3
+
+
+def _share_by_bisection(
+    judged: Judged, design: str, pair: tuple[int, int], weights: np.ndarray
+) -> float:
+    low, high = FEWEST / len(judged.user), 1.0
+
+    def told(share: float) -> bool:
+        return abs(statistic(judged, design, pair, [share], weights[None])[0, 0]) > 1.96
+
+    if told(low):
+        return low
+    if not told(high):
+        return high
+    for _ in range(14):
+        middle = np.sqrt(low * high)
+        low, high = (low, middle) if told(middle) else (middle, high)
+    return float(np.sqrt(low * high))
+
+
+def test_a_residual_of_1r_takes_the_mean_off_each_rating() -> None:
+    """Every rating the same difference: no choice of ratings changes their mean."""
+    user = np.repeat(np.arange(30), np.tile([1, 4, 9], 10))
+    ones = np.ones(len(user))
+    same = Judged(30, 1, user, user, np.array([ones, 0 * ones]), np.array([0.6 * ones, 0.1 * ones]))
+    assert np.isinf(statistic(same, "1R", (0, 1), [1.0, 0.3])).all()
+    # Under AR the sizes of profiles, and which ratings are left, do make a difference.
+    assert np.isfinite(statistic(same, "AR", (0, 1), [1.0, 0.3])).all()

@@ -25,6 +25,7 @@ from recbias.claims.sparsity_bias.turns import crossings, enough
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.makers import Table, run_maker
+from recbias.theory import shared_sample_bounds
 
 CUTOFF = 2
 ONCE = np.ones((3, 4), dtype=np.uint8)
@@ -249,3 +250,21 @@ def _asked(table: Table, size: int) -> pd.DataFrame:
     found = table.frame[table.frame["size"] == size]
     assert len(found) == 10
     return found
+
+
+def test_bounds_are_for_the_largest_loss_and_spread(made) -> None:
+    """From chances alone, for both namings of a pair: Frechet's loss, deviations added up."""
+    _, table = made
+    runs = module._read(Grid.from_dict(table.given["grid"]), load_dataset(WORLD))
+    turned = 0
+    for row in table.frame.itertuples():
+        chances = runs.chances(row.size, 5)
+        a, b = (chances[runs.systems.index(name)] for name in (row.a, row.b))
+        lead = float(a.sum() - b.sum())
+        spread = sum(np.sqrt((q * (1 - q)).sum()) for q in (a, b))
+        low, high = shared_sample_bounds(lead, float(np.minimum(b, 1 - a).sum()), spread)
+        assert (1 - row.wrong_most, 1 - row.wrong_least) == pytest.approx((low, high), abs=1e-9)
+        assert row.wrong_least - 1e-12 <= row.wrong <= row.wrong_most + 1e-12
+        named_last = runs.systems.index(row.a) > runs.systems.index(row.b)
+        turned += named_last and (low > 0 or high < 1)
+    assert turned

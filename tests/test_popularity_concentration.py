@@ -135,6 +135,14 @@ def test_pairs_that_like_one_item_both(min_rating: float) -> None:
     assert (share, n_pairs) == (met / n_pairs, 60 * 59 // 2)
 
 
+def test_pairs_are_counted_once_in_every_block_of_users() -> None:
+    """More users than are compared at a time; all but one like the first item."""
+    rows = [(user, 0, 5.0 if user else 1.0) for user in range(1200)]
+    share, n_pairs = overlapping_pairs(ratings(rows), min_rating=5, seed=1)
+    assert n_pairs == 1200 * 1199 // 2
+    assert share == (1199 * 1198 // 2) / n_pairs
+
+
 def test_of_many_users_a_sample_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concentration, "MOST_USERS", 3)
     share, n_pairs = overlapping_pairs(ratings(ROWS), min_rating=5, seed=1)

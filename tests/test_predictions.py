@@ -171,3 +171,97 @@ def test_the_table_has_all_rankings_beside_what_they_score():
     ratio = rho.drawn / table.replicates[row]
     # Both count the same positives: paired, their ratio moves less than either.
     assert ratio.std() / ratio.mean() < 0.6 * rho.drawn.std() / rho.drawn.mean()
+
+
+# -- numbers of items and of lists ----------------------------------------------------------------
+
+
+def test_numbers_of_items_are_counted():
+    """In a world of 40 items, of which popular ones are liked more often than others."""
+    chance = np.linspace(0.2, 0.9, 40)
+    split = world(np.random.default_rng(5), chance, chance**2, 300)
+    train, test, hits, likes = (np.zeros(40, dtype=int) for _ in range(4))
+    open_to = np.ones((300, 40))
+    for part, counts in ((split.train, train), (split.test, test)):
+        for user, item, value in zip(part.user, part.item, part.value, strict=True):
+            counts[item] += 1
+            likes[item] += value == 5
+            hits[item] += counts is test and value == 5
+            open_to[user, item] -= counts is train
+    found = predictions._of_items(split, likes, 5)
+    sigma = len(split.test) / (len(split.test) + len(split.train))
+    # All items are tested: the rarest target against the mean one.
+    assert test.all()
+    least = open_to.mean(axis=0).min() / open_to.mean()
+    assert found["chance to be a target", "least", "items"] == pytest.approx(least)
+    for label, pair in {
+        "R_train and R_test": (train, test),
+        "PR and R": (likes, train + test),
+        "R_train and PR_test": (train, hits),
+    }.items():
+        a, b = (each - each.mean() for each in pair)
+        wanted = (a @ b) / np.sqrt((a @ a) * (b @ b))
+        assert found["correlation", label, "items"] == pytest.approx(wanted)
+    for label, part, share in (
+        ("PR_test on PR", hits, sigma),
+        ("PR_train on PR", likes - hits, 1 - sigma),
+    ):
+        # A slope through the origin leaves residuals that are orthogonal to what it starts from.
+        slope = found["slope over its share", label, "items"] * share
+        assert likes @ (part - slope * likes) == pytest.approx(0, abs=1e-9 * (likes @ likes))
+    # Four items at either end; with equals across the cut the order of items would matter.
+    rows = sorted(zip(train.tolist(), (likes - hits).tolist(), strict=True), reverse=True)
+    assert rows[3][0] > rows[4][0]
+    assert rows[-4][0] < rows[-5][0]
+    top, bottom = (
+        sum(liked for _, liked in each) / sum(n for n, _ in each) for each in (rows[:4], rows[-4:])
+    )
+    ends = found["liked share", "top tenth over bottom tenth", "items"]
+    assert ends == pytest.approx(top / bottom)
+    assert top > 2 * bottom
+
+
+def test_sameness_of_lists_is_counted():
+    counts = TRAINED.sum(axis=0)
+    tested = np.flatnonzero(TESTED.any(axis=0))
+    top = sorted(tested, key=lambda item: (counts[item], item), reverse=True)[:CUTOFF]
+    lists = np.full((60, CUTOFF), -1, dtype=np.int32)
+    lists[0] = top
+    lists[1] = top[::-1]  # each step rises where counts differ
+    lists[2, :2] = [top[0], tested[np.argmin(counts[tested])]]
+    found = predictions._sameness(SPLIT, lists, CUTOFF)
+    rises = sum(counts[a] < counts[b] for a, b in zip(lists[1], lists[1][1:], strict=False))
+    assert rises > 0
+    assert found["out of order", "lists", "Popularity"] == rises
+    assert found["in common", "lists", "Popularity"] == (2 * CUTOFF + 1) / (2 * CUTOFF + 2)
+    owners = np.mean([TRAINED[:, item].mean() for item in top])
+    assert found["excluded", "top items", "Popularity"] == pytest.approx(owners)
+
+
+def test_the_table_lists_what_it_says(monkeypatch):
+    """Which lists go into which row: whole sets of TI, of AI, and samples of one less than T."""
+    dataset = type("Data", (), {"ratings": None})()
+    monkeypatch.setattr(predictions, "dataset_splits", lambda *_, **__: [SPLIT])
+    _, frame, _ = predictions.predicted(
+        dataset, min_rating=5, split="k-fold 5", cutoff=CUTOFF, size=SIZE, seed=1
+    )
+    found = frame.set_index(["quantity", "label", "system"])["value"]
+    weights = np.ones(60)
+    (whole, _), (_, sizes) = naive_random(CUTOFF, None), naive_random(CUTOFF, SIZE - 1)
+    pool = (1 - TRAINED) * (1 - HITS)
+    everything = (1 - TRAINED) * CUTOFF / (1 - TRAINED).sum(axis=1)[:, None]
+    assert pool.sum() > (pool * INSIDE).sum()
+    n_all = (1 - TRAINED).sum(axis=1)
+    sigma = TESTED.sum() / (TESTED + TRAINED).sum()
+    counts = LIKES.sum(axis=0)
+    t = 60 / (1 / n_all).sum()
+    among_all = sigma * 150 / (CUTOFF * t * 60) * (weights @ everything @ counts) / 60
+    assert found["Eq. 3", "AI", "Random"] == pytest.approx(among_all)
+    assert found["t", "AR sampled", "data"] == pytest.approx(60 / (1 / sizes).sum())
+    assert found["listed", "AR", "Random"] == pytest.approx(weights @ whole @ counts / 60 / CUTOFF)
+    _, naive, drawn_sizes = of_popularity()
+    for bound, listing in (("lower", naive[1]), ("upper", naive[2])):
+        n_candidates = INSIDE.sum()
+        wanted = (weights @ listing @ counts / 60) * n_candidates * np.mean(1 / drawn_sizes)
+        wanted /= CUTOFF * counts.sum()
+        assert found[bound, "all-1R", "Popularity"] == pytest.approx(wanted)

@@ -546,3 +546,32 @@ def test_hits_are_counted_up_to_the_end_of_a_list():
     split = make_split([[gap] * 4] * 2, [[5, 5, 3, gap], [gap, gap, gap, 5]])
     assert checks._hits(np.array([[0, 2, -1], [3, -1, -1]]), split, 4.0) == 2
     assert checks._hits(np.array([[2, -1, -1], [0, -1, -1]]), split, 4.0) == 0
+
+
+# -- what counts, and what does not ---------------------------------------------------------------
+
+
+def test_rho_or_random_beside_precision_is_enough(sound):
+    """Four designs: with both, with either, with none; the last one alone is counted."""
+    others = tuple(each for each in sound.grid.systems if each.algorithm != "Random")
+    bare = dict.fromkeys(sound.grid.protocols, ("P@10",))
+    with_rho = dict.fromkeys(sound.grid.protocols, ("P@10", "rho"))
+    n_labels = len(bare)
+    for systems, metrics, alone in (
+        (sound.grid.systems, with_rho, 0),
+        (sound.grid.systems, bare, 0),
+        (others, with_rho, 0),
+        (others, bare, n_labels),
+    ):
+        grid = dataclasses.replace(sound.grid, systems=systems, metrics=metrics)
+        (check,) = relevance_ratio.check_beside([grid])
+        assert (check.worst, check.n_checked) == (alone, n_labels)
+
+
+def test_training_ratings_that_come_go_or_change_are_counted(sound):
+    train = sound.first.train
+    some = np.arange(len(train)) >= 3
+    changed = dataclasses.replace(train, value=np.where(some, train.value, train.value + 1))
+    for before, after in ((train, train.take(some)), (train.take(some), train), (train, changed)):
+        (check,) = thin_tests.check_training(before, [after])
+        assert check.worst == 3

@@ -195,3 +195,28 @@ def test_drawing_gives_the_chances():
     (first, second) = (int((ahead > 0).sum()), int((ahead == 0).sum()))
     # A mean of n values between 0 and 1: Hoeffding.
     assert abs((first + second / 2) / n_drawn - order) < np.sqrt(np.log(2e7) / (2 * n_drawn))
+
+
+def test_an_order_that_is_nearly_sure_is_summed_up():
+    """Opposites of chances between 1e-3 and 1e-8: told to 1e-12, not taken for 0 or 1."""
+    for b in (0.5, 0.35, 0.2, 0.12):
+        a, b = np.full(25, 0.8), np.full(25, b)
+        first, second = (convolved([np.array([1 - q, q]) for q in each]) for each in (a, b))
+        below = np.concatenate([[0.0], np.cumsum(second)])
+        wrong = 1 - float((first * (below[:-1] + 0.5 * second)).sum())
+        found = chances_of_orders(np.array([a, b]), [(0, 1), (1, 0)])
+        assert 1e-9 < wrong < 0.05
+        assert found[0] == pytest.approx(1 - wrong, abs=1e-12)
+        assert found[1] == pytest.approx(wrong, abs=1e-12)
+
+
+def test_bounds_are_the_better_of_both_inequalities():
+    """By hand: Chernoff's for 50 and 20 runs, Bernstein's for a spread of 4 and of 40."""
+    chernoff = (np.sqrt(50) - np.sqrt(20)) ** 2
+    for spread in (4.0, 40.0):
+        bernstein = 30**2 / (2 * (spread**2 + 2 * 30 / 3))
+        low, high = shared_sample_bounds(30.0, 20.0, spread)
+        assert (low, high) == (pytest.approx(1 - np.exp(-max(chernoff, bernstein))), 1.0)
+        low, high = shared_sample_bounds(-30.0, 50.0, spread)
+        assert (low, high) == (0.0, pytest.approx(np.exp(-max(chernoff, bernstein))))
+    assert 30**2 / (2 * (4.0**2 + 2 * 30 / 3)) > chernoff > 30**2 / (2 * (40.0**2 + 2 * 30 / 3))
