@@ -76,7 +76,7 @@
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
 # - say which part of a precision value is the recommender and which is the data;
-# - say before running anything what a random ranking scores, and why Eq. 3 misses for Popularity;
+# - say before running anything what a random ranking scores, and how far formulas get for others;
 # - tell which metrics can be compared between datasets, and which only within one;
 # - choose the size of a sample, and of a test set, for the comparison that you want to make.
 
