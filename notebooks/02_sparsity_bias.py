@@ -63,7 +63,7 @@
 #   :::{finding} own/NEGATIVES-TURNED
 #   holds: But they put some systems in the reverse of the order that all items give, and no number of
 #     repeated draws would mend that; pairs for which it is beyond chance: {value} of
-#     {glue:text}`n_pairs`.
+#     {glue:text}`negatives_n_resolved`.
 #   refuted: Nor do they reverse the order that all items give to any pair of systems.
 #   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
 #   :::

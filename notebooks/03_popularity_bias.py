@@ -646,7 +646,7 @@ Markdown(chapter.floor_table(measured, pure_skew))
 # far the test overrates it.
 #
 # What is popular relates to what is liked by a number from -1, entirely opposed, to 1, entirely agreeing:
-# Spearman's correlation, over items, of ratings and of the share of users who like the item.
+# Spearman's correlation, over items, of the number of ratings and of the share of users who like the item.
 #
 # ::::{predict} Popular items are the less liked ones. What does the test say of Popularity?
 # - that it is worse than a random ranking, which is true
