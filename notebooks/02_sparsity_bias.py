@@ -61,8 +61,9 @@
 #   open: Such values move little when ratings are missing, by {value}, and that may be up to {high}.
 #   :::
 #   :::{finding} own/NEGATIVES-TURNED
-#   holds: But they reverse the order that all items give, which no number of repeated draws would mend;
-#     pairs of systems for which that is beyond chance: {value}.
+#   holds: But they put some systems in the reverse of the order that all items give, and no number of
+#     repeated draws would mend that; pairs for which it is beyond chance: {value} of
+#     {glue:text}`negatives_n_resolved`.
 #   refuted: Nor do they reverse the order that all items give to any pair of systems.
 #   open: Whether they keep the order that all items give is open: {low} to {high} pairs are reversed.
 #   :::
@@ -75,7 +76,7 @@
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
 # - say which part of a precision value is the recommender and which is the data;
-# - predict what a non-personalised recommender scores, before running anything;
+# - say before running anything what a random ranking scores, and how far formulas get for others;
 # - tell which metrics can be compared between datasets, and which only within one;
 # - choose the size of a sample, and of a test set, for the comparison that you want to make.
 
@@ -365,7 +366,7 @@ HTML(plotting.downloads(figure, chapter.joined(panels), f"figure-4-{measured.dat
 # :class: important
 # Two curves with different slopes may cross, so that the size of the sample might decide which system
 # comes first. The density of judgements could not: one and the same factor multiplies every value under
-# AR. [Below](#sec-enough-negatives) it is counted how often it happens.
+# AR. How often it happens is counted [below](#sec-enough-negatives).
 # :::
 
 # %% [markdown] tags=["general"]
@@ -417,7 +418,8 @@ HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.d
 # open: Whether that is slight is open.
 # :::
 # :::{finding} BCC17-C-MRR/2
-# holds: MRR, over all users, lies on a line as precision does.
+# holds: MRR, over all users, lies nearly on a line as precision does, but not on one that leads to 0:
+#   its powers, on the card of BCC17-C-MRR, say by how much less it falls.
 # refuted: MRR does not lie on a line, even over all users: for {which} the line explains {value}. The
 #   first relevant item stands lower where there are fewer, and one over its rank is no straight
 #   function of their number.
@@ -443,8 +445,8 @@ HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.d
 # :::
 # :::{finding} BCC17-C-ORDER/3
 # holds: Nor by recall, MAP, nDCG or MRR, nor by larger target sets.
-# refuted: With other metrics and other sizes of target sets {value} are.
-# open: With other metrics and other sizes of target sets it is open.
+# refuted: Pairs that other metrics or larger target sets do turn round: {value}.
+# open: Whether other metrics or larger target sets turn any pair round is open.
 # :::
 # :::{finding} BCC17-C-ORDER/4
 # holds: The exception that the paper makes, extremes of sparsity, is one: with one rating in a hundred
@@ -572,7 +574,10 @@ HTML(plotting.downloads(figure, chapter.joined(panels), "saturation"))
 # Neither needs a sample to be found out. If $a$ of the $N$ other items stand above the relevant item of
 # a run, then with $t-1$ of them drawn the run hits with chance
 #
-# $$q(t)=P(H<n),\qquad H\sim\operatorname{Hypergeometric}(N,a,t-1).$$
+# $$q(t)=P(H<n),$$
+#
+# where $H$, the number of drawn items that stand above it, is hypergeometric: $t-1$ draws from $N$
+# items of which $a$ count.
 #
 # The mean of $q(t)/n$ over runs is the expected $1RP@n$: one ranking of all items tells it at every $t$.
 # This page has it at 40 sizes, even in $\log t$, up to that of all items. If two systems change places
@@ -636,8 +641,10 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 # are expected to be hit by the loser alone, and $\lambda$ by the winner alone, where $\lambda-\mu$ is
 # the expected lead, then
 #
-# $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big),\qquad
-# \mu=\sum_r\min(q_b,\,1-q_a).$$
+# $$P(\text{wrong})\le\exp\!\big(-(\sqrt\lambda-\sqrt\mu)^2\big).$$
+#
+# With the chances $q_a$ of the winner and $q_b$ of the loser in each run, $\mu=\sum_r\min(q_b,1-q_a)$
+# is always enough.
 #
 # (Close to all items, where most runs are as good as sure, Bernstein's inequality says more.)
 #
@@ -678,10 +685,12 @@ for name, text in chapter.negatives_quoted(drawn).items():
 Markdown(chapter.negatives_table(drawn))
 
 # %% [markdown] tags=["general"]
-# Pairs by what they need. The difference is that of 1RP where nothing is sampled, with its 95 % interval
-# over users; *turn at* is the number of sampled items from which on the pair is in that order, with
-# those between which its difference is not resolved; the last two columns are numbers that are enough,
-# of those at which the page has looked.
+# The pairs that need most, at most twelve of them. The difference is that of 1RP where nothing is
+# sampled, with its 95 % interval over users; *turn at* is the number of sampled items from which on the
+# pair is in that order, with those between which its difference is not resolved; the last two columns
+# are numbers that are enough, of those at which the page has looked. They are about the luck of the
+# draw for *these* users, and have no interval. For other users like them a pair may turn anywhere in
+# the interval of *turn at*: plan with its upper end, where that is larger.
 #
 # **What to do.** *Do not draw.* Whoever has scored all items knows $q(t)$ at every $t$, and where nothing
 # is sampled there is no $t$ to choose. *If that is too expensive, take fewer users and not fewer items*:
@@ -707,6 +716,7 @@ Markdown(chapter.negatives_table(drawn))
 # and solving for $z(q)=z_0$ gives the share of judgements at which a difference stops being significant.
 # No judgement has to be taken out for that. The numerator and the first term below it go with $q^2$.
 # Significance would stay, if it were not for the second term: the luck of which ratings are left.
+# The test is that of all folds together, in which every rating is tested once.
 #
 # ::::{predict} Which metric needs fewest judgements to tell two systems apart?
 # - precision among all items (AR), which counts every relevant item alike
@@ -723,7 +733,9 @@ Markdown(chapter.negatives_table(drawn))
 # refuted: Recall needs fewer than precision for {value} of the pairs only.
 # open: Recall needs fewer than precision for {value} of the pairs ({low} to {high}).
 # :::
-# Values that stay where they are would be no help, if their standard errors grow instead.
+# Values that stay where they are would be no help, if their standard errors grow instead. Counted are
+# pairs that both metrics tell apart by all test ratings. That a metric tells a pair apart does not say
+# that it is right: some pairs stand in one order under AR and in the other under 1R.
 # ::::
 
 # %% tags=["hide-input"]
@@ -740,7 +752,8 @@ HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 #
 # Pairs of systems that are expected to differ significantly (5 %, each pair by itself), by the share of
 # the test ratings that is kept. Bands: by the ends of the 95 % intervals of each pair's share, from
-# resampling users. On the left thirty relevant ratings are left of the whole test.
+# resampling users. On the left thirty relevant ratings are left of the whole test: a pair differs in a
+# handful of hits there, of which an exact test would ask more than $z_0$ does.
 # ```
 
 # %% [markdown]
@@ -752,9 +765,19 @@ HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 #   ({low} to {high}).
 # :::
 
+# %% tags=["hide-input"]
+Markdown(chapter.densities_table(densities))
+
+# %% [markdown] tags=["general"]
+# Of the pairs of systems, those that need most judgements under AR, at most twelve: percent of the test
+# ratings, with 95 % intervals over users. *Not by all*: all test ratings do not tell the pair apart.
+# *Reversed*: by this metric the other system is ahead.
+
 # %% [markdown] tags=["general"]
 # **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like
-# yours, and keep so many test ratings; the rest is better spent on training. *After it*, a difference
+# yours (the table to download has all pairs), and keep at least twice as many test ratings: with
+# just that share the statistic is *expected* at $z_0$, and a test finds the difference about every other
+# time; four times in five takes $(1.96+0.84)^2/1.96^2\approx2$ times as many. *After it*, a difference
 # that is not significant on a sparse test is no evidence for equality: say from which density on it would
 # have been seen. *Do not look at the size of a value* for this, under any metric. And remember what the
 # figure supposes: judgements that are missing at random. If they are missing by popularity, more of them
@@ -766,7 +789,7 @@ HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 # | you want to | do |
 # |---|---|
 # | report one value under AR | print $\rho$ beside it, which a random ranking would score, or their ratio |
-# | compare two datasets | not by AR precision, MRR, MAP or nDCG@n; by 1R at one fixed $t$, or by the ratio to $\rho$, and say that popularity may differ too |
+# | compare two datasets | not by AR precision, MRR, MAP or nDCG@n. 1R at one fixed $t$, or the ratio to $\rho$, take density out and no more: only Random is then alike, Popularity still is not (BCC17-C-1RCOMP) |
 # | compare systems on one sparse test set | any metric, at its full density; look at the significance of each difference, not at the size of values |
 # | rank among sampled items | choose $t$ by the pairs that you want to tell apart, or compute the expectation over all samples, which is exact and costs one ranking |
 # | test on fewer ratings | leave out users or ratings at random, never the rare items; say how many runs are left |
@@ -929,7 +952,7 @@ HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 #
 # - Precision under AR goes in proportion to the density of judgements, for every system, by one line of
 #   algebra. Without $\rho$ beside it, its value says nothing about the recommender.
-# - 1R fixes the scale at $1/t$ and does not know density; what it knows instead is $t$.
+# - 1R fixes the scale at $1/t$ and does not know density; it depends on $t$ instead.
 # - Judgements that are missing at random could not turn an order round in expectation; they may leave it
 #   unresolved.
 # - The size of a sample might, since systems may fall with $t$ at different rates.

@@ -135,7 +135,8 @@ for name, text in quoted.items():
 # \mathbb E[1RP_s@n]\ \le\
 # \frac{|\mathcal C|}{n\,t\,|PR|}\operatorname{avg}_u\sum_{k\le m_u}|PR(i_k)| .$$
 #
-# (The paper prints $|\mathcal I|$ on the left, [E04](#err-e04).)
+# Here $m_u=n+|PR_{test}(u)|-1$, as in the lemma of chapter 1. (The paper prints $|\mathcal I|$ on the
+# left, [E04](#err-e04).)
 #
 # ### The claims
 #
@@ -150,7 +151,7 @@ HTML(pages.claims_of("popularity bias"))
 # ## Predict before measuring
 #
 # Two questions about worlds in which nobody prefers anything: who rates what follows from how active
-# users and how popular items are, and stars are drawn. Commit yourself first; both are answered below.
+# users and how popular items are, and stars are drawn. Commit yourself first, to a size as well.
 #
 # ::::{predict} All items have equally many ratings. A fifth of the ratings, drawn at random, is the test; Popularity ranks by the others. Does it score like a random ranking?
 # - like a random ranking
@@ -280,7 +281,7 @@ HTML(plotting.downloads(figure, chain.frame.set_index("group"), "popularity-chai
 # number of users who lack the item in training, for only those can still be shown it.
 #
 # ::::{predict} Which of them has the highest precision among all tested items?
-# - Popularity, as the paper proves
+# - Popularity, as the paper says
 # - Positive count: it counts what is liked, not what is rated
 # - Average rating: it is about quality
 # - Odds of a hit
@@ -327,7 +328,7 @@ HTML(plotting.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
 # %% [markdown]
 # :::{finding} BCC17-C-POPOPT/5
 # holds: No ranking that is the same for everybody beats Popularity on these data.
-# refuted: Popularity is not the best of them, {which} is.
+# refuted: Popularity is not the best of them: {which} scores more.
 # open: Whether any of them beats Popularity on these data is open.
 # :::
 # :::{finding} BCC17-C-POPOPT/3
@@ -336,14 +337,17 @@ HTML(plotting.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
 #   popular items are in the training data of many users, who cannot be shown them any more.
 # open: -
 # :::
-# What is counted matters, too: ratings, or those that say liking.
+# What is counted matters, too: ratings, or those that say liking. In the figure, the step from
+# Popularity to Positive count is what liking is worth; that from Positive count to Odds of a hit, what
+# it is worth to ask who can still be shown an item.
 
 # %% [markdown] tags=["general"]
 # ## Worlds without taste
 #
 # How much of that is skew? The paper makes datasets in which it is nothing else. The $k$-th item gets
 # $|R(i_k)|=c_1+\beta(c_2+k)^{-\alpha}$ ratings; who gives them is drawn, and so are the stars, from
-# the shares that they have on MovieLens 1M. Users, items and ratings are as many as there. The exponent
+# the shares that they have on MovieLens 1M. Users, items and ratings are as many as there: $\beta$ is
+# what makes the counts add up, $c_2$ flattens the head and $c_1$ lifts the tail. The exponent
 # $\alpha$ goes from 0, where all items are alike, to 2 ([how we read the law](#dev-power-law)). A
 # system can find in such a world what is *rated*. It cannot find what is liked, because everything is
 # liked alike.
@@ -613,7 +617,8 @@ HTML(plotting.downloads(figure, found.set_index("data"), "pure-skew"))
 # :alt: Share of Popularity's score that worlds without taste give, a point with its interval for each dataset and design.
 #
 # What Popularity scores in worlds with the counts of a dataset and no taste, over what it scores on the
-# ratings. Whiskers: 95 % intervals, over users and over worlds. At 1 the score is skew alone.
+# ratings. Whiskers: 95 % intervals, over users and over worlds. At 1 the counts alone give as much as
+# the ratings do, beyond 1 more.
 # ```
 #
 # The same worlds give a floor for every system: what one gets for knowing nothing but how often items
@@ -625,7 +630,8 @@ Markdown(chapter.floor_table(measured, pure_skew))
 # %% [markdown]
 # :::{finding} own/SKEW-OVER-RANDOM
 # holds: The floor is {value} what a random ranking scores among all tested items: a system that stays
-#   below it has not even learned what is popular.
+#   below it gets less than counts alone would. That is no verdict on its taste: a system that avoids
+#   what is popular falls below it, too, however well it knows its users.
 # refuted: The floor is only {value} what a random ranking scores among all tested items.
 # open: -
 # :::
@@ -638,6 +644,9 @@ Markdown(chapter.floor_table(measured, pure_skew))
 # the liked items of random lists: its *true* factor. By a test with one relevant item per run it scores
 # so many times what a random ranking scores: its *observed* factor. The second over the first is how
 # far the test overrates it.
+#
+# What is popular relates to what is liked by a number from -1, entirely opposed, to 1, entirely agreeing:
+# Spearman's correlation, over items, of the number of ratings and of the share of users who like the item.
 #
 # ::::{predict} Popular items are the less liked ones. What does the test say of Popularity?
 # - that it is worse than a random ranking, which is true
@@ -673,8 +682,8 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # :alt: Map of how far one relevant item per run overrates Popularity, over skew and the relation of popularity and liking, with three datasets on it.
 #
 # Worlds of the size of MovieLens 100K, which are the same in every edition. Colours: how many times the
-# true factor the observed one is. Points: where CM100k, Coat and the synthetic world lie, of which liking is known from an unbiased sample or from the
-# truth.
+# true factor the observed one is; black line: where they are equal. Points: where CM100k, Coat and the
+# synthetic world lie, of which liking is known from an unbiased sample or from the truth.
 # ```
 
 # %% [markdown]
@@ -799,8 +808,9 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # check_hit_chance(hit_chance)
 # ```
 #
-# The paper divides by all users instead, and so underrates items that many have in training. Estimated
-# from training ratings, this is how the ranking *Odds of a hit* works.
+# The paper divides by all users instead, and so underrates items that many have in training. Popularity
+# knows `in_training` (and `n_users`, which is the same for all items), and not `in_test`. Estimated from
+# training ratings, this is how the ranking *Odds of a hit* works.
 # ````
 #
 # ````{exercise} What printed numbers force
@@ -882,8 +892,8 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 #   the floor for nothing known but counts.
 # - Training and test are complements: where all items are alike, the most rated in training are the
 #   least rated in the test.
-# - "Best of all rankings for everybody" rests on assumptions that popular items break, since many users
-#   have them already.
+# - "Best of all rankings for everybody" rests on two assumptions that popular items break: many users
+#   have them already, and a rating does not say liking equally often for every item.
 # - One relevant item per run does not take popularity bias away.
 # - Whether what is popular is liked, observed ratings cannot tell.
 #

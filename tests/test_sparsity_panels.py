@@ -133,6 +133,15 @@ def test_pairs_are_told_apart_from_their_share_on():
     assert second == "one in ten 1, and one in a hundred 0"
 
 
+def test_the_pairs_that_need_most_judgements_come_first():
+    rows = chapter.densities_table(densities(), 2).splitlines()
+    assert rows[0] == "| ahead | behind | precision, AR | precision, 1R |"
+    assert rows[2:] == [
+        "| b | c | not by all | 40 % (30 to 50) |",
+        "| a | b | 20 % (10 to 30) | 10 % (5 to 15), reversed |",
+    ]
+
+
 def found(name: str, *terms: str, table: Table | None = None) -> tuple[float, tuple[float, float]]:
     evidence = Evidence({"densities": table or densities()})
     record = Record("-", "function", of=tuple(map(Term.parse, terms)), name=name)

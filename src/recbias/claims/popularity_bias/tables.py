@@ -186,10 +186,9 @@ def bounds_title(found: pd.DataFrame) -> str:
     """Say in two lines by how much the closed form misses, read over the whole ranking."""
     ratio = found["whole"] / found["value"]
     return (
-        "The lower bound in closed form is above what it bounds:\n"
-        if (ratio > 1).all()
-        else "The lower bound in closed form against what it bounds:\n"
-    ) + f"{ratio.min():.2f} to {ratio.max():.2f} times as large"
+        "The closed lower bound over the whole ranking is\n"
+        f"{ratio.min():.2f} to {ratio.max():.2f} times what it bounds"
+    )
 
 
 def rankings_title(found: pd.DataFrame, metric: str) -> str:
@@ -284,7 +283,9 @@ def shares_beside(tables: Mapping[str, Table], names: Mapping[str, str]) -> pd.D
 def shares_title(found: pd.DataFrame) -> str:
     """Say in two lines between which shares data sets and designs lie."""
     low, high = found["value"].min(), found["value"].max()
-    return f"What of Popularity's score is skew:\n{low:.0%} to {high:.0%}, by data and design"
+    return (
+        f"Without taste Popularity keeps {low:.0%} to {high:.0%}\nof its score, by data and design"
+    )
 
 
 def floor_table(results: Results, table: Table) -> str:
@@ -359,5 +360,5 @@ def map_title(found: pd.DataFrame) -> str:
     most, share = found["overrated"].max(), (found["overrated"] > 1).mean()
     return (
         f"1R overrates Popularity up to {most:.0f} times,\n"
-        f"and in {share:.0%} of the kinds of worlds"
+        f"and in {share:.0%} of the fields of this map"
     )

@@ -11,6 +11,7 @@ import pandas as pd
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.non_personalised import BASELINES
+from recbias.claims.pages import markdown_table, plain
 from recbias.claims.quantities import median, slope
 from recbias.claims.records import Record
 from recbias.claims.sparsity_bias.densities import DESIGNS
@@ -23,6 +24,7 @@ __all__ = [
     "FIGURE_4",
     "MARKED",
     "OF_DENSITIES",
+    "densities_table",
     "figure_4",
     "figure_4_title",
     "joined",
@@ -307,6 +309,47 @@ def told_apart_title(table: Table) -> str:
         f"All test ratings tell {int((values < 1).sum())} of {len(values)} pairs apart under AR,\n"
         f"one in ten {tenth}, and one in a hundred {hundredth}"
     )
+
+
+def densities_table(table: Table, n_rows: int = 12) -> str:
+    """Write which pairs need most judgements under AR, and what they need by others, in Markdown.
+
+    Parameters
+    ----------
+    table
+        Of :func:`recbias.claims.sparsity_bias.densities.densities`.
+    n_rows
+        How many pairs; those that all test ratings do not tell apart come first.
+
+    Returns
+    -------
+    str
+        A row per pair: who is ahead under AR, and percent of the test ratings by design, with their
+        95 % intervals over users. "reversed" says that a design has the pair in the other order.
+    """
+    asked = table.select(design="AR").sort_values("value", ascending=False, kind="stable")
+    others = {
+        design: {
+            frozenset((row.first, row.second)): row
+            for row in table.select(design=design).itertuples(index=False)
+        }
+        for design in DESIGNS
+        if (table.frame["design"] == design).any()
+    }
+    rows = []
+    for row in asked.head(n_rows).itertuples(index=False):
+        cells = []
+        for by_pair in others.values():
+            own = by_pair[frozenset((row.first, row.second))]
+            needed = "{} % ({} to {})".format(*map(_percent, (own.value, own.low, own.high)))
+            turned = "" if own.first == row.first else ", reversed"
+            cells.append("not by all" if own.value >= 1 else needed + turned)
+        rows.append((plain(str(row.first)), plain(str(row.second)), *cells))
+    return markdown_table(("ahead", "behind", *(DESIGNS[design] for design in others)), rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
 
 
 def _median_share(evidence: Evidence, record: Record) -> Quantity:
