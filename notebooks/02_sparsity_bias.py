@@ -771,7 +771,7 @@ Markdown(chapter.densities_table(densities))
 # %% [markdown] tags=["general"]
 # Of the pairs of systems, those that need most judgements under AR, at most twelve: percent of the test
 # ratings, with 95 % intervals over users. *Not by all*: all test ratings do not tell the pair apart.
-# *Reversed*: by this metric the other system is ahead.
+# *Reversed* stands where this metric has them the other way round.
 
 # %% [markdown] tags=["general"]
 # **What to do.** *Before an experiment*, read the share that your closest pair needs, from a dataset like
@@ -789,7 +789,7 @@ Markdown(chapter.densities_table(densities))
 # | you want to | do |
 # |---|---|
 # | report one value under AR | print $\rho$ beside it, which a random ranking would score, or their ratio |
-# | compare two datasets | not by AR precision, MRR, MAP or nDCG@n. 1R at one fixed $t$, or the ratio to $\rho$, take density out and no more: only Random is then alike, Popularity still is not (BCC17-C-1RCOMP) |
+# | compare two datasets | not by AR precision, MRR, MAP or nDCG@n. 1R at one fixed $t$, or the ratio to $\rho$, take density out, and no more (see the card BCC17-C-1RCOMP) |
 # | compare systems on one sparse test set | any metric, at its full density; look at the significance of each difference, not at the size of values |
 # | rank among sampled items | choose $t$ by the pairs that you want to tell apart, or compute the expectation over all samples, which is exact and costs one ranking |
 # | test on fewer ratings | leave out users or ratings at random, never the rare items; say how many runs are left |

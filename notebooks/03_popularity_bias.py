@@ -589,8 +589,8 @@ HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
 # open: -
 # :::
 # :::{finding} own/LEMMA-HOLDS
-# holds: The lemma itself holds in every world.
-# refuted: The lemma itself fails in some world, which it cannot.
+# holds: The lower bound of the lemma itself holds in every world.
+# refuted: The lower bound of the lemma itself fails in some world, which it cannot.
 # open: -
 # :::
 
