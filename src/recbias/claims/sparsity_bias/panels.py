@@ -328,23 +328,24 @@ def densities_table(table: Table, n_rows: int = 12) -> str:
         95 % intervals over users. "reversed" says that a design has the pair in the other order.
     """
     asked = table.select(design="AR").sort_values("value", ascending=False, kind="stable")
+    columns = ["first", "second", "value", "low", "high"]
     others = {
         design: {
-            frozenset((row.first, row.second)): row
-            for row in table.select(design=design).itertuples(index=False)
+            frozenset(row[:2]): row
+            for row in table.select(design=design)[columns].to_numpy(dtype=object)
         }
         for design in DESIGNS
         if (table.frame["design"] == design).any()
     }
     rows = []
-    for row in asked.head(n_rows).itertuples(index=False):
+    for first, second, *_ in asked.head(n_rows)[columns].to_numpy(dtype=object):
         cells = []
         for by_pair in others.values():
-            own = by_pair[frozenset((row.first, row.second))]
-            needed = "{} % ({} to {})".format(*map(_percent, (own.value, own.low, own.high)))
-            turned = "" if own.first == row.first else ", reversed"
-            cells.append("not by all" if own.value >= 1 else needed + turned)
-        rows.append((plain(str(row.first)), plain(str(row.second)), *cells))
+            ahead, _, value, low, high = by_pair[frozenset((first, second))]
+            turned = "" if ahead == first else ", reversed"
+            needed = f"{_percent(value)} % ({_percent(low)} to {_percent(high)}){turned}"
+            cells.append("not by all" if value >= 1 else needed)
+        rows.append((plain(first), plain(second), *cells))
     return markdown_table(("ahead", "behind", *(DESIGNS[design] for design in others)), rows)
 
 
