@@ -72,7 +72,7 @@ from recbias.claims.predictions import predicted
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
-    **OF_PREDICTIONS,
+    **{name: OF_PREDICTIONS[name] for name in ("over_prediction", "predicted", "predicted_ratio")},
     "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
     **OF_SKEW,
     **OF_FLOOR,
