@@ -445,7 +445,8 @@ def claims(dataset: str, as_json: bool, as_csv: bool, explain: str | None, renew
 @click.option(
     "--systems",
     type=click.IntRange(1),
-    help="Compare so many systems of each grid, and simulations only if --dataset names them.",
+    help="Compare so many systems of each grid, no table about all of them together, and "
+    "simulations only if --dataset names them.",
 )
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option(
