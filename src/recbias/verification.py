@@ -103,7 +103,7 @@ def verify(
     with _fresh_folder(cells) as folder, cells_kept_in(folder):
         for name, path in paths.items():
             stored = load_result(path, dataset=dataset)
-            if systems is not None and isinstance(stored, Made) and "grid" in stored.parameters:
+            if systems is not None and isinstance(stored, Made) and "grid" in stored.given:
                 continue  # about all systems of a grid together: no sample of them is shorter
             fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
             found = stored.compare(fresh)
