@@ -151,7 +151,7 @@ def statistic(
     >>> hits = np.array([[1.0, 1, 1, 1], [1, 0, 0, 0]])
     >>> judged = Judged(4, 1, one, one, hits, hits)
     >>> statistic(judged, "AR", (0, 1), [1, 0.5]).round(3)
-    array([[3.464, 1.62 ]])
+    array([[3.464, 1.549]])
     """
     if weights is None:
         weights = np.ones((1, judged.n_users), dtype=np.uint8)
