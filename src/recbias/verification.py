@@ -11,7 +11,7 @@ again is noticed here, where the data is. What cannot be detected:
 * a result that is no longer listed either, and results that are listed under other names: the
   history of the repository tells, and so does a page or criterion that asks for them;
 * without the data, any forgery that is consistent: file, digest and manifest;
-* when a part of the systems is compared, what was edited of the others;
+* when a part of the systems is compared, what was edited of the others, and tables about all;
 * what code and data get wrong alike, now and when the results were recorded.
 """
 
@@ -67,8 +67,9 @@ def verify(
     dataset
         A dataset that is at hand.
     systems
-        Compute only so many systems of each recorded grid (see `recbias.grid.Grid.sample`); results
-        of other kinds are computed as a whole. None = all.
+        Compute only so many systems of each recorded grid (see `recbias.grid.Grid.sample`). Tables
+        about all systems of a grid together are then left out; results of other kinds are computed
+        as a whole. None = all.
     workers, data_dir
         As in :func:`recbias.experiment.run`.
     cells
