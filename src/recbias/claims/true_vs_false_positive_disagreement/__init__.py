@@ -1,0 +1,30 @@
+"""Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
+
+What the experiment is called and shares (`setup`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.setup import (
+    CHAPTER,
+    combined,
+    metrics,
+    protocols,
+)
+
+FUNCTIONS: Mapping[str, Function] = {}
+"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
+
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {}
+"""What simulations the chapter asks for, by the name under which each is kept."""
+
+__all__ = [
+    "CHAPTER",
+    "FUNCTIONS",
+    "SIMULATIONS",
+    "combined",
+    "metrics",
+    "protocols",
+]

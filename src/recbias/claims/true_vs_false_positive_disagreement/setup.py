@@ -1,0 +1,77 @@
+"""What chapter 5 is called, and which protocols and metrics it shares.
+
+The grid itself stands in the chapter, where a reader sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+__all__ = ["CHAPTER", "combined", "metrics", "protocols"]
+
+CHAPTER = "05_true_false_positives"
+"""Name of the notebook, and of the folder of its results."""
+
+
+def protocols(min_rating: float, *, truth: str = "") -> tuple[dict[str, str], dict[str, str]]:
+    """Name the protocols of the chapter and the side of the test under each.
+
+    Parameters
+    ----------
+    min_rating
+        Smallest rating that is relevant.
+    truth
+        Where true values come from: ``"unbiased"``, or a sample of the truth of a world, such as
+        ``"truth sample=50"``; empty where nothing tells.
+
+    Returns
+    -------
+    protocols : dict
+        Protocol by label: ``full`` ranks all items that are not in a user's training data,
+        ``condensed`` those with a test rating of that user, ``true`` is ``full`` judged by
+        unbiased ratings.
+    tests : dict
+        Side of the test of ``true``.
+
+    Examples
+    --------
+    >>> protocols(4)[0]["condensed"]
+    'AI-AN-AR rel>=4 condensed users=tested'
+    >>> protocols(3, truth="unbiased")[1]
+    {'true': 'unbiased'}
+    """
+    full = f"AI-AN-AR rel>={min_rating:g}"
+    asked = {"full": f"{full} users=tested", "condensed": f"{full} condensed users=tested"}
+    if not truth:
+        return asked, {}
+    return {**asked, "true": asked["full"]}, {"true": truth}
+
+
+def metrics(cutoff: int, labels: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Name what is measured under each label of `protocols`.
+
+    Parameters
+    ----------
+    cutoff
+        Length of the lists.
+    labels
+        Those of `protocols`.
+
+    Examples
+    --------
+    >>> metrics(10, ["full"])["full"][:2]
+    ('P@10', 'antiP@10')
+    """
+    pairs = (f"P@{cutoff}", f"antiP@{cutoff}")
+    return dict.fromkeys(labels, pairs)
+
+
+def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
+    """List what criteria, figures and tables combine, so that its replicates are kept: all.
+
+    Examples
+    --------
+    >>> combined({"full": ("P@10", "antiP@10")})
+    (('full', 'P@10'), ('full', 'antiP@10'))
+    """
+    return tuple((label, metric) for label, found in measured.items() for metric in found)
