@@ -7,6 +7,7 @@ from recbias.plotting.designs import (
     plot_truth,
     plot_values,
 )
+from recbias.plotting.false_positives import plot_two_metrics
 from recbias.plotting.lemma import plot_bounds, plot_gaps
 from recbias.plotting.negatives import plot_enough, plot_orders
 from recbias.plotting.popularity import (
@@ -57,6 +58,7 @@ __all__ = [
     "plot_target_sets",
     "plot_told_apart",
     "plot_truth",
+    "plot_two_metrics",
     "plot_values",
     "use_book_style",
 ]
