@@ -63,7 +63,7 @@ def check_possible(
 
 # -- what is best by misses ------------------------------------------------------------------------
 def check_miss_chance(miss_chance: Callable[[int, int, int], float]) -> Checked:
-    """Check a function ``miss_chance(n_users, rated, liked)`` by showing an item to all who lack it.
+    """Check ``miss_chance(n_users, rated, liked)`` by showing an item to all who lack it.
 
     Parameters
     ----------
