@@ -62,8 +62,12 @@ def metrics(cutoff: int, labels: Iterable[str]) -> dict[str, tuple[str, ...]]:
     >>> metrics(10, ["full"])["full"][:2]
     ('P@10', 'antiP@10')
     """
-    pairs = (f"P@{cutoff}", f"antiP@{cutoff}")
-    return dict.fromkeys(labels, pairs)
+    shared = tuple(f"{name}@{cutoff}" for name in _SHARED)
+    return dict.fromkeys(labels, shared)
+
+
+_SHARED = ("P", "antiP", "R", "nDCG", "RR")
+"""What is measured under every label."""
 
 
 def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
