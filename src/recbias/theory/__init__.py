@@ -32,17 +32,20 @@ from recbias.theory.sampling import (
     ranks_in_shared_set,
     relevant_share,
 )
+from recbias.theory.tied import TiedHits, hits_over_ties
 
 __all__ = [
     "FORMS",
     "RunBounds",
     "SplitStatistics",
+    "TiedHits",
     "chances_of_orders",
     "expected_gain",
     "expected_hit",
     "expected_precision",
     "fill_hit_chances",
     "hit_chances",
+    "hits_over_ties",
     "hypergeometric_cdf",
     "hypergeometric_mean",
     "item_rates",
