@@ -297,7 +297,7 @@ def _taus(kind: _Kind, **asked: Any) -> dict[str, float]:
 def _of_kind(
     kind: _Kind,
     *,
-    size: tuple[int, int],
+    size: Sequence[int],
     min_rating: float,
     split: str,
     judged: float,
@@ -411,14 +411,15 @@ def _kinds(table: Table, term: Term) -> dict[tuple[float, float, float], pd.Seri
 
     Its label names relation, skew and choice; the last is 1 where it is left out.
     """
-    relation, skew, *rest = term.label.split(", ")
-    wanted = (relation, skew, *(rest or ["1"]))
+    wanted = term.label.split(", ")
+    wanted += ["1"] if len(wanted) == 2 else []
+    kind: Any = list(INDEX[:3])
     if term.metric not in table.frame or len(wanted) != 3:
         raise NotComputed(str(term))
     found = {
-        kind: own.set_index("number")[term.metric].astype(float)
-        for kind, own in table.frame.groupby(list(INDEX[:3]), sort=True)
-        if all(map(_is_meant, kind, wanted))
+        (relation, skew, choice): own.set_index("number")[term.metric].astype(float)
+        for (relation, skew, choice), own in table.frame.groupby(kind, sort=True)
+        if all(map(_is_meant, (relation, skew, choice), wanted))
     }
     if not found:
         raise NotComputed(str(term))
