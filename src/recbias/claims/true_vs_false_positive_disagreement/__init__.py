@@ -1,16 +1,18 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
-What the experiment is called and shares (`setup`). Systems in worlds where the truth is known
-(`worlds`).
+What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
+(`orders`); systems in worlds where the truth is known (`worlds`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
+    compared,
     metrics,
     protocols,
 )
@@ -23,7 +25,10 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     systems_in_world,
 )
 
-FUNCTIONS: Mapping[str, Function] = {**OF_WORLDS}
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_ORDERS,
+    **OF_WORLDS,
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"worlds": WORLDS, "roles": ROLES}
@@ -36,6 +41,7 @@ __all__ = [
     "SYSTEMS",
     "agreement_map",
     "combined",
+    "compared",
     "metrics",
     "protocols",
     "systems_in_world",
