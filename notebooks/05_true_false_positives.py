@@ -94,7 +94,7 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, makers, plotting, run
+from recbias import Grid, line_up, plotting, run
 from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import true_vs_false_positive_disagreement as chapter
 from recbias.claims.systems import published_split, relevance_threshold
@@ -308,7 +308,7 @@ HTML(plotting.downloads(figure, found.set_index("system"), "figure-1"))
 # :::
 
 # %% tags=["hide-input"]
-HTML(chapter.published_columns(measured))
+# HTML(chapter.published_columns(measured))
 
 # %% [markdown] tags=["general"]
 # ## The best ranking for everybody, by either count

@@ -14,6 +14,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached
@@ -115,8 +116,8 @@ def _draw_systems(axis: Axes, rows: pd.DataFrame) -> None:
         )  # fmt: skip
     axis.margins(0.12)
     for one in (axis.xaxis, axis.yaxis):
+        one.set_major_locator(MaxNLocator(4, min_n_ticks=3))
         one.set_major_formatter(SHORT)
-    axis.locator_params(nbins=4)
     axis.autoscale_view()
     axis.autoscale(False)  # lines to labels move nothing
 

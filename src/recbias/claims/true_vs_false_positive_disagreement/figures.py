@@ -16,9 +16,13 @@ from recbias.experiment import Results
 from recbias.results import Quantity
 
 __all__ = [
+    "NAMED",
     "Panel",
+    "first_title",
+    "lead_title",
     "panel_axes",
     "panels_of",
+    "short_name",
     "systems_by_two",
     "tau_of",
     "with_truth",
@@ -27,6 +31,10 @@ __all__ = [
 _FOR_EVERYBODY = ("Popularity", "Average rating", "Random")
 _OPTIMAL = ("Optimal precision", "Optimal anti-precision")
 _KNOWN = "cm100k"
+
+NAMED = ("Popularity", "Average rating", "Random", "Item kNN", "WRMF", "SLIM")
+"""Systems that a picture names which has no room for all."""
+
 _COLUMNS = {"P": "P", "antiP": "antiP", "R": "recall", "fallout": "fallout"}
 
 
@@ -77,7 +85,7 @@ def panels_of(which: str, cutoff: int, *, data: str = "") -> tuple[Panel, ...]:
     if which == "first":
         relative = (f"fallout{n}", f"recall: R{n}")
         return (
-            two("rated items only", "condensed", "antiP", "P", (misses, hits)),
+            Panel("rated items only", *_as_authors(n), misses, hits),
             two("rated items only ", "condensed", "fallout", "R", relative),
             two("all items", "full", "antiP", "P", (misses, hits)),
             two("all items ", "full", "fallout", "R", relative),
@@ -92,6 +100,11 @@ def panels_of(which: str, cutoff: int, *, data: str = "") -> tuple[Panel, ...]:
         Panel(name, ("full", f"{metric}{n}"), ("true", f"{metric}{n}"), "observed", "true")
         for metric, name in (("P", f"P{n}"), ("antiP", f"antiP{n}"))
     )
+
+
+def _as_authors(n: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Name condensed antiP and P as the authors divide them, by what is judged in the list."""
+    return ("condensed", f"antiP{n}|judged"), ("condensed", f"P{n}|judged")
 
 
 def tau_of(results: Results, x: tuple[str, str], y: tuple[str, str]) -> Quantity:
@@ -175,7 +188,8 @@ def _published(results: Results) -> Mapping[tuple[str, str, str], float]:
     for system, values in reference.values.items():
         for side, start in (("full", ""), ("condensed", "condensed ")):
             for metric, column in _COLUMNS.items():
-                found[system, side, f"{metric}@10"] = values[f"{start}{column}@10"]
+                name = f"{metric}@10" + "|judged" * (bool(start) and metric in ("P", "antiP"))
+                found[system, side, name] = values[f"{start}{column}@10"]
     return found
 
 
@@ -191,3 +205,31 @@ def with_truth(own: Results) -> Results | None:
         return own
     recorded = load_chapter(CHAPTER, _KNOWN).get("systems")
     return recorded if isinstance(recorded, Results) else None
+
+
+def short_name(results: Results) -> str:
+    """Name the data of some results without what stands in brackets."""
+    return str(results.dataset["title"]).partition(" (")[0]
+
+
+def lead_title(results: Results, panels: Sequence[Panel]) -> str:
+    """Say in two lines how hits and misses go together, as a test counts them and by the truth."""
+    seen, true = (tau_of(results, panel.x, panel.y).value for panel in panels)
+    return f"{_together(seen)} in the test,\n{_together(true).lower()} by the truth"
+
+
+def _together(tau: float) -> str:
+    if abs(tau) < 0.1:
+        return "Hits and misses unrelated"
+    return "More hits, more misses" if tau > 0 else "More hits, fewer misses"
+
+
+def first_title(results: Results, panels: Sequence[Panel]) -> str:
+    """Say in two lines the taus of P and antiP, of rated items and of all."""
+    among_rated, among_all = (
+        tau_of(results, panel.x, panel.y).value for panel in (panels[0], panels[2])
+    )
+    return (
+        "Orders of systems by hits and by misses:\n"
+        f"$\\tau$ = {among_rated:.2f} of rated items, {among_all:.2f} of all items"
+    )
