@@ -1,4 +1,4 @@
-"""Figures about hits and misses: systems by two metrics, observed and true."""
+"""Figures about hits and misses: systems by two metrics, items by popularity and liking, worlds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from matplotlib.transforms import Bbox
 
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached
 
-__all__ = ["plot_two_metrics"]
+__all__ = [
+    "plot_item_curves",
+    "plot_item_functions",
+    "plot_over_skew",
+    "plot_tau_maps",
+    "plot_two_metrics",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -257,3 +263,212 @@ def _overlap(
     """Count for each candidate the boxes that it would cover; those not yet placed count none."""
     apart = np.abs(candidates[:, None, :] - others[None, :, :]) - (size + sizes[None, :, :]) / 2
     return (apart < 1).all(axis=2).sum(axis=1).astype(float)
+
+
+# -- items -----------------------------------------------------------------------------------------
+
+_CURVES = {
+    "p(train)": ("have it in training", "-"),
+    "p(rel|train)": ("of these like it", "--"),
+    "p(not rel|train)": ("of these do not", ":"),
+}
+
+
+def plot_item_curves(groups: pd.DataFrame, *, title: str) -> Figure:
+    """Plot how popularity and liking fall off over items, and the two optimal orders (Fig. 3).
+
+    Parameters
+    ----------
+    groups
+        Rows of ``panel``, ``x``, ``low``, ``middle`` and ``high``, as
+        :func:`recbias.claims.true_vs_false_positive_disagreement.items.item_groups` makes them.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        Left: three shares of the users, each sorted for itself and divided by its largest, since
+        it is the shapes that are compared. Right: where groups of items that follow each other in
+        one order are in the other; band: the middle 80 % of each group.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.1))
+    colours = sns.color_palette("colorblind")
+    for place, (name, (words, style)) in enumerate(_CURVES.items()):
+        own = groups[groups["panel"] == f"sorted {name}"]
+        left.plot(
+            own["x"], own["middle"] / own["middle"].max(), style, color=colours[place],
+            linewidth=2.4, label=words,
+        )  # fmt: skip
+    left.set(xlabel="items, largest first", ylabel="share of users / largest", ylim=(0, 1.03))
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, columnspacing=1)
+    orders = groups[groups["panel"].str.startswith("place by")]
+    right.plot([0, 1], [0, 1], color="0.6", linewidth=1)
+    right.fill_between(orders["x"], orders["low"], orders["high"], color=colours[0], alpha=0.3)
+    right.plot(orders["x"], orders["middle"], color=colours[0], linewidth=2.4)
+    right.set(xlabel="place, best by hits first", ylabel="place by misses", ylim=(0, 1))
+    for axis in (left, right):
+        axis.set_xlim(0, 1)
+        axis.set_xticks([0, 0.5, 1])
+        axis.xaxis.set_major_formatter(SHORT)
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def plot_item_functions(
+    groups: pd.DataFrame, correlations: Mapping[str, float], *, title: str
+) -> Figure:
+    """Plot what ranks items best by hits and by misses, over popularity and over liking (Fig. 4).
+
+    Parameters
+    ----------
+    groups
+        As for :func:`plot_item_curves`.
+    correlations
+        Pearson's, over items, by panel; panels come in this order, two in a row. Panels are named
+        ``F over X``.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        Medians of groups of items, and bands of their middle 80 %.
+    """
+    n_rows = -(-len(correlations) // 2)
+    figure, axes = plt.subplots(
+        n_rows, 2, figsize=(WIDTH, 0.6 + 2.6 * n_rows), sharex="col", sharey="row", squeeze=False
+    )
+    colours = sns.color_palette("colorblind")
+    for axis, (panel, correlation) in zip(axes.flat, correlations.items(), strict=True):
+        function, _, x = panel.partition(" over ")
+        own = groups[groups["panel"] == panel]
+        colour = colours[1 if "anti" in function else 0]
+        axis.fill_between(own["x"], own["low"], own["high"], color=colour, alpha=0.3)
+        axis.plot(own["x"], own["middle"], "o-", color=colour, markersize=4)
+        axis.set_title(f"r = {correlation:.2f}", fontsize=FONT_SIZE)
+        axis.set(xlabel=_SHARES.get(x, x), ylabel=_FUNCTIONS.get(function, function))
+        for one in (axis.xaxis, axis.yaxis):
+            one.set_major_locator(MaxNLocator(4))
+            one.set_major_formatter(SHORT)
+        axis.label_outer()
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+_SHARES = {"p(train)": "have it in training", "p(rel|train)": "of these like it"}
+_FUNCTIONS = {"f_P": "$f_P$, by hits", "f_antiP": "$f_{antiP}$, by misses"}
+
+
+# -- worlds ----------------------------------------------------------------------------------------
+
+
+def plot_over_skew(
+    found: pd.DataFrame, *, labels: tuple[str, str], level: float, title: str
+) -> Figure:
+    """Plot what becomes of some quantities as popularity is spread less and less evenly.
+
+    Parameters
+    ----------
+    found
+        Rows of ``line``, ``skew``, ``value``, and the ends ``low`` and ``high`` of its 95 %
+        interval.
+    labels
+        Of the two axes.
+    level
+        Where a horizontal line is drawn: what is neither for nor against.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+    """
+    lines = list(dict.fromkeys(found["line"]))
+    figure, axis = plt.subplots(figsize=(WIDTH, 3.6 + 0.2 * len(lines)))
+    colours = sns.color_palette("colorblind")
+    axis.axhline(level, color="0.25", linewidth=1.2)
+    for place, line in enumerate(lines):
+        rows = found[found["line"] == line].sort_values("skew")
+        errors = np.array([rows["value"] - rows["low"], rows["high"] - rows["value"]])
+        axis.errorbar(
+            rows["skew"], rows["value"], yerr=np.maximum(errors, 0), label=line,
+            color=colours[place], marker=_MARKS[place % len(_MARKS)], markersize=7, linewidth=2,
+            linestyle=("-", "--", "-.", ":")[place % 4],
+        )  # fmt: skip
+    axis.set_xticks(sorted(found["skew"].unique()))
+    axis.xaxis.set_major_formatter(SHORT)
+    axis.set(xlabel=labels[0], ylabel=labels[1])
+    figure.legend(loc="outside lower center", ncols=1, frameon=False)
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+_MARKS = "osD^vP"
+
+
+def plot_tau_maps(
+    found: pd.DataFrame, *, places: pd.DataFrame, labels: tuple[str, str], title: str
+) -> Figure:
+    """Plot Kendall's taus over two properties of worlds, a map for each, with data sets on them.
+
+    Parameters
+    ----------
+    found
+        Rows of ``panel`` (a map each, two in a row), ``skew``, ``relation`` and ``value``.
+    places
+        Where data sets are: rows of ``name``, ``skew`` and the ends ``low`` and ``high`` of what
+        the relation may be, the same where it is known.
+    labels
+        Of the axes of skew and of relation.
+    title
+        The message.
+
+    Returns
+    -------
+    Figure
+        Blue is where two orders agree. The black line is at 0. Data sets are numbered, with a key.
+    """
+    panels = list(dict.fromkeys(found["panel"]))
+    n_rows = -(-len(panels) // 2)
+    key = [f"{number}  {name}" for number, name in enumerate(places["name"], 1)]
+    n_columns = _columns_of(key) if key else 1
+    figure, axes = plt.subplots(
+        n_rows, 2, figsize=(WIDTH, 1.5 + 2.6 * n_rows + 0.21 * -(-len(key) // n_columns)),
+        sharex=True, sharey=True, squeeze=False,
+    )  # fmt: skip
+    for axis, panel in zip(axes.flat, panels, strict=False):
+        own = found[found["panel"] == panel]
+        wide = own.pivot_table(index="relation", columns="skew", values="value")
+        mesh = axis.pcolormesh(
+            wide.columns, wide.index, wide, cmap="RdBu", vmin=-1, vmax=1, shading="nearest"
+        )
+        if wide.to_numpy().min() < 0 < wide.to_numpy().max():
+            axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
+        _number_places(axis, places)
+        axis.set(title=panel, xlabel=labels[0], ylabel=labels[1])
+        axis.grid(visible=False)
+        axis.label_outer()
+    bar = figure.colorbar(mesh, ax=axes, location="bottom", shrink=0.8, aspect=40)
+    bar.set_ticks([-1, -0.5, 0, 0.5, 1])
+    bar.set_label("Kendall's $\\tau$")
+    if key:
+        handles = [Line2D([], [], linestyle="none", label=words) for words in key]
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=n_columns, frameon=False,
+            handlelength=0, labelspacing=0.25,
+        )  # fmt: skip
+    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
+    return detached(figure)
+
+
+def _number_places(axis: Axes, places: pd.DataFrame) -> None:
+    """Mark data sets by their number: a point where the relation is known, else a bar."""
+    for number, (skew, low, high) in enumerate(
+        places[["skew", "low", "high"]].itertuples(index=False), 1
+    ):
+        box = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": "black"}
+        if low < high:
+            axis.plot([skew, skew], [low, high], color="black", linewidth=2)
+            box["boxstyle"] = "square,pad=0.15"
+        axis.text(skew, (low + high) / 2, f"{number}", ha="center", va="center", bbox=box, zorder=5)
