@@ -1,7 +1,8 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`); systems in worlds where the truth is known (`worlds`).
+(`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
+these (`points`).
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from recbias.claims.true_vs_false_positive_disagreement.figures import (
     with_truth,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
+from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
@@ -42,7 +44,11 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"worlds": WORLDS, "roles": ROLES}
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
+    "worlds": WORLDS,
+    "roles": ROLES,
+    "points": POINTS,
+}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
 __all__ = [

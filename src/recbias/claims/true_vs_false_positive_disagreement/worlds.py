@@ -50,6 +50,7 @@ __all__ = [
     "agreement_map",
     "roles",
     "systems_in_world",
+    "systems_of_map",
     "worlds",
 ]
 
@@ -138,12 +139,13 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
         "metrics": [parse_metric(text).identity() for text in _OBSERVED],
         "systems": [
             {"name": each.name, **each.identity()}
-            for each in _systems(given["systems"], given["min_rating"])
+            for each in systems_of_map(given["systems"], given["min_rating"])
         ],
     }
 
 
-def _systems(names: Sequence[str], min_rating: float) -> list[System]:
+def systems_of_map(names: Sequence[str], min_rating: float) -> list[System]:
+    """Take systems of the line-up ``mccrs20`` by name; ConfigError if one is not there."""
     known = {system.name: system for system in line_up("mccrs20", min_rating=min_rating)}
     if absent := [name for name in names if name not in known]:
         raise ConfigError(f"no system {absent[0]!r} in mccrs20; there are {', '.join(known)}")
@@ -310,7 +312,7 @@ def _of_kind(
     )  # fmt: skip
     return systems_in_world(
         load_dataset(str(options)),
-        _systems(systems, min_rating),
+        systems_of_map(systems, min_rating),
         min_rating=min_rating,
         split=split,
         judged=judged,
