@@ -483,7 +483,8 @@ def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> I
         verdicts = ["", *verdicts]
     turns = re.search(r"each of (\w+)", changes)
     if not turns:
-        named = [name for name in sets["ten"] if part.startswith(f"For {name}, ")]
+        names = {name for members in sets.values() for name in members}
+        named = [name for name in names if part.startswith(f"For {name}, ")]
         yield Row(claim, part, changes, *(*verdicts, "", "")[:3], turn="".join(named))
         return
     for system in sets[turns[1]]:

@@ -1,20 +1,25 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
-What the experiment is called and shares (`setup`).
+What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
+(`orders`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
+    compared,
     metrics,
     protocols,
 )
 
-FUNCTIONS: Mapping[str, Function] = {}
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_ORDERS,
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {}
@@ -25,6 +30,7 @@ __all__ = [
     "FUNCTIONS",
     "SIMULATIONS",
     "combined",
+    "compared",
     "metrics",
     "protocols",
 ]
