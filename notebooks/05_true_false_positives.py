@@ -97,6 +97,7 @@ from myst_nb import glue
 from recbias import Grid, line_up, plotting, run
 from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import true_vs_false_positive_disagreement as chapter
+from recbias.claims.true_vs_false_positive_disagreement import figures
 from recbias.claims.systems import published_split, relevance_threshold
 from recbias.recommenders import with_seeds
 
@@ -244,11 +245,11 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
-known = chapter.with_truth(measured)
-panels = chapter.panels_of("truth", cutoff, data=chapter.short_name(known))
-found = chapter.systems_by_two(known, panels)
-shown = {"axes": chapter.panel_axes(known, panels), "title": chapter.lead_title(known, panels)}
-figure = plotting.plot_two_metrics(found, names=chapter.NAMED, **shown)
+known = figures.with_truth(measured)
+panels = figures.panels_of("truth", cutoff, data=figures.short_name(known))
+found = figures.systems_by_two(known, panels)
+shown = {"axes": figures.panel_axes(known, panels), "title": figures.lead_title(known, panels)}
+figure = plotting.plot_two_metrics(found, names=figures.NAMED, **shown)
 glue("fig_lead", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -257,10 +258,10 @@ glue("fig_lead", figure, display=False)
 # In the paper's first figure each system stands four times.
 
 # %% tags=["hide-input"]
-panels = chapter.panels_of("first", cutoff)
-found = chapter.systems_by_two(measured, panels)
-shown = {"axes": chapter.panel_axes(measured, panels)}
-figure = plotting.plot_two_metrics(found, title=chapter.first_title(measured, panels), **shown)
+panels = figures.panels_of("first", cutoff)
+found = figures.systems_by_two(measured, panels)
+shown = {"axes": figures.panel_axes(measured, panels)}
+figure = plotting.plot_two_metrics(found, title=figures.first_title(measured, panels), **shown)
 glue("fig_two_counts", figure, display=False)
 HTML(plotting.downloads(figure, found.set_index("system"), "figure-1"))
 

@@ -1,24 +1,16 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
-these (`points`).
+(`orders`); what is checked on data (`checks`): metrics (`metric_checks`) and variables
+(`variables`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
+these (`points`). What the page shows of all that: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
-from recbias.claims.true_vs_false_positive_disagreement.figures import (
-    NAMED,
-    first_title,
-    lead_title,
-    panel_axes,
-    panels_of,
-    short_name,
-    systems_by_two,
-    with_truth,
-)
+from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
@@ -54,21 +46,14 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 __all__ = [
     "CHAPTER",
     "FUNCTIONS",
-    "NAMED",
     "SIMULATIONS",
     "SYSTEMS",
     "agreement_map",
     "combined",
     "compared",
-    "first_title",
-    "lead_title",
+    "false_positive_checks",
     "metrics",
-    "panel_axes",
-    "panels_of",
     "protocols",
-    "short_name",
-    "systems_by_two",
     "systems_in_world",
     "truth_of",
-    "with_truth",
 ]
