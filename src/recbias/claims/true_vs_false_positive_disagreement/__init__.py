@@ -1,7 +1,8 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`).
+(`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
+these (`points`).
 """
 
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
+from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
@@ -16,21 +18,37 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     metrics,
     protocols,
 )
+from recbias.claims.true_vs_false_positive_disagreement.worlds import (
+    OF_WORLDS,
+    ROLES,
+    SYSTEMS,
+    WORLDS,
+    agreement_map,
+    systems_in_world,
+)
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_ORDERS,
+    **OF_WORLDS,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {}
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
+    "worlds": WORLDS,
+    "roles": ROLES,
+    "points": POINTS,
+}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
 __all__ = [
     "CHAPTER",
     "FUNCTIONS",
     "SIMULATIONS",
+    "SYSTEMS",
+    "agreement_map",
     "combined",
     "compared",
     "metrics",
     "protocols",
+    "systems_in_world",
 ]
