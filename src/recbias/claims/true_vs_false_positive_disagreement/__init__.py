@@ -9,6 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.figures import (
+    NAMED,
+    first_title,
+    lead_title,
+    panel_axes,
+    panels_of,
+    short_name,
+    systems_by_two,
+    with_truth,
+)
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
@@ -17,6 +27,7 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     compared,
     metrics,
     protocols,
+    truth_of,
 )
 from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     OF_WORLDS,
@@ -43,12 +54,21 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 __all__ = [
     "CHAPTER",
     "FUNCTIONS",
+    "NAMED",
     "SIMULATIONS",
     "SYSTEMS",
     "agreement_map",
     "combined",
     "compared",
+    "first_title",
+    "lead_title",
     "metrics",
+    "panel_axes",
+    "panels_of",
     "protocols",
+    "short_name",
+    "systems_by_two",
     "systems_in_world",
+    "truth_of",
+    "with_truth",
 ]

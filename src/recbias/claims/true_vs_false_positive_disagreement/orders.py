@@ -107,6 +107,16 @@ def off_line(evidence: Evidence, record: Record) -> float:
     return float(np.abs(found[0] + found[1] - whole).max())
 
 
+def off_slope(evidence: Evidence, record: Record) -> float:
+    """Find by how much the sum of two quantities differs between systems, which a slope of -1 bars.
+
+    The sum itself is short of 1 by the share of users who have a value under the protocol, 0, but
+    no list.
+    """
+    found = np.array([[each.value for each in row] for row in _by_term(evidence, record)])
+    return float(np.ptp(found[0] + found[1]))
+
+
 def explained_by_line(evidence: Evidence, record: Record) -> Quantity:
     """Compute the share of a quantity's variance over systems that a line in another explains."""
     x, y = _by_term(evidence, record)
@@ -144,12 +154,21 @@ def systems_above(evidence: Evidence, record: Record) -> Quantity:
 
     The interval holds every count that the differences allow which are not resolved.
     """
+    return _beyond(evidence, record, 1)
+
+
+def systems_below(evidence: Evidence, record: Record) -> Quantity:
+    """Count the systems that have less of it; the interval is that of `systems_above`."""
+    return _beyond(evidence, record, -1)
+
+
+def _beyond(evidence: Evidence, record: Record, side: int) -> Quantity:
     first, mark = record.of
     bar = evidence.quantity(mark)
     names = [name for name in evidence.systems(record) if name != mark.system]
     differences = [evidence.quantity(first, system=name) - bar for name in names]
-    values = np.array([each.value for each in differences])
-    signs = resolved_signs(values, _replicates(differences))
+    values = side * np.array([each.value for each in differences])
+    signs = resolved_signs(values, side * _replicates(differences))
     limits = (float(np.count_nonzero(signs > 0)), float(np.count_nonzero(signs >= 0)))
     return Quantity(float(np.count_nonzero(values > 0)), None, limits=limits)
 
@@ -213,9 +232,11 @@ OF_ORDERS: Mapping[str, Function] = {
     "explained_by_line": explained_by_line,
     "mean_of_systems": mean_of_systems,
     "off_line": off_line,
+    "off_slope": off_slope,
     "significant_ratio": significant_ratio,
     "smallest_tau": smallest_tau,
     "systems_above": systems_above,
+    "systems_below": systems_below,
     "tau_difference": tau_difference,
     "tau_p": tau_p,
 }

@@ -1,0 +1,380 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # More hits or fewer misses: does it matter which one you count?
+#
+# A list of ten holds items that a user likes, *hits*, and items that the user dislikes, *misses*. A good
+# recommender gives many of the one and few of the other. So it should not matter which one a test
+# counts. Here are sixteen systems, counted both ways: by the ratings that users chose to give, and by
+# ratings of songs that were drawn at random.
+#
+# ```{glue:figure} fig_lead
+# :name: fig-lead
+# :alt: Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, points rise together; in the right one, of ratings of random items, they fall.
+#
+# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten. Left:
+# as a test on observed ratings counts them. Right: the same lists' kind, judged by ratings that users
+# did not choose. Grey: 95 % intervals over users. $\tau$ is Kendall's: 1 where both counts order the
+# systems alike, so that more hits go with *more* misses, -1 where they go with fewer.
+# ```
+#
+# - **By the truth it does not matter.**
+#   :::{finding} own/CM-TRUE-TAU
+#   holds: Judged by songs drawn at random, systems with more hits have fewer misses:
+#     $\tau$ = {value:.2f} on CM100k.
+#   refuted: -
+#   open: Judged by songs drawn at random, systems with more hits tend to have fewer misses:
+#     $\tau$ = {value:.2f} on CM100k ({low:.2f} to {high:.2f}).
+#   :::
+# - **In a test it does.**
+#   :::{finding} own/CM-OBSERVED-TAU
+#   holds: Judged by what users chose to rate, those with more hits have *more* misses:
+#     $\tau$ = {value:.2f}. Who counts hits, and who counts misses, chooses another winner.
+#   refuted: -
+#   open: Judged by what users chose to rate, those with more hits tend to have *more* misses:
+#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}). Who counts hits, and who counts misses, chooses
+#     another winner.
+#   :::
+#   :::{finding} MCCRS20-F1-BL/1
+#   holds: On the ratings of this page it is {value:.2f} ({low:.2f} to {high:.2f}).
+#   refuted: On the ratings of this page it is another one, {value:.2f} ({low:.2f} to {high:.2f}).
+#   open: On the ratings of this page it is {value:.2f} ({low:.2f} to {high:.2f}).
+#   :::
+# - **One of them misleads.**
+#   :::{finding} own/CM-P-TRUE
+#   holds: On CM100k it is the count of misses: by hits, test and truth order the systems with
+#     $\tau$ = {value:.2f},
+#   refuted: -
+#   open: On CM100k it is rather the count of misses: by hits, test and truth order the systems with
+#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}),
+#   :::
+#   :::{finding} own/CM-ANTIP-TRUE
+#   holds: by misses with {value:.2f}.
+#   refuted: by misses with {value:.2f}.
+#   open: by misses with {value:.2f} ({low:.2f} to {high:.2f}).
+#   :::
+# - **It is not always the same one.**
+#   :::{finding} TOIS21-SYN/2
+#   holds: In worlds where people like what is popular *less*, misses order systems as the truth does
+#     ($\tau$ at least {value:.2f}),
+#   refuted: In worlds where people like what is popular *less*, misses do not order systems as the truth
+#     does, either ($\tau$ down to {value:.2f}),
+#   open: -
+#   :::
+#   :::{finding} TOIS21-SYN/1
+#   holds: and hits mislead (at most {value:.2f}).
+#   refuted: and hits need not mislead (up to {value:.2f}).
+#   open: -
+#   :::
+#
+# {cite:t}`MCCRS20` found this and explained it; {cite:t}`TOIS21` extend it. This chapter repeats both
+# papers, and then asks what a reader with ratings of their own needs to know: [how many random
+# judgments](#sec-how-many) tell which system is better, and [which metric to
+# trust](#sec-which-to-trust) where there are none.
+
+# %% [markdown] tags=["general"]
+# **After this chapter you can**
+# - say why hits and misses must agree where everything is judged, and need not where little is;
+# - derive the best ranking for everybody by either count, and see from two items why they are opposed;
+# - tell an observed value from a true one, and say what would have to be known to tell them apart;
+# - decide which of the two counts to report for data of your own, or that the data cannot tell.
+
+# %% tags=["hide-input", "remove-output"]
+from IPython.display import HTML, Markdown
+from myst_nb import glue
+
+from recbias import Grid, line_up, plotting, run
+from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import true_vs_false_positive_disagreement as chapter
+from recbias.claims.systems import published_split, relevance_threshold
+from recbias.recommenders import with_seeds
+
+# %% tags=["parameters"]
+dataset: str = "ml-1m"
+min_rating: float | None = None  # 0 to 1000: smallest liked rating; none = top of the scale - 1
+cutoff: int = 10  # 1 to 1000: length n of the lists
+split: str | None = None  # none = the published folds, else k-fold 5
+systems: str = "mccrs20"  # one of mccrs20, modern: line-up of systems
+seed: int = 1  # 0 to 1000000
+n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
+workers: int = 2  # 1 to 64: processes; results do not depend on them
+
+# %% tags=["remove-cell"]
+plotting.use_book_style()
+min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
+split = split or published_split(dataset)
+n_seeds = n_seeds or seeds.training_seeds(dataset)
+truth = chapter.truth_of(dataset)
+glue("min_rating", f"{min_rating:g}", display=False)
+glue("cutoff", f"{cutoff}", display=False)
+
+# %% [markdown] tags=["general"]
+# ## What the paper says
+#
+# Call an item that user $u$ likes *relevant*, one that they dislike *non-relevant*. A rating of
+# {glue:text}`min_rating` or more says liking, a lower one says the opposite, and **no rating says
+# nothing**. Then the first $n$ items of a list are of three kinds,
+#
+# $$\underbrace{P@n}_{\text{hits}/n}+\underbrace{antiP@n}_{\text{misses}/n}+
+# \underbrace{\text{unrated}@n}_{\text{nobody knows}}=1 .$$
+#
+# Divide the same counts by all that could be found, and they are called recall and fallout
+# ([definitions](#sec-metrics)). Where everything in a list is rated, $antiP=1-P$ and nothing is to be
+# said. Where nine of ten items are unrated, either can go up without the other going down.
+#
+# **What would be best for everybody?** The paper asks it of rankings that are the same for all users,
+# since there it has an answer. By $p(train|i)$ it means the share of users with a training rating of item
+# $i$, by $p(rel|train,i)$ the share of those ratings that say liking. A user is shown the first item that
+# they do not have in training. The true value of $P@1$ is largest if items are sorted by (Eq. 1), the
+# observed one by (Eq. 2):
+#
+# $$f_P^{true}(i)=p(rel|\neg train,i)\,,\qquad
+# f_P^{obs}(i)=\frac{p(train|i)}{1-p(train|i)}\;p(rel|train,i)\,.$$
+#
+# For $antiP@1$, where less is better, a minus sign comes in (Eqs. 3 and 4):
+#
+# $$f_{antiP}^{true}(i)=p(rel|\neg train,i)-1\,,\qquad
+# f_{antiP}^{obs}(i)=-\frac{p(train|i)}{1-p(train|i)}\,\bigl(1-p(rel|train,i)\bigr)\,.$$
+#
+# *True* values: both are in the same order, so that the two metrics have one and the same best ranking,
+# whatever is popular. *Observed* values: the odds of being rated stand in both, and **multiply a positive
+# number in one, and a negative one in the other**. Being popular moves an item up by hits, and down by
+# misses.
+#
+# **When does that decide?** When popularity differs more than liking does. For two items $a$ and $b$
+# and a function $f\ge 0$, the paper calls *steepness* (Eq. 5)
+#
+# $$\frac{|f(a)-f(b)|}{\max(f(a),f(b))}\,.$$
+#
+# Its lemma: the two observed optima order $a$ and $b$ in opposite ways exactly if the odds of being rated
+# are steeper than $p(rel|train,\cdot)$ and opposed to it, or steeper than its complement and opposed to
+# that. (Ties are not covered: [E20](#err-e20).) In words: if one item is much more popular than
+# another, it takes a large difference in liking for both metrics to put the same one first.
+#
+# ### The claims
+#
+# Every assertion that can be measured has a criterion, written down before the result that it judges
+# and locked by a hash. {cite:t}`TOIS21` is not at hand, so that its claims are paraphrases of what
+# its authors published beside it.
+
+# %% tags=["hide-input"]
+HTML(pages.claims_of("true vs false positive disagreement"))
+
+# %% [markdown]
+# ## Predict before measuring
+#
+# Three questions. Commit yourself first.
+#
+# ::::{predict} Of each system's list only those items are kept that the user rated in the test, and hits and misses are counted among the first ten of them. System A has more hits than system B. Has it fewer misses?
+# - yes, always
+# - mostly
+# - that says nothing about misses
+#
+# Always, if each list is divided by the items that are left in it: what is not a hit is a miss then.
+# :::{finding} MCCRS20-F1-TL/2
+# holds: Here $\tau$ is {value:.2f}.
+# refuted: Here $\tau$ is {value:.2f}, since lists of different lengths were averaged.
+# open: -
+# :::
+# ::::
+#
+# ::::{predict} Now the whole catalogue is ranked. System A has more hits among its first ten than system B. Has it fewer misses, too?
+# - mostly, as a better recommender should
+# - as often as not
+# - mostly it has more of them
+#
+# :::{finding} MCCRS20-F1-BL/1
+# holds: Mostly it has more of them: $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}).
+# refuted: Not mostly more of them: $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}).
+# open: That is open here: $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}).
+# :::
+# {numref}`fig-two-counts` has all systems.
+# ::::
+#
+# ::::{predict} What share of these lists' items has the user rated in the test?
+# - more than half
+# - about a third
+# - less than a fifth
+#
+# :::{finding} own/JUDGED-SHARE
+# holds: {value}, averaged over all systems: of the rest nobody knows whether it is a hit or a miss.
+# refuted: {value}, averaged over all systems: lists of these data are better known than most.
+# open: {value}, averaged over all systems.
+# :::
+# ::::
+
+# %% [markdown] tags=["general"]
+# ## The experiment
+#
+# The sixteen systems of the paper, as their authors ran them ([how we know](#sec-systems)), are trained
+# on each fold, and each list is counted three ways: *full*, from the whole catalogue; *condensed*, its
+# rated items only; and where ratings of random items exist, *true*, by those.
+
+# %%
+asked, tests = chapter.protocols(min_rating, truth=truth)
+metrics = chapter.metrics(cutoff, asked)
+measured = run(
+    Grid(
+        dataset,
+        with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
+        asked,
+        metrics,
+        split=split,
+        seed=seed,
+        tests=tests,
+        replicates=chapter.combined(metrics),
+        compare=chapter.compared(cutoff),
+    ),
+    workers=workers,
+    record="05_true_false_positives/systems",
+)
+
+# %% tags=["hide-input"]
+Markdown(pages.data_line(measured))
+
+# %% tags=["hide-input", "remove-output"]
+known = chapter.with_truth(measured)
+panels = chapter.panels_of("truth", cutoff, data=chapter.short_name(known))
+found = chapter.systems_by_two(known, panels)
+shown = {"axes": chapter.panel_axes(known, panels), "title": chapter.lead_title(known, panels)}
+figure = plotting.plot_two_metrics(found, names=chapter.NAMED, **shown)
+glue("fig_lead", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ### Hits against misses, condensed and full
+#
+# In the paper's first figure each system stands four times.
+
+# %% tags=["hide-input"]
+panels = chapter.panels_of("first", cutoff)
+found = chapter.systems_by_two(measured, panels)
+shown = {"axes": chapter.panel_axes(measured, panels)}
+figure = plotting.plot_two_metrics(found, title=chapter.first_title(measured, panels), **shown)
+glue("fig_two_counts", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("system"), "figure-1"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_two_counts
+# :name: fig-two-counts
+# :alt: Four panels of systems: precision against anti-precision and recall against fallout, of rated items only and of all items.
+#
+# The paper's Figure 1. Above: rated items only, hits and misses divided by the rated items of a list, as
+# the authors do; below: all items. Systems are numbered by recall. Grey: 95 % intervals over users.
+# Diamonds: the values that the authors published, where the data are theirs.
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-C-UNRATED/1
+# holds: {value} of the items of the average list have no rating.
+# refuted: {value} of the items of the average list have no rating; the paper has another share.
+# open: -
+# :::
+# :::{finding} MCCRS20-F1-BL/3
+# holds: From rated items to all items $\tau$ turns its sign, by {value:.2f}: what was one metric in two
+#   forms became two metrics that contradict each other.
+# refuted: From rated items to all items $\tau$ does not turn its sign.
+# open: Whether $\tau$ turns its sign from rated items to all items is open.
+# :::
+# :::{finding} MCCRS20-F1-BR/1
+# holds: Recall and fallout do the same ($\tau$ = {value:.2f}).
+# refuted: Recall and fallout do not do the same ($\tau$ = {value:.2f}).
+# open: Of recall and fallout that is open ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
+# :::
+#
+# Why not condense, then? Because the task is another one: a system is asked for ten items out of the
+# catalogue, and not to sort what the user has rated.
+# :::{finding} MCCRS20-C-CONDLOSS/1
+# holds: And because differences shrink: the median effect size of a pair of systems is {value} that of
+#   full lists.
+# refuted: Differences do not shrink much, though: the median effect size of a pair of systems is
+#   {value} that of full lists.
+# open: The median effect size of a pair of systems is {value} that of full lists ({low} to {high}).
+# :::
+# :::{finding} MCCRS20-C-CONDLOSS/2
+# holds: Of the pairs that full lists tell apart, condensed ones tell {value} as many.
+# refuted: Condensed lists tell {value} as many pairs apart as full ones do.
+# open: -
+# :::
+
+# %% tags=["hide-input"]
+# HTML(chapter.published_columns(measured))
+
+# %% [markdown] tags=["general"]
+# ## The best ranking for everybody, by either count
+#
+# Equations 2 and 4 can be run: both need nothing but counts of training ratings. They stand here beside
+# the other rankings that are the same for everybody.
+#
+# ::::{predict} Which items come first in the ranking that is best for observed anti-precision?
+# - those that nearly everybody likes
+# - those that few people know, and nobody has disliked
+# - a mixture
+#
+# Those that nobody disliked in training. All of them are tied at 0, whatever their number of ratings;
+# next come those with a single dislike. Popular items come last: somebody always dislikes them.
+# ::::
+
+# %%
+asked, tests = chapter.protocols(min_rating, truth=truth)
+metrics = chapter.metrics(cutoff, asked)
+optimal = run(
+    Grid(
+        dataset,
+        with_seeds(line_up("optimal", min_rating=min_rating), n_seeds),
+        asked,
+        metrics,
+        split=split,
+        seed=seed,
+        tests=tests,
+        replicates=chapter.combined(metrics),
+    ),
+    workers=workers,
+    record="05_true_false_positives/optimal",
+)
+
+# %% [markdown]
+# OPTIMAL TABLE AND FINDINGS
+
+# %% [markdown] tags=["general"]
+# ## Two items are enough
+#
+# The paper's Figure 2 has three examples of two items. Ten users; half of them are in training, half are
+# asked in the test, where the same happens again. A list shows one item after the other.
+
+# %% [markdown] tags=["general"]
+# ### All pairs of items
+#
+# How often does it happen on data? The two optimal rankings can be compared on *every* pair of items.
+
+# %% [markdown] tags=["general"]
+# ## Observed and true
+#
+# So the count of misses and that of hits must contradict each other, as long as popularity is steep.
+# Which of them is right? That takes a test in which it is not the users who choose what they rate.
+
+# %% [markdown] tags=["general"]
+# ## Verdicts
+
+# %%
+results = {"systems": measured, "optimal": optimal}
+verdicts = judge_chapter("true vs false positive disagreement", results)
+HTML(verdict_cards(verdicts))
+
+# %% tags=["remove-cell"]
+state("true vs false positive disagreement", results, verdicts)
+
+# %% [markdown] tags=["general"]
+# A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
+# **is open** if it lies on both. **Yes**: all parts hold. **No**: some are refuted and none holds.
+# **Partly**: some hold and some are refuted. **Undecided**: none is refuted, some are open.
