@@ -18,7 +18,11 @@ from recbias.claims.quantities import order_tau
 from recbias.claims.seeds import training_seeds
 from recbias.claims.systems import published_split
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER, protocols
-from recbias.claims.true_vs_false_positive_disagreement.worlds import WORLDS, systems_of_map
+from recbias.claims.true_vs_false_positive_disagreement.worlds import (
+    WORLDS,
+    systems_of_map,
+    truth_sample,
+)
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.errors import ConfigError
 from recbias.experiment import run
@@ -136,4 +140,4 @@ def _truth(dataset: Dataset, judged: float) -> str:
         return "unbiased"
     if dataset.truth is None:
         raise ConfigError(f"{dataset.name} has neither truth nor an unbiased part")
-    return f"truth sample={max(1, round(judged * dataset.ratings.n_items))}"
+    return str(truth_sample(dataset, judged))
