@@ -94,7 +94,7 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, plotting, run
+from recbias import Grid, line_up, makers, plotting, run
 from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import true_vs_false_positive_disagreement as chapter
 from recbias.claims.true_vs_false_positive_disagreement import figures
@@ -344,31 +344,237 @@ optimal = run(
     record="05_true_false_positives/optimal",
 )
 
+# %%
+record = "05_true_false_positives/optima"
+given = {"min_rating": min_rating, "split": split, "seed": seed}
+over_ties = {**given, "cutoff": cutoff, "truth": truth}
+optima = makers.run_maker(record, dataset, parameters=over_ties, record=record)
+
+# %% tags=["hide-input"]
+Markdown(tables.optima_table(optima, optimal, cutoff=cutoff))
+
 # %% [markdown]
-# OPTIMAL TABLE AND FINDINGS
+# :::{finding} MCCRS20-C-BOUND/1
+# holds: Each of the two is the best of them by its own count.
+# refuted: They are not the best of them by their own counts, since they are estimated from training
+#   ratings and made for the first place, not for ten.
+# open: Whether each of the two is the best of them by its own count, is open.
+# :::
+# :::{finding} MCCRS20-C-BOUND/3
+# holds: Popularity comes close to the best by hits: {value} of its precision.
+# refuted: Popularity stays away from the best by hits: it has {value} of its precision.
+# open: -
+# :::
+# :::{finding} MCCRS20-C-FLIP/2
+# holds: The best by misses is the worst by hits: what nobody dislikes is, mostly, what nobody rated.
+# refuted: -
+# open: -
+# :::
+# :::{finding} MCCRS20-C-PERS/1
+# holds: A system that knows its users may do better than any ranking for everybody: the best has {value}
+#   the precision of the optimum.
+# refuted: No system that knows its users does better than the optimum.
+# open: -
+# :::
+# :::{finding} MCCRS20-C2/5
+# holds: Popularity is among the worst systems by misses, and what counting misses rewards is to list
+#   what few people rate.
+# refuted: Popularity is not among the worst systems by misses here.
+# open: -
+# :::
+
+# %% tags=["hide-input"]
+Markdown(chapter.optima_sentence(optima))
+
+# %% [markdown] tags=["general"]
+# That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
+# its file names first, which tend to be popular, and another draws lots. A value of nearly nothing then
+# says what the file was sorted by. On the page of [the systems](#sec-tie-rule) there is a world in which
+# a third of the users liked nothing and the popular is liked less: there such lists, which nobody
+# recommended, decide the false-positive values of trained systems.
 
 # %% [markdown] tags=["general"]
 # ## Two items are enough
 #
-# The paper's Figure 2 has three examples of two items. Ten users; half of them are in training, half are
-# asked in the test, where the same happens again. A list shows one item after the other.
+# Why are the two optima opposed? The paper's Figure 2 shows it on two items. There are ten users; five of
+# them have rated in training what the table says, and the other five rate the same way in the test.
+
+# %%
+simulated = {}
+for name, asked in chapter.SIMULATIONS.items():
+    record = f"05_true_false_positives/{name}"
+    simulated[name] = makers.run_maker(record, None, parameters=asked, record=record)
+
+# %% tags=["hide-input"]
+Markdown(tables.examples_table(simulated["examples"]))
 
 # %% [markdown] tags=["general"]
+# *Better* is the list that the metric prefers, with what the lists *a, b* and *b, a* score.
+#
+# 1. Item *a* is better known, and liked a little more. The odds are steeper than either share. By hits
+#    *a* comes first. It has more misses as well, because more people rate it, so that by misses *b* does.
+# 2. Nobody likes *b*. Misses prefer it all the same, because hardly anybody rates it.
+# 3. *a* is little better known than *b*, and liked far more: the one case of agreement.
+#
 # ### All pairs of items
 #
-# How often does it happen on data? The two optimal rankings can be compared on *every* pair of items.
+# Which example are real items like? The optimal rankings can be compared on *every* pair.
+#
+# ::::{predict} Of all pairs of items, what share do the two optimal rankings put in opposite orders?
+# - about a tenth: the steep cases
+# - about half
+# - more than seven tenths
+#
+# :::{finding} own/PAIRS-DISAGREE
+# holds: {value}. Example 3 is the exception.
+# refuted: {value}, fewer than in the paper.
+# open: -
+# :::
+# ::::
+
+# %%
+of_items = {}
+for name in ("pairs", "items", "item_groups"):
+    record = f"05_true_false_positives/{name}"
+    of_items[name] = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %% tags=["hide-input"]
+Markdown(tables.pairs_table(of_items["pairs"]))
+
+# %% [markdown] tags=["general"]
+# The paper's Table 1: shares of all pairs of items, means over the training folds. Bold: the optimal
+# rankings disagree on most of them. Most of the printed table is lost; two shares stand in the text.
+
+# %% tags=["hide-input"]
+items, groups = of_items["items"], of_items["item_groups"].frame
+figure = plotting.plot_item_curves(groups, title=tables.curves_title(items))
+glue("fig_curves", figure, display=False)
+HTML(plotting.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_curves
+# :name: fig-curves
+# :alt: Left, three falling curves over items: the share of users who have an item in training, and the shares of these who like it and who do not. Right, the place of items in one optimal ranking against that in the other.
+#
+# The paper's Figure 3, first training fold. Left: each share sorted for itself and divided by its
+# largest, so that shapes can be compared. Right: a point on the grey line would have the same place in both
+# optimal rankings. Band: the middle 80 % of a group of items.
+# ```
+
+# %% tags=["hide-input"]
+correlated = tables.correlations(items)
+figure = plotting.plot_item_functions(groups, correlated, title=tables.functions_title(items))
+glue("fig_functions", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_functions
+# :name: fig-functions
+# :alt: Four panels: what ranks items best by hits, and by misses, against the share of users who have them in training and the share of these who like them.
+#
+# The paper's Figure 4: the functions of Eqs. 2 and 4 over popularity (left) and over liking (right), with
+# Pearson's correlation over items. Medians of groups of items; band: their middle 80 %.
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-F3/4
+# holds: Popularity falls off far more abruptly than liking: its Gini coefficient is {value} as large.
+# refuted: Popularity does not fall off far more abruptly than liking: its Gini coefficient is {value} as
+#   large.
+# open: -
+# :::
+# :::{finding} MCCRS20-F4/4
+# holds: In both functions it outweighs liking,
+# refuted: It does not outweigh liking in both functions,
+# open: Whether it outweighs liking in both functions is open,
+# :::
+# :::{finding} MCCRS20-F4/1
+# holds: with a correlation of {value:.2f} in that of misses: the more people know an item, the further
+#   down it goes.
+# refuted: with a correlation of {value:.2f} in that of misses.
+# open: with a correlation of {value:.2f} in that of misses.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### How flat would popularity have to be?
+#
+# The paper's third conclusion: only if popularity were unusually flat could the two optima agree. Worlds
+# tell, in which popularity is spread more and more unevenly, and is related to liking or not.
+
+# %% tags=["hide-input"]
+found = tables.flat_courses(simulated)
+labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
+shown = {"labels": labels, "level": 0.5, "title": tables.flat_title(found)}
+figure = plotting.plot_over_skew(found, **shown)
+glue("fig_flat", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "conclusion-3"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_flat
+# :name: fig-flat
+# :alt: Share of the pairs of items that the two optimal rankings put in opposite orders, over the skew of popularity, a line for each of three relations of popularity and liking.
+#
+# Share of all pairs of items on which the two optimal rankings disagree, in worlds of the size of
+# MovieLens 100K. Whiskers: 95 % intervals over worlds (Student's t).
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-C3/2
+# holds: It would have to be flat indeed: where all items are as popular they disagree on {value} of the
+#   pairs.
+# refuted: Even where all items are as popular they disagree on {value} of the pairs.
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # ## Observed and true
 #
-# So the count of misses and that of hits must contradict each other, as long as popularity is steep.
-# Which of them is right? That takes a test in which it is not the users who choose what they rate.
+# So hits and misses have to contradict each other wherever popularity is steep. Which of them is right?
+# That takes judgments that users did not choose to give: of CM100k, Coat and Yahoo! R3 a part was rated
+# for items that were drawn at random, and of a simulated world all is known.
+
+# %% tags=["hide-input"]
+panels = figures.panels_of("each", cutoff)
+found = figures.systems_by_two(known, panels)
+shown = {"axes": figures.panel_axes(known, panels), "title": figures.each_title(known, panels)}
+figure = plotting.plot_two_metrics(found, **shown)
+glue("fig_each", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("system"), "figure-6"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_each
+# :name: fig-each
+# :alt: Two panels of systems, observed against true precision and observed against true anti-precision.
+#
+# The paper's Figure 6: each count against its own truth. A metric that can be trusted has its systems on
+# a rising line. Numbers from the most hits (true) down. Where the data of this page have no such judgments,
+# CM100k is shown.
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-F6-P/1
+# holds: On the data of this page observed precision orders systems nearly as the truth does
+#   ($\tau$ = {value:.2f}),
+# refuted: On the data of this page observed precision does not order systems as the truth does
+#   ($\tau$ = {value:.2f}),
+# open: On the data of this page, whether observed precision orders systems as the truth does is open
+#   ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}),
+# :::
+# :::{finding} MCCRS20-F6-antiP/1
+# holds: and observed anti-precision orders them the wrong way round ($\tau$ = {value:.2f}).
+# refuted: and observed anti-precision does not order them the wrong way round ($\tau$ = {value:.2f}).
+# open: and of observed anti-precision it is open ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
+# :::
+# :::{finding} MCCRS20-C-WHICH/2
+# holds: One of the two is right, and only one.
+# refuted: It is not so that one of the two is right, and only one.
+# open: Whether only one of the two is right is open.
+# :::
 
 # %% [markdown] tags=["general"]
 # ## Verdicts
 
 # %%
-results = {"systems": measured, "optimal": optimal}
+results = {"systems": measured, "optimal": optimal, "optima": optima, **of_items}
 verdicts = judge_chapter("true vs false positive disagreement", results)
 HTML(verdict_cards(verdicts))
 

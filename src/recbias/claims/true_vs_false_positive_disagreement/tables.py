@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from recbias.claims.ledger import claims
-from recbias.claims.pages import markdown_table
+from recbias.claims.pages import interval_text, markdown_table, plain
 from recbias.claims.quantities import over_worlds
+from recbias.claims.true_vs_false_positive_disagreement.optima import OBSERVED, optima_rows
 from recbias.claims.true_vs_false_positive_disagreement.pairs import (
     ALL,
     FOLDS,
@@ -16,6 +17,7 @@ from recbias.claims.true_vs_false_positive_disagreement.pairs import (
     reading_rows,
 )
 from recbias.claims.true_vs_false_positive_disagreement.worlds import agreement_map
+from recbias.experiment import Results
 from recbias.makers import Table
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "functions_title",
     "maps_of",
     "maps_title",
+    "optima_table",
     "pairs_table",
     "places_on_map",
 ]
@@ -157,6 +160,46 @@ def functions_title(items: Table) -> str:
         "What ranks items best goes with popularity:\n"
         f"r = {hits:.2f} by hits and {misses:.2f} by misses"
     )
+
+
+def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
+    """List the rankings for everybody by hits and misses, the best by hits first.
+
+    Parameters
+    ----------
+    optima
+        As :func:`recbias.claims.true_vs_false_positive_disagreement.optima.optima` makes it.
+    measured
+        Of the line-up ``optimal``.
+    cutoff
+        Length of the lists.
+
+    Returns
+    -------
+    str
+        Markdown: values with their 95 % intervals over users; of rankings by training ratings what
+        other orders of ties would give, at least and at most; and what was published.
+    """
+    rows = optima_rows(optima, dataset=str(measured.dataset["name"]), cutoff=cutoff)
+    rows = rows[rows["side"] == OBSERVED].set_index(["ranking", "metric"])
+    published = bool(rows["published"].notna().any())
+    metrics = ("P", "antiP")
+    order = sorted(measured.systems, key=lambda name: -measured[name, "full", f"P@{cutoff}"].value)
+    body = []
+    for name in order:
+        cells = [plain(name)]
+        for metric in metrics:
+            found = measured[name, "full", f"{metric}@{cutoff}"]
+            cells.append(f"{found.value:.5f} ({interval_text(found, '.5f')})")
+            known = (name, metric) in rows.index
+            row = rows.loc[(name, metric)] if known else None
+            cells.append("" if row is None else f"{row['least']:.2g} to {row['most']:.2g}")
+            if published:
+                cells.append("" if row is None else f"{row['published']:.5g}")
+        body.append(cells)
+    columns = ("{}@" + str(cutoff), "{}, any order of ties", *(["{}, published"] * published))
+    head = ("ranking", *(column.format(metric) for metric in metrics for column in columns))
+    return markdown_table(head, body)
 
 
 # -- worlds ----------------------------------------------------------------------------------------
