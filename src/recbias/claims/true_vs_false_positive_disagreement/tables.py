@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
-from recbias.claims.ledger import claims
 from recbias.claims.pages import interval_text, markdown_table, plain
-from recbias.claims.quantities import over_worlds
 from recbias.claims.true_vs_false_positive_disagreement.optima import OBSERVED, optima_rows
-from recbias.claims.true_vs_false_positive_disagreement.pairs import (
-    ALL,
-    FOLDS,
-    chosen_pairs,
-    reading_rows,
-)
 from recbias.claims.true_vs_false_positive_disagreement.worlds import agreement_map
 from recbias.experiment import Results
 from recbias.makers import Table
@@ -23,110 +13,12 @@ from recbias.makers import Table
 __all__ = [
     "correlations",
     "curves_title",
-    "examples_table",
-    "flat_courses",
-    "flat_title",
     "functions_title",
     "maps_of",
     "maps_title",
     "optima_table",
-    "pairs_table",
     "places_on_map",
 ]
-
-_ROWS = {
-    "as popularity does": "same",
-    "the other way round": "opposed",
-    "not at all (equal, or no estimate)": "not same, not opposed",
-}
-_COLUMNS = {
-    "both": "both",
-    "only the share that is liked": "liked",
-    "only the share that is not": "disliked",
-    "neither": "neither",
-}
-
-
-def pairs_table(table: Table) -> str:
-    """Lay out which pairs of items the two optimal rankings put in opposite orders (Table 1).
-
-    Parameters
-    ----------
-    table
-        As :func:`recbias.claims.true_vs_false_positive_disagreement.pairs.pairs` makes it.
-
-    Returns
-    -------
-    str
-        Markdown: shares of all pairs, means over the training folds, by how liking orders a pair
-        and by what the odds of being rated are steeper than. Cells are bold in which the optimal
-        rankings disagree on most pairs. Below, both shares that the paper prints.
-    """
-    rows = reading_rows(table.frame, FOLDS)
-    n_folds = rows["reading"].nunique()
-    body = []
-    for words, direction in _ROWS.items():
-        cells = [words]
-        for steeper in _COLUMNS.values():
-            own = rows[chosen_pairs(rows, f"{steeper}, {direction}")]
-            share = own["value"].sum() / n_folds
-            against = own.loc[own["optima"] == "disagree", "value"].sum() / n_folds
-            cells.append(f"**{share:.1%}**" if against > share / 2 else f"{share:.1%}")
-        body.append(cells)
-    head = ("liking orders the pair", *(f"odds steeper than {words}" for words in _COLUMNS))
-    return f"{markdown_table(head, body)}\n\n{_printed_shares(table)}"
-
-
-def _printed_shares(table: Table) -> str:
-    """Set the two shares that the paper prints beside ours, by folds and by all ratings."""
-    (claim,) = (each for each in claims() if each.id == "MCCRS20-T1")
-    rows = []
-    for words, kind, printed in (
-        ("the optimal rankings disagree", "disagree", "disagree"),
-        ("the odds are steeper than both shares", "both", "odds steeper than both"),
-    ):
-        cells = [words]
-        for reading in (FOLDS, ALL):
-            own = reading_rows(table.frame, reading)
-            share = own["value"][chosen_pairs(own, kind)].sum() / own["reading"].nunique()
-            cells.append(f"{share:.1%}")
-        rows.append([*cells, f"{float(claim.values[printed]):.1%}"])
-    return markdown_table(
-        ("share of all pairs", "training folds", "all ratings", "printed, for ML-1M"), rows
-    )
-
-
-def examples_table(table: Table) -> str:
-    """Lay out the three examples of two items (Fig. 2).
-
-    Parameters
-    ----------
-    table
-        As :func:`recbias.claims.true_vs_false_positive_disagreement.examples.examples` makes it.
-    """
-    frame = table.frame[table.frame["example"] != "lemma"]
-    rows = []
-    for name, own in frame.groupby("example"):
-        values = own.set_index("quantity")["value"].to_dict()
-        two = [
-            f"{values[f'{what} of a']:.3g}, {values[f'{what} of b']:.3g}"
-            for what in ("odds", "liked")
-        ]
-        steep = [f"{values[f'steepness of {what}']:.3f}" for what in ("odds", "liked", "disliked")]
-        better = [
-            f"{_LISTS[values[f'better list of {metric}']]} "
-            f"({values[f'{metric} of ab']:.1f}, {values[f'{metric} of ba']:.1f})"
-            for metric in ("P@1", "antiP@1")
-        ]
-        rows.append([str(name), *two, *steep, *better])
-    head = (
-        "example", "odds of a, b", "liked share of a, b", "steepness: odds", "liked", "not liked",
-        "better by P@1", "better by antiP@1",
-    )  # fmt: skip
-    return markdown_table(head, rows)
-
-
-_LISTS = {1.0: "a, b", -1.0: "b, a", 0.0: "neither"}
 
 
 def _of(items: Table, measure: str, of: str) -> float:
@@ -203,44 +95,6 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
 
 
 # -- worlds ----------------------------------------------------------------------------------------
-
-_FLAT = {
-    "agreeing": "popular items are liked more",
-    "independent": "popularity and liking are unrelated",
-    "opposing": "popular items are liked less",
-}
-
-
-def flat_courses(tables: Mapping[str, Table]) -> pd.DataFrame:
-    """Follow the share of pairs that the optima put in opposite orders, over skew.
-
-    Parameters
-    ----------
-    tables
-        As :func:`recbias.claims.true_vs_false_positive_disagreement.flatness.flatness` makes them,
-        by ``"agreeing"``, ``"independent"`` and ``"opposing"``.
-
-    Returns
-    -------
-    DataFrame
-        Rows of ``line``, ``skew``, ``value``, and its 95 % interval over worlds.
-    """
-    rows = [
-        (line, skew, (mean := over_worlds(values)).value, *mean.interval)
-        for name, line in _FLAT.items()
-        for skew, values in tables[name].frame.groupby("skew")["disagree"]
-    ]
-    return pd.DataFrame(rows, columns=["line", "skew", "value", "low", "high"])
-
-
-def flat_title(found: pd.DataFrame) -> str:
-    """Say in two lines at which ends of skew the optima disagree how often."""
-    means = found.groupby("skew")["value"].mean()
-    return (
-        f"The optima disagree on {means.iloc[0]:.0%} of the pairs of items\n"
-        f"where all are as popular, and on {means.iloc[-1]:.0%} at a skew of {means.index[-1]:g}"
-    )
-
 
 _MAPS = {
     "observed": "P and antiP, observed",
