@@ -1,13 +1,19 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`).
+(`orders`); what they are beside all values that the authors published (`columns`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.columns import (
+    OF_COLUMNS,
+    changes_grid,
+    columns_html,
+    published_columns,
+)
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
@@ -18,6 +24,7 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
 )
 
 FUNCTIONS: Mapping[str, Function] = {
+    **OF_COLUMNS,
     **OF_ORDERS,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
@@ -29,8 +36,11 @@ __all__ = [
     "CHAPTER",
     "FUNCTIONS",
     "SIMULATIONS",
+    "changes_grid",
+    "columns_html",
     "combined",
     "compared",
     "metrics",
     "protocols",
+    "published_columns",
 ]
