@@ -4,6 +4,7 @@ What the experiment is called and shares (`setup`); what criteria compute of who
 (`orders`); what is checked on data (`checks`): metrics (`metric_checks`) and variables
 (`variables`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
 these (`points`). What the page shows of all that: `figures`, `tables`.
+(`orders`); what they are beside all values that the authors published (`columns`).
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,12 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
+from recbias.claims.true_vs_false_positive_disagreement.columns import (
+    OF_COLUMNS,
+    changes_grid,
+    columns_html,
+    published_columns,
+)
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
@@ -31,6 +38,7 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 )
 
 FUNCTIONS: Mapping[str, Function] = {
+    **OF_COLUMNS,
     **OF_ORDERS,
     **OF_WORLDS,
 }
@@ -49,11 +57,14 @@ __all__ = [
     "SIMULATIONS",
     "SYSTEMS",
     "agreement_map",
+    "changes_grid",
+    "columns_html",
     "combined",
     "compared",
     "false_positive_checks",
     "metrics",
     "protocols",
+    "published_columns",
     "systems_in_world",
     "truth_of",
 ]
