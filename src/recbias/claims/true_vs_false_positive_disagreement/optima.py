@@ -139,7 +139,7 @@ def optima(
     for text in sides.values():
         folds = dataset_splits(dataset, split, seed=seed, judgments=TestSet.parse(text))
         places = cutoff * sum(np.count_nonzero(fold.test.user_counts()) for fold in folds)
-        found = sum(_of_fold(fold, min_rating, cutoff) for fold in folds)
+        found = np.sum([_of_fold(fold, min_rating, cutoff) for fold in folds], axis=0)
         found[:, :, :-1] /= places
         found[:, :, -1] /= len(folds)
         frames.append(pd.DataFrame(found.reshape(-1, len(_COLUMNS)), columns=_COLUMNS))
@@ -194,16 +194,14 @@ def optima_rows(table: Table, *, dataset: str, cutoff: int) -> pd.DataFrame:
         The columns of the table, and ``published``, NaN where there is nothing to compare with.
     """
     known = references()[LINE_UP]
-    rows = {ranking.name: ranking.row for ranking in RANKINGS}
+    authors = {ranking.name: known.rows[ranking.row] for ranking in RANKINGS}
     compared = dataset in known.datasets and cutoff == 10
-    frame = table.frame.copy()
-    frame["published"] = [
-        known.rows[rows[row.ranking]][f"{row.metric}@{cutoff}"]
-        if compared and row.side == OBSERVED
-        else np.nan
-        for row in frame.itertuples()
+    names = zip(*(table.frame[name].astype(str) for name in table.index), strict=True)
+    published = [
+        authors[ranking][f"{metric}@{cutoff}"] if compared and side == OBSERVED else np.nan
+        for side, ranking, metric in names
     ]
-    return frame
+    return table.frame.assign(published=published)
 
 
 def optima_sentence(table: Table) -> str:
