@@ -1,13 +1,15 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`); what they are beside all values that the authors published (`columns`).
+(`orders`), and beside all values that the authors published (`columns`); what is checked on data
+(`checks`): metrics (`metric_checks`), variables (`variables`) and set-up (`paper_setup`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.columns import (
     OF_COLUMNS,
     changes_grid,
@@ -40,6 +42,7 @@ __all__ = [
     "columns_html",
     "combined",
     "compared",
+    "false_positive_checks",
     "metrics",
     "protocols",
     "published_columns",
