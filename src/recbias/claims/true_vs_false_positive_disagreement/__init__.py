@@ -5,6 +5,8 @@ What the experiment is called and shares (`setup`); what criteria compute of who
 (`variables`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
 these (`points`). What the page shows of all that: `figures`, `tables`.
 (`orders`); what they are beside all values that the authors published (`columns`).
+(`orders`), and beside all values that the authors published (`columns`); what is checked on data
+(`checks`): metrics (`metric_checks`), variables (`variables`) and set-up (`paper_setup`).
 """
 
 from collections.abc import Mapping
