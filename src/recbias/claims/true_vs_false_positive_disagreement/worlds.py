@@ -238,11 +238,13 @@ def truth_sample(dataset: Dataset, judged: float) -> TestSet:
     return TestSet("truth", sample=max(1, round(judged * dataset.ratings.n_items)))
 
 
-def _joined(fold: Split, other: Split, stars: npt.NDArray[np.float64]) -> Split:
+def _joined(fold: Split, other: Split, stars: npt.NDArray[np.floating[Any]]) -> Split:
     """Test on what either of two splits does: lists do not depend on it, so one pass is enough."""
     pairs = np.union1d(_pairs(fold.test), _pairs(other.test))
     user, item = (each.astype(np.int32) for each in np.divmod(pairs, fold.train.n_items))
-    test = dataclasses.replace(fold.test, user=user, item=item, value=stars[user, item])
+    test = dataclasses.replace(
+        fold.test, user=user, item=item, value=stars[user, item].astype(np.float64)
+    )
     return dataclasses.replace(fold, test=test, test_items=np.unique(item))
 
 
