@@ -30,6 +30,13 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     protocols,
     truth_of,
 )
+from recbias.claims.true_vs_false_positive_disagreement.trusted import (
+    OF_TRUST,
+    TRUST,
+    TRUST_ANSWERS,
+    calibration,
+    trust_table,
+)
 from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     OF_WORLDS,
     ROLES,
@@ -43,6 +50,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
     **OF_ORDERS,
     **OF_WORLDS,
+    **OF_TRUST,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -50,6 +58,8 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "worlds": WORLDS,
     "roles": ROLES,
     "points": POINTS,
+    "trust": TRUST,
+    "trust_answers": TRUST_ANSWERS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -58,7 +68,10 @@ __all__ = [
     "FUNCTIONS",
     "SIMULATIONS",
     "SYSTEMS",
+    "TRUST",
+    "TRUST_ANSWERS",
     "agreement_map",
+    "calibration",
     "changes_grid",
     "columns_html",
     "combined",
@@ -68,5 +81,6 @@ __all__ = [
     "protocols",
     "published_columns",
     "systems_in_world",
+    "trust_table",
     "truth_of",
 ]
