@@ -246,7 +246,7 @@ Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
 known = figures.with_truth(measured)
-panels = figures.panels_of("truth", cutoff, data=figures.short_name(known))
+panels = figures.known_panels(known, "truth")
 found = figures.systems_by_two(known, panels)
 shown = {"axes": figures.panel_axes(known, panels), "title": figures.lead_title(known, panels)}
 figure = plotting.plot_two_metrics(found, names=figures.NAMED, **shown)
@@ -258,7 +258,7 @@ glue("fig_lead", figure, display=False)
 # In the paper's first figure each system stands four times.
 
 # %% tags=["hide-input"]
-panels = figures.panels_of("first", cutoff)
+panels = figures.known_panels(measured, "first")
 found = figures.systems_by_two(measured, panels)
 shown = {"axes": figures.panel_axes(measured, panels)}
 figure = plotting.plot_two_metrics(found, title=figures.first_title(measured, panels), **shown)
@@ -539,7 +539,7 @@ HTML(plotting.downloads(figure, found.set_index("line"), "conclusion-3"))
 # for items that were drawn at random, and of a simulated world all is known.
 
 # %% tags=["hide-input"]
-panels = figures.panels_of("each", cutoff)
+panels = figures.known_panels(known, "each")
 found = figures.systems_by_two(known, panels)
 shown = {"axes": figures.panel_axes(known, panels), "title": figures.each_title(known, panels)}
 figure = plotting.plot_two_metrics(found, **shown)
