@@ -1,15 +1,14 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`); what is checked on data (`checks`): metrics (`metric_checks`) and variables
-(`variables`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
-these (`points`). What the page shows of all that: `figures`, `tables`.
-(`orders`); what they are beside all values that the authors published (`columns`).
-(`orders`), and beside all values that the authors published (`columns`); what is checked on data
-(`checks`): metrics (`metric_checks`), variables (`variables`) and set-up (`paper_setup`).
-(`orders`) and of rows of tables (`table_rows`); all pairs of items by what the optima do with them
-(`pairs`), the paper's examples (`examples`), how popularity and liking vary over items (`items`),
-worlds of more and less skew (`flatness`), and what the page shows of these (`pair_tables`).
+(`orders`), of rows of tables (`table_rows`), and beside all values that the authors published
+(`columns`); the best rankings for everybody (`optima`, `small_worlds`); all pairs of items by what
+the optima do with them (`pairs`), the paper's examples (`examples`), how popularity and liking vary
+over items (`items`), worlds of more and less skew (`flatness`), and what the page shows of these
+(`pair_tables`); how many judgments order systems as the truth does (`judgments`); systems in worlds
+where the truth is known (`worlds`), and where data sets lie among these (`points`); which metric to
+trust (`trusted`); what is checked on data (`checks`): metrics (`metric_checks`), variables
+(`variables`) and set-up (`paper_setup`). What the page shows of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
