@@ -8,6 +8,7 @@ from recbias.plotting.designs import (
     plot_values,
 )
 from recbias.plotting.false_positives import (
+    plot_calibration,
     plot_item_curves,
     plot_item_functions,
     plot_over_skew,
@@ -41,6 +42,7 @@ __all__ = [
     "WIDTH",
     "downloads",
     "plot_bounds",
+    "plot_calibration",
     "plot_chain",
     "plot_courses",
     "plot_cumulative",

@@ -24,6 +24,7 @@ __all__ = [
     "maps_title",
     "optima_table",
     "places_on_map",
+    "trust_title",
 ]
 
 
@@ -165,3 +166,14 @@ def places_on_map(points: Table) -> pd.DataFrame:
         ends = (relation["value"],) * 2 if known else (relation["low"], relation["high"])
         rows.append((name, skew, *ends))
     return pd.DataFrame(rows, columns=["name", "skew", "low", "high"])
+
+
+def trust_title(trust: Table) -> str:
+    """Say in two lines how many worlds got an answer, and how many of these answers are wrong."""
+    frame = trust.frame
+    answered = frame[frame["answer"] != "cannot tell"]
+    wrong = float((answered["answer"] != answered["right"]).mean())
+    return (
+        f"Asked about {len(frame)} worlds, the command answers in {len(answered)};\n"
+        f"{wrong:.1%} of these answers are wrong"
+    )
