@@ -10,7 +10,7 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
-from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
+from recbias.claims.true_vs_false_positive_disagreement.points import BARS, POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
@@ -18,17 +18,24 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     metrics,
     protocols,
 )
+from recbias.claims.true_vs_false_positive_disagreement.trusted import (
+    OF_TRUST,
+    TRUST,
+    TRUST_ANSWERS,
+    calibration,
+    trust_table,
+)
 from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     OF_WORLDS,
     ROLES,
     SYSTEMS,
     WORLDS,
     agreement_map,
-    systems_in_world,
 )
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_ORDERS,
+    **OF_TRUST,
     **OF_WORLDS,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
@@ -37,6 +44,9 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "worlds": WORLDS,
     "roles": ROLES,
     "points": POINTS,
+    "bars": BARS,
+    "trust": TRUST,
+    "trust_answers": TRUST_ANSWERS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -45,10 +55,13 @@ __all__ = [
     "FUNCTIONS",
     "SIMULATIONS",
     "SYSTEMS",
+    "TRUST",
+    "TRUST_ANSWERS",
     "agreement_map",
+    "calibration",
     "combined",
     "compared",
     "metrics",
     "protocols",
-    "systems_in_world",
+    "trust_table",
 ]
