@@ -19,6 +19,7 @@ from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
     sessions,
     spreadsheet,
 )
+from recbias.claims.true_vs_false_positive_disagreement.paper_setup import paper_checks
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.true_vs_false_positive_disagreement.variables import (
     check_given,
@@ -95,7 +96,7 @@ def false_positive_checks(
         *_of_metrics(dataset, splits[0], asked, min_rating, cutoff),
         *_of_variables(dataset, splits, asked, min_rating),
         # --- optimal rankings
-        # --- observed values
+        *paper_checks(dataset, split=asked.split, seed=asked.seed),
     ]
     return checks, {}
 
