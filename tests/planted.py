@@ -182,7 +182,7 @@ class World:
             for pair in combinations(self.sets["five"], 2):
                 self._p[(*asked.split(" per "), frozenset(pair))] = float(p)
         self._checks = {
-            (claim, name): float(sides["holds"][0])
+            (claim, name): float(next(iter(sides.values()))[0])
             for claim, found in checks.items()
             for name, sides in found.items()
         }

@@ -9,6 +9,10 @@ over items (`items`), worlds of more and less skew (`flatness`), and what the pa
 where the truth is known (`worlds`), and where data sets lie among these (`points`); which metric to
 trust (`trusted`); what is checked on data (`checks`): metrics (`metric_checks`), variables
 (`variables`) and set-up (`paper_setup`). What the page shows of the rest: `figures`, `tables`.
+(`orders`), and beside all values that the authors published (`columns`); what is checked on data
+(`checks`): metrics (`metric_checks`), variables (`variables`) and set-up (`paper_setup`).
+(`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
+these (`points`).
 """
 
 from collections.abc import Mapping
@@ -40,7 +44,7 @@ from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
     skew_of_worlds_title,
 )
 from recbias.claims.true_vs_false_positive_disagreement.pairs import OF_PAIRS
-from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
+from recbias.claims.true_vs_false_positive_disagreement.points import BARS, POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
@@ -75,6 +79,8 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_PAIRS,
     **OF_EXAMPLES,
     **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
+    **OF_TRUST,
+    **OF_WORLDS,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -86,6 +92,9 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "trust_answers": TRUST_ANSWERS,
     "examples": EXAMPLES,
     **FLATNESS,
+    "bars": BARS,
+    "trust": TRUST,
+    "trust_answers": TRUST_ANSWERS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
