@@ -1,13 +1,15 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`).
+(`orders`); what is checked on data (`checks`): metrics (`metric_checks`) and variables
+(`variables`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
@@ -31,6 +33,7 @@ __all__ = [
     "SIMULATIONS",
     "combined",
     "compared",
+    "false_positive_checks",
     "metrics",
     "protocols",
 ]

@@ -107,6 +107,16 @@ def off_line(evidence: Evidence, record: Record) -> float:
     return float(np.abs(found[0] + found[1] - whole).max())
 
 
+def off_slope(evidence: Evidence, record: Record) -> float:
+    """Find by how much the sum of two quantities differs between systems, which a slope of -1 bars.
+
+    The sum itself is short of 1 by the share of users who have a value under the protocol, 0, but
+    no list.
+    """
+    found = np.array([[each.value for each in row] for row in _by_term(evidence, record)])
+    return float(np.ptp(found[0] + found[1]))
+
+
 def explained_by_line(evidence: Evidence, record: Record) -> Quantity:
     """Compute the share of a quantity's variance over systems that a line in another explains."""
     x, y = _by_term(evidence, record)
@@ -222,6 +232,7 @@ OF_ORDERS: Mapping[str, Function] = {
     "explained_by_line": explained_by_line,
     "mean_of_systems": mean_of_systems,
     "off_line": off_line,
+    "off_slope": off_slope,
     "significant_ratio": significant_ratio,
     "smallest_tau": smallest_tau,
     "systems_above": systems_above,

@@ -74,8 +74,10 @@ def metrics(cutoff: int, labels: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {label: shared + authors * (label == "condensed") for label in labels}
 
 
-_SHARED = ("P", "antiP", "R", "fallout", "judged", "nDCG", "nDCL", "RR", "antiRR")
-"""What is measured under every label: what is liked, what is not, and what is known at all."""
+_SHARED = ("P", "antiP", "R", "fallout", "judged", "nDCG(steps)", "nDCL", "RR", "antiRR")
+"""What is measured under every label: what is liked, what is not, and what is known at all.
+
+Gains and losses are steps above and below the threshold, as in the code of TOIS21."""
 
 
 def compared(cutoff: int) -> tuple[tuple[str, str], ...]:
