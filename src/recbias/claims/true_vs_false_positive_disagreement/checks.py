@@ -19,6 +19,7 @@ from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
     sessions,
     spreadsheet,
 )
+from recbias.claims.true_vs_false_positive_disagreement.optimum_checks import optimum_checks
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.true_vs_false_positive_disagreement.variables import (
     check_given,
@@ -37,7 +38,7 @@ from recbias.recommenders import System
 from recbias.reduction import Reader
 from recbias.splits import Split
 from recbias.streams import stream
-from recbias.testset import dataset_splits
+from recbias.testset import TestSet, dataset_splits
 
 __all__ = ["false_positive_checks"]
 
@@ -94,7 +95,7 @@ def false_positive_checks(
     checks = [
         *_of_metrics(dataset, splits[0], asked, min_rating, cutoff),
         *_of_variables(dataset, splits, asked, min_rating),
-        # --- optimal rankings
+        *_of_optima(dataset, splits, asked, min_rating),
         # --- observed values
     ]
     return checks, {}
@@ -121,6 +122,16 @@ def _listed(grid: Grid, dataset: Dataset, min_rating: float, cutoff: int) -> Ite
         liked = positions.take(positions.value >= min_rating)
         lists = positions.lists("AI", cutoff)
         yield Listed(system, positions.table(rule), lists, liked.table(rule))
+
+
+def _of_optima(
+    dataset: Dataset, splits: list[Split], grid: Grid, min_rating: float
+) -> list[Check]:
+    unbiased: list[Split] = []
+    if dataset.unbiased is not None:
+        judgments = TestSet("unbiased")
+        unbiased = dataset_splits(dataset, grid.split, seed=grid.seed, judgments=judgments)
+    return optimum_checks(splits, unbiased, min_rating=min_rating, seed=grid.seed)
 
 
 def _of_variables(
