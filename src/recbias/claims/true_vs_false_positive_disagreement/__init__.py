@@ -13,6 +13,12 @@ trust (`trusted`); what is checked on data (`checks`): metrics (`metric_checks`)
 (`checks`): metrics (`metric_checks`), variables (`variables`) and set-up (`paper_setup`).
 (`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
 these (`points`).
+(`orders`) and of rows of tables (`table_rows`); what is checked on data (`checks`): metrics
+(`metric_checks`), variables (`variables`), optimal rankings (`optimum_checks`, `small_worlds`);
+those rankings over all orders of ties (`optima`); all pairs of items by what the optima do with
+them (`pairs`), the paper's examples (`examples`), how popularity and liking vary over items
+(`items`), worlds of more and less skew (`flatness`), and what the page shows of these
+(`pair_tables`).
 """
 
 from collections.abc import Mapping
@@ -30,6 +36,10 @@ from recbias.claims.true_vs_false_positive_disagreement.columns import (
 from recbias.claims.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
 from recbias.claims.true_vs_false_positive_disagreement.flatness import FLATNESS
 from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
+from recbias.claims.true_vs_false_positive_disagreement.optima import (
+    optima_rows,
+    optima_sentence,
+)
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
     example_items,
