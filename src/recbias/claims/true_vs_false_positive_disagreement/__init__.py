@@ -19,6 +19,13 @@ those rankings over all orders of ties (`optima`); all pairs of items by what th
 them (`pairs`), the paper's examples (`examples`), how popularity and liking vary over items
 (`items`), worlds of more and less skew (`flatness`), and what the page shows of these
 (`pair_tables`).
+(`orders`), of rows of tables (`table_rows`), and of all values that the authors published
+(`columns`). What is checked on data (`checks`): metrics (`metric_checks`), variables (`variables`),
+set-up (`paper_setup`), optimal rankings (`optimum_checks`, `small_worlds`); those rankings over all
+orders of ties (`optima`). All pairs of items by what the optima do with them (`pairs`), the paper's
+examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
+skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
+truth is known (`worlds`), and where data sets lie among these (`points`).
 """
 
 from collections.abc import Mapping
@@ -85,6 +92,8 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_ORDERS,
     **OF_WORLDS,
     **OF_TRUST,
+    **OF_TRUST,
+    **OF_WORLDS,
     **OF_TABLES,
     **OF_PAIRS,
     **OF_EXAMPLES,
@@ -127,6 +136,8 @@ __all__ = [
     "false_positive_checks",
     "item_panel",
     "metrics",
+    "optima_rows",
+    "optima_sentence",
     "optima_title",
     "over_skew",
     "pair_shares",
