@@ -1,14 +1,16 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
-these (`points`).
+(`orders`) and of what is true (`true_values`); how many judgments order systems as the truth does
+(`judgments`); worlds where users rate at random (`at_random`); systems in worlds where the truth is
+known (`worlds`), and where data sets lie among these (`points`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.claims.true_vs_false_positive_disagreement.figures import (
     NAMED,
     first_title,
@@ -18,6 +20,10 @@ from recbias.claims.true_vs_false_positive_disagreement.figures import (
     short_name,
     systems_by_two,
     with_truth,
+)
+from recbias.claims.true_vs_false_positive_disagreement.judgments import (
+    OF_JUDGMENTS,
+    judgments_parameters,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
@@ -29,6 +35,12 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     protocols,
     truth_of,
 )
+from recbias.claims.true_vs_false_positive_disagreement.true_values import (
+    OF_TRUTH,
+    at_random,
+    left_out_sentence,
+    left_out_table,
+)
 from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     OF_WORLDS,
     ROLES,
@@ -39,7 +51,10 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 )
 
 FUNCTIONS: Mapping[str, Function] = {
+    **OF_JUDGMENTS,
     **OF_ORDERS,
+    **OF_RANDOM,
+    **OF_TRUTH,
     **OF_WORLDS,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
@@ -48,6 +63,7 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "worlds": WORLDS,
     "roles": ROLES,
     "points": POINTS,
+    "at_random": AT_RANDOM,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -58,10 +74,14 @@ __all__ = [
     "SIMULATIONS",
     "SYSTEMS",
     "agreement_map",
+    "at_random",
     "combined",
     "compared",
     "first_title",
+    "judgments_parameters",
     "lead_title",
+    "left_out_sentence",
+    "left_out_table",
     "metrics",
     "panel_axes",
     "panels_of",

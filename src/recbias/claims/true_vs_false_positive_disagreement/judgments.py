@@ -275,7 +275,7 @@ def _hits(judged: Judged, metric: str, plan: _Plan, half: IntArray, place: IntAr
     where = where * n_places + place[rows]
     size = 2 * n_groups * n_places
     sums = [np.bincount(where, each, minlength=size) for each in judged.listed[rows].T]
-    own = np.array(sums).T.reshape(2, n_groups, n_places, n_systems)
+    own = np.array(sums, dtype=np.float64).T.reshape(2, n_groups, n_places, n_systems)
     judged_in = np.where(judged.seen_in >= 0, half[judged.seen_in], -1)
     counted, groups = judged.seen_liked == _LIKED[metric], plan.group[judged.seen_user]
     seen = np.zeros((2, n_groups, n_systems))
