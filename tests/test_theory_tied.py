@@ -55,19 +55,21 @@ def test_range_and_expectation_are_those_of_all_orders(seed: int, cutoff: int) -
     scores = rng.integers(0, 3, split.test.n_items).astype(np.float32)
     scores[rng.random(len(scores)) < 0.15] = np.nan
     wanted = split.test.value >= 4
-    found = hits_over_ties(scores, split, wanted, cutoff)
-    for user, hand in enumerate(by_hand(scores, split, wanted, cutoff)):
-        assert (found.least[user], found.most[user]) == hand[:2]
-        assert found.expected[user] == pytest.approx(float(hand.expected), rel=1e-12)
+    kinds = np.array([wanted, ~wanted])
+    found = hits_over_ties(scores, split, kinds, cutoff)
+    for kind, marks in enumerate(kinds):
+        for user, hand in enumerate(by_hand(scores, split, marks, cutoff)):
+            assert (found.least[kind, user], found.most[kind, user]) == hand[:2]
+            assert found.expected[kind, user] == pytest.approx(float(hand.expected), rel=1e-12)
 
 
 def test_without_ties_nothing_is_left_open() -> None:
     split = small_split(3)
-    found = hits_over_ties(np.arange(6.0), split, split.test.value >= 4, 2)
+    found = hits_over_ties(np.arange(6.0), split, split.test.value[None] >= 4, 2)
     assert (found.least == found.most).all()
     assert (found.least == found.expected).all()
     # The oracle tells lists apart that a wrong one would not.
-    other = hits_over_ties(-np.arange(6.0), split, split.test.value >= 4, 2)
+    other = hits_over_ties(-np.arange(6.0), split, split.test.value[None] >= 4, 2)
     assert (other.least != found.least).any()
 
 
@@ -81,12 +83,12 @@ def test_the_evaluation_scores_what_is_expected_over_its_seeds() -> None:
     scores = model.score(np.array([0]))[0]
     judged = np.zeros((60, 40), dtype=bool)
     judged[split.test.user, split.test.item] = True
-    found = hits_over_ties(scores, split, np.ones(len(split.test), dtype=bool), 3)
+    found = hits_over_ties(scores, split, np.ones((1, len(split.test)), dtype=bool), 3)
     totals = []
     for seed in range(400):
         lists = top_items(model, split, cutoff=3, candidates="AI", seed=seed)
         hits = (judged[np.arange(60)[:, None], lists] & (lists >= 0)).sum(axis=1)
-        assert ((found.least <= hits) & (hits <= found.most)).all()
+        assert ((found.least[0] <= hits) & (hits <= found.most[0])).all()
         totals.append(hits.sum())
     assert found.least.sum() <= min(totals) < max(totals) <= found.most.sum()
     error = np.std(totals, ddof=1) / np.sqrt(len(totals))
@@ -99,12 +101,12 @@ def test_the_evaluation_scores_what_is_expected_over_its_seeds() -> None:
     ("scores", "wanted", "cutoff", "message"),
     [
         (np.zeros(5), None, 1, r"shapes \(5,\)"),
-        (np.zeros(6), np.ones(1, dtype=bool), 1, r"and \(1,\), expected"),
+        (np.zeros(6), np.ones((1, 1), dtype=bool), 1, r"and \(1, 1\), expected"),
         (np.zeros(6), None, 0, "cutoff 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(scores, wanted, cutoff, message) -> None:
     split = small_split(1)
-    marks = np.ones(len(split.test), dtype=bool) if wanted is None else wanted
+    marks = np.ones((1, len(split.test)), dtype=bool) if wanted is None else wanted
     with pytest.raises(ConfigError, match=message):
         hits_over_ties(scores, split, marks, cutoff)

@@ -26,10 +26,10 @@ class TiedHits(NamedTuple):
 
     Attributes
     ----------
-    least, most : ndarray of int64, shape (n_users,)
+    least, most : ndarray of int64, shape (n_kinds, n_users)
         Each is attained by an order, of the user's own; where one order serves all users, the sums
         over users lie between the sums of these.
-    expected : ndarray of float64, shape (n_users,)
+    expected : ndarray of float64, shape (n_kinds, n_users)
         Over random orders, whether users have one of their own or share one.
     """
 
@@ -58,7 +58,7 @@ def hits_over_ties(
         recommender those are to be given that the evaluation compares, in float32.
     split
         Whose training items are left out, and whose test ratings may be wanted.
-    wanted : ndarray of bool, shape (n_test_ratings,)
+    wanted : ndarray of bool, shape (n_kinds, n_test_ratings)
         Which of them count: for P@n the relevant ones, for antiP@n the others.
     cutoff
         n, length of the lists.
@@ -71,8 +71,8 @@ def hits_over_ties(
     Raises
     ------
     ConfigError
-        If there is not one score for each item and one mark for each test rating, or `cutoff` is
-        below 1.
+        If there is not one score for each item and one mark of each kind for each test rating, or
+        `cutoff` is below 1.
 
     See Also
     --------
@@ -80,7 +80,7 @@ def hits_over_ties(
 
     Examples
     --------
-    Items a, b and c tie for the two places behind d; user 1 has a in training and wants b.
+    Items a and b tie for the place behind d, and b is wanted; user 1 has a in training.
 
     >>> import pandas as pd
     >>> from recbias.ratings import Ratings
@@ -89,15 +89,16 @@ def hits_over_ties(
     ...     "user_id": [1, 1, 2, 2, 3], "item_id": list("ababd"), "rating": 5,
     ... }))
     >>> split = from_fold_labels(ratings, np.array([1, 0, 0, 0, 0]))[0]
-    >>> found = hits_over_ties(np.array([0.0, 0.0, 1.0]), split, np.ones(4, dtype=bool), 2)
+    >>> wanted = (split.test.item == 1)[np.newaxis]
+    >>> found = hits_over_ties(np.array([0.0, 0.0, 1.0]), split, wanted, 2)
     >>> found.least.tolist(), found.most.tolist(), found.expected.tolist()
-    ([1, 1, 1], [1, 1, 1], [1.0, 1.0, 1.0])
+    ([[1, 0, 0]], [[1, 1, 0]], [[1.0, 0.5, 0.0]])
     """
     train, test = split.train, split.test
-    if scores.shape != (test.n_items,) or wanted.shape != (len(test),):
+    if scores.shape != (test.n_items,) or wanted.shape[1:] != (len(test),):
         raise ConfigError(
             f"scores and wanted have shapes {scores.shape} and {wanted.shape}, expected "
-            f"{(test.n_items,)} and {(len(test),)}"
+            f"({test.n_items},) and (n_kinds, {len(test)})"
         )
     if cutoff < 1:
         raise ConfigError(f"cutoff {cutoff}: a list has one place at least")
@@ -108,16 +109,15 @@ def hits_over_ties(
     last, places, tied = _last_places(
         group[train.item], train.indptr, np.cumsum(sizes).astype(np.int64), cutoff
     )
-    of_test = group[test.item]
-    listed = wanted & (of_test >= 0)
+    of_test, ends = group[test.item], last[test.user]
     sure, among = (
-        np.bincount(test.user[listed & chosen], minlength=test.n_users).astype(np.int64)
-        for chosen in (of_test < last[test.user], of_test == last[test.user])
+        np.array([np.bincount(test.user[kind & rows], minlength=test.n_users) for kind in wanted])
+        for rows in ((of_test >= 0) & (of_test < ends), of_test == ends)
     )
     return TiedHits(
         sure + np.maximum(places - (tied - among), 0),
         sure + np.minimum(places, among),
-        sure + np.divide(places * among, tied, out=np.zeros(len(tied)), where=tied > 0),
+        sure + np.divide(places * among, tied, out=np.zeros(among.shape), where=tied > 0),
     )
 
 
@@ -135,17 +135,17 @@ def _last_places(
     places = np.zeros(n_users, np.int64)
     tied = np.zeros(n_users, np.int64)
     for user in range(n_users):
-        own = np.sort(group[indptr[user] : indptr[user + 1]])
+        rated = group[indptr[user] : indptr[user + 1]]
+        # The list ends here or before, since no more than all of these are left out.
+        deepest = np.searchsorted(through, cutoff + len(rated))
+        own = np.sort(rated[(rated >= 0) & (rated <= deepest)])
         passed = 0
-        while passed < len(own) and own[passed] < 0:
-            passed += 1
-        unranked = passed
         above = 0
         at = 0
         while at < len(through):
             while passed < len(own) and own[passed] <= at:
                 passed += 1
-            down_to = through[at] - (passed - unranked)
+            down_to = through[at] - passed
             if down_to >= cutoff:
                 places[user] = cutoff - above
                 tied[user] = down_to - above

@@ -1,9 +1,11 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`) and of what is true (`true_values`); how many judgments order systems as the truth does
-(`judgments`); worlds where users rate at random (`at_random`); systems in worlds where the truth is
-known (`worlds`), and where data sets lie among these (`points`).
+(`orders`) and of what is true (`true_values`), and what they are beside all values that the authors
+published (`columns`); what is checked on data (`checks`): metrics (`metric_checks`) and variables
+(`variables`); how many judgments order systems as the truth does (`judgments`); worlds where users
+rate at random (`at_random`); systems in worlds where the truth is known (`worlds`), and where data
+sets lie among these (`points`). What the page shows of all that: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
@@ -11,15 +13,12 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
-from recbias.claims.true_vs_false_positive_disagreement.figures import (
-    NAMED,
-    first_title,
-    lead_title,
-    panel_axes,
-    panels_of,
-    short_name,
-    systems_by_two,
-    with_truth,
+from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
+from recbias.claims.true_vs_false_positive_disagreement.columns import (
+    OF_COLUMNS,
+    changes_grid,
+    columns_html,
+    published_columns,
 )
 from recbias.claims.true_vs_false_positive_disagreement.judgments import (
     OF_JUDGMENTS,
@@ -51,6 +50,7 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 )
 
 FUNCTIONS: Mapping[str, Function] = {
+    **OF_COLUMNS,
     **OF_JUDGMENTS,
     **OF_ORDERS,
     **OF_RANDOM,
@@ -70,25 +70,21 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 __all__ = [
     "CHAPTER",
     "FUNCTIONS",
-    "NAMED",
     "SIMULATIONS",
     "SYSTEMS",
     "agreement_map",
     "at_random",
+    "changes_grid",
+    "columns_html",
     "combined",
     "compared",
-    "first_title",
+    "false_positive_checks",
     "judgments_parameters",
-    "lead_title",
     "left_out_sentence",
     "left_out_table",
     "metrics",
-    "panel_axes",
-    "panels_of",
     "protocols",
-    "short_name",
-    "systems_by_two",
+    "published_columns",
     "systems_in_world",
     "truth_of",
-    "with_truth",
 ]

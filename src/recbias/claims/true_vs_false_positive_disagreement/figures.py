@@ -18,6 +18,7 @@ from recbias.results import Quantity
 __all__ = [
     "NAMED",
     "Panel",
+    "each_title",
     "first_title",
     "lead_title",
     "panel_axes",
@@ -232,4 +233,13 @@ def first_title(results: Results, panels: Sequence[Panel]) -> str:
     return (
         "Orders of systems by hits and by misses:\n"
         f"$\\tau$ = {among_rated:.2f} of rated items, {among_all:.2f} of all items"
+    )
+
+
+def each_title(results: Results, panels: Sequence[Panel]) -> str:
+    """Say in two lines how far either count orders systems as its truth does."""
+    hits, misses = (tau_of(results, panel.x, panel.y).value for panel in panels)
+    return (
+        f"{short_name(results)}: test and truth order systems with\n"
+        f"$\\tau$ = {hits:.2f} by hits, {misses:.2f} by misses"
     )

@@ -30,6 +30,7 @@ __all__ = [
     "check_common_order",
     "check_dependent_items",
     "check_forms",
+    "dense_ratings",
     "make_small_worlds",
     "ratings_of",
     "small_world_checks",
@@ -172,9 +173,22 @@ def ratings_of(world: SmallWorld, side: str, *, flipped: bool = False) -> Rating
         stars[start : start + n_liked, item] = DISLIKED if flipped else LIKED
         rest = start + n_liked
         stars[rest : rest + n_disliked, item] = LIKED if flipped else DISLIKED
+    return dense_ratings(stars, "small world")
+
+
+def dense_ratings(stars: FloatArray, name: str) -> Ratings:
+    """Write a table of all pairs down as ratings from 1 to 5.
+
+    Parameters
+    ----------
+    stars : ndarray of float64, shape (n_users, n_items)
+        NaN = no rating.
+    name
+        Of the ratings.
+    """
     user, item = np.nonzero(~np.isnan(stars))
     return Ratings(
-        name="small world",
+        name=name,
         user=user.astype(np.int32),
         item=item.astype(np.int32),
         value=stars[user, item],
