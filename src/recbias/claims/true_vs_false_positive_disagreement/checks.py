@@ -20,6 +20,7 @@ from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
     spreadsheet,
 )
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
+from recbias.claims.true_vs_false_positive_disagreement.true_values import check_which
 from recbias.claims.true_vs_false_positive_disagreement.variables import (
     check_given,
     check_judgments,
@@ -96,6 +97,7 @@ def false_positive_checks(
         *_of_variables(dataset, splits, asked, min_rating),
         # --- optimal rankings
         # --- observed values
+        *check_which(),
     ]
     return checks, {}
 

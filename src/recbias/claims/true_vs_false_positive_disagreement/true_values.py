@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from recbias.agreement import kendall_tau
@@ -73,6 +74,14 @@ _PUBLISHED = (
     _Published(
         "observed and true antiP", _CM100K, "antiP[full]", "antiP[true]", "MCCRS20-F6-antiP",
         "CM100k tau",
+    ),
+    _Published(
+        "observed R and fallout", _CM100K, "R[full]", "fallout[full]", "MCCRS20-F5A-CM",
+        "tau recall-fallout",
+    ),
+    _Published(
+        "true R and fallout", _CM100K, "R[true]", "fallout[true]", "MCCRS20-F5B-CM",
+        "tau recall-fallout",
     ),
     _Published("observed and true R", _CM100K, "R[full]", "R[true]", "MCCRS20-F6-RF", "recall"),
     _Published(
@@ -161,91 +170,79 @@ def taus_beside(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["tau", "published", "value", "low", "high", "off"])
 
 
-def left_out(results: Results) -> pd.DataFrame:
-    """Compute the taus that miss the published ones by more than :data:`FAR` without each system.
+def left_out(results: Results, tau: str) -> pd.DataFrame:
+    """Compute a published tau without each of the systems.
 
     Parameters
     ----------
     results
         Of the chapter's grid ``systems``.
+    tau
+        In words, as of `taus_beside`.
 
     Returns
     -------
     DataFrame
-        Rows of ``tau``, in words, ``published``, ``value`` with all systems, ``without``, a system,
-        ``left``, the tau without it, and ``responsible``: whether that is no further from the
-        published one than :data:`FAR`. Empty where no tau is that far off.
+        Rows of ``without``, a system, ``left``, the tau without it, and ``off``, by how much that
+        is more than the published one; those that come nearest to it first.
     """
+    ((each, published),) = ((e, p) for e, p in _asked(results).items() if e.words == tau)
+    values = np.array([[one.value for one in side] for side in _pair(results, each)])
     rows = []
-    for each, published in _asked(results).items():
-        x, y = _pair(results, each)
-        value = order_tau(x, y).value
-        if abs(value - published) <= FAR:
-            continue
-        for place, system in enumerate(results.systems):
-            rest = [[*side[:place], *side[place + 1 :]] for side in (x, y)]
-            left = order_tau(*rest).value
-            near = abs(left - published) <= FAR
-            rows.append((each.words, published, value, system, left, near))
-    columns = ["tau", "published", "value", "without", "left", "responsible"]
-    return pd.DataFrame(rows, columns=columns)
+    for place, system in enumerate(results.systems):
+        left = float(kendall_tau(*np.delete(values, place, axis=1)))
+        rows.append((system, left, left - published))
+    found = pd.DataFrame(rows, columns=["without", "left", "off"])
+    return found.sort_values("off", key=abs, kind="stable", ignore_index=True)
 
 
 def left_out_sentence(results: Results) -> str:
     """Say which taus miss the published ones, and on which systems that hangs."""
-    beside, found = taus_beside(results), left_out(results)
+    beside = taus_beside(results)
     if beside.empty:
         return "No tau is published of these data."
-    if found.empty:
-        return (
-            f"All {len(beside)} taus that are published of these data are met within {FAR}; the "
-            f"furthest is off by {beside['off'].abs().max():.2f}."
-        )
-    words = []
-    for tau, rows in found.groupby("tau", sort=False):
-        value, published = rows["value"].iloc[0], rows["published"].iloc[0]
-        guilty = rows.loc[rows["responsible"], "without"].tolist()
-        nearest = (rows["left"] - published).abs().idxmin()
-        why = (
-            f"within {FAR} of it without {' or without '.join(guilty)}"
-            if guilty
-            else f"no single system is responsible: {rows['left'][nearest]:.2f} without "
-            f"{rows['without'][nearest]} is the nearest"
-        )
-        words.append(f"{tau}: {value:.2f} instead of {published:.2f}, and {why}")
-    met = len(beside) - found["tau"].nunique()
-    text = f"{met} of {len(beside)} published taus are met within {FAR}. {'; '.join(words)}."
-    return text.replace(" -", " \N{MINUS SIGN}")
+    far = beside[beside["off"].abs() > FAR]
+    words = [f"{len(beside) - len(far)} of {len(beside)} published taus are met within {FAR}"]
+    for row in far.to_dict("records"):
+        found = left_out(results, row["tau"])
+        guilty = found.loc[found["off"].abs() <= FAR, "without"].tolist()
+        why = f"met without {' or without '.join(guilty)}"
+        if not guilty:
+            why = f"no system alone is responsible; {found['without'][0]} moves it nearest"
+        values = _signed(f"{row['value']:.2f} instead of {row['published']:.2f}")
+        words.append(f"that of {row['tau']} is {values}, and {why}")
+    return "; ".join(words) + "."
 
 
 def left_out_table(results: Results) -> str:
-    """Lay out published taus, ours, and those without each system where they miss."""
-    beside, found = taus_beside(results), left_out(results)
-    lines: list[Sequence[str]] = [
-        (row["tau"], f"{row['published']:.2f}", f"{row['value']:.2f}",
-         f"{row['low']:.2f} to {row['high']:.2f}", _without(found[found["tau"] == row["tau"]]))
-        for row in beside.to_dict("records")
-    ]  # fmt: skip
-    shown = [
-        [cell.replace("-", "\N{MINUS SIGN}") for cell in line[:4]] + [line[4]] for line in lines
-    ]
-    head = ("tau of", "published", "ours", "95 % interval", "without one system, bold where near")
-    return markdown_table(head, shown)
+    """Lay out published taus and ours, and how far leaving one system out moves ours.
+
+    Where ours is further from the published one than :data:`FAR`, every system is left out in turn,
+    bold where the rest is not; else the two systems are named that move it most, either way.
+    """
+    lines = []
+    for row in taus_beside(results).to_dict("records"):
+        published, value, low, high = (
+            _signed(f"{row[name]:.2f}") for name in ("published", "value", "low", "high")
+        )
+        found = left_out(results, row["tau"])
+        moved = _without(found, row["off"])
+        lines.append((row["tau"], published, value, f"{low} to {high}", moved))
+    head = ("tau of", "published", "ours", "95 % interval", "ours without one system")
+    return markdown_table(head, lines)
 
 
 def _signed(number: str) -> str:
     return number.replace("-", "\N{MINUS SIGN}")
 
 
-def _without(rows: pd.DataFrame) -> str:
-    """Write the taus without each system, those first that come nearest to the published one."""
-    if rows.empty:
-        return ""
-    nearest = rows.assign(off=(rows["left"] - rows["published"]).abs()).sort_values("off")
+def _without(found: pd.DataFrame, off: float) -> str:
+    """Write the taus without one system: both ends, or all of them where the whole is far `off`."""
+    ends = found.loc[[found["left"].idxmin(), found["left"].idxmax()]]
     cells = []
-    for row in nearest.to_dict("records"):
-        text = f"{row['without']} {_signed(format(row['left'], '.2f'))}"
-        cells.append(f"**{text}**" if row["responsible"] else text)
+    for row in (found if abs(off) > FAR else ends).to_dict("records"):
+        text = f"{_signed(format(row['left'], '.2f'))} without {row['without']}"
+        cells.append(f"**{text}**" if abs(off) > FAR >= abs(row["off"]) else text)
     return ", ".join(cells)
 
 
@@ -357,7 +354,10 @@ def smaller_when_turned(evidence: Evidence, record: Record) -> Quantity:
     first, second = _taus(evidence, record)
     low, high = second.interval
     turned = Quantity(-second.value, None, limits=(-high, -low))
-    return extreme({"first": first, "second": turned}, largest=False)[1]
+    found = extreme({"first": first, "second": turned}, largest=False)[1]
+    return Quantity(
+        found.value, None, limits=(max(-1, found.interval[0]), min(1, found.interval[1]))
+    )
 
 
 def largest_tau(evidence: Evidence, record: Record) -> Quantity:
