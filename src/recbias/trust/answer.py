@@ -1,10 +1,10 @@
 """A question about ratings, the worlds that are matched to them, and the answer.
 
 The reader's ratings bound the relation of popularity and liking (`recbias.trust.relation`). Worlds
-are made that are like the data in size, density, skew and share of likes; their relations are spread
-evenly over what is compatible with the data, and in each those who like an item are so many times
-as likely to rate it as those who do not, a factor drawn between 1 and a stated *strength*. In each
-world ten systems are trained, and P@10 and antiP@10, as observed, are compared with the truth
+are made that are like the data in size, density, skew and share of likes. Their relations are
+spread evenly over what is compatible with the data, and in each those who like an item are so many
+times as likely to rate it as those who do not, a factor up to a stated *strength*. In each world
+ten systems are trained, and P@10 and antiP@10, as observed, are compared with the truth
 (`recbias.trust.outcomes`). A metric is named if it was the better one in 95 % of these worlds.
 """
 
@@ -26,13 +26,21 @@ from recbias.streams import stream
 from recbias.trust.outcomes import MARGIN, Better, Outcome, outcomes
 from recbias.trust.relation import SPREAD, Relation, fit_relation
 
-__all__ = ["LEVEL", "STRENGTH", "Answer", "Shape", "answer_from", "which_metric"]
+__all__ = [
+    "LEVEL",
+    "STRENGTH",
+    "Answer",
+    "Shape",
+    "answer_from",
+    "choice_of",
+    "which_metric",
+]
 
 LEVEL = 0.95
 """Share of the matched worlds in which a metric has to be the better one to be named."""
 
 STRENGTH = 3.0
-"""How many times as likely who likes an item rates it as who does not, in matched worlds, at most."""
+"""In matched worlds, who likes an item is at most so many times as likely to rate it as others."""
 
 N_WORLDS = 100
 _FEWEST_WORLDS = 20
@@ -142,7 +150,7 @@ class Shape:
         """
         low, high = np.clip(interval, -_MOST_RELATED, _MOST_RELATED)
         relations = low + (high - low) * (np.arange(n) + 0.5) / n
-        choices = stream(seed, "matched worlds").uniform(0, _choice_of(strength), size=n)
+        choices = stream(seed, "matched worlds").uniform(0, choice_of(strength), size=n)
         return [
             str(
                 self._options(
@@ -273,7 +281,7 @@ def which_metric(
     """
     if n_worlds < _FEWEST_WORLDS:
         raise ConfigError(f"worlds {n_worlds}: expected at least {_FEWEST_WORLDS}")
-    _choice_of(strength)
+    choice_of(strength)
     relation = fit_relation(ratings, min_rating, spread=spread, seed=seed)
     shape = Shape.of(ratings, min_rating)
     names = shape.worlds(relation.interval, n_worlds, strength=strength, seed=seed)
@@ -317,8 +325,24 @@ def answer_from(
     return Answer(about, relation, strength, matched)
 
 
-def _choice_of(strength: float) -> float:
-    """Tell which strength of choice makes worlds where likes are so many times likelier rated."""
+def choice_of(strength: float) -> float:
+    """Tell which `choice` of a world makes likes so many times as likely to be rated.
+
+    Parameters
+    ----------
+    strength
+        Of typical items; from 1.
+
+    Raises
+    ------
+    ConfigError
+        If worlds have no such strength.
+
+    Examples
+    --------
+    >>> choice_of(1), round(choice_of(3), 2)
+    (0.0, 1.08)
+    """
     if not 1 <= strength <= _FACTORS[2.0]:
         raise ConfigError(
             f"strength {strength:g}: expected 1 to {_FACTORS[2.0]:g}, the most that worlds have"

@@ -29,7 +29,16 @@ from recbias.store import digest, platform_record, read_document, write_document
 from recbias.streams import stream
 from recbias.testset import dataset_splits
 
-__all__ = ["MARGIN", "Better", "Outcome", "compared_systems", "outcome_of", "outcomes"]
+__all__ = [
+    "MARGIN",
+    "Better",
+    "Outcome",
+    "better_metric",
+    "compared_systems",
+    "outcome_of",
+    "outcomes",
+    "revisions",
+]
 
 Better = Literal["P", "antiP", "either"]
 

@@ -1,17 +1,22 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`) and of what is true (`true_values`), and what they are beside all values that the authors
-published (`columns`); what is checked on data (`checks`): metrics (`metric_checks`) and variables
-(`variables`); how many judgments order systems as the truth does (`judgments`); worlds where users
-rate at random (`at_random`); systems in worlds where the truth is known (`worlds`), and where data
-sets lie among these (`points`). What the page shows of all that: `figures`, `tables`.
+(`orders`), of rows of tables (`table_rows`), and of all values that the authors published
+(`columns`). What is checked on data (`checks`): metrics (`metric_checks`), variables (`variables`),
+set-up (`paper_setup`), optimal rankings (`optimum_checks`, `small_worlds`); those rankings over all
+orders of ties (`optima`). All pairs of items by what the optima do with them (`pairs`), the paper's
+examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
+skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
+truth is known (`worlds`), and where data sets lie among these (`points`). Observed
+orders beside true ones (`true_values`), how many judgments order systems as the truth does
+(`judgments`), and worlds where users rate at random (`at_random`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
 from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.columns import (
@@ -20,12 +25,32 @@ from recbias.claims.true_vs_false_positive_disagreement.columns import (
     columns_html,
     published_columns,
 )
+from recbias.claims.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
+from recbias.claims.true_vs_false_positive_disagreement.flatness import FLATNESS
+from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
 from recbias.claims.true_vs_false_positive_disagreement.judgments import (
     OF_JUDGMENTS,
     judgments_parameters,
 )
+from recbias.claims.true_vs_false_positive_disagreement.optima import (
+    optima_rows,
+    optima_sentence,
+)
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
-from recbias.claims.true_vs_false_positive_disagreement.points import POINTS
+from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
+    example_items,
+    examples_table,
+    examples_title,
+    optima_title,
+    over_skew,
+    pair_shares,
+    pairs_table,
+    related_table,
+    relations_title,
+    skew_of_worlds_title,
+)
+from recbias.claims.true_vs_false_positive_disagreement.pairs import OF_PAIRS
+from recbias.claims.true_vs_false_positive_disagreement.points import BARS, POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
@@ -34,11 +59,19 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     protocols,
     truth_of,
 )
+from recbias.claims.true_vs_false_positive_disagreement.table_rows import OF_TABLES
 from recbias.claims.true_vs_false_positive_disagreement.true_values import (
     OF_TRUTH,
     at_random,
     left_out_sentence,
     left_out_table,
+)
+from recbias.claims.true_vs_false_positive_disagreement.trusted import (
+    OF_TRUST,
+    TRUST,
+    TRUST_ANSWERS,
+    calibration,
+    trust_table,
 )
 from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     OF_WORLDS,
@@ -46,7 +79,6 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     SYSTEMS,
     WORLDS,
     agreement_map,
-    systems_in_world,
 )
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -55,7 +87,12 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_ORDERS,
     **OF_RANDOM,
     **OF_TRUTH,
+    **OF_TRUST,
     **OF_WORLDS,
+    **OF_TABLES,
+    **OF_PAIRS,
+    **OF_EXAMPLES,
+    **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -64,6 +101,11 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "roles": ROLES,
     "points": POINTS,
     "at_random": AT_RANDOM,
+    "bars": BARS,
+    "trust": TRUST,
+    "trust_answers": TRUST_ANSWERS,
+    "examples": EXAMPLES,
+    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -72,19 +114,36 @@ __all__ = [
     "FUNCTIONS",
     "SIMULATIONS",
     "SYSTEMS",
+    "TRUST",
+    "TRUST_ANSWERS",
     "agreement_map",
     "at_random",
+    "calibration",
     "changes_grid",
     "columns_html",
     "combined",
     "compared",
+    "example_items",
+    "examples_table",
+    "examples_title",
     "false_positive_checks",
+    "item_panel",
     "judgments_parameters",
     "left_out_sentence",
     "left_out_table",
     "metrics",
+    "optima_rows",
+    "optima_sentence",
+    "optima_title",
+    "over_skew",
+    "pair_shares",
+    "pairs_table",
     "protocols",
     "published_columns",
+    "related_table",
+    "relations_title",
+    "skew_of_worlds_title",
     "systems_in_world",
+    "trust_table",
     "truth_of",
 ]

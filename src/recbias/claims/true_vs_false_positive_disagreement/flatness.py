@@ -20,19 +20,14 @@ from recbias.theory import pair_table
 
 __all__ = ["FLATNESS", "flatness"]
 
-_ASKED: Mapping[str, Any] = {
-    "skews": (0.0, 0.2, 0.4, 0.6, 0.8),
-    "n_worlds": 20,
-    "min_rating": 4,
-    "workers": 2,
-}
+_ASKED: Mapping[str, Any] = {"n_worlds": 20, "min_rating": 4, "workers": 2}
 
 FLATNESS: Mapping[str, Mapping[str, Any]] = {
-    "independent": {"relation": 0.0, **_ASKED},
-    "agreeing": {"relation": 0.8, **_ASKED},
-    "opposing": {"relation": -0.8, **_ASKED},
+    "independent": {"relation": 0.0, "skews": (0.0, 0.2, 0.4, 0.6, 0.8), **_ASKED},
+    "agreeing": {"relation": 0.8, "skews": (0.2, 0.6), **_ASKED},
+    "opposing": {"relation": -0.8, "skews": (0.2, 0.6), **_ASKED},
 }
-"""What the chapter asks of `flatness`: worlds of the size of MovieLens 100K in which popular items
+"""What the chapter asks of `flatness`, under names of their own: worlds of the size of MovieLens 100K in which popular items
 are liked as much as others, more, and less."""
 
 
@@ -40,7 +35,6 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
     return {"world": REVISION}
 
 
-@maker(f"{CHAPTER}/flatness", Table, uses=_revisions, covers=("workers",))
 def flatness(
     *,
     relation: float,
@@ -76,6 +70,10 @@ def flatness(
     work = partial(_in_world, relation=relation, min_rating=min_rating)
     with open_executor(workers) as executor:
         return ("skew", "number"), pd.DataFrame(run_all(work, tasks, executor, label="worlds"))
+
+
+for _name in FLATNESS:
+    maker(f"{CHAPTER}/{_name}", Table, uses=_revisions, covers=("workers",))(flatness)
 
 
 def _in_world(task: tuple[float, int], *, relation: float, min_rating: float) -> dict[str, float]:

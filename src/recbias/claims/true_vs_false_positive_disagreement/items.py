@@ -31,7 +31,7 @@ from recbias.streams import stream
 from recbias.testset import dataset_splits
 from recbias.theory import steepness
 
-__all__ = ["GROUPS", "agreeing_pairs", "item_groups", "items", "true_order"]
+__all__ = ["GROUPS", "agreeing_pairs", "item_groups", "item_panel", "items", "true_order"]
 
 GROUPS = 100
 """So many random groups of users, as equal as can be, are left out in turn."""
@@ -339,6 +339,25 @@ def _grouped(panel: str, x: FloatArray, y: FloatArray) -> pd.DataFrame:
         low, middle, high = np.quantile(y[own], (0.1, 0.5, 0.9))
         rows.append((panel, group, x[own].mean(), low, middle, high, len(own)))
     return pd.DataFrame(rows, columns=["panel", "group", "x", "low", "middle", "high", "items"])
+
+
+def item_panel(table: Table, panel: str) -> pd.DataFrame:
+    """Take one panel of Figs. 3 and 4.
+
+    Parameters
+    ----------
+    table
+        As :func:`item_groups` makes it.
+    panel
+        E.g. ``"sorted p(train)"`` or ``"f_P over p(train)"``.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``x``, ``low``, ``middle``, ``high`` and ``items``, in the order of ``group``.
+    """
+    found = table.select(panel=panel).sort_values("group")
+    return found[["x", "low", "middle", "high", "items"]].reset_index(drop=True)
 
 
 # -- observed and true -------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 An unbiased sample of ratings, or the truth, tells how popularity relates to liking, and whether the
 systems of the map are ordered by observed metrics as by true ones. Of other data sets the ratings
-alone tell the skew, and no more than bounds of the relation.
+alone tell the skew, and of the relation what a bound on selection leaves: a *bar* on the map.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     truth_sample,
 )
 from recbias.datasets import Dataset, dataset_info, load_dataset
+from recbias.datasets.describe import gini
 from recbias.errors import ConfigError
 from recbias.experiment import run
 from recbias.grid import Grid, component_revisions
 from recbias.makers import Table, maker
 from recbias.metrics import parse_metric
 from recbias.recommenders import with_seeds
+from recbias.trust import SPREAD, fit_relation
 
-__all__ = ["POINTS", "points"]
+__all__ = ["BARS", "POINTS", "bars", "points"]
 
 POINTS: Mapping[str, Any] = {
     "liked": {"cm100k": 3, "coat": 4, "synthetic": 4},
@@ -42,6 +44,12 @@ POINTS: Mapping[str, Any] = {
     "workers": 2,
 }
 """What the chapter asks of `points`: data sets, with the smallest rating that says liking."""
+
+BARS: Mapping[str, Any] = {
+    "liked": {"ml-1m": 4, "ml-100k": 4, "ml-latest-small": 4, "filmtrust": 3},
+}
+"""What the chapter asks of `bars`: the other data sets, with the smallest rating that says liking.
+"""
 
 _METRICS = ("P@10", "antiP@10")
 _TAUS: Mapping[str, tuple[tuple[str, str], tuple[str, str]]] = {
@@ -104,8 +112,7 @@ def points(
         `recbias.claims.popularity_bias.relation_map.points`; Kendall's tau over the systems as
         ``observed`` and ``true`` (P and antiP), ``P`` and ``antiP`` (observed and true).
     frame : DataFrame
-        ``value``, with its 95 % interval over users, ``low`` to ``high``. What is known of another
-        data set are rows of this form: where its relation lies is a row ``relation``.
+        ``value``, with its 95 % interval over users, ``low`` to ``high``.
 
     Raises
     ------
@@ -141,3 +148,44 @@ def _truth(dataset: Dataset, judged: float) -> str:
     if dataset.truth is None:
         raise ConfigError(f"{dataset.name} has neither truth nor an unbiased part")
     return str(truth_sample(dataset, judged))
+
+
+def _contents(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the data that bars are of, and the bound that they stand under."""
+    contents = {name: dataset_info(name).content_hash for name in given["liked"]}
+    return {"contents": contents, "spread": SPREAD}
+
+
+@maker(f"{CHAPTER}/bars", Table, uses=_contents)
+def bars(*, liked: Mapping[str, float]) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell where data sets may lie on the map of which nothing is known but what users rated.
+
+    Parameters
+    ----------
+    liked
+        Smallest rating that says liking, by name of a data set.
+
+    Returns
+    -------
+    index : tuple of str
+        ``dataset`` and ``quantity``, as of `points`: ``skew`` and ``relation``.
+    frame : DataFrame
+        The relation that would be if selection were the same for all items, and from ``low`` to
+        ``high`` what is compatible with the ratings under the bound of
+        :func:`recbias.trust.fit_relation`; the skew has no such ends.
+
+    Raises
+    ------
+    MissingData
+        If a data set is not at hand.
+    """
+    rows = []
+    for name, min_rating in liked.items():
+        ratings = load_dataset(name).ratings
+        skew, relation = gini(ratings.item_counts()), fit_relation(ratings, min_rating)
+        rows += [
+            (name, "skew", skew, skew, skew),
+            (name, "relation", relation.estimate, *relation.interval),
+        ]
+    columns = ["dataset", "quantity", "value", "low", "high"]
+    return ("dataset", "quantity"), pd.DataFrame(rows, columns=columns)

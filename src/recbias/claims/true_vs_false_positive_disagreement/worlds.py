@@ -45,6 +45,7 @@ from recbias.streams import stream
 from recbias.testset import TestSet, dataset_splits
 
 __all__ = [
+    "DISLIKED",
     "LIKED",
     "OF_WORLDS",
     "QUANTITIES",
@@ -80,6 +81,9 @@ four times as long as that of the other thirteen together."""
 LIKED = "liked"
 """Share of the items in the lists that their users like, by the truth about all pairs."""
 
+DISLIKED = "disliked"
+"""Share that they do not; the rest are places of lists that are shorter."""
+
 QUANTITIES: Mapping[str, tuple[str, str]] = {
     "observed": ("P@10", "antiP@10"),
     "observed_at_50": ("P@50", "antiP@50"),
@@ -87,7 +91,7 @@ QUANTITIES: Mapping[str, tuple[str, str]] = {
     "observed_nDCG": ("nDCG@10", "antinDCG@10"),
     "true": ("true P@10", "true antiP@10"),
     "P": ("P@10", LIKED),
-    "antiP": ("antiP@10", "disliked"),
+    "antiP": ("antiP@10", DISLIKED),
 }
 """What tau is between, by the name of its column: an observed metric and its anti-metric; P and
 antiP by a sample of the truth; the observed P, or antiP, and what the truth about all pairs says.
@@ -216,9 +220,15 @@ def systems_in_world(
                 _measured(positions.take(kept), texts, min_rating)
                 for kept, texts in zip(rows, (_OBSERVED, _TRUE), strict=True)
             )
-            share = true_precision(positions.lists("AI", _CUTOFF), stars >= min_rating)
-            named = {f"true {text}": value for text, value in true.items()}
-            repeats.append({**observed, **named, LIKED: share, "disliked": 1 - share})
+            lists = positions.lists("AI", _CUTOFF)
+            repeats.append(
+                {
+                    **observed,
+                    **{f"true {text}": value for text, value in true.items()},
+                    LIKED: true_precision(lists, stars >= min_rating),
+                    DISLIKED: true_precision(lists, stars < min_rating),
+                }
+            )
         found[system.name] = pd.DataFrame(repeats).mean()
     return pd.DataFrame(found).T.rename_axis("system")
 
@@ -228,11 +238,13 @@ def truth_sample(dataset: Dataset, judged: float) -> TestSet:
     return TestSet("truth", sample=max(1, round(judged * dataset.ratings.n_items)))
 
 
-def _joined(fold: Split, other: Split, stars: npt.NDArray[np.float64]) -> Split:
+def _joined(fold: Split, other: Split, stars: npt.NDArray[np.floating[Any]]) -> Split:
     """Test on what either of two splits does: lists do not depend on it, so one pass is enough."""
     pairs = np.union1d(_pairs(fold.test), _pairs(other.test))
     user, item = (each.astype(np.int32) for each in np.divmod(pairs, fold.train.n_items))
-    test = dataclasses.replace(fold.test, user=user, item=item, value=stars[user, item])
+    test = dataclasses.replace(
+        fold.test, user=user, item=item, value=stars[user, item].astype(np.float64)
+    )
     return dataclasses.replace(fold, test=test, test_items=np.unique(item))
 
 
