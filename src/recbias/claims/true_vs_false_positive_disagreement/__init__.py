@@ -143,7 +143,6 @@ __all__ = [
     "related_table",
     "relations_title",
     "skew_of_worlds_title",
-    "systems_in_world",
     "trust_table",
     "truth_of",
 ]
