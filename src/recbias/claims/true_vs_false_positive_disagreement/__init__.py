@@ -26,6 +26,9 @@ orders of ties (`optima`). All pairs of items by what the optima do with them (`
 examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
 skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
 truth is known (`worlds`), and where data sets lie among these (`points`).
+truth is known (`worlds`), and where data sets lie among these (`points`). Observed
+orders beside true ones (`true_values`), how many judgments order systems as the truth does
+(`judgments`), and worlds where users rate at random (`at_random`).
 """
 
 from collections.abc import Mapping
@@ -33,6 +36,7 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
+from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.columns import (
     OF_COLUMNS,
@@ -43,6 +47,10 @@ from recbias.claims.true_vs_false_positive_disagreement.columns import (
 from recbias.claims.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
 from recbias.claims.true_vs_false_positive_disagreement.flatness import FLATNESS
 from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
+from recbias.claims.true_vs_false_positive_disagreement.judgments import (
+    OF_JUDGMENTS,
+    judgments_parameters,
+)
 from recbias.claims.true_vs_false_positive_disagreement.optima import (
     optima_rows,
     optima_sentence,
@@ -71,6 +79,12 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     truth_of,
 )
 from recbias.claims.true_vs_false_positive_disagreement.table_rows import OF_TABLES
+from recbias.claims.true_vs_false_positive_disagreement.true_values import (
+    OF_TRUTH,
+    at_random,
+    left_out_sentence,
+    left_out_table,
+)
 from recbias.claims.true_vs_false_positive_disagreement.trusted import (
     OF_TRUST,
     TRUST,
@@ -89,9 +103,12 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
+    **OF_JUDGMENTS,
     **OF_ORDERS,
     **OF_WORLDS,
     **OF_TRUST,
+    **OF_RANDOM,
+    **OF_TRUTH,
     **OF_TRUST,
     **OF_WORLDS,
     **OF_TABLES,
@@ -107,6 +124,8 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "worlds": WORLDS,
     "roles": ROLES,
     "points": POINTS,
+    "at_random": AT_RANDOM,
+    "bars": BARS,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
     "examples": EXAMPLES,
@@ -125,6 +144,7 @@ __all__ = [
     "TRUST",
     "TRUST_ANSWERS",
     "agreement_map",
+    "at_random",
     "calibration",
     "changes_grid",
     "columns_html",
@@ -135,6 +155,9 @@ __all__ = [
     "examples_title",
     "false_positive_checks",
     "item_panel",
+    "judgments_parameters",
+    "left_out_sentence",
+    "left_out_table",
     "metrics",
     "optima_rows",
     "optima_sentence",

@@ -38,6 +38,7 @@ from recbias.cells import artefact_of, grid_cells, run_cell
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Record
+from recbias.claims.systems import is_made_here
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.datasets import Dataset
 from recbias.engine import run_all
@@ -64,7 +65,11 @@ _LIKED = {"P": True, "antiP": False}
 TARGETS = (0.8, 0.9)
 """Expected tau with the true order that is asked for."""
 
+_MOST = 100
+"""Judgments of each user that are used, where there are more: as many as CM100k has."""
+
 _N_DRAWS = 200
+_FEW_DRAWS = 50  # where the data are made while the book is built
 _N_GROUPS = 20
 _N_POINTS = 24
 _INDEX = ("metric", "quantity", "at")
@@ -275,7 +280,7 @@ def _hits(judged: Judged, metric: str, plan: _Plan, half: IntArray, place: IntAr
     where = where * n_places + place[rows]
     size = 2 * n_groups * n_places
     sums = [np.bincount(where, each, minlength=size) for each in judged.listed[rows].T]
-    own = np.array(sums).T.reshape(2, n_groups, n_places, n_systems)
+    own = np.array(sums, dtype=np.float64).T.reshape(2, n_groups, n_places, n_systems)
     judged_in = np.where(judged.seen_in >= 0, half[judged.seen_in], -1)
     counted, groups = judged.seen_liked == _LIKED[metric], plan.group[judged.seen_user]
     seen = np.zeros((2, n_groups, n_systems))
@@ -413,7 +418,8 @@ def judgments_parameters(grid: Grid, *, cutoff: int) -> dict[str, Any]:
         seed=grid.seed,
         tests={"true": grid.tests["true"]},
     )
-    return {"grid": asked.to_dict(), "cutoff": cutoff}
+    few = {"n_draws": _FEW_DRAWS} if is_made_here(grid.dataset) else {}
+    return {"grid": asked.to_dict(), "cutoff": cutoff, **few}
 
 
 def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
@@ -425,6 +431,8 @@ def judgments(
     dataset: Dataset, *, grid: Mapping[str, Any], cutoff: int, n_draws: int = _N_DRAWS
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Find how many random judgments order systems, for :func:`recbias.makers.run_maker`.
+
+    Of each user 100 judgments are used at most, drawn at random.
 
     Parameters
     ----------
@@ -469,6 +477,7 @@ def _read(grid: Grid, dataset: Dataset, cutoff: int) -> Judged:
     names = [system.name for system in grid.systems]
     seen, drawn = (_listed([tables[label][name] for name in names], cutoff) for label in tables)
     least, n_items = grid.parsed["true"].min_rating, dataset.ratings.n_items
+    drawn = drawn.at_most(_MOST, stream(grid.seed, "judgments", "used"))
     pairs = [each.user * np.int64(n_items) + each.item for each in (drawn, seen)]
     order = np.argsort(pairs[0])
     place = np.minimum(np.searchsorted(pairs[0], pairs[1], sorter=order), len(order) - 1)
@@ -494,6 +503,15 @@ class _Listed(NamedTuple):
     value: npt.NDArray[Any]
     listed: FloatArray
     n_folds: int
+
+    def at_most(self, number: int, rng: np.random.Generator) -> _Listed:
+        """Keep so many of each user's, drawn at random."""
+        order = np.lexsort((rng.random(len(self.user)), self.user))
+        counts = np.bincount(self.user)
+        place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+        kept = np.sort(order[place < number])
+        columns = (self.user[kept], self.item[kept], self.value[kept], self.listed[kept])
+        return _Listed(*columns, self.n_folds)
 
 
 def _listed(systems: list[dict[int, list[RankTable]]], cutoff: int) -> _Listed:
