@@ -1,15 +1,45 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
-these (`points`).
+(`orders`), of rows of tables (`table_rows`), and beside all values that the authors published
+(`columns`); the best rankings for everybody (`optima`, `small_worlds`); all pairs of items by what
+the optima do with them (`pairs`), the paper's examples (`examples`), how popularity and liking vary
+over items (`items`), worlds of more and less skew (`flatness`), and what the page shows of these
+(`pair_tables`); how many judgments order systems as the truth does (`judgments`); systems in worlds
+where the truth is known (`worlds`), and where data sets lie among these (`points`); which metric to
+trust (`trusted`); what is checked on data (`checks`): metrics (`metric_checks`), variables
+(`variables`) and set-up (`paper_setup`). What the page shows of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
+from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
+from recbias.claims.true_vs_false_positive_disagreement.columns import (
+    OF_COLUMNS,
+    changes_grid,
+    columns_html,
+    published_columns,
+)
+from recbias.claims.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
+from recbias.claims.true_vs_false_positive_disagreement.flatness import FLATNESS
+from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
+from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
+    example_items,
+    examples_table,
+    examples_title,
+    optima_title,
+    over_skew,
+    pair_shares,
+    pairs_table,
+    related_table,
+    relations_title,
+    skew_of_worlds_title,
+)
+from recbias.claims.true_vs_false_positive_disagreement.pairs import OF_PAIRS
 from recbias.claims.true_vs_false_positive_disagreement.points import BARS, POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
@@ -17,7 +47,9 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     compared,
     metrics,
     protocols,
+    truth_of,
 )
+from recbias.claims.true_vs_false_positive_disagreement.table_rows import OF_TABLES
 from recbias.claims.true_vs_false_positive_disagreement.trusted import (
     OF_TRUST,
     TRUST,
@@ -31,12 +63,18 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     SYSTEMS,
     WORLDS,
     agreement_map,
+    systems_in_world,
 )
 
 FUNCTIONS: Mapping[str, Function] = {
+    **OF_COLUMNS,
     **OF_ORDERS,
-    **OF_TRUST,
     **OF_WORLDS,
+    **OF_TRUST,
+    **OF_TABLES,
+    **OF_PAIRS,
+    **OF_EXAMPLES,
+    **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -47,6 +85,8 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "bars": BARS,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
+    "examples": EXAMPLES,
+    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -59,9 +99,26 @@ __all__ = [
     "TRUST_ANSWERS",
     "agreement_map",
     "calibration",
+    "changes_grid",
+    "columns_html",
     "combined",
     "compared",
+    "example_items",
+    "examples_table",
+    "examples_title",
+    "false_positive_checks",
+    "item_panel",
     "metrics",
+    "optima_title",
+    "over_skew",
+    "pair_shares",
+    "pairs_table",
     "protocols",
+    "published_columns",
+    "related_table",
+    "relations_title",
+    "skew_of_worlds_title",
+    "systems_in_world",
     "trust_table",
+    "truth_of",
 ]
