@@ -618,7 +618,8 @@ state("true vs false positive disagreement", results, verdicts)
 
 # %% tags=["hide-input"]
 found = tables.maps_of(simulated["worlds"])
-shown = {"places": tables.places_on_map(simulated["points"]), "title": tables.maps_title(found)}
+places = tables.places_on_map(simulated["points"], simulated["bars"])
+shown = {"places": places, "title": tables.maps_title(found)}
 labels = ("skew of popularity", "relation to liking")
 figure = plotting.plot_tau_maps(found, labels=labels, **shown)
 glue("fig_maps", figure, display=False)

@@ -156,10 +156,10 @@ def maps_title(found: pd.DataFrame) -> str:
     )
 
 
-def places_on_map(points: Table) -> pd.DataFrame:
+def places_on_map(points: Table, bars: Table) -> pd.DataFrame:
     """Place data sets on the maps, for :func:`recbias.plotting.plot_tau_maps`."""
-    rows = []
-    for name, own in points.frame.groupby("dataset", sort=False):
+    rows, frame = [], pd.concat([points.frame, bars.frame])
+    for name, own in frame.groupby("dataset", sort=False):
         by = own.set_index("quantity")
         skew, relation = by.loc["skew", "value"], by.loc["relation"]
         known = bool(pd.notna(relation["value"]))
