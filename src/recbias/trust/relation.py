@@ -271,7 +271,7 @@ def _fit(
 
     found = scipy.optimize.minimize(loss, np.array([mean, 0.0, 0.0]), method="BFGS")
     curvature = _hessian(loss, found.x)
-    return found.x, np.linalg.inv(curvature)
+    return found.x, np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
 
 def _hessian(
