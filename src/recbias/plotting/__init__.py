@@ -36,11 +36,13 @@ from recbias.plotting.sparsity import (
     plot_told_apart,
 )
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
+from recbias.plotting.trust import plot_answers, plot_calibration
 
 __all__ = [
     "FONT_SIZE",
     "WIDTH",
     "downloads",
+    "plot_answers",
     "plot_bounds",
     "plot_calibration",
     "plot_chain",
