@@ -1,34 +1,16 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`), of rows of tables (`table_rows`), and beside all values that the authors published
-(`columns`); the best rankings for everybody (`optima`, `small_worlds`); all pairs of items by what
-the optima do with them (`pairs`), the paper's examples (`examples`), how popularity and liking vary
-over items (`items`), worlds of more and less skew (`flatness`), and what the page shows of these
-(`pair_tables`); how many judgments order systems as the truth does (`judgments`); systems in worlds
-where the truth is known (`worlds`), and where data sets lie among these (`points`); which metric to
-trust (`trusted`); what is checked on data (`checks`): metrics (`metric_checks`), variables
-(`variables`) and set-up (`paper_setup`). What the page shows of the rest: `figures`, `tables`.
-(`orders`), and beside all values that the authors published (`columns`); what is checked on data
-(`checks`): metrics (`metric_checks`), variables (`variables`) and set-up (`paper_setup`).
-(`orders`); systems in worlds where the truth is known (`worlds`), and where data sets lie among
-these (`points`).
-(`orders`) and of rows of tables (`table_rows`); what is checked on data (`checks`): metrics
-(`metric_checks`), variables (`variables`), optimal rankings (`optimum_checks`, `small_worlds`);
-those rankings over all orders of ties (`optima`); all pairs of items by what the optima do with
-them (`pairs`), the paper's examples (`examples`), how popularity and liking vary over items
-(`items`), worlds of more and less skew (`flatness`), and what the page shows of these
-(`pair_tables`).
 (`orders`), of rows of tables (`table_rows`), and of all values that the authors published
 (`columns`). What is checked on data (`checks`): metrics (`metric_checks`), variables (`variables`),
 set-up (`paper_setup`), optimal rankings (`optimum_checks`, `small_worlds`); those rankings over all
 orders of ties (`optima`). All pairs of items by what the optima do with them (`pairs`), the paper's
 examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
-skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
-truth is known (`worlds`), and where data sets lie among these (`points`).
-truth is known (`worlds`), and where data sets lie among these (`points`). Observed
-orders beside true ones (`true_values`), how many judgments order systems as the truth does
-(`judgments`), and worlds where users rate at random (`at_random`).
+skew (`flatness`), and what the page shows of these (`pair_tables`). Observed orders beside true
+ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
+where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
+where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
+shows of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
@@ -103,34 +85,27 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
-    **OF_JUDGMENTS,
-    **OF_ORDERS,
-    **OF_WORLDS,
-    **OF_TRUST,
-    **OF_RANDOM,
-    **OF_TRUTH,
-    **OF_TRUST,
-    **OF_WORLDS,
-    **OF_TABLES,
-    **OF_PAIRS,
     **OF_EXAMPLES,
+    **OF_JUDGMENTS,
     **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
+    **OF_ORDERS,
+    **OF_PAIRS,
+    **OF_RANDOM,
+    **OF_TABLES,
     **OF_TRUST,
+    **OF_TRUTH,
     **OF_WORLDS,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
+    "examples": EXAMPLES,
+    **FLATNESS,
     "worlds": WORLDS,
     "roles": ROLES,
     "points": POINTS,
+    "bars": BARS,
     "at_random": AT_RANDOM,
-    "bars": BARS,
-    "trust": TRUST,
-    "trust_answers": TRUST_ANSWERS,
-    "examples": EXAMPLES,
-    **FLATNESS,
-    "bars": BARS,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
 }
