@@ -26,6 +26,7 @@ from recbias.trust.outcomes import (
 from recbias.trust.relation import SPREAD, Relation, fit_relation
 
 __all__ = [
+    "FEWEST_WORLDS",
     "LEVEL",
     "MARGIN",
     "SPREAD",
