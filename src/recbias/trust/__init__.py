@@ -6,6 +6,7 @@ and how the two are put together (`answer`).
 """
 
 from recbias.trust.answer import (
+    FEWEST_WORLDS,
     LEVEL,
     STRENGTH,
     Answer,
