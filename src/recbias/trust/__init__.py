@@ -21,8 +21,8 @@ from recbias.trust.outcomes import (
     better_metric,
     compared_systems,
     outcome_of,
-    outcomes,
     revisions,
+    world_outcomes,
 )
 from recbias.trust.relation import SPREAD, Relation, fit_relation
 
@@ -42,7 +42,7 @@ __all__ = [
     "compared_systems",
     "fit_relation",
     "outcome_of",
-    "outcomes",
     "revisions",
     "which_metric",
+    "world_outcomes",
 ]

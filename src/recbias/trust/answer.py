@@ -23,7 +23,7 @@ from recbias.ratings import Ratings
 from recbias.relevance import relevant
 from recbias.simulation import STAR_SHARES, PreferenceOptions, preference_world
 from recbias.streams import stream
-from recbias.trust.outcomes import MARGIN, Better, Outcome, outcomes
+from recbias.trust.outcomes import MARGIN, Better, Outcome, world_outcomes
 from recbias.trust.relation import SPREAD, Relation, fit_relation
 
 __all__ = [
@@ -290,7 +290,10 @@ def which_metric(
     shape = Shape.of(ratings, min_rating)
     names = shape.worlds(relation.interval, n_worlds, strength=strength, seed=seed)
     return answer_from(
-        ratings.name, relation, outcomes(names, shape.liked, workers=workers), strength=strength
+        ratings.name,
+        relation,
+        world_outcomes(names, shape.liked, workers=workers),
+        strength=strength,
     )
 
 

@@ -39,9 +39,9 @@ from recbias.trust import (
     choice_of,
     fit_relation,
     outcome_of,
-    outcomes,
     revisions,
     which_metric,
+    world_outcomes,
 )
 
 __all__ = [
@@ -157,7 +157,7 @@ def trust(
         for number, kind in enumerate(kinds, start=1)
     ]
     names = evaluation_worlds()
-    found = outcomes(
+    found = world_outcomes(
         [*names, *(world for bank in banks for world in bank)], _LIKED, workers=workers
     )
     with open_executor(workers) as executor:
