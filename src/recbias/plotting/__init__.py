@@ -8,6 +8,7 @@ from recbias.plotting.designs import (
     plot_values,
 )
 from recbias.plotting.false_positives import (
+    plot_calibration,
     plot_item_curves,
     plot_item_functions,
     plot_over_skew,
@@ -35,12 +36,15 @@ from recbias.plotting.sparsity import (
     plot_told_apart,
 )
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
+from recbias.plotting.trust import plot_answers, plot_calibration
 
 __all__ = [
     "FONT_SIZE",
     "WIDTH",
     "downloads",
+    "plot_answers",
     "plot_bounds",
+    "plot_calibration",
     "plot_chain",
     "plot_courses",
     "plot_cumulative",

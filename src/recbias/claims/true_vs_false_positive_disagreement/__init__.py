@@ -6,10 +6,11 @@ What the experiment is called and shares (`setup`); what criteria compute of who
 set-up (`paper_setup`), optimal rankings (`optimum_checks`, `small_worlds`); those rankings over all
 orders of ties (`optima`). All pairs of items by what the optima do with them (`pairs`), the paper's
 examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
-skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
-truth is known (`worlds`), and where data sets lie among these (`points`). Observed
-orders beside true ones (`true_values`), how many judgments order systems as the truth does
-(`judgments`), and worlds where users rate at random (`at_random`).
+skew (`flatness`), and what the page shows of these (`pair_tables`). Observed orders beside true
+ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
+where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
+where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
+shows of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
@@ -79,33 +80,34 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
     SYSTEMS,
     WORLDS,
     agreement_map,
+    systems_in_world,
 )
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
-    **OF_JUDGMENTS,
-    **OF_ORDERS,
-    **OF_RANDOM,
-    **OF_TRUTH,
-    **OF_TRUST,
-    **OF_WORLDS,
-    **OF_TABLES,
-    **OF_PAIRS,
     **OF_EXAMPLES,
+    **OF_JUDGMENTS,
     **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
+    **OF_ORDERS,
+    **OF_PAIRS,
+    **OF_RANDOM,
+    **OF_TABLES,
+    **OF_TRUST,
+    **OF_TRUTH,
+    **OF_WORLDS,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
+    "examples": EXAMPLES,
+    **FLATNESS,
     "worlds": WORLDS,
     "roles": ROLES,
     "points": POINTS,
-    "at_random": AT_RANDOM,
     "bars": BARS,
+    "at_random": AT_RANDOM,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
-    "examples": EXAMPLES,
-    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -143,6 +145,7 @@ __all__ = [
     "related_table",
     "relations_title",
     "skew_of_worlds_title",
+    "systems_in_world",
     "trust_table",
     "truth_of",
 ]

@@ -16,6 +16,7 @@ from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
     check_skips,
     check_spreadsheet,
     check_systems,
+    measured_metrics,
     sessions,
     spreadsheet,
 )
@@ -62,10 +63,11 @@ def _full_lists(grid: Grid, min_rating: float, cutoff: int) -> Grid:
     )
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    """Name the grid whose cells are checked: checks go stale with what ranked them."""
-    grid = Grid.from_dict(given["grid"])
-    return [_full_lists(grid, given["min_rating"], given["cutoff"]).key_of(hashes)]
+def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name what is checked: the cells that ranked the lists, and the metrics."""
+    cutoff = given["cutoff"]
+    lists = _full_lists(Grid.from_dict(given["grid"]), given["min_rating"], cutoff)
+    return [lists.key_of(hashes), *measured_metrics(cutoff)]
 
 
 @maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))

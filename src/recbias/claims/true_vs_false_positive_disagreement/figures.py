@@ -20,6 +20,7 @@ __all__ = [
     "Panel",
     "each_title",
     "first_title",
+    "known_panels",
     "lead_title",
     "panel_axes",
     "panels_of",
@@ -194,18 +195,35 @@ def _published(results: Results) -> Mapping[tuple[str, str, str], float]:
     return found
 
 
-def with_truth(own: Results) -> Results | None:
+def with_truth(own: Results) -> Results:
     """Choose results that have true values: those of a page, else the recorded ones of CM100k.
 
-    Returns
-    -------
-    Results or None
-        None if neither has any.
+    Where there are neither, the own ones come back, of which :func:`known_panels` shows what is
+    observed.
     """
     if "true" in own.grid.parsed:
         return own
     recorded = load_chapter(CHAPTER, _KNOWN).get("systems")
-    return recorded if isinstance(recorded, Results) else None
+    return recorded if isinstance(recorded, Results) else own
+
+
+def known_panels(results: Results, which: str) -> tuple[Panel, ...]:
+    """Name those panels of a figure that results have; of none the observed counts.
+
+    Parameters
+    ----------
+    results
+        With the labels of the chapter; their cutoff is that of the panels.
+    which
+        As of :func:`panels_of`.
+    """
+    (cutoff,) = {
+        metric.cutoff for every in results.grid.parsed_metrics.values() for metric in every
+    }
+    panels = panels_of(which, int(cutoff or 0), data=short_name(results))
+    labels = results.grid.parsed
+    found = [panel for panel in panels if {panel.x[0], panel.y[0]} <= set(labels)]
+    return tuple(found) or known_panels(results, "truth")
 
 
 def short_name(results: Results) -> str:
@@ -215,8 +233,10 @@ def short_name(results: Results) -> str:
 
 def lead_title(results: Results, panels: Sequence[Panel]) -> str:
     """Say in two lines how hits and misses go together, as a test counts them and by the truth."""
-    seen, true = (tau_of(results, panel.x, panel.y).value for panel in panels)
-    return f"{_together(seen)} in the test,\n{_together(true).lower()} by the truth"
+    taus = [tau_of(results, panel.x, panel.y).value for panel in panels]
+    said = [f"{_together(taus[0])} in the test"]
+    said += [f"{_together(tau).lower()} by the truth" for tau in taus[1:]]
+    return ",\n".join(said)
 
 
 def _together(tau: float) -> str:
@@ -238,6 +258,8 @@ def first_title(results: Results, panels: Sequence[Panel]) -> str:
 
 def each_title(results: Results, panels: Sequence[Panel]) -> str:
     """Say in two lines how far either count orders systems as its truth does."""
+    if len(panels) < len(panels_of("each", 1)):
+        return lead_title(results, panels)
     hits, misses = (tau_of(results, panel.x, panel.y).value for panel in panels)
     return (
         f"{short_name(results)}: test and truth order systems with\n"

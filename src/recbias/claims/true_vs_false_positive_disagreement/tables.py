@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from recbias.claims.pages import interval_text, markdown_table, plain
+from recbias.claims.reference import Reference
+from recbias.claims.true_vs_false_positive_disagreement.columns import columns_html
 from recbias.claims.true_vs_false_positive_disagreement.optima import OBSERVED, optima_rows
 from recbias.claims.true_vs_false_positive_disagreement.worlds import agreement_map
 from recbias.experiment import Results
 from recbias.makers import Table
+from recbias.recommenders.line_ups import Change
 
 __all__ = [
+    "columns_folded",
     "correlations",
     "curves_title",
     "functions_title",
@@ -18,6 +24,7 @@ __all__ = [
     "maps_title",
     "optima_table",
     "places_on_map",
+    "trust_title",
 ]
 
 
@@ -54,6 +61,31 @@ def functions_title(items: Table) -> str:
     )
 
 
+def columns_folded(
+    measured: Results,
+    reference: Reference | None,
+    changes: Sequence[Change],
+    changed: Results | None,
+) -> str:
+    """Fold the comparison with all published values away; nothing where there are none.
+
+    Parameters
+    ----------
+    measured, reference, changes, changed
+        As of :func:`recbias.claims.true_vs_false_positive_disagreement.columns.columns_html`.
+    """
+    if reference is None:
+        return (
+            "<p>The authors published what their systems score on their folds of MovieLens 1M; the "
+            "edition of that data sets ours beside it, value by value.</p>"
+        )
+    told = columns_html(measured, reference, changes, changed)
+    return (
+        "<details><summary>Every system beside its published values, in all eight columns"
+        f"</summary>{told}</details>"
+    )
+
+
 def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
     """List the rankings for everybody by hits and misses, the best by hits first.
 
@@ -73,8 +105,9 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
         other orders of ties would give, at least and at most; and what was published.
     """
     rows = optima_rows(optima, dataset=str(measured.dataset["name"]), cutoff=cutoff)
-    rows = rows[rows["side"] == OBSERVED].set_index(["ranking", "metric"])
+    rows = rows[rows["side"] == OBSERVED]
     published = bool(rows["published"].notna().any())
+    by_name = {(row["ranking"], row["metric"]): row for row in rows.to_dict("records")}
     metrics = ("P", "antiP")
     order = sorted(measured.systems, key=lambda name: -measured[name, "full", f"P@{cutoff}"].value)
     body = []
@@ -83,11 +116,10 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
         for metric in metrics:
             found = measured[name, "full", f"{metric}@{cutoff}"]
             cells.append(f"{found.value:.5f} ({interval_text(found, '.5f')})")
-            known = (name, metric) in rows.index
-            row = rows.loc[(name, metric)] if known else None
-            cells.append("" if row is None else f"{row['least']:.2g} to {row['most']:.2g}")
+            row = by_name.get((name, metric), {})
+            cells.append(f"{row['least']:.2g} to {row['most']:.2g}" if row else "")
             if published:
-                cells.append("" if row is None else f"{row['published']:.5g}")
+                cells.append(f"{row['published']:.5g}" if row else "")
         body.append(cells)
     columns = ("{}@" + str(cutoff), "{}, any order of ties", *(["{}, published"] * published))
     head = ("ranking", *(column.format(metric) for metric in metrics for column in columns))
@@ -124,13 +156,24 @@ def maps_title(found: pd.DataFrame) -> str:
     )
 
 
-def places_on_map(points: Table) -> pd.DataFrame:
+def places_on_map(points: Table, bars: Table) -> pd.DataFrame:
     """Place data sets on the maps, for :func:`recbias.plotting.plot_tau_maps`."""
-    rows = []
-    for name, own in points.frame.groupby("dataset", sort=False):
+    rows, frame = [], pd.concat([points.frame, bars.frame])
+    for name, own in frame.groupby("dataset", sort=False):
         by = own.set_index("quantity")
         skew, relation = by.loc["skew", "value"], by.loc["relation"]
         known = bool(pd.notna(relation["value"]))
         ends = (relation["value"],) * 2 if known else (relation["low"], relation["high"])
         rows.append((name, skew, *ends))
     return pd.DataFrame(rows, columns=["name", "skew", "low", "high"])
+
+
+def trust_title(trust: Table) -> str:
+    """Say in two lines how many worlds got an answer, and how many of these answers are wrong."""
+    frame = trust.frame
+    answered = frame[frame["answer"] != "cannot tell"]
+    wrong = float((answered["answer"] != answered["right"]).mean())
+    return (
+        f"Asked about {len(frame)} worlds, the command answers in {len(answered)};\n"
+        f"{wrong:.1%} of these answers are wrong"
+    )
