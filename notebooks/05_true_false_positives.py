@@ -97,7 +97,6 @@ from myst_nb import glue
 from recbias import Grid, line_up, makers, plotting, run
 from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import true_vs_false_positive_disagreement as chapter
-from recbias.claims.true_vs_false_positive_disagreement import figures, tables
 from recbias.claims.systems import published_split, relevance_threshold
 from recbias.recommenders import with_seeds
 
@@ -245,11 +244,11 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
-known = figures.with_truth(measured)
-panels = figures.known_panels(known, "truth")
-found = figures.systems_by_two(known, panels)
-shown = {"axes": figures.panel_axes(known, panels), "title": figures.lead_title(known, panels)}
-figure = plotting.plot_two_metrics(found, names=figures.NAMED, **shown)
+known = chapter.figures.with_truth(measured)
+panels = chapter.figures.known_panels(known, "truth")
+shown = chapter.figures.scatter(known, panels)
+title = chapter.figures.lead_title(known, panels)
+figure = plotting.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
 glue("fig_lead", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -258,12 +257,12 @@ glue("fig_lead", figure, display=False)
 # In the paper's first figure each system stands four times.
 
 # %% tags=["hide-input"]
-panels = figures.known_panels(measured, "first")
-found = figures.systems_by_two(measured, panels)
-shown = {"axes": figures.panel_axes(measured, panels)}
-figure = plotting.plot_two_metrics(found, title=figures.first_title(measured, panels), **shown)
+panels = chapter.figures.known_panels(measured, "first")
+shown = chapter.figures.scatter(measured, panels)
+title = chapter.figures.first_title(measured, panels)
+figure = plotting.plot_two_metrics(**shown, title=title)
 glue("fig_two_counts", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("system"), "figure-1"))
+HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-1"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_two_counts
@@ -315,7 +314,7 @@ record = "05_true_false_positives/changes"
 changed = run(asked, workers=workers, record=record) if asked else None
 
 # %% tags=["hide-input"]
-HTML(tables.columns_folded(measured, reference, changes, changed))
+HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
 
 # %% [markdown] tags=["general"]
 # A split by time is another test: it asks about the future instead of about more of the same.
@@ -388,7 +387,7 @@ over_ties = {**given, "cutoff": cutoff, "truth": truth}
 optima = makers.run_maker(record, dataset, parameters=over_ties, record=record)
 
 # %% tags=["hide-input"]
-Markdown(tables.optima_table(optima, optimal, cutoff=cutoff))
+Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-BOUND/1
@@ -484,7 +483,7 @@ Markdown(chapter.pairs_table(of_items["pairs"]))
 
 # %% tags=["hide-input"]
 items, groups = of_items["items"], of_items["item_groups"].frame
-figure = plotting.plot_item_curves(groups, title=tables.curves_title(items))
+figure = plotting.plot_item_curves(groups, title=chapter.tables.curves_title(items))
 glue("fig_curves", figure, display=False)
 HTML(plotting.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
 
@@ -499,8 +498,10 @@ HTML(plotting.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
 # ```
 
 # %% tags=["hide-input"]
-correlated = tables.correlations(items)
-figure = plotting.plot_item_functions(groups, correlated, title=tables.functions_title(items))
+correlated, title = chapter.tables.correlations(items), chapter.tables.functions_title(items)
+figure = plotting.plot_item_functions(
+    groups, correlated, title=chapter.tables.functions_title(items)
+)
 glue("fig_functions", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -579,12 +580,12 @@ if truth == "unbiased":
         of_truth[name] = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% tags=["hide-input"]
-panels = figures.known_panels(known, "each")
-found = figures.systems_by_two(known, panels)
-shown = {"axes": figures.panel_axes(known, panels), "title": figures.each_title(known, panels)}
-figure = plotting.plot_two_metrics(found, **shown)
+panels = chapter.figures.known_panels(known, "each")
+shown = chapter.figures.scatter(known, panels)
+title = chapter.figures.each_title(known, panels)
+figure = plotting.plot_two_metrics(**shown, title=title)
 glue("fig_each", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("system"), "figure-6"))
+HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-6"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_each
@@ -711,9 +712,9 @@ state("true vs false positive disagreement", results, verdicts)
 # ::::
 
 # %% tags=["hide-input"]
-found = tables.maps_of(simulated["worlds"])
-places = tables.places_on_map(simulated["points"], simulated["bars"])
-shown = {"places": places, "title": tables.maps_title(found)}
+found = chapter.tables.maps_of(simulated["worlds"])
+places = chapter.tables.places_on_map(simulated["points"], simulated["bars"])
+shown = {"places": places, "title": chapter.tables.maps_title(found)}
 labels = ("skew of popularity", "relation to liking")
 figure = plotting.plot_tau_maps(found, labels=labels, **shown)
 glue("fig_maps", figure, display=False)
@@ -790,7 +791,7 @@ if truth:
 
 # %% tags=["hide-input"]
 found = chapter.calibration(simulated["trust"])
-figure = plotting.plot_calibration(found, **tables.trust_words(simulated["trust"]))
+figure = plotting.plot_calibration(found, **chapter.tables.trust_words(simulated["trust"]))
 glue("fig_calibration", figure, display=False)
 HTML(plotting.downloads(figure, found.set_index("share"), "which-to-trust"))
 
