@@ -85,7 +85,7 @@ def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
     kept = {"tests": tests, "replicates": chapter.combined(metrics)}
     return {
         "systems": PlantedGrid(line_up("mccrs20"), protocols, metrics, kept),
-        # --- optimal rankings
+        "optimal": PlantedGrid(line_up("optimal"), protocols, metrics, kept),
         # --- observed values: over time
     }
 

@@ -20,6 +20,7 @@ from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
     sessions,
     spreadsheet,
 )
+from recbias.claims.true_vs_false_positive_disagreement.optimum_checks import optimum_checks
 from recbias.claims.true_vs_false_positive_disagreement.paper_setup import paper_checks
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.true_vs_false_positive_disagreement.variables import (
@@ -39,7 +40,7 @@ from recbias.recommenders import System
 from recbias.reduction import Reader
 from recbias.splits import Split
 from recbias.streams import stream
-from recbias.testset import dataset_splits
+from recbias.testset import TestSet, dataset_splits
 
 __all__ = ["false_positive_checks"]
 
@@ -99,6 +100,8 @@ def false_positive_checks(
         *_of_variables(dataset, splits, asked, min_rating),
         # --- optimal rankings
         *paper_checks(dataset, split=asked.split, seed=asked.seed),
+        *_of_optima(dataset, splits, asked, min_rating),
+        # --- observed values
     ]
     return checks, {}
 
@@ -124,6 +127,14 @@ def _listed(grid: Grid, dataset: Dataset, min_rating: float, cutoff: int) -> Ite
         liked = positions.take(positions.value >= min_rating)
         lists = positions.lists("AI", cutoff)
         yield Listed(system, positions.table(rule), lists, liked.table(rule))
+
+
+def _of_optima(dataset: Dataset, splits: list[Split], grid: Grid, min_rating: float) -> list[Check]:
+    unbiased: list[Split] = []
+    if dataset.unbiased is not None:
+        judgments = TestSet("unbiased")
+        unbiased = dataset_splits(dataset, grid.split, seed=grid.seed, judgments=judgments)
+    return optimum_checks(splits, unbiased, min_rating=min_rating, seed=grid.seed)
 
 
 def _of_variables(
