@@ -1,20 +1,27 @@
 """Chapter 5, "True and false positives": MCCRS20 and its extension in TOIS 2021.
 
 What the experiment is called and shares (`setup`); what criteria compute of whole line-ups
-(`orders`) and of rows of tables (`table_rows`); what is checked on data (`checks`): metrics
-(`metric_checks`), variables (`variables`), optimal rankings (`optimum_checks`, `small_worlds`);
-those rankings over all orders of ties (`optima`); all pairs of items by what the optima do with
-them (`pairs`), the paper's examples (`examples`), how popularity and liking vary over items
-(`items`), worlds of more and less skew (`flatness`), and what the page shows of these
-(`pair_tables`).
+(`orders`), of rows of tables (`table_rows`), and of all values that the authors published
+(`columns`). What is checked on data (`checks`): metrics (`metric_checks`), variables (`variables`),
+set-up (`paper_setup`), optimal rankings (`optimum_checks`, `small_worlds`); those rankings over all
+orders of ties (`optima`). All pairs of items by what the optima do with them (`pairs`), the paper's
+examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
+skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
+truth is known (`worlds`), and where data sets lie among these (`points`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
-from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
+from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
+from recbias.claims.true_vs_false_positive_disagreement.columns import (
+    OF_COLUMNS,
+    changes_grid,
+    columns_html,
+    published_columns,
+)
 from recbias.claims.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
 from recbias.claims.true_vs_false_positive_disagreement.flatness import FLATNESS
 from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
@@ -36,6 +43,7 @@ from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
     skew_of_worlds_title,
 )
 from recbias.claims.true_vs_false_positive_disagreement.pairs import OF_PAIRS
+from recbias.claims.true_vs_false_positive_disagreement.points import BARS, POINTS
 from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
@@ -44,9 +52,26 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     protocols,
 )
 from recbias.claims.true_vs_false_positive_disagreement.table_rows import OF_TABLES
+from recbias.claims.true_vs_false_positive_disagreement.trusted import (
+    OF_TRUST,
+    TRUST,
+    TRUST_ANSWERS,
+    calibration,
+    trust_table,
+)
+from recbias.claims.true_vs_false_positive_disagreement.worlds import (
+    OF_WORLDS,
+    ROLES,
+    SYSTEMS,
+    WORLDS,
+    agreement_map,
+)
 
 FUNCTIONS: Mapping[str, Function] = {
+    **OF_COLUMNS,
     **OF_ORDERS,
+    **OF_TRUST,
+    **OF_WORLDS,
     **OF_TABLES,
     **OF_PAIRS,
     **OF_EXAMPLES,
@@ -55,6 +80,12 @@ FUNCTIONS: Mapping[str, Function] = {
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
+    "worlds": WORLDS,
+    "roles": ROLES,
+    "points": POINTS,
+    "bars": BARS,
+    "trust": TRUST,
+    "trust_answers": TRUST_ANSWERS,
     "examples": EXAMPLES,
     **FLATNESS,
 }
@@ -64,20 +95,31 @@ __all__ = [
     "CHAPTER",
     "FUNCTIONS",
     "SIMULATIONS",
+    "SYSTEMS",
+    "TRUST",
+    "TRUST_ANSWERS",
+    "agreement_map",
+    "calibration",
+    "changes_grid",
+    "columns_html",
     "combined",
     "compared",
-    "false_positive_checks",
     "example_items",
     "examples_table",
     "examples_title",
+    "false_positive_checks",
     "item_panel",
     "metrics",
+    "optima_rows",
+    "optima_sentence",
     "optima_title",
     "over_skew",
     "pair_shares",
     "pairs_table",
     "protocols",
+    "published_columns",
     "related_table",
     "relations_title",
     "skew_of_worlds_title",
+    "trust_table",
 ]

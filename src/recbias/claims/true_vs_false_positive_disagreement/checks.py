@@ -16,10 +16,12 @@ from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
     check_skips,
     check_spreadsheet,
     check_systems,
+    measured_metrics,
     sessions,
     spreadsheet,
 )
 from recbias.claims.true_vs_false_positive_disagreement.optimum_checks import optimum_checks
+from recbias.claims.true_vs_false_positive_disagreement.paper_setup import paper_checks
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.true_vs_false_positive_disagreement.variables import (
     check_given,
@@ -60,10 +62,11 @@ def _full_lists(grid: Grid, min_rating: float, cutoff: int) -> Grid:
     )
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    """Name the grid whose cells are checked: checks go stale with what ranked them."""
-    grid = Grid.from_dict(given["grid"])
-    return [_full_lists(grid, given["min_rating"], given["cutoff"]).key_of(hashes)]
+def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name what is checked: the cells that ranked the lists, and the metrics."""
+    cutoff = given["cutoff"]
+    lists = _full_lists(Grid.from_dict(given["grid"]), given["min_rating"], cutoff)
+    return [lists.key_of(hashes), *measured_metrics(cutoff)]
 
 
 @maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
@@ -95,8 +98,8 @@ def false_positive_checks(
     checks = [
         *_of_metrics(dataset, splits[0], asked, min_rating, cutoff),
         *_of_variables(dataset, splits, asked, min_rating),
+        *paper_checks(dataset, split=asked.split, seed=asked.seed),
         *_of_optima(dataset, splits, asked, min_rating),
-        # --- observed values
     ]
     return checks, {}
 
@@ -124,9 +127,7 @@ def _listed(grid: Grid, dataset: Dataset, min_rating: float, cutoff: int) -> Ite
         yield Listed(system, positions.table(rule), lists, liked.table(rule))
 
 
-def _of_optima(
-    dataset: Dataset, splits: list[Split], grid: Grid, min_rating: float
-) -> list[Check]:
+def _of_optima(dataset: Dataset, splits: list[Split], grid: Grid, min_rating: float) -> list[Check]:
     unbiased: list[Split] = []
     if dataset.unbiased is not None:
         judgments = TestSet("unbiased")

@@ -9,14 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from recbias.claims.checks import Check, joined_checks
 from recbias.claims.design_alternatives.definitions import largest
-from recbias.metrics import measure, parse_metric
+from recbias.metrics import Metric, measure, parse_metric
 from recbias.ranking import RankTable
 from recbias.ratings import Ratings
 
@@ -34,6 +34,7 @@ __all__ = [
     "check_systems",
     "count_lists",
     "measure_lists",
+    "measured_metrics",
     "positive_only",
     "rank_table",
     "sessions",
@@ -46,6 +47,9 @@ IntArray = npt.NDArray[np.int64]
 
 BINARY = ("P", "R", "RR", "AP", "nDCG")
 """Metrics that ask of an item only whether it is liked."""
+
+_OF_FULL = ("P", "antiP", "fallout", "antiRR", "nDCL", "antiP|judged")
+_OF_CONDENSED = ("P", "antiP", "P|judged", "antiP|judged")
 
 
 class Listed(NamedTuple):
@@ -120,13 +124,11 @@ class Measured(NamedTuple):
 
 def measure_lists(table: RankTable, *, min_rating: float, cutoff: int) -> Measured:
     """Measure all that is compared of one system."""
-    of_full = ("P", "antiP", "fallout", "antiRR", "nDCL", "antiP|judged")
-    of_condensed = ("P", "antiP", "P|judged", "antiP|judged")
     # Below the threshold becomes relevant, whatever the ratings were.
     turned = dataclasses.replace(table, value=(table.value < min_rating).astype(float))
     return Measured(
-        _measured(table, of_full, cutoff, min_rating),
-        _measured(table, of_condensed, cutoff, min_rating, condensed=True),
+        _measured(table, _OF_FULL, cutoff, min_rating),
+        _measured(table, _OF_CONDENSED, cutoff, min_rating, condensed=True),
         _measured(turned, ("P", "R"), cutoff, 1.0),
         _measured(
             _without_first_dislike(table, min_rating), ("antiP", "fallout"), cutoff, min_rating
@@ -143,10 +145,20 @@ def _measured(
     condensed: bool = False,
 ) -> dict[str, FloatArray]:
     asked = tuple(names)
-    parts = [name.partition("|") for name in asked]
-    metrics = [parse_metric(f"{name}@{cutoff}{bar}{given}") for name, bar, given in parts]
+    metrics = [_metric(name, cutoff) for name in asked]
     found = measure(table, metrics, min_rating=min_rating, condensed=condensed)
     return dict(zip(asked, found, strict=True))
+
+
+def _metric(name: str, cutoff: int) -> Metric:
+    name, bar, given = name.partition("|")
+    return parse_metric(f"{name}@{cutoff}{bar}{given}")
+
+
+def measured_metrics(cutoff: int) -> list[dict[str, Any]]:
+    """Identify all metrics that the checks measure, for the key of their results."""
+    names = dict.fromkeys((*_OF_FULL, *_OF_CONDENSED, *BINARY, "nDCG(steps)"))
+    return [_metric(name, cutoff).identity() for name in names]
 
 
 def _without_first_dislike(table: RankTable, min_rating: float) -> RankTable:

@@ -117,7 +117,7 @@ def check_shares(popularity: FloatArray, ratings: Ratings, *, min_rating: float)
     Parameters
     ----------
     popularity : ndarray of float64, shape (n_items,)
-        Score of each item.
+        Score of each item; NaN, where nobody has rated it, stands for 0.
     ratings
         Those that it was trained on. All users count, with a rating in it or not.
     min_rating
@@ -137,7 +137,7 @@ def check_shares(popularity: FloatArray, ratings: Ratings, *, min_rating: float)
             "popularity",
             "|Popularity's score/all users - p(train|i)|",
             n_items,
-            largest(popularity / n_users - counted),
+            largest(np.nan_to_num(popularity) / n_users - counted),
         ),
         _check(
             "average",
