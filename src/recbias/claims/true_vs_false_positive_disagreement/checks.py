@@ -104,6 +104,8 @@ def false_positive_checks(
         *_of_optima(dataset, splits, asked, min_rating),
         # --- observed values
         *check_which(),
+        *paper_checks(dataset, split=asked.split, seed=asked.seed),
+        *_of_optima(dataset, splits, asked, min_rating),
     ]
     return checks, {}
 
