@@ -236,7 +236,10 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         return "what decides nothing is shown whatever its region"
     if old.measure == "tau":
         # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
-        pairs = len(old.systems) * (len(old.systems) - 1) // 2
+        n_systems = len(old.systems)
+        if old.systems == ("all",):
+            n_systems = len(grid_of(topic_of(claim), old.of[0].table).systems) - len(old.but)
+        pairs = n_systems * (n_systems - 1) // 2
         values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
