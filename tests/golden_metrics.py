@@ -32,7 +32,9 @@ def examples() -> list[str]:
     for declaration in declarations():
         if declaration.outside:
             continue
-        given = ",".join(f"{argument.name}=5" for argument in declaration.given)
+        given = ",".join(
+            argument.name + ("" if argument.flag else "=5") for argument in declaration.given
+        )
         arguments = [""] + [
             f"({argument.name}={text})"
             for argument in declaration.arguments

@@ -20,8 +20,8 @@ A change is one of these; several are separated by ``;``:
 * ``p[1R per run] of pLSA and Random = 0.002``: of a paired test;
 * ``value[0.5, AR, Popularity] in worlds = 0.3``: a column of what was made, by its row's index;
 * ``statistic NAME = 3``: a number that follows from the data;
-* ``check NAME = 0.1``: what was found for a check of the claim, at first the first value with
-  which its part holds;
+* ``check NAME = 0.1``: what was found for a check of the claim, at first the first value of its
+  first verdict;
 * ``seeds of pLSA = 1``, ``data set = filmtrust``, ``feedback = implicit``.
 
 ``of all of SET`` changes each system of a set of the world, ``of each of SET`` one in turn: a row
@@ -182,7 +182,7 @@ class World:
             for pair in combinations(self.sets["five"], 2):
                 self._p[(*asked.split(" per "), frozenset(pair))] = float(p)
         self._checks = {
-            (claim, name): float(sides["holds"][0])
+            (claim, name): float(next(iter(sides.values()))[0])
             for claim, found in checks.items()
             for name, sides in found.items()
         }
@@ -483,7 +483,8 @@ def _expanded(claim: str, part: str, changes: str, verdicts: Sequence[str]) -> I
         verdicts = ["", *verdicts]
     turns = re.search(r"each of (\w+)", changes)
     if not turns:
-        named = [name for name in sets["ten"] if part.startswith(f"For {name}, ")]
+        names = {name for members in sets.values() for name in members}
+        named = [name for name in names if part.startswith(f"For {name}, ")]
         yield Row(claim, part, changes, *(*verdicts, "", "")[:3], turn="".join(named))
         return
     for system in sets[turns[1]]:

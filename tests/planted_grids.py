@@ -10,10 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recbias import line_up
-from recbias.claims import design_alternatives, popularity_bias, sparsity_bias
+from recbias.claims import (
+    design_alternatives,
+    popularity_bias,
+    sparsity_bias,
+    true_vs_false_positive_disagreement,
+)
 from recbias.recommenders import System, bcc17_grid
 
 CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
+
+RELEVANT = 4.0
+"""The rating from which chapter 5 counts an item as liked."""
 
 
 class PlantedGrid(NamedTuple):
@@ -70,6 +78,18 @@ def _popularity_bias() -> dict[str, PlantedGrid]:
     return {"baselines": _baselines(popularity_bias.baselines(MIN_RATING), asked)}
 
 
+def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
+    chapter = true_vs_false_positive_disagreement
+    protocols, tests = chapter.protocols(RELEVANT, truth="unbiased")
+    metrics = chapter.metrics(CUTOFF, protocols)
+    kept = {"tests": tests, "replicates": chapter.combined(metrics)}
+    return {
+        "systems": PlantedGrid(line_up("mccrs20"), protocols, metrics, kept),
+        "optimal": PlantedGrid(line_up("optimal"), protocols, metrics, kept),
+        # --- observed values: over time
+    }
+
+
 def _baselines(systems: Sequence[System], asked: Mapping[str, Any]) -> PlantedGrid:
     return PlantedGrid(systems, asked["protocols"], asked["metrics"], {"tests": asked["tests"]})
 
@@ -78,5 +98,6 @@ PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
     "design alternatives": _design_alternatives,
     "sparsity bias": _sparsity_bias,
     "popularity bias": _popularity_bias,
+    "true vs false positive disagreement": _true_vs_false_positive_disagreement,
 }
 """By topic the grids of its chapter, by the name under which each is stored."""

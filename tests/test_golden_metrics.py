@@ -62,7 +62,7 @@ def test_a_change_of_one_in_a_compiled_family_is_noticed(recorded, monkeypatch):
     )  # not compiled, so that the definition below is the one that is called
     monkeypatch.setattr(positive, "reciprocal_rank", lambda ranks, cutoff: 0.5)
     found = faults(golden_metrics.compute(), recorded)
-    assert set(found) == {"RR", "RR@3"}
+    assert set(found) == {"RR", "RR@3", "antiRR", "antiRR@3"}
 
 
 def test_a_raised_revision_asks_for_a_renewed_file(recorded, monkeypatch):

@@ -62,7 +62,9 @@ def declared(name="Own", **changes):
         "P@10", "R@5", "nDCG@10", "nDCG(exp)@10", "nDCG(linear)", "AP", "AP@100", "RR", "antiP@1",
         "rho", "lower@10", "upper@3", "P@10|t=100", "lower@10|t=20", "upper@10|t=20", "ARP@10",
         "Gini@10", "Coverage@10", "P@10|N=1000", "rho|N=1000", "rho|t=100",
-        "RR|t=100", "RR@10|t=100", "nDCG@10|t=100", "nDCG|t=100",
+        "RR|t=100", "RR@10|t=100", "nDCG@10|t=100", "nDCG|t=100", "P@10|judged", "antiP@1|judged",
+        "antiR@10", "antiRR", "antiRR@10", "antiAP", "antinDCG@10", "nDCG(steps)@10", "fallout@10",
+        "nDCL@10", "nDCL", "judged@10",
     ],
 )  # fmt: skip
 def test_a_metric_prints_as_it_is_written(text):
@@ -146,7 +148,7 @@ def test_arguments_are_attributes():
     ("text", "message"),
     [
         ("NDCG@10", r"unknown metric 'NDCG': did you mean 'nDCG'\?"),
-        ("recall@10", "unknown metric 'recall'.* known: P, R, nDCG, AP, RR, antiP, rho, lower"),
+        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, antiP, .* judged, rho, lower"),
         ("gini@10", r"unknown metric 'gini': did you mean 'Gini'\?"),
         ("", "unknown metric ''"),
         ("P@10@5", "cutoff '10@5' is not an integer"),
@@ -170,10 +172,17 @@ def test_arguments_are_attributes():
         ("nDCG|gain=exp", r"nDCG\|gain: unknown condition; it is written nDCG\[\(gain\)\]"),
         ("P@10|t=0", "t=0, expected the size of the target set, an integer of at least 1"),
         ("P@10|t=ten", "t=ten, expected the size of the target set"),
-        ("P@10|t", r"'t' behind the bar, expected KEY=VALUE"),
+        ("P@10|t", r"'t' behind the bar, expected KEY=VALUE or judged"),
+        ("Gini@10|t", r"'t' behind the bar, expected KEY=VALUE$"),
+        ("P@10|judged=1", r"'judged=1' behind the bar, expected that name alone"),
+        ("P@10|judged=judged", "expected that name alone"),
+        ("P@10|judged,judged", "judged is given twice"),
+        ("R@10|judged", r"'judged' behind the bar, expected KEY=VALUE$"),
+        ("antinDCG(exp)@10", "no argument by place, not 1; it is written antinDCG"),
+        ("P@10|judged,t=5", r"P\|judged,t: unknown condition"),
         ("P@10|", "'' behind the bar"),
         ("P@10|t=2,t=3", "t is given twice"),
-        ("P@10|n=5", r"P\|n: unknown condition; it is written P@n or P@n\|t=T"),
+        ("P@10|n=5", r"P\|n: unknown condition; it is written P@n or P@n\|judged or P@n\|t=T"),
         ("P@0|t=100", "P@0: a cutoff"),
         ("nDCG(exp@10", "unknown metric"),
     ],
@@ -187,6 +196,15 @@ def test_what_is_no_metric_is_refused(text, message):
 def test_a_metric_made_by_hand_is_checked_too(cutoff):
     with pytest.raises(ConfigError, match="integer of at least 1"):
         Metric("P", cutoff)
+
+
+def test_a_condition_without_a_value_is_its_name():
+    by_hand = Metric("P", 10, judged=True)
+    assert by_hand == Metric("P", 10, judged="judged") == parse_metric("P@10|judged")
+    assert by_hand.declaration.form == "P@n|judged"
+    assert by_hand != parse_metric("P@10")
+    with pytest.raises(ConfigError, match="judged=False, expected the name alone"):
+        Metric("P", 10, judged=False)
 
 
 @pytest.mark.parametrize("size", [0, 2.5, True, None, "many"])
@@ -347,7 +365,7 @@ def test_a_condition_of_one_s_own_stands_beside_the_package_s(own_registry):
     register(declared("P", given=(Argument("k", positive_integer, "a count", ("3",)),)))
     assert Metric("P", 5, k=3).declaration.outside
     assert not Metric("P", 5, t=3).declaration.outside
-    with pytest.raises(ConfigError, match=r"P@n or P@n\|t=T or P@n\|N=N or P@n\|k=K"):
+    with pytest.raises(ConfigError, match=r"P@n\|judged or P@n\|t=T or P@n\|N=N or P@n\|k=K"):
         Metric("P", 5, k=3, t=3)
 
 

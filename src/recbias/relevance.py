@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recbias.errors import ConfigError, unknown_name
 
-_NAMES = ("binary", "linear", "exp", "ranksys")
+_NAMES = ("binary", "linear", "exp", "ranksys", "steps")
 
 
 def relevant(values: npt.NDArray[np.float64], min_rating: float) -> npt.NDArray[np.bool_]:
@@ -50,13 +50,14 @@ class GainMap:
     linear    r if :math:`r \ge \theta`, else 0
     exp       :math:`\max(0, (2^{r-1} - 1) / (2^{r_{max}-1} - 1))`, without a threshold
     ranksys   :math:`2^{r-\theta+1} - 1` if :math:`r \ge \theta`, else 0
+    steps     :math:`r-\theta+1` if :math:`r \ge \theta`, else 0
     ========  =======================================================================
 
     ``exp`` is clamped at 0 because half stars go below 1.
 
     Parameters
     ----------
-    name : {"binary", "linear", "exp", "ranksys"}
+    name : {"binary", "linear", "exp", "ranksys", "steps"}
         Which map.
 
     Raises
@@ -67,7 +68,7 @@ class GainMap:
     References
     ----------
     CCM20 (``binary``, ``exp``); BCC17 Fig. 8 (``linear``); the RankSys framework
-    (``ranksys``).
+    (``ranksys``); the code of TOIS21 (``steps``).
 
     Examples
     --------
@@ -129,5 +130,6 @@ class GainMap:
             return np.maximum(0.0, (np.exp2(values - 1) - 1) / top)
         if self.name == "binary":
             return relevant(values, min_rating).astype(np.float64)
-        gain = values if self.name == "linear" else np.exp2(values - min_rating + 1) - 1
+        above = values - min_rating + 1
+        gain = {"linear": values, "steps": above, "ranksys": np.exp2(above) - 1}[self.name]
         return np.where(relevant(values, min_rating), gain, 0.0)

@@ -89,7 +89,11 @@ def axis_terms(grid: Grid, axis: str, term: Term) -> dict[int, Term]:
         raise NotComputed(f"{term.label} in {term.table}")
     if axis == "size":
         name = term.metric.partition("@")[0]
-        sizes = {m.t: str(m) for m in grid.parsed_metrics[term.label] if m.name == name and m.given}
+        sizes = {
+            dict(m.given)["t"]: str(m)
+            for m in grid.parsed_metrics[term.label]
+            if m.name == name and "t" in dict(m.given)
+        }
         return {at: dataclasses.replace(term, metric=sizes[at]) for at in sorted(sizes)}
     labels = axis_labels(grid, axis, term.label)
     return {at: dataclasses.replace(term, label=label) for at, label in labels.items()}
@@ -250,15 +254,21 @@ class Evidence:
 
     def metric(self, term: Term, label: str = "") -> str:
         """Write out a term's metric as it was measured."""
-        name, _, cutoff = term.metric.partition("@")
-        if cutoff not in ("", "n", "short") or "|" in term.metric:
+        asked, bar, condition = term.metric.partition("|")
+        name, _, cutoff = asked.partition("@")
+        if cutoff not in ("n", "short") and (bar or cutoff):
             return term.metric
         table, label = self.table(term.table, term.edition or ""), label or term.label
         if term.metric in table.grid.by_label[label]:
             return term.metric
         if not cutoff:
             return str(table.metric(label, name))
-        lists = {m.cutoff: m for m in table.grid.parsed_metrics[label] if m.name == name}
+        measured = [m for m in table.grid.parsed_metrics[label] if m.name == name]
+        if bar:
+            measured = [m for m in measured if str(m).partition("|")[2] == condition]
+        # What has no condition comes last, so that P@n is P@10 where P@10|judged stands beside it.
+        measured.sort(key=lambda metric: not metric.given)
+        lists = {m.cutoff: m for m in measured}
         lengths = [length for length in lists if length is not None]
         if not lengths:
             raise ConfigError(f"no metric {name} of lists was measured under {label!r}")

@@ -7,7 +7,7 @@ that it takes.
 
 The text of a metric is ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``: ``nDCG(exp)@10``, ``Gini@10``,
 ``P@10|t=100``. What stands behind the bar is a condition, as in a conditional expectation; with it
-a name may have a second declaration.
+a name may have a second declaration. A condition without a value is its name: ``P@10|judged``.
 
 There are three kinds:
 
@@ -91,6 +91,9 @@ class Argument:
         Text of the value that is left out when the metric prints; None = it must be given.
     keyword
         Whether it prints as ``name=value`` always, instead of by its place.
+    flag
+        Whether it has no value: behind the bar it is written by its name alone, which `parse` has
+        to return; a metric made by hand may say True.
     """
 
     name: str
@@ -99,9 +102,12 @@ class Argument:
     examples: tuple[str, ...]
     default: str | None = None
     keyword: bool = False
+    flag: bool = False
 
     def read(self, metric: str, value: object) -> Any:
         """Turn text, or a value made by hand, into the value; ConfigError if it is none."""
+        if self.flag and value is True:
+            value = self.name
         text = _printed(value)
         try:
             parsed = self.parse(text)
@@ -224,7 +230,10 @@ class Declaration:
             required = any(argument.default is None for argument in self.arguments)
             names = f"({names})" if required else f"[({names})]"
         cutoff = {"required": "@n", "optional": "[@n]", "none": ""}[self.cutoff]
-        given = ",".join(f"{argument.name}={argument.name.upper()}" for argument in self.given)
+        given = ",".join(
+            argument.name if argument.flag else f"{argument.name}={argument.name.upper()}"
+            for argument in self.given
+        )
         return f"{self.name}{names}{cutoff}" + (f"|{given}" if given else "")
 
     @property
@@ -331,7 +340,7 @@ def declarations() -> tuple[Declaration, ...]:
     Examples
     --------
     >>> [declaration.form for declaration in declarations() if declaration.name == "P"]
-    ['P@n', 'P@n|t=T', 'P@n|N=N']
+    ['P@n', 'P@n|judged', 'P@n|t=T', 'P@n|N=N']
     """
     return tuple(_DECLARATIONS.values())
 
@@ -469,7 +478,10 @@ class Metric:
                 continue
             in_place &= not argument.keyword
             shown.append(_printed(value) if in_place else f"{name}={_printed(value)}")
-        given = ",".join(f"{name}={_printed(value)}" for name, value in self.given)
+        given = ",".join(
+            name if argument.flag else f"{name}={_printed(value)}"
+            for argument, (name, value) in zip(declaration.given, self.given, strict=True)
+        )
         return (
             self.name
             + (f"({','.join(shown)})" if shown else "")
@@ -487,7 +499,8 @@ def parse_metric(text: str) -> Metric:
     Parameters
     ----------
     text
-        ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``; arguments by place or as ``name=value``.
+        ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``; arguments by place or as ``name=value``. A
+        condition without a value is its name.
 
     Returns
     -------
@@ -513,7 +526,9 @@ def parse_metric(text: str) -> Metric:
     match = _PATTERN.fullmatch(text.strip())
     if match is None:
         raise unknown_name("metric", text, metric_names())
-    _forms(match["name"])
+    flags = {
+        argument.name for form in _forms(match["name"]) for argument in form.given if argument.flag
+    }
     cutoff = None
     if match["cutoff"] is not None:
         if not re.fullmatch(r"-?[0-9]+", match["cutoff"]):
@@ -534,9 +549,10 @@ def parse_metric(text: str) -> Metric:
     given: dict[str, str] = {}
     for part in () if match["given"] is None else match["given"].split(","):
         key, equals, value = part.strip().partition("=")
-        if not equals:
-            raise ConfigError(f"metric {text!r}: {part!r} behind the bar, expected KEY=VALUE")
-        _add_once(text, given, key, value)
+        if (not equals) != (key in flags):
+            expected = "that name alone" if equals else " or ".join(["KEY=VALUE", *sorted(flags)])
+            raise ConfigError(f"metric {text!r}: {part!r} behind the bar, expected {expected}")
+        _add_once(text, given, key, value if equals else key)
     metric = Metric.__new__(Metric)
     metric._fill(match["name"], cutoff, positional, named, given)
     return metric

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numba as nb
@@ -130,15 +130,45 @@ class RankView:
         """
         if gain_map not in self._gains:
             self._gains[gain_map] = (
-                gain_map.gains(
-                    self.table.value[self._order[0]],
-                    min_rating=self.min_rating,
-                    rating_max=self.rating_max,
-                )
+                gain_map.gains(self.ratings, min_rating=self.min_rating, rating_max=self.rating_max)
                 if self.table.per == "user"
                 else np.ones(len(self.lists.rank))
             )
         return self._gains[gain_map]
+
+    @cached_property
+    def ratings(self) -> FloatArray:
+        """Ratings of the items of :attr:`lists`, in their order; of tables per user only."""
+        return self.table.value[self._order[0]]
+
+    @cached_property
+    def flipped(self) -> RankView:
+        """The same lists with relevance flipped: relevant is what is judged and was not.
+
+        A metric measured on it is its anti-metric: ``measure_hits(view.flipped, metrics)`` counts
+        what a user is known not to like. Unjudged items stay what they are. Ratings have changed
+        their sign; gains other than binary ones mean nothing there.
+
+        Examples
+        --------
+        >>> table = RankTable(
+        ...     per="user", n_users=1, user=np.zeros(2, np.int32), item=np.array([0, 3], np.int32),
+        ...     value=np.array([4.0, 3.5]), rank=np.array([1, 5], np.int32),
+        ...     condensed_rank=np.array([1, 2], np.int32), n_targets=np.array([9], np.int32),
+        ...     n_scored=np.array([9], np.int32))
+        >>> view = RankView(table, min_rating=4)
+        >>> view.positive.tolist(), view.flipped.positive.tolist()
+        ([True, False], [False, True])
+        """
+        # r < x and -r >= the number that follows -x are the same for floats.
+        other = RankView(
+            replace(self.table, value=-self.table.value),
+            float(np.nextafter(-self.min_rating, np.inf)),
+            self.condensed,
+        )
+        if self.table.per == "user":
+            vars(other)["_order"] = self._order
+        return other
 
     def per_unit(self, values: FloatArray) -> FloatArray:
         """Turn values of :attr:`lists`, shape (n_metrics, n_lists), into values of the units."""

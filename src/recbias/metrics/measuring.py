@@ -38,8 +38,10 @@ def measure(
 
     A test item of rank 0 is not in the list; it still counts among the relevant items of recall and
     AP and in the ideal list of nDCG, which hold *all* test items of the user. P@n and antiP@n
-    divide by n always, in condensed lists and in lists shorter than n too. (The code of MCCRS20
-    divides condensed precision by the number of items that there are.)
+    divide by n always, in condensed lists and in lists shorter than n too. P@n|judged and
+    antiP@n|judged divide by the judged items among the first n: in condensed lists the form of
+    MCCRS20, whose code divides by tp + fp. Only these two add up to 1 in condensed lists of any
+    length.
 
     A run holds one relevant item and nothing else that is judged, whatever its grade: the value of
     a run at rank r is that of a user whose only test item is relevant and has rank r, so AP = RR.
@@ -61,14 +63,16 @@ def measure(
     -------
     ndarray of float64, shape (n_metrics, n_users) or, for runs, (n_metrics, n_rows)
         NaN where undefined: R, AP and RR of a user without relevant test item, nDCG of one without
-        any gain in test (with binary gains the same users). P and antiP are 0 there.
+        any gain in test (with binary gains the same users), likewise their anti-metrics and nDCL of
+        a user without non-relevant test item; what is given ``|judged`` of one with no judged item
+        among the first n. P, antiP, judged and fallout are 0 there.
 
     Raises
     ------
     ConfigError
-        If a metric is of another kind, or is not defined for such a table (antiP of runs, which
-        hold only their relevant item; bounds of runs that are none); if a run's rating is below
-        `min_rating`; if `rating_max` is missing where the gain map needs it.
+        If a metric is of another kind, or is not defined for such a table (antiP and others of
+        runs, which hold only their relevant item; bounds of runs that are none); if a run's rating
+        is below `min_rating`; if `rating_max` is missing where the gain map needs it.
     ContractError
         If a metric's function returns another shape or dtype.
 
@@ -79,7 +83,8 @@ def measure(
 
     References
     ----------
-    BCC17 Sec. 3.1-3.2 (P, runs, Eq. 1); CCM20 Sec. 3.6 (nDCG and gains); MCCRS20 Sec. 3 (antiP).
+    BCC17 Sec. 3.1-3.2 (P, runs, Eq. 1); CCM20 Sec. 3.6 (nDCG and gains); MCCRS20 Sec. 3 (antiP,
+    fallout, the condensed form); TOIS21 (antiRR, nDCL).
 
     Examples
     --------
@@ -96,6 +101,13 @@ def measure(
     array([0.5, 0.5, 0.5, 0.5, 0. ])
     >>> measure(table, metrics, min_rating=4, condensed=True)[:, 0].round(3)
     array([0.5  , 0.5  , 1.   , 0.833, 0.5  ])
+
+    Only three items are judged, so that P@4 and antiP@4 of the condensed list end at 3/4:
+
+    >>> texts = ("P@4", "antiP@4", "P@4|judged", "antiP@4|judged")
+    >>> metrics = [parse_metric(text) for text in texts]
+    >>> measure(table, metrics, min_rating=4, condensed=True)[:, 0].round(3)
+    array([0.5  , 0.25 , 0.667, 0.333])
     """
     view = RankView(table, min_rating, condensed, rating_max)
     for metric in metrics:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.metrics.base import Argument, Declaration, Metric, register
-from recbias.metrics.lists import RankView
+from recbias.metrics.lists import JudgedLists, RankView
 from recbias.relevance import GainMap
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "average_precision",
     "dcg",
     "ideal_dcg",
+    "measure_judged",
     "measure_positive",
     "precision",
     "recall",
@@ -55,10 +56,6 @@ def precision(ranks: Ranks, cutoff: int) -> float:
     -------
     float
         In [0, 1]; 0 for a user without relevant test item.
-
-    See Also
-    --------
-    recbias.metrics.false_positive.anti_precision : the same share of judged non-relevant items.
 
     Examples
     --------
@@ -252,24 +249,66 @@ def measure_positive(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     ConfigError
         If the top of the scale is missing where a gain map needs it.
     """
-    lists = view.lists
     gain_maps = list(dict.fromkeys(metric.gain for metric in metrics if metric.name == "nDCG"))
+    values = measure_judged(
+        view.lists,
+        [metric.name for metric in metrics],
+        [metric.cutoff for metric in metrics],
+        [view.gains(one) for one in gain_maps],
+        [gain_maps.index(m.gain) if m.name == "nDCG" else -1 for m in metrics],
+    )
+    return view.per_unit(values)
+
+
+def measure_judged(
+    lists: JudgedLists,
+    names: Sequence[str],
+    cutoffs: Sequence[int | None],
+    gains: Sequence[FloatArray] = (),
+    gain_of: Sequence[int] | None = None,
+) -> FloatArray:
+    """Measure lists by the metrics of this module, whatever makes an item relevant in them.
+
+    Parameters
+    ----------
+    lists : JudgedLists
+    names : sequence of str
+        In :data:`POSITIVE`.
+    cutoffs : sequence of int or None
+        One for each name; None = no cutoff.
+    gains : sequence of ndarray of float64
+        What each item of `lists` gains, none negative.
+    gain_of : sequence of int, optional
+        Which of `gains` each nDCG looks at; the first by default. Of other metrics it is ignored.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_lists)
+        NaN = undefined.
+
+    Examples
+    --------
+    >>> lists = JudgedLists(np.array([0, 2]), np.array([2]), np.array([1, 3], np.int32),
+    ...                     np.array([False, True]))
+    >>> measure_judged(lists, ["P", "RR"], [2, None])[:, 0].round(3)
+    array([0.   , 0.333])
+    """
     longest = int(np.diff(lists.first).max(initial=0))
-    values = np.empty((len(metrics), len(lists.n_listed)))
+    values = np.empty((len(names), len(lists.n_listed)))
     _measure_users(
         lists.first,
         lists.n_listed,
         lists.rank,
         lists.positive,
-        np.array([view.gains(one) for one in gain_maps]).reshape(len(gain_maps), len(lists.rank)),
+        np.array(gains, dtype=np.float64).reshape(len(gains), len(lists.rank)),
         longest,
         np.log2(np.arange(1, max(longest, lists.rank.max(initial=0)) + 2)),
-        np.array([POSITIVE.index(metric.name) for metric in metrics]),
-        np.array([_NO_CUTOFF if metric.cutoff is None else metric.cutoff for metric in metrics]),
-        np.array([gain_maps.index(m.gain) if m.name == "nDCG" else -1 for m in metrics]),
+        np.array([POSITIVE.index(name) for name in names], dtype=np.int64),
+        np.array([_NO_CUTOFF if one is None else one for one in cutoffs], dtype=np.int64),
+        np.array([0] * len(names) if gain_of is None else gain_of, dtype=np.int64),
         values,
     )
-    return view.per_unit(values)
+    return values
 
 
 @nb.njit(cache=True, nogil=True)
@@ -378,7 +417,7 @@ register(
                 "gain",
                 GainMap.parse,
                 "a gain map",
-                ("exp", "binary", "linear", "ranksys"),
+                ("exp", "binary", "linear", "ranksys", "steps"),
                 default="binary",
             ),
         ),

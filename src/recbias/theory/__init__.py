@@ -1,4 +1,4 @@
-r"""What theory says a measurement must give: expectations, the notation of Table 2, the lemma.
+r"""What theory says a measurement must give: expectations, the notation of Table 2, lemmas.
 
 Closed forms, as functions of a split, of lists or of a table of ranks.
 :mod:`recbias.metrics.expected` declares those of a table as metrics (``rho``, ``lower@n``,
@@ -32,22 +32,38 @@ from recbias.theory.sampling import (
     ranks_in_shared_set,
     relevant_share,
 )
+from recbias.theory.steepness import (
+    DIRECTIONS,
+    OPTIMA,
+    STEEPER_THAN,
+    lemma_disagrees,
+    pair_table,
+    steepness,
+)
+from recbias.theory.tied import TiedHits, hits_over_ties
 
 __all__ = [
+    "DIRECTIONS",
     "FORMS",
+    "OPTIMA",
+    "STEEPER_THAN",
     "RunBounds",
     "SplitStatistics",
+    "TiedHits",
     "chances_of_orders",
     "expected_gain",
     "expected_hit",
     "expected_precision",
     "fill_hit_chances",
     "hit_chances",
+    "hits_over_ties",
     "hypergeometric_cdf",
     "hypergeometric_mean",
     "item_rates",
     "lemma_bound",
+    "lemma_disagrees",
     "listed_sum",
+    "pair_table",
     "random_sum",
     "ranks_in_shared_set",
     "relevant_counts",
@@ -56,4 +72,5 @@ __all__ = [
     "run_depths",
     "shared_sample_bounds",
     "split_statistics",
+    "steepness",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["CHAPTER", "combined", "metrics", "protocols"]
+__all__ = ["CHAPTER", "combined", "compared", "metrics", "protocols"]
 
 CHAPTER = "05_true_false_positives"
 """Name of the notebook, and of the folder of its results."""
@@ -57,13 +57,38 @@ def metrics(cutoff: int, labels: Iterable[str]) -> dict[str, tuple[str, ...]]:
     labels
         Those of `protocols`.
 
+    Returns
+    -------
+    dict of str to tuple of str
+        Condensed lists are also measured as the authors do: divided by the judged items of the
+        list, ``|judged``, which full lists are short of.
+
     Examples
     --------
-    >>> metrics(10, ["full"])["full"][:2]
-    ('P@10', 'antiP@10')
+    >>> asked = metrics(10, ["full", "condensed"])
+    >>> asked["full"][:2], asked["condensed"][-2:]
+    (('P@10', 'antiP@10'), ('P@10|judged', 'antiP@10|judged'))
     """
-    pairs = (f"P@{cutoff}", f"antiP@{cutoff}")
-    return dict.fromkeys(labels, pairs)
+    shared = tuple(f"{name}@{cutoff}" for name in _SHARED)
+    authors = (f"P@{cutoff}|judged", f"antiP@{cutoff}|judged")
+    return {label: shared + authors * (label == "condensed") for label in labels}
+
+
+_SHARED = ("P", "antiP", "R", "fallout", "judged", "nDCG(steps)", "nDCL", "RR", "antiRR")
+"""What is measured under every label: what is liked, what is not, and what is known at all.
+
+Gains and losses are steps above and below the threshold, as in the code of TOIS21."""
+
+
+def compared(cutoff: int) -> tuple[tuple[str, str], ...]:
+    """Name by what all pairs of systems are tested: precision, full and as the authors condense.
+
+    Examples
+    --------
+    >>> compared(10)
+    (('full', 'P@10'), ('condensed', 'P@10|judged'))
+    """
+    return (("full", f"P@{cutoff}"), ("condensed", f"P@{cutoff}|judged"))
 
 
 def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
