@@ -444,7 +444,7 @@ def plot_tau_maps(
         mesh = axis.pcolormesh(
             wide.columns, wide.index, wide, cmap="RdBu", vmin=-1, vmax=1, shading="nearest"
         )
-        if wide.to_numpy().min() < 0 < wide.to_numpy().max():
+        if own["value"].min() < 0 < own["value"].max():
             axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
         _number_places(axis, places)
         axis.set(title=panel, xlabel=labels[0], ylabel=labels[1])
