@@ -260,7 +260,7 @@ def _unmended(old: Record, new: Record, claim: str) -> str:
 def _either_order(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "of") or sorted(map(str, old.of)) != sorted(map(str, new.of)):
         return ""
-    if old.measure in ("tau", "opposed", "range") or old.name == "range_beyond_rho":
+    if old.measure in ("tau", "opposed", "range") or old.name in ("range_beyond_rho", "on_worlds"):
         return "symmetric in its terms"
     if old.measure == "distinct":
         return "two ratios differ where their inverses do"

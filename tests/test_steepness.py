@@ -98,6 +98,12 @@ def test_items_with_equal_counts_are_pairs_of_their_own():
     assert found["pairs"].sum() == 10
 
 
+def test_the_gap_is_the_mean_distance_of_the_shares():
+    counts = np.array([[4, 2, 2], [6, 8, 8], [4, 1, 1], [0, 1, 1]])
+    found = pair_table(*counts).set_index("direction")["gap"]
+    assert found.to_dict() == {"same": 0.5, "as popular": 0.0}
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_what_floats_do_not_tell_apart_is_compared_exactly(turned):
     """Of successive Fibonacci numbers the ratios differ by less than a float can."""
@@ -138,7 +144,13 @@ def test_as_printed_the_lemma_misses_equal_shares():
     rated, liked = np.array([4, 2]), np.array([2, 1])
     found = pair_table(rated, 10 - rated, liked, rated - liked)
     assert found.to_dict("records") == [
-        {"direction": "equal", "steeper_than": "both", "optima": "disagree", "pairs": 1}
+        {
+            "direction": "equal",
+            "steeper_than": "both",
+            "optima": "disagree",
+            "pairs": 1,
+            "gap": 0.0,
+        }
     ]
     assert violations(found) == 0
     assert violations(found, corrected=False) == 1
@@ -153,9 +165,8 @@ def test_the_count_of_violations_notices_a_table_that_breaks_the_lemma(broken):
 
 def test_nothing_is_said_of_items_that_all_have_rated_and_the_unrated_have_no_shares():
     counts = np.array([[10, 5, 0], [0, 5, 10], [9, 3, 0], [1, 2, 0]])
-    assert pair_table(*counts).to_dict("records") == [
-        {"direction": "no estimate", "steeper_than": "neither", "optima": "disagree", "pairs": 1}
-    ]
+    (row,) = pair_table(*counts).itertuples(index=False)
+    assert tuple(row) == ("no estimate", "neither", "disagree", 1, 0.6)
     with pytest.raises(ConfigError, match="without a rating"):
         lemma_disagrees("no estimate", "both")
 
@@ -163,7 +174,7 @@ def test_nothing_is_said_of_items_that_all_have_rated_and_the_unrated_have_no_sh
 def test_one_item_makes_no_pair():
     found = pair_table(*np.array([[1], [2], [1], [0]]))
     assert len(found) == 0
-    assert list(found.columns) == [*KEYS, "pairs"]
+    assert list(found.columns) == [*KEYS, "pairs", "gap"]
 
 
 def test_steepness_of_toy_values_and_of_both_ends():

@@ -43,6 +43,7 @@ TITLES: Mapping[str, str] = {
     "ccm20": "Cañamares, Castells & Moffat 2020",
     "atm15": "Adamopoulos, Tuzhilin & Mountanos 2015",
     "modern": "What people run today",
+    "optimal": "The best rankings for everybody",
 }
 """What the line-ups stand for, in the order of their page."""
 

@@ -167,7 +167,7 @@ def pair_table(
     DataFrame
         A row for each ``direction``, ``steeper_than`` and ``optima`` that occur, in the order of
         :data:`DIRECTIONS`, :data:`STEEPER_THAN` and :data:`OPTIMA`, with the number of ``pairs``
-        (int64).
+        (int64), and how far their shares of liked ratings are apart on average (``gap``).
 
     Raises
     ------
@@ -192,20 +192,22 @@ def pair_table(
 
     >>> rated, liked = np.array([5, 2]), np.array([3, 1])
     >>> pair_table(rated, 10 - rated, liked, rated - liked)
-      direction steeper_than    optima  pairs
-    0      same         both  disagree      1
+      direction steeper_than    optima  pairs  gap
+    0      same         both  disagree      1  0.1
     """
     counts = [np.asarray(each, dtype=np.int64) for each in (rated, open_users, liked, disliked)]
     if len({each.shape for each in counts}) > 1 or any((each < 0).any() for each in counts):
         raise ConfigError("pair_table: expected counts of the same items, not negative")
     kinds, times = np.unique(np.stack(counts, axis=1)[counts[1] > 0], axis=0, return_counts=True)
     found = np.zeros((len(DIRECTIONS), len(STEEPER_THAN), len(OPTIMA)), dtype=np.int64)
-    _count_pairs(np.ascontiguousarray(kinds.T), times.astype(np.int64), found)
+    gaps = np.zeros(found.shape)
+    _count_pairs(np.ascontiguousarray(kinds.T), times.astype(np.int64), found, gaps)
     places = np.argwhere(found > 0)
     names = [list(each) for each in (DIRECTIONS, STEEPER_THAN, OPTIMA)]
     rows = [[own[at] for own, at in zip(names, place, strict=True)] for place in places]
     frame = pd.DataFrame(rows, columns=["direction", "steeper_than", "optima"], dtype=object)
-    return frame.assign(pairs=found[tuple(places.T)])
+    n_pairs = found[tuple(places.T)]
+    return frame.assign(pairs=n_pairs, gap=gaps[tuple(places.T)] / n_pairs)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -244,11 +246,15 @@ def _ascending(a: int, b: int) -> tuple[int, int]:
 
 @nb.njit(cache=True, nogil=True)
 def _count_pairs(
-    kinds: npt.NDArray[np.int64], times: npt.NDArray[np.int64], found: npt.NDArray[np.int64]
+    kinds: npt.NDArray[np.int64],
+    times: npt.NDArray[np.int64],
+    found: npt.NDArray[np.int64],
+    gaps: FloatArray,
 ) -> None:
-    """Fill in the numbers of pairs by direction, steepness and optima; a row of `kinds` a count."""
+    """Fill in the pairs by direction, steepness and optima, and the sums of their gaps."""
     rated, free, liked, disliked = kinds
     judged = np.maximum(liked + disliked, 1)
+    share = liked / judged
     for i in range(len(times)):
         for j in range(i, len(times)):
             n_pairs = times[i] * (times[i] - 1) // 2 if i == j else times[i] * times[j]
@@ -275,3 +281,4 @@ def _count_pairs(
             by_anti = -_sign(rated[i] * disliked[i], all_i, rated[j] * disliked[j], all_j)
             optima = 2 if by_p * by_anti == 0 else (0 if by_p != by_anti else 1)
             found[direction, steeper, optima] += n_pairs
+            gaps[direction, steeper, optima] += n_pairs * abs(share[i] - share[j])
