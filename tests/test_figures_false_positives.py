@@ -108,12 +108,6 @@ PLACES = pd.DataFrame(
 WORLDS = ("skew of popularity", "relation to liking")
 
 
-def statements() -> pd.DataFrame:
-    share = np.array([0.03, 0.3, 0.5, 0.7, 0.88, 0.99])
-    found = pd.DataFrame({"n": [512, 33, 41, 50, 60, 744], "share": share, "came": share**1.2})
-    return found.assign(low=found["came"] * 0.8, high=np.minimum(1, found["came"] * 1.1))
-
-
 FIGURES = {
     "16 systems": lambda: scatter(systems(16)),
     "16 that crowd": lambda: scatter(systems(16, close=0.1)),
@@ -131,7 +125,6 @@ FIGURES = {
     "maps, no data": lambda: plotting.plot_tau_maps(
         maps(2), places=PLACES[:0], labels=WORLDS, title=TITLE
     ),
-    "calibration": lambda: plotting.plot_calibration(statements(), title=TITLE),
     "some named": lambda: scatter(systems(16), names=[*BASELINES, "WRMF", "SLIM"]),
 }
 
@@ -213,9 +206,3 @@ def test_data_sets_on_maps_are_points_where_the_relation_is_known_and_bars_elsew
     said = [text.get_text() for text in texts(figure)]
     assert "1  CM100k" in said
     assert "2  MovieLens latest-small" in said
-
-
-def test_how_often_statements_came_true_stands_over_how_sure_they_were() -> None:
-    (axis,) = plotting.plot_calibration(statements(), title=TITLE).axes
-    assert np.allclose(axis.lines[1].get_xydata(), statements()[["share", "came"]])
-    assert [text.get_text() for text in axis.texts] == [str(n) for n in statements()["n"]]

@@ -29,8 +29,16 @@ from recbias.places import packaged
 from recbias.ratings import Ratings
 from recbias.simulation import PreferenceOptions, preference_world
 from recbias.testset import dataset_splits
-from recbias.trust import Answer, Outcome, Relation, Shape, answer_from, fit_relation
-from recbias.trust import outcomes as find_outcomes
+from recbias.trust import (
+    Answer,
+    Outcome,
+    Relation,
+    Shape,
+    answer_from,
+    fit_relation,
+    world_outcomes,
+)
+from recbias.trust import outcomes as outcomes_module
 from recbias.trust import relation as relation_module
 from recbias.trust.outcomes import SPLIT
 
@@ -84,7 +92,7 @@ def selected(factor_of_popular: float, factor: float, seed: int = 1) -> tuple[Ra
     popularity = 0.03 * np.exp(z)  # of all ratings: divided so that selection moves no count
     base = popularity / (share * g + 1 - share)
     user, item = np.nonzero(rng.random(liked.shape) < np.where(liked, base * g, base))
-    frame = pd.DataFrame({"user": user, "item": item, "rating": 1.0 + liked[user, item]})
+    frame = pd.DataFrame({"user_id": user, "item_id": item, "rating": 1.0 + liked[user, item]})
     relation = scipy.stats.spearmanr(z, share).statistic
     return Ratings.from_frame(frame, name="selected"), float(relation)
 
@@ -240,21 +248,21 @@ def test_unbiased_judgments_stand_for_the_truth() -> None:
 def test_outcomes_are_kept_and_do_not_depend_on_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [SMALL, SMALL.replace("seed=9", "seed=10"), SMALL.replace("-0.6", "-1")]
-    names[2] = "world(relation=1,users=12,items=12,density=0.1,skew=0.2)"  # cannot be reached
+    impossible = "world(relation=0.5,skew=0,users=200,items=150)"
+    names = [SMALL, SMALL.replace("seed=9", "seed=10"), impossible]
     monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "one"))
-    found = find_outcomes(names, 4)
+    found = world_outcomes(names, 4)
     assert found[2] is None
     monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "two"))
-    assert find_outcomes(names, 4, workers=2) == found
+    assert world_outcomes(names, 4, workers=2) == found
 
     def trained_again(*_: object, **__: object) -> None:
         raise AssertionError("was kept")
 
-    monkeypatch.setattr("recbias.trust.outcomes.outcome_of", trained_again)
-    assert find_outcomes(names, 4) == found
+    monkeypatch.setattr(outcomes_module, "outcome_of", trained_again)
+    assert world_outcomes(names, 4) == found
     with pytest.raises(AssertionError, match="was kept"):  # another question
-        find_outcomes(names[:1], 3)
+        world_outcomes(names[:1], 3)
 
 
 # -- the answer --------------------------------------------------------------------------------
@@ -279,12 +287,20 @@ def test_a_metric_is_named_from_95_percent_on(right: str, wrong: int, answer: st
     assert found.to_dict()["answer"] == answer
 
 
-def test_only_worlds_that_are_compatible_count() -> None:
-    inside = [planted("P", 0.4)] * 10 + [planted("P", -0.2)] * 10
-    outside = [planted("antiP", 0.41), planted("antiP", -0.3), None]
-    assert answer_from("mine", RELATION, inside + outside).metric == "P"
+def test_too_few_worlds_give_no_answer() -> None:
     with pytest.raises(DataError, match="only 19 worlds are like these ratings"):
-        answer_from("mine", RELATION, inside[1:] + outside)
+        answer_from("mine", RELATION, [planted("P")] * 19 + [None])
+    ratings, _ = selected(1.0, 1.0)
+    with pytest.raises(ConfigError, match="worlds 19: expected at least 20"):
+        trust.which_metric(ratings, 2, n_worlds=19)
+
+
+def test_shared_worlds_are_those_that_are_compatible_or_the_nearest() -> None:
+    inside = [planted("P", 0.4)] * 12 + [planted("P", -0.2)] * 12
+    outside = [planted("antiP", 0.41), planted("antiP", -0.3), None]
+    assert trusted._compatible(outside + inside, RELATION) == inside
+    few = trusted._compatible(outside + inside[:19] + [planted("either", 0.9)], RELATION)
+    assert few == [*inside[:19], outside[0]]
 
 
 def test_matched_worlds_have_the_shape_of_the_data() -> None:
@@ -308,9 +324,13 @@ def test_matched_worlds_have_the_shape_of_the_data() -> None:
 
 def test_large_and_very_skewed_data_get_worlds_that_can_be_made() -> None:
     frame = pd.DataFrame(
-        {"user": np.arange(4000), "item": np.arange(4000) // 40, "rating": np.arange(4000) % 5 + 1}
+        {
+            "user_id": np.arange(4000),
+            "item_id": np.arange(4000) // 40,
+            "rating": np.arange(4000) % 5 + 1,
+        }
     )
-    head = pd.DataFrame({"user": np.arange(3999), "item": 100, "rating": 5})
+    head = pd.DataFrame({"user_id": np.arange(3999), "item_id": 100, "rating": 5})
     shape = Shape.of(Ratings.from_frame(pd.concat([frame, head]), name="large"), 4)
     assert shape.users * shape.items <= 943 * 1682
     assert preference_world(shape._options(0.0, 0.0, 1)).ratings.n_users == shape.users
@@ -354,7 +374,7 @@ def test_a_table_of_their_own_is_answered_from_another_folder(tmp_path: Path) ->
         {"who": ratings.user + 1, "what": ratings.item + 1, "stars": ratings.value}
     )
     table.to_csv(tmp_path / "mine.csv", index=False)
-    command = [sys.executable, "-m", "recbias.cli", "trust", "mine.csv"]
+    command = [sys.executable, "-c", "from recbias.cli import main; main()", "trust", "mine.csv"]
     command += ["--user", "who", "--item", "what", "--rating", "stars", "--worlds", "20"]
     cells = {"RECBIAS_CELLS": str(tmp_path / "cells"), "TQDM_DISABLE": "1"}
 
@@ -380,7 +400,7 @@ def test_a_table_of_their_own_is_answered_from_another_folder(tmp_path: Path) ->
 def test_a_table_without_dislikes_ends_with_a_message(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     pairs = rng.choice(200 * 100, size=1500, replace=False)
-    pd.DataFrame({"user": pairs // 100, "item": pairs % 100}).to_csv(
+    pd.DataFrame({"user_id": pairs // 100, "item_id": pairs % 100}).to_csv(
         tmp_path / "clicks.csv", index=False
     )
     done = CliRunner().invoke(main, ["trust", str(tmp_path / "clicks.csv")])
@@ -412,10 +432,11 @@ def test_the_evaluation_asks_as_a_reader_does(
     low, high = fit_relation(ratings, 4).interval
     reach = max(abs(low), abs(high))
     index, frame = trusted.trust(
-        shapes=[dataclasses.astuple(other), dataclasses.astuple(shape)], n_worlds=60, reach=reach
+        shapes=[dataclasses.astuple(other), dataclasses.astuple(shape)], n_worlds=80, reach=reach
     )
-    names = shape.worlds((-reach, reach), 60, seed=2)
-    matched = [each for each in find_outcomes(names, 4) if low <= each.relation <= high]
+    names = shape.worlds((-reach, reach), 80, seed=2)
+    matched = [each for each in world_outcomes(names, 4) if low <= each.relation <= high]
+    assert len(matched) >= 20
     row = frame.iloc[0]
     assert index == ("world",)
     assert row["matched"] == len(matched)

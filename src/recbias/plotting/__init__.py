@@ -8,7 +8,6 @@ from recbias.plotting.designs import (
     plot_values,
 )
 from recbias.plotting.false_positives import (
-    plot_calibration,
     plot_item_curves,
     plot_item_functions,
     plot_over_skew,

@@ -20,7 +20,6 @@ from matplotlib.transforms import Bbox
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached
 
 __all__ = [
-    "plot_calibration",
     "plot_item_curves",
     "plot_item_functions",
     "plot_over_skew",
@@ -444,7 +443,7 @@ def plot_tau_maps(
         mesh = axis.pcolormesh(
             wide.columns, wide.index, wide, cmap="RdBu", vmin=-1, vmax=1, shading="nearest"
         )
-        if wide.to_numpy().min() < 0 < wide.to_numpy().max():
+        if own["value"].min() < 0 < own["value"].max():
             axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
         _number_places(axis, places)
         axis.set(title=panel, xlabel=labels[0], ylabel=labels[1])
@@ -473,37 +472,3 @@ def _number_places(axis: Axes, places: pd.DataFrame) -> None:
             axis.plot([skew, skew], [low, high], color="black", linewidth=2)
             box["boxstyle"] = "square,pad=0.15"
         axis.text(skew, (low + high) / 2, f"{number}", ha="center", va="center", bbox=box, zorder=5)
-
-
-def plot_calibration(found: pd.DataFrame, *, title: str) -> Figure:
-    """Plot how often statements came true over how sure they were.
-
-    Parameters
-    ----------
-    found
-        Rows of ``share``, the mean probability that was stated, ``came``, how often it was so, with
-        its 95 % interval ``low`` to ``high``, and ``n``, of so many statements.
-    title
-        The message.
-
-    Returns
-    -------
-    Figure
-        On the grey line things come true as often as they are said to.
-    """
-    figure, axis = plt.subplots(figsize=(WIDTH, 4.6))
-    axis.plot([0, 1], [0, 1], color="0.6", linewidth=1.2)
-    errors = np.array([found["came"] - found["low"], found["high"] - found["came"]])
-    axis.errorbar(
-        found["share"], found["came"], yerr=np.maximum(errors, 0), marker="o", markersize=8,
-        linestyle="none", elinewidth=2, color=sns.color_palette("colorblind")[0],
-    )  # fmt: skip
-    for row in found.itertuples(index=False):
-        axis.annotate(
-            f"{row.n}", (row.share, row.came), (10, 0), textcoords="offset points", va="center",
-            color="0.35",
-        )  # fmt: skip
-    axis.set(xlim=(-0.03, 1.1), ylim=(-0.03, 1.05))
-    axis.set(xlabel="share of the matched worlds in which it is so", ylabel="came true")
-    figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
-    return detached(figure)

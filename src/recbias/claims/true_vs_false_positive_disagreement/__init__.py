@@ -18,6 +18,7 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
+from recbias.claims.true_vs_false_positive_disagreement import figures, tables
 from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.columns import (
@@ -56,6 +57,7 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     CHAPTER,
     combined,
     compared,
+    has_times,
     metrics,
     protocols,
     truth_of,
@@ -129,6 +131,8 @@ __all__ = [
     "examples_table",
     "examples_title",
     "false_positive_checks",
+    "figures",
+    "has_times",
     "item_panel",
     "judgments_parameters",
     "left_out_sentence",
@@ -146,6 +150,7 @@ __all__ = [
     "relations_title",
     "skew_of_worlds_title",
     "systems_in_world",
+    "tables",
     "trust_table",
     "truth_of",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,9 @@ __all__ = [
     "first_title",
     "known_panels",
     "lead_title",
-    "panel_axes",
     "panels_of",
+    "scatter",
     "short_name",
-    "systems_by_two",
     "tau_of",
     "with_truth",
 ]
@@ -128,12 +127,7 @@ def _titled(results: Results, panel: Panel) -> str:
     return f"{panel.title}\n$\\tau$ = {tau.value:.2f}{ends}"
 
 
-def panel_axes(results: Results, panels: Sequence[Panel]) -> dict[str, tuple[str, str]]:
-    """Name the axes by the title of each panel, which says tau with its 95 % interval."""
-    return {_titled(results, panel): (panel.x_label, panel.y_label) for panel in panels}
-
-
-def systems_by_two(results: Results, panels: Sequence[Panel]) -> pd.DataFrame:
+def scatter(results: Results, panels: Sequence[Panel]) -> dict[str, Any]:
     """Set systems by two metrics side by side, for :func:`recbias.plotting.plot_two_metrics`.
 
     Parameters
@@ -145,10 +139,19 @@ def systems_by_two(results: Results, panels: Sequence[Panel]) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        Systems come in the order of the second axis of the last panel, the largest value first.
-        With the published values where these data, split and protocols have them.
+    dict
+        ``found``, in which systems come in the order of the second axis of the last panel, the
+        largest value first, and ``axes``, by titles that say tau with its 95 % interval. With the
+        published values where these data, split and protocols have them.
     """
+    return {"found": _systems_by_two(results, panels), "axes": _axes(results, panels)}
+
+
+def _axes(results: Results, panels: Sequence[Panel]) -> dict[str, tuple[str, str]]:
+    return {_titled(results, panel): (panel.x_label, panel.y_label) for panel in panels}
+
+
+def _systems_by_two(results: Results, panels: Sequence[Panel]) -> pd.DataFrame:
     published = _published(results)
     last = panels[-1].y
     systems = sorted(results.systems, key=lambda name: -results[name, *last].value)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from recbias.datasets import dataset_info, is_path
+from recbias.datasets import dataset_info, is_path, load_dataset
 
-__all__ = ["CHAPTER", "combined", "compared", "metrics", "protocols", "truth_of"]
+__all__ = ["CHAPTER", "combined", "compared", "has_times", "metrics", "protocols", "truth_of"]
 
 CHAPTER = "05_true_false_positives"
 """Name of the notebook, and of the folder of its results."""
@@ -77,6 +77,24 @@ def truth_of(dataset: str) -> str:
     if "real people" in info.cannot_test and info.n_items:
         return f"truth sample={info.n_items // 10}"
     return "" if "no unbiased part" in info.cannot_test or not info.files else "unbiased"
+
+
+def has_times(dataset: str) -> bool:
+    """Tell whether ratings of a dataset can be split by time.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, which need not be at hand, or path of a table, which is read.
+
+    Examples
+    --------
+    >>> has_times("ml-100k"), has_times("cm100k")
+    (True, False)
+    """
+    if is_path(dataset):
+        return load_dataset(dataset).ratings.timestamp is not None
+    return "no timestamps" not in dataset_info(dataset).cannot_test
 
 
 def metrics(cutoff: int, labels: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
 from recbias.claims.pages import interval_text, markdown_table, plain
+from recbias.claims.popularity_bias.concentration import short_title
 from recbias.claims.reference import Reference
 from recbias.claims.true_vs_false_positive_disagreement.columns import columns_html
 from recbias.claims.true_vs_false_positive_disagreement.optima import OBSERVED, optima_rows
 from recbias.claims.true_vs_false_positive_disagreement.worlds import agreement_map
+from recbias.datasets import dataset_info
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.recommenders.line_ups import Change
+from recbias.trust import LEVEL
 
 __all__ = [
     "columns_folded",
@@ -24,7 +28,7 @@ __all__ = [
     "maps_title",
     "optima_table",
     "places_on_map",
-    "trust_title",
+    "trust_words",
 ]
 
 
@@ -164,16 +168,29 @@ def places_on_map(points: Table, bars: Table) -> pd.DataFrame:
         skew, relation = by.loc["skew", "value"], by.loc["relation"]
         known = bool(pd.notna(relation["value"]))
         ends = (relation["value"],) * 2 if known else (relation["low"], relation["high"])
-        rows.append((name, skew, *ends))
+        title = short_title(dataset_info(str(name)).title)
+        rows.append((title, skew, *ends))
     return pd.DataFrame(rows, columns=["name", "skew", "low", "high"])
 
 
-def trust_title(trust: Table) -> str:
-    """Say in two lines how many worlds got an answer, and how many of these answers are wrong."""
+def trust_words(trust: Table) -> dict[str, Any]:
+    """Say from which share on a metric is named, and in two lines how often, and how often wrongly.
+
+    Parameters
+    ----------
+    trust
+        As :func:`recbias.claims.true_vs_false_positive_disagreement.trusted.trust` makes it.
+
+    Returns
+    -------
+    dict
+        ``level`` and ``title`` of :func:`recbias.plotting.plot_calibration`.
+    """
     frame = trust.frame
     answered = frame[frame["answer"] != "cannot tell"]
     wrong = float((answered["answer"] != answered["right"]).mean())
-    return (
+    title = (
         f"Asked about {len(frame)} worlds, the command answers in {len(answered)};\n"
         f"{wrong:.1%} of these answers are wrong"
     )
+    return {"level": LEVEL, "title": title}
