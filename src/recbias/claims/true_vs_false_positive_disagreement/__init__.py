@@ -10,9 +10,7 @@ skew (`flatness`), and what the page shows of these (`pair_tables`). Observed or
 ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
 where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
 where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
-shows of the rest: `figures`, `tables`.
-skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
-truth is known (`worlds`), and where data sets lie among these (`points`).
+shows of the rest: `figures`, `judgment_figures`, `tables`.
 """
 
 from collections.abc import Mapping
@@ -89,11 +87,6 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
-    **OF_ORDERS,
-    **OF_TRUST,
-    **OF_WORLDS,
-    **OF_TABLES,
-    **OF_PAIRS,
     **OF_EXAMPLES,
     **OF_JUDGMENTS,
     **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
@@ -117,8 +110,6 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "at_random": AT_RANDOM,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
-    "examples": EXAMPLES,
-    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
