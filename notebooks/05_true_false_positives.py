@@ -760,12 +760,57 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # Judgments of items drawn at random say which system is better, and they are expensive: most people have
 # no opinion about a random item, or have to form one first. How many does one need of each user, for an
 # order of the systems whose expected $\tau$ with the true one is at least .9?
+#
+# Each user's judgments are dealt into halves, over and over: one half stands for the truth, and of the other
+# only some are used. That the half has noise of its own is taken into account by a model of it; the dotted
+# bounds need none.
 
 # %%
 if truth:
     record = "05_true_false_positives/judgments"
     asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
     of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %% tags=["hide-input"]
+found = chapter.judgment_tables(of_truth.get("judgments"))
+shown = {"label": "expected $\\tau$ with the truth", "target": 0.9}
+title = chapter.judgments_title(found)
+figure = plotting.plot_judgments(chapter.truth_courses(found, cutoff), title=title, **shown)
+glue("fig_judgments", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_judgments
+# :name: fig-judgments
+# :alt: Expected Kendall's tau with the true order of the systems over the number of random judgments per user, for precision and anti-precision, a line for each data set.
+#
+# Expected $\tau$ of an order by so many random judgments per user with the true order. Bands: 95 % intervals
+# over users.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.judgments_table(found, cutoff))
+
+# %% [markdown] tags=["general"]
+# *Of listed items only*: a judgment of an item that no system lists adds nothing to any value. Who knows the
+# lists before asking need not ask for those.
+#
+# And the ratings that are there already, are they worth anything beside random ones?
+
+# %% tags=["hide-input"]
+one = next(iter(found.values()))
+shown = {"label": "$\\tau$ with other judgments", "title": chapter.mixed_title(one)}
+figure = plotting.plot_judgments(chapter.mixed_courses(one, cutoff), **shown)
+glue("fig_mixed", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_mixed
+# :name: fig-mixed
+# :alt: Kendall's tau with the order by other random judgments, over the number of random judgments per user, alone and together with observed ratings, for precision and anti-precision.
+#
+# $\tau$ with the order by the other half of the judgments, whose noise lowers all lines alike: by random
+# judgments alone, and by these and the observed ratings together. Of the data of this page, where they have
+# random judgments, else of CM100k.
+# ```
 
 # %% [markdown] tags=["general"]
 # (sec-which-to-trust)=
@@ -832,8 +877,8 @@ Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 #   ([why](#dev-ties)); what other orders would give stands in the table.
 # - **Systems** are those of the published line-up, with their toolkit's rules where these decide
 #   ([which](#sec-systems)). *Random* and *BPoissMF* are chance, and are left out where it is said.
-# - **Graded losses** (nDCL) grow by a step of the scale; on merged stars they say nothing
-#   ([E15](#err-e15)).
+# - **Graded losses** (nDCL) grow with the steps of the scale below the threshold ([how](#dev-loss)); on
+#   merged stars they say nothing.
 # - **Intervals** of $\tau$ leave open what resampled users leave open about pairs of systems
 #   ([how](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
 #

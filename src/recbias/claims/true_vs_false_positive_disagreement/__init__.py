@@ -30,6 +30,14 @@ from recbias.claims.true_vs_false_positive_disagreement.columns import (
 from recbias.claims.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
 from recbias.claims.true_vs_false_positive_disagreement.flatness import FLATNESS
 from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
+from recbias.claims.true_vs_false_positive_disagreement.judgment_figures import (
+    judgment_tables,
+    judgments_table,
+    judgments_title,
+    mixed_courses,
+    mixed_title,
+    truth_courses,
+)
 from recbias.claims.true_vs_false_positive_disagreement.judgments import (
     OF_JUDGMENTS,
     judgments_parameters,
@@ -134,10 +142,15 @@ __all__ = [
     "figures",
     "has_times",
     "item_panel",
+    "judgment_tables",
     "judgments_parameters",
+    "judgments_table",
+    "judgments_title",
     "left_out_sentence",
     "left_out_table",
     "metrics",
+    "mixed_courses",
+    "mixed_title",
     "optima_rows",
     "optima_sentence",
     "optima_title",
@@ -152,5 +165,6 @@ __all__ = [
     "systems_in_world",
     "tables",
     "trust_table",
+    "truth_courses",
     "truth_of",
 ]
