@@ -446,7 +446,8 @@ for name, asked in chapter.SIMULATIONS.items():
 Markdown(chapter.examples_table(simulated["examples"]))
 
 # %% [markdown] tags=["general"]
-# *Better* is the list that the metric prefers, with what the lists *a, b* and *b, a* score.
+# Values of *a* / *b*, or of the lists *a, b* / *b, a*; the last row says whether both metrics prefer the same
+# list.
 #
 # 1. Item *a* is better known, and liked a little more. The odds are steeper than either share. By hits
 #    *a* comes first. It has more misses as well, because more people rate it, so that by misses *b* does.
@@ -479,8 +480,9 @@ for name in ("pairs", "items", "item_groups"):
 Markdown(chapter.pairs_table(of_items["pairs"]))
 
 # %% [markdown] tags=["general"]
-# The paper's Table 1: shares of all pairs of items, means over the training folds. Bold: the optimal
-# rankings disagree on most of them. Most of the printed table is lost; two shares stand in the text.
+# The paper's Table 1: shares of all pairs of items. Most of the printed table is lost; two shares stand in the
+# text, and which items they are about has two readings. By clause *a* or *b* of the lemma the optima disagree;
+# where it says *agree* they agree.
 
 # %% tags=["hide-input"]
 items, groups = of_items["items"], of_items["item_groups"].frame
