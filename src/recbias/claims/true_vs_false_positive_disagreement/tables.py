@@ -171,7 +171,7 @@ def maps_of(worlds: Table) -> pd.DataFrame:
 
 
 def maps_title(found: pd.DataFrame) -> str:
-    """Say in two lines how either count fares at both ends of the relation, where skew is largest."""
+    """Say in two lines how either count fares at both ends of the relation, at the largest skew."""
     rows = found[found["skew"] == found["skew"].max()].set_index(["panel", "relation"])["value"]
     low, high = (float(end) for end in (found["relation"].min(), found["relation"].max()))
     p, anti = (_MAPS[name] for name in ("P", "antiP"))
