@@ -317,6 +317,18 @@ changed = run(asked, workers=workers, record=record) if asked else None
 # %% tags=["hide-input"]
 HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
 
+# %% [markdown]
+# :::{finding} own/COLUMNS-MET
+# holds: Of the 14 systems that are no chance, {value} meet what was published in all eight columns.
+# refuted: Of the 14 systems that are no chance, only {value} meet what was published in all eight columns.
+# open: -
+# :::
+# :::{finding} own/COLUMNS-EXPLAINED
+# holds: Of each other one it is known what was run instead.
+# refuted: Of {value} others it is not known what was run instead.
+# open: -
+# :::
+
 # %% [markdown] tags=["general"]
 # A split by time is another test: it asks about the future instead of about more of the same.
 # {cite:t}`TOIS21` find that hits and misses contradict each other less there.
@@ -789,6 +801,23 @@ glue("fig_judgments", figure, display=False)
 # over users.
 # ```
 
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-P
+# holds: On CM100k it takes some {value} random judgments per user if hits are counted,
+# refuted: On CM100k it takes no more than {value} random judgments per user if hits are counted,
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-ANTIP
+# holds: and some {value} if misses are.
+# refuted: and no more than {value} if misses are.
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-LISTED
+# holds: Only {value} of them are about an item that any system lists.
+# refuted: As many as {value} of them are about an item that some system lists.
+# open: -
+# :::
+
 # %% tags=["hide-input"]
 Markdown(chapter.judgments_table(found, cutoff))
 
@@ -813,6 +842,20 @@ glue("fig_mixed", figure, display=False)
 # judgments alone, and by these and the observed ratings together. Of the data of this page, where they have
 # random judgments, else of CM100k.
 # ```
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-FEW-P
+# holds: On CM100k, two random judgments per user do better together with the observed ratings, if hits are
+#   counted;
+# refuted: On CM100k, two random judgments per user do better without the observed ratings, even if hits are
+#   counted;
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-FEW-ANTIP
+# holds: if misses are, the observed ratings spoil them.
+# refuted: if misses are, the observed ratings help them as well.
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # (sec-which-to-trust)=
