@@ -792,12 +792,12 @@ if truth:
 # all $G_i$ within the bound do their worst, and has the interval of relations that are compatible with the
 # ratings. It makes worlds like the data in size, density, skew and share of likes with relations all over
 # that interval, in which liking makes people up to three times as likely to rate (`--strength 3`). In each
-# it trains ten systems, and sees which of P@10 and antiP@10 orders them more as the truth does, by a $\tau$
-# that is larger by .1 at least. It names a metric if that is so in 95 % of these worlds, says "either" if as
-# often none is better, and else that it cannot tell.
+# it trains ten systems and counts which metric has the larger $\tau$ with the truth, if one is ahead by .1 at
+# least. It names a metric if that was so in 95 % of these worlds, says "either" if in as many none was ahead,
+# and else that it cannot tell.
 #
-# Is it right? Worlds with known truth were listed before the answer was tuned, and tuned on others. In a
-# third of them liking makes people rate more strongly than was assumed, and in most of them factors differ
+# Is it right? Worlds with known truth were listed before the command was tuned, which was done on others. In
+# a third of them liking makes people rate more strongly than was assumed, and in most of them factors differ
 # between items by more.
 
 # %% [markdown]
