@@ -803,7 +803,7 @@ if truth:
 # %% [markdown]
 # :::{finding} own/TRUST-ANSWERS
 # holds: The command answers in {value:.0f} of the listed worlds,
-# refuted: The command answers in {value:.0f} of the listed worlds,
+# refuted: The command answers in no more than {value:.0f} of the listed worlds,
 # open: -
 # :::
 # :::{finding} own/TRUST-WRONG
