@@ -153,7 +153,10 @@ def trust(
         which ``P``, ``antiP`` and ``either`` was right; the ``answer``; Kendall's tau with the
         truth, ``tau_P`` and ``tau_antiP``, and what is ``right``.
     """
-    kinds = [Shape(*map(int, shape[:2]), *shape[2:4], int(shape[4])) for shape in shapes]
+    kinds = [
+        Shape(int(users), int(items), density, skew, int(liked))
+        for users, items, density, skew, liked in shapes
+    ]
     banks = [
         kind.worlds((-reach, reach), n_worlds, seed=number)
         for number, kind in enumerate(kinds, start=1)
@@ -181,7 +184,7 @@ def trust(
                 "low": relation.interval[0],
                 "high": relation.interval[1],
                 "matched": len(answer.worlds),
-                **answer.shares,
+                **{str(metric): share for metric, share in answer.shares.items()},
                 "answer": answer.metric,
                 "tau_P": own.tau_precision,
                 "tau_antiP": own.tau_anti_precision,
@@ -262,7 +265,7 @@ def trust_answers(
                 "low": answer.relation.interval[0],
                 "high": answer.relation.interval[1],
                 "matched": len(answer.worlds),
-                **answer.shares,
+                **{str(metric): share for metric, share in answer.shares.items()},
                 "answer": answer.metric,
                 "tau_P": taus[:, 0].mean(),
                 "tau_antiP": taus[:, 1].mean(),
