@@ -11,7 +11,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # # More hits or fewer misses: does it matter which one you count?
 #
 # A list of ten holds items that a user likes, *hits*, and items that the user dislikes, *misses*. A good
@@ -23,12 +23,13 @@
 # :name: fig-lead
 # :alt: Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, points rise together; in the right one, of ratings of random items, they fall.
 #
-# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten. Left:
-# as a test on observed ratings counts them. Right: the same lists' kind, judged by ratings that users
-# did not choose. Grey: 95 % intervals over users. $\tau$ is Kendall's: 1 where both counts order the
-# systems alike, so that more hits go with *more* misses, -1 where they go with fewer.
+# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten: as a test
+# on observed ratings counts them, and by ratings that users did not choose to give. Grey: 95 % intervals
+# over users. Kendall's $\tau$ would be 1 if both counts had systems in the same order, so that more hits
+# went with *more* misses, and -1 if they went with fewer.
 # ```
-#
+
+# %% [markdown]
 # - **By the truth it does not matter.**
 #   :::{finding} own/CM-TRUE-TAU
 #   holds: Judged by songs drawn at random, systems with more hits have fewer misses:
@@ -80,8 +81,8 @@
 #
 # {cite:t}`MCCRS20` found this and explained it; {cite:t}`TOIS21` extend it. This chapter repeats both
 # papers, and then asks what a reader with ratings of their own needs to know: [how many random
-# judgments](#sec-how-many) tell which system is better, and [which metric to
-# trust](#sec-which-to-trust) where there are none.
+# judgments](#sec-how-many) a comparison takes, and [which metric to trust](#sec-which-to-trust) where
+# there are none.
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
@@ -425,9 +426,9 @@ Markdown(chapter.optima_sentence(optima))
 # %% [markdown] tags=["general"]
 # That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
 # its file names first, which tend to be popular, and another draws lots. A value of nearly nothing then
-# says what the file was sorted by. On the page of [the systems](#sec-tie-rule) there is a world in which
-# a third of the users liked nothing and the popular is liked less: there such lists, which nobody
-# recommended, decide the false-positive values of trained systems.
+# says what the file was sorted by. The page of [the systems](#sec-tie-rule) has a world in which a third of
+# the users liked nothing and popularity opposes liking: lists that nobody recommended may decide there
+# what is counted as a miss.
 
 # %% [markdown] tags=["general"]
 # ## Two items are enough
@@ -539,7 +540,7 @@ glue("fig_functions", figure, display=False)
 # tell, in which popularity is spread more and more unevenly, and is related to liking or not.
 
 # %% tags=["hide-input"]
-found = chapter.over_skew({name: simulated[name] for name in chapter.FLATNESS})
+found = chapter.tables.flat_lines(simulated)
 labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
 shown = {"labels": labels, "level": 0.5, "title": chapter.skew_of_worlds_title(found)}
 figure = plotting.plot_over_skew(found, **shown)
@@ -623,8 +624,7 @@ Markdown(f"{chapter.left_out_sentence(known)}\n\n{chapter.left_out_table(known)}
 # %% [markdown] tags=["general"]
 # ### Is it that judgments are missing, or which?
 #
-# Little is judged in the right panel of {numref}`fig-lead`, too; and yet the two counts agree there. What
-# is missing there is missing at random. To see how little of it suffices, let systems learn from random
+# In the right panel of {numref}`fig-lead` nearly everything is missing, too. But it is missing at random. To see how little of it suffices, let systems learn from random
 # judgments as well, four fifths of them, and be tested on the others, of which more and more are taken
 # out.
 
@@ -725,9 +725,9 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # :name: fig-maps
 # :alt: Four maps of Kendall's tau over the skew of popularity and its relation to liking: of precision and anti-precision as observed and by the truth, and of each with its own truth; data sets are numbered on them.
 #
-# Blue: two orders of the systems agree; red: they are opposed; black line: $\tau$ = 0. Above: P against
-# antiP, where blue means that *more hits go with more misses*. Below: observed against true, where blue
-# means that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
+# Blue is for two orders that are alike, red for opposed ones, and the black line between them. Above: P
+# against antiP, so that blue says *more hits, more misses*. Below: observed against true, so that blue says
+# that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
 # sets of which the relation is known; bars: what it may be, by the ratings alone.
 # ```
 
@@ -760,12 +760,57 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # Judgments of items drawn at random say which system is better, and they are expensive: most people have
 # no opinion about a random item, or have to form one first. How many does one need of each user, for an
 # order of the systems whose expected $\tau$ with the true one is at least .9?
+#
+# Each user's judgments are dealt into halves, over and over: one half stands for the truth, and of the other
+# only some are used. That the half has noise of its own is taken into account by a model of it; the dotted
+# bounds need none.
 
 # %%
 if truth:
     record = "05_true_false_positives/judgments"
     asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
     of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %% tags=["hide-input"]
+found = chapter.judgment_tables(of_truth.get("judgments"))
+shown = {"label": "expected $\\tau$ with the truth", "target": 0.9}
+title = chapter.judgments_title(found)
+figure = plotting.plot_judgments(chapter.truth_courses(found, cutoff), title=title, **shown)
+glue("fig_judgments", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_judgments
+# :name: fig-judgments
+# :alt: Expected Kendall's tau with the true order of the systems over the number of random judgments per user, for precision and anti-precision, a line for each data set.
+#
+# Expected $\tau$ of an order by so many random judgments per user with the true order. Bands: 95 % intervals
+# over users.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.judgments_table(found, cutoff))
+
+# %% [markdown] tags=["general"]
+# *Of listed items only*: a judgment of an item that no system lists adds nothing to any value. Who knows the
+# lists before asking need not ask for those.
+#
+# And the ratings that are there already, are they worth anything beside random ones?
+
+# %% tags=["hide-input"]
+one = next(iter(found.values()))
+shown = {"label": "$\\tau$ with other judgments", "title": chapter.mixed_title(one)}
+figure = plotting.plot_judgments(chapter.mixed_courses(one, cutoff), **shown)
+glue("fig_mixed", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_mixed
+# :name: fig-mixed
+# :alt: Kendall's tau with the order by other random judgments, over the number of random judgments per user, alone and together with observed ratings, for precision and anti-precision.
+#
+# $\tau$ with the order by the other half of the judgments, whose noise lowers all lines alike: by random
+# judgments alone, and by these and the observed ratings together. Of the data of this page, where they have
+# random judgments, else of CM100k.
+# ```
 
 # %% [markdown] tags=["general"]
 # (sec-which-to-trust)=
@@ -901,10 +946,10 @@ Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 #   ([why](#dev-ties)); what other orders would give stands in the table.
 # - **Systems** are those of the published line-up, with their toolkit's rules where these decide
 #   ([which](#sec-systems)). *Random* and *BPoissMF* are chance, and are left out where it is said.
-# - **Graded losses** (nDCL) grow by a step of the scale; on merged stars they say nothing
-#   ([E15](#err-e15)).
-# - **Intervals** of $\tau$ hold every value that unresolved pairs of systems allow, over users
-#   ([more](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
+# - **Graded losses** (nDCL) grow with the steps of the scale below the threshold ([how](#dev-loss)); on
+#   merged stars they say nothing.
+# - **Intervals** of $\tau$ leave open what resampled users leave open about pairs of systems
+#   ([how](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
 #
 # ## On your data
 #

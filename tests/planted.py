@@ -21,8 +21,7 @@ A change is one of these; several are separated by ``;``:
 * ``value[0.5, AR, Popularity] in worlds = 0.3``: a column of what was made, by its row's index;
 * ``statistic NAME = 3``: a number that follows from the data;
 * ``check NAME = 0.1``: what was found for a check of the claim, at first the first value of its
-  first verdict, where a
-  claim needs other data than the world's, of the ``data set`` that the checks name last;
+  first verdict; a claim that needs other data than the world's names a ``data set`` last;
 * ``seeds of pLSA = 1``, ``data set = filmtrust``, ``feedback = implicit``.
 
 ``of all of SET`` changes each system of a set of the world, ``of each of SET`` one in turn: a row

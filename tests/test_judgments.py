@@ -83,7 +83,7 @@ def by_loops(judged: Judged, k: int, n_draws: int, *, leak: bool = False) -> dic
         of_user.setdefault(user, []).append(row)
     found = {"same": 0.0, "alone": 0.0, "mixed": 0.0}
     for _ in range(n_draws):
-        first, second, whole, other_rows = ([0.0] * n_systems for _ in range(4))
+        first, second, whole = ([0.0] * n_systems for _ in range(3))
         other = set()
         for rows in of_user.values():
             order = draw.sample(rows, len(rows))
@@ -123,7 +123,7 @@ def test_measured_taus_are_those_of_loops():
     )
     frame = agreement_by_judgments(judged, seed=3, n_draws=600)
     expected = by_loops(judged, 3, 600)
-    # Tau of six pairs has a s.d. of .5 at most: five standard errors of the difference of two means.
+    # Tau of six pairs has a s.d. of .5 at most: five standard errors of two means' difference.
     bound = 5 * 0.5 * np.sqrt(2 / 600)
     truth = rows_of(frame, "P", "truth")
     assert truth.loc[3, "most"] ** 2 == pytest.approx(expected["same"], abs=bound)
@@ -152,6 +152,7 @@ def test_observed_ratings_do_not_count_twice():
     bound = 5 * 0.5 * np.sqrt(2 / 400)
     assert honest == pytest.approx(expected, abs=bound)
     assert by_loops(judged, 0, 400, leak=True)["mixed"] == pytest.approx(twin, abs=bound)
+    assert twin > honest + bound
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +218,9 @@ def test_what_is_needed_follows_from_the_curve(worlds):
             above = truth[truth.index >= row["value"]]
             assert (below["value"] < target).all()
             assert (above["value"] >= target).all()
-            assert row["least"] <= 13
+            fewest = rows_of(frame, "P", "at least").loc[target, "value"]
+            ceiling = truth["most"].dropna()
+            assert fewest == min(ceiling.index[ceiling >= target], default=13)
         assert truth["value"].iloc[-1] == pytest.approx(1)  # by all items nothing is left to chance
         assert truth["value"].is_monotonic_increasing
 

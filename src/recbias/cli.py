@@ -548,7 +548,7 @@ def _verified(row: Mapping[Hashable, Any]) -> str:
     more = f"; and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
     outcome = f"DIFFERS {'; '.join(differing[:_SHOWN])}{more}" if differing else "agrees"
     if not row["values"]:
-        return f"{title}: {outcome}"
+        return f"{title}: {outcome}" if differing else title
     return (
         f"{title}: {row['values']} values, largest difference {row['difference']:.2g} "
         f"({row['of bound']:.2g} of the bound): {outcome}"
