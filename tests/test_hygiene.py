@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import importlib
 import inspect
@@ -45,6 +46,7 @@ from recbias.streams import stream
 from recbias.targets import TargetRule, Targets, popularity_groups
 from recbias.testing import check_recommender
 from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
+from recbias.trust import Shape, fit_relation, outcome_of, which_metric
 
 ROOT = Path(__file__).parents[1]
 
@@ -332,6 +334,18 @@ CALLS: dict[str, Callable[[int], Any]] = {
         SPLIT, TestSet(removed=50), popularity_groups(SPLIT.train, 1), seed=seed
     ),
     "testing.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
+    "trust.answer.Shape.worlds": lambda seed: np.array(
+        Shape(120, 150, 0.05, 0.5, 4).worlds((-0.5, 0.5), 3, seed=seed)
+    ),
+    "trust.answer.which_metric": lambda seed: np.array(
+        which_metric(RATINGS, 4, n_worlds=20, seed=seed).relation.interval
+    ),
+    "trust.outcomes.outcome_of": lambda seed: np.array(
+        outcome_of(dataclasses.replace(DATASET, truth=WORLD), 4, seed=seed).precision
+    ),
+    "trust.relation.fit_relation": lambda seed: np.array(
+        fit_relation(RATINGS, 4, seed=seed).sampling
+    ),
 }
 NOT_CALLED = {
     "recommenders.base.Recommender.fit": "a protocol without a body",

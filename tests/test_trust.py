@@ -20,13 +20,17 @@ from click.testing import CliRunner
 
 from recbias import trust
 from recbias.agreement import kendall_tau
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record, Term
 from recbias.claims.systems import relevance_threshold
 from recbias.claims.true_vs_false_positive_disagreement import calibration, trust_table, trusted
 from recbias.cli import main
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, DataError
+from recbias.makers import Table
 from recbias.places import packaged
 from recbias.ratings import Ratings
+from recbias.results import Quantity
 from recbias.simulation import PreferenceOptions, preference_world
 from recbias.testset import dataset_splits
 from recbias.trust import (
@@ -476,6 +480,84 @@ def test_calibration_counts_every_statement_once() -> None:
     assert certain["low"] < 37 / 40 < certain["high"]
     said = found[np.isclose(found["share"], 0.6)].iloc[0]
     assert (said["n"], said["came"]) == (60, 1)
+
+
+def evidence_of(frame: pd.DataFrame, index: str) -> Evidence:
+    context = {
+        "key": "", "dataset": {"name": "simulations", "hashes": {}}, "provenance": {},
+        "maker_name": "planted", "given": {},
+    }  # fmt: skip
+    return Evidence({"planted": Table.of(((index,), frame), **context)})
+
+
+def read_by(function: str, evidence: Evidence, *terms: str, take: str = "each") -> Quantity:
+    found = [Term.parse(f"{term} in planted") for term in terms]
+    record = Record(finds="", measure="function", of=tuple(found), take=take)
+    quantity = trusted.OF_TRUST[function](evidence, record)
+    assert isinstance(quantity, Quantity)
+    return quantity
+
+
+@pytest.mark.parametrize(
+    ("term", "value"),
+    [
+        ("answers[all]", 41), ("answers[strong]", 31), ("wrong[all]", 3 / 41),
+        ("wrong[strong]", 3 / 31), ("wrong[beyond]", 3 / 10), ("wrong[agreeing]", 0.0),
+        ("answered[all]", 41 / 101), ("answered[strong]", 31 / 41), ("answered[opposed]", 0.75),
+        ("named_antiP[opposed]", 0.75), ("named_P[all]", 0.0),
+    ],
+)  # fmt: skip
+def test_findings_read_the_evaluation(term: str, value: float) -> None:
+    frame = evaluated()
+    # One world more agrees clearly, and is answered rightly.
+    more = {**frame.iloc[95].to_dict(), "world": "more", "relation": 0.5}
+    frame = pd.concat([frame, pd.DataFrame([more])], ignore_index=True)
+    found = read_by("of_trust", evidence_of(frame, "world"), term)
+    assert found.value == pytest.approx(value)
+    low, high = found.interval
+    assert low <= found.value <= high
+    assert (low < high) == ("answers" not in term)
+
+
+def test_findings_ask_for_what_there_is() -> None:
+    evidence = evidence_of(evaluated(), "world")
+    with pytest.raises(NotComputed):
+        read_by("of_trust", evidence, "right[all]")
+    with pytest.raises(NotComputed):  # no world agrees clearly
+        read_by("of_trust", evidence, "answered[agreeing]")
+    with pytest.raises(ConfigError, match="unknown kind of the listed worlds 'weak'"):
+        read_by("of_trust", evidence, "wrong[weak]")
+
+
+def test_findings_read_answers_about_data() -> None:
+    frame = pd.DataFrame(
+        {
+            "dataset": ["a", "b", "c"], "answer": ["P", "antiP", "cannot tell"],
+            "tau_P": [0.7, 0.1, 0.5], "tau_antiP": [-0.2, 0.4, 0.0], "high": [0.9, 0.1, 0.5],
+        }
+    )  # fmt: skip
+    evidence = evidence_of(frame, "dataset")
+    assert read_by("of_answer", evidence, "high[b]").value == 0.1
+    assert read_by("of_answer", evidence, "better[a]").value == pytest.approx(0.9)
+    assert read_by("of_answer", evidence, "better[b]").value == pytest.approx(0.3)
+    both = read_by("of_answer", evidence, "better[a]", "better[b]", take="smallest")
+    assert both.value == pytest.approx(0.3)
+    for term in ("better[c]", "high[d]", "width[a]"):
+        with pytest.raises(NotComputed):
+            read_by("of_answer", evidence, term)
+
+
+def test_titles_say_how_often_a_metric_is_named() -> None:
+    frame = evaluated()
+    frame.loc[90:94, ["relation", "answer"]] = [0.7, "P"]
+
+    class Planted:
+        pass
+
+    Planted.frame = frame
+    title = trusted.answers_title(Planted)
+    assert "antiP in 75% of" in title
+    assert title.endswith("names P in 100%")
 
 
 def test_the_table_of_answers_is_for_readers() -> None:

@@ -29,7 +29,8 @@ def plot_calibration(found: pd.DataFrame, *, level: float, title: str) -> Figure
     Returns
     -------
     Figure
-        A point per bin with its 95 % interval, and the line on which both are equal.
+        A point per bin with its 95 % interval and the number of statements in it, and the line on
+        which both are equal.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 4.4))
     colour = sns.color_palette("colorblind")[0]
@@ -41,6 +42,12 @@ def plot_calibration(found: pd.DataFrame, *, level: float, title: str) -> Figure
         found["share"], found["came"], yerr=np.clip([below, above], 0, None),
         fmt="o-", color=colour, linewidth=2, capsize=4,
     )  # fmt: skip
+    for row in found.to_dict("records"):
+        last = row["share"] > 0.9
+        axis.annotate(
+            f"{row['n']:,.0f}", (row["share"], row["came"]), xytext=(2, -22) if last else (8, -14),
+            textcoords="offset points", ha="center" if last else "left",
+        )  # fmt: skip
     axis.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
     axis.set_xlabel("share of the matched worlds in which it is so")
     axis.set_ylabel("share of the cases in which it was so")

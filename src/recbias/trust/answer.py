@@ -150,7 +150,7 @@ class Shape:
         Examples
         --------
         >>> Shape(users=300, items=400, density=0.04, skew=0.4, liked=4).worlds((0, 0.5), 1)
-        ['world(relation=0.25,skew=0.4,users=300,items=400,density=0.04,choice=0.94,seed=1000)']
+        ['world(relation=0.25,skew=0.4,users=300,items=400,density=0.04,choice=0.23,seed=1000)']
         """
         low, high = np.clip(interval, -_MOST_RELATED, _MOST_RELATED)
         relations = low + (high - low) * (np.arange(n) + 0.5) / n

@@ -81,6 +81,7 @@ from recbias.claims.true_vs_false_positive_disagreement.trusted import (
     OF_TRUST,
     TRUST,
     TRUST_ANSWERS,
+    answers_title,
     calibration,
     trust_table,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "TRUST",
     "TRUST_ANSWERS",
     "agreement_map",
+    "answers_title",
     "at_random",
     "calibration",
     "changes_grid",

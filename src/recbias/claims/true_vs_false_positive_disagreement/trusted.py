@@ -23,6 +23,7 @@ from recbias.claims.records import Record
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.datasets import dataset_info, load_dataset
 from recbias.engine import open_executor, run_all
+from recbias.errors import unknown_name
 from recbias.makers import Table, maker
 from recbias.places import packaged
 from recbias.results import Quantity
@@ -48,6 +49,7 @@ __all__ = [
     "OF_TRUST",
     "TRUST",
     "TRUST_ANSWERS",
+    "answers_title",
     "calibration",
     "evaluation_worlds",
     "trust",
@@ -151,7 +153,10 @@ def trust(
         which ``P``, ``antiP`` and ``either`` was right; the ``answer``; Kendall's tau with the
         truth, ``tau_P`` and ``tau_antiP``, and what is ``right``.
     """
-    kinds = [Shape(*map(int, shape[:2]), *shape[2:4], int(shape[4])) for shape in shapes]
+    kinds = [
+        Shape(int(users), int(items), density, skew, int(liked))
+        for users, items, density, skew, liked in shapes
+    ]
     banks = [
         kind.worlds((-reach, reach), n_worlds, seed=number)
         for number, kind in enumerate(kinds, start=1)
@@ -179,7 +184,7 @@ def trust(
                 "low": relation.interval[0],
                 "high": relation.interval[1],
                 "matched": len(answer.worlds),
-                **answer.shares,
+                **{str(metric): share for metric, share in answer.shares.items()},
                 "answer": answer.metric,
                 "tau_P": own.tau_precision,
                 "tau_antiP": own.tau_anti_precision,
@@ -260,7 +265,7 @@ def trust_answers(
                 "low": answer.relation.interval[0],
                 "high": answer.relation.interval[1],
                 "matched": len(answer.worlds),
-                **answer.shares,
+                **{str(metric): share for metric, share in answer.shares.items()},
                 "answer": answer.metric,
                 "tau_P": taus[:, 0].mean(),
                 "tau_antiP": taus[:, 1].mean(),
@@ -309,6 +314,25 @@ def calibration(table: Table, *, edges: Sequence[float] = _BINS) -> pd.DataFrame
     return pd.DataFrame(rows, columns=["n", "share", "came", "low", "high"])
 
 
+def answers_title(table: Table) -> str:
+    """Say in two lines how often each metric is named where popularity and liking are related.
+
+    Parameters
+    ----------
+    table
+        As `trust` makes it.
+    """
+    opposed, agreeing = (_rows_of(table.frame, label) for label in ("opposed", "agreeing"))
+    return (
+        f"Where popularity and liking are opposed it names antiP in {_named(opposed, 'antiP'):.0%} "
+        f"of\nthe worlds; where they agree it names P in {_named(agreeing, 'P'):.0%}"
+    )
+
+
+def _named(rows: pd.DataFrame, name: str) -> float:
+    return float((rows["answer"] == name).mean())
+
+
 def trust_table(table: Table) -> pd.DataFrame:
     """Lay out the answers about data sets beside their truth, for a reader.
 
@@ -344,17 +368,26 @@ def _wilson(n_true: int, n: int) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
+_STRONG = 0.5
+
+
 def _rows_of(frame: pd.DataFrame, label: str) -> pd.DataFrame:
-    """Select worlds: ``all``; of a ``strong`` relation; of a selection ``beyond`` the assumed."""
-    if label == "strong":
-        return frame[frame["relation"].abs() >= 0.5]
-    if label == "beyond":
-        return frame[frame["choice"] > choice_of(STRENGTH)]
-    return frame
+    """Select worlds by their label: all of them, or by relation or strength of selection."""
+    relation = frame["relation"]
+    chosen = {
+        "all": relation.notna(),
+        "strong": relation.abs() >= _STRONG,
+        "agreeing": relation >= _STRONG,
+        "opposed": relation <= -_STRONG,
+        "beyond": frame["choice"] > choice_of(STRENGTH),
+    }
+    if label not in chosen:
+        raise unknown_name("kind of the listed worlds", label, chosen)
+    return frame[chosen[label]]
 
 
 def _of_trust(evidence: Evidence, record: Record) -> Quantity:
-    """Read the evaluation: ``wrong[all] in trust``; of several terms the extreme.
+    """Read the evaluation: ``wrong[all] in trust``, by `_rows_of`; of several terms the extreme.
 
     ``answers`` is a number; ``wrong`` a share of the answers; ``answered``, and ``named P`` and the
     like, are shares of the worlds.
