@@ -245,10 +245,10 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
-known = chapter.figures.with_truth(measured)
-panels = chapter.figures.known_panels(known, "truth")
-shown = chapter.figures.scatter(known, panels)
-title = chapter.figures.lead_title(known, panels)
+first = chapter.figures.first_shown(measured)
+panels = chapter.figures.known_panels(first, "truth")
+shown = chapter.figures.scatter(first, panels)
+title = chapter.figures.lead_title(first, panels)
 figure = plotting.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
 glue("fig_lead", figure, display=False)
 
@@ -595,6 +595,7 @@ if truth == "unbiased":
         of_truth[name] = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% tags=["hide-input"]
+known = chapter.figures.with_truth(measured)
 panels = chapter.figures.known_panels(known, "each")
 shown = chapter.figures.scatter(known, panels)
 title = chapter.figures.each_title(known, panels)
