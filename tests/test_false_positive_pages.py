@@ -52,10 +52,13 @@ def test_panels_show_the_metrics_that_their_axes_name(planted: Results) -> None:
             assert (row["y_low"], row["y_high"]) == planted[system, *panel.y].interval
 
 
-def test_systems_come_in_the_order_of_the_last_panel(planted: Results) -> None:
+def test_systems_come_in_the_order_of_hits_in_the_last_panel(planted: Results) -> None:
     panels = figures.known_panels(planted, "truth")
     found = figures.scatter(planted, panels)["found"]
     values = [planted[name, *panels[-1].y].value for name in dict.fromkeys(found["system"])]
+    assert values == sorted(values, reverse=True)
+    found = figures.scatter(planted, figures.known_panels(planted, "each"))["found"]
+    values = [planted[name, "true", "P@10"].value for name in dict.fromkeys(found["system"])]
     assert values == sorted(values, reverse=True)
 
 

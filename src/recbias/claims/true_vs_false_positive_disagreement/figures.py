@@ -141,9 +141,9 @@ def scatter(results: Results, panels: Sequence[Panel]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``found``, in which systems come in the order of the second axis of the last panel, the
-        largest value first, and ``axes``, by titles that say tau with its 95 % interval. With the
-        published values where these data, split and protocols have them.
+        ``found``, in which systems come in the order of the second axis of the last panel that has
+        hits there, the most first, and ``axes``, by titles that say tau with its 95 % interval.
+        With the published values where these data, split and protocols have them.
     """
     return {"found": _systems_by_two(results, panels), "axes": _axes(results, panels)}
 
@@ -154,7 +154,7 @@ def _axes(results: Results, panels: Sequence[Panel]) -> dict[str, tuple[str, str
 
 def _systems_by_two(results: Results, panels: Sequence[Panel]) -> pd.DataFrame:
     published = _published(results)
-    last = panels[-1].y
+    last = [panel.y for panel in panels if not panel.y[1].startswith("anti")][-1]
     systems = sorted(results.systems, key=lambda name: -results[name, *last].value)
     rows = []
     for panel in panels:

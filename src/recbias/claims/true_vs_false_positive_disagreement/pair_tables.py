@@ -282,7 +282,6 @@ def skew_of_worlds_title(found: pd.DataFrame) -> str:
     own = found[found["kind"] == "independent"].sort_values("skew")
     first, last = own.iloc[0], own.iloc[-1]
     return (
-        f"Where popularity says nothing of liking, the optima disagree on {first['value']:.0%} of\n"
-        f"the pairs without skew, and on {last['value']:.0%} at a Gini coefficient of "
-        f"{last['skew']:g}"
+        f"The optima disagree on {first['value']:.0%} of the pairs where popularity is\n"
+        f"even, and on {last['value']:.0%} at a Gini coefficient of {last['skew']:g}"
     )
