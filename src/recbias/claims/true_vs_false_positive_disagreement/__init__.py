@@ -28,6 +28,7 @@ from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
 from recbias.claims.true_vs_false_positive_disagreement.optima import (
     optima_rows,
     optima_sentence,
+    optima_table,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
@@ -112,6 +113,7 @@ __all__ = [
     "metrics",
     "optima_rows",
     "optima_sentence",
+    "optima_table",
     "optima_title",
     "over_skew",
     "pair_shares",
