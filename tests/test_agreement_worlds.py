@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from recbias import Grid, run
 from recbias.claims import true_vs_false_positive_disagreement as chapter
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Record
@@ -21,6 +22,7 @@ from recbias.recommenders import System
 from recbias.splits import Split
 from recbias.streams import stream
 from recbias.testset import dataset_splits
+from recbias.trust import fit_relation
 
 SMALL = "world(relation=0.5,skew=0.4,users=50,items=60,density=0.1)"
 ASKED: dict[str, Any] = {"min_rating": 4, "split": "ratio 0.2", "judged": 0.5, "seed": 1}
@@ -242,6 +244,48 @@ def test_the_extreme_kind_is_the_one_that_is_asked_for() -> None:
     for term in ("true[<0, *] in worlds", "P[*, *] in worlds", "true[0.5] in worlds"):
         with pytest.raises(NotComputed):
             on_worlds(evidence, asked_of("on_worlds", term))
+
+
+def test_points_compare_the_orders_that_a_grid_gives() -> None:
+    """By folds of the published kind, and a sample of the truth; ends hold the value."""
+    asked = {"liked": {SMALL: 4}, "judged": 0.5, "systems": FEW, "seed": 1, "n_resamples": 20}
+    table = run_maker(f"{chapter.CHAPTER}/points", None, parameters=asked)
+    found = table.frame.set_index("quantity")
+    assert found.index.tolist() == ["skew", "relation", "observed", "true", "P", "antiP"]
+    assert ((found["low"] <= found["value"]) & (found["value"] <= found["high"])).all()
+    counts = np.sort(load_dataset(SMALL).ratings.item_counts())
+    shares = (2 * np.arange(1, 61) - 61) @ counts / (60 * counts.sum())
+    assert found.loc["skew", "value"] == pytest.approx(shares)
+
+    grid = Grid(
+        SMALL, worlds.systems_of_map(FEW, 4),
+        dict.fromkeys(("full", "true"), "AI-AN-AR rel>=4 users=tested"),
+        ("P@10", "antiP@10"), split="k-fold 5", seed=1, tests={"true": "truth sample=30"},
+    )  # fmt: skip
+    results = run(grid)
+    orders = {
+        (label, metric): [results[name, label, metric].value for name in FEW]
+        for label in ("full", "true")
+        for metric in ("P@10", "antiP@10")
+    }
+    for name, one, other in (
+        ("observed", ("full", "P@10"), ("full", "antiP@10")),
+        ("true", ("true", "P@10"), ("true", "antiP@10")),
+        ("P", ("full", "P@10"), ("true", "P@10")),
+        ("antiP", ("full", "antiP@10"), ("true", "antiP@10")),
+    ):
+        tau = scipy.stats.kendalltau(orders[one], orders[other]).statistic
+        assert found.loc[name, "value"] == pytest.approx(tau), name
+
+
+def test_a_bar_is_what_the_ratings_leave_open() -> None:
+    name = SMALL.replace("users=50", "users=150")
+    table = run_maker(f"{chapter.CHAPTER}/bars", None, parameters={"liked": {name: 4}})
+    relation, skew = table.select(quantity="relation"), table.select(quantity="skew")
+    expected = fit_relation(load_dataset(name).ratings, 4)
+    assert relation[["low", "high"]].to_numpy().tolist() == [list(expected.interval)]
+    assert relation["value"].isna().all()
+    assert skew["low"].item() == skew["value"].item() == skew["high"].item()
 
 
 def test_systems_of_a_few_worlds_are_shown_by_their_means() -> None:

@@ -6,6 +6,7 @@ and how the two are put together (`answer`).
 """
 
 from recbias.trust.answer import (
+    FEWEST_WORLDS,
     LEVEL,
     STRENGTH,
     Answer,
@@ -20,12 +21,13 @@ from recbias.trust.outcomes import (
     better_metric,
     compared_systems,
     outcome_of,
-    outcomes,
     revisions,
+    world_outcomes,
 )
 from recbias.trust.relation import SPREAD, Relation, fit_relation
 
 __all__ = [
+    "FEWEST_WORLDS",
     "LEVEL",
     "MARGIN",
     "SPREAD",
@@ -40,7 +42,7 @@ __all__ = [
     "compared_systems",
     "fit_relation",
     "outcome_of",
-    "outcomes",
     "revisions",
     "which_metric",
+    "world_outcomes",
 ]

@@ -23,10 +23,11 @@ from recbias.ratings import Ratings
 from recbias.relevance import relevant
 from recbias.simulation import STAR_SHARES, PreferenceOptions, preference_world
 from recbias.streams import stream
-from recbias.trust.outcomes import MARGIN, Better, Outcome, outcomes
+from recbias.trust.outcomes import MARGIN, Better, Outcome, world_outcomes
 from recbias.trust.relation import SPREAD, Relation, fit_relation
 
 __all__ = [
+    "FEWEST_WORLDS",
     "LEVEL",
     "STRENGTH",
     "Answer",
@@ -43,7 +44,10 @@ STRENGTH = 3.0
 """In matched worlds, who likes an item is at most so many times as likely to rate it as others."""
 
 N_WORLDS = 100
-_FEWEST_WORLDS = 20
+"""Matched worlds, unless another number is asked for."""
+
+FEWEST_WORLDS = 20
+"""With fewer matched worlds there is no answer."""
 
 _MOST_PAIRS = 943 * 1682
 _MOST_DENSE = 0.1
@@ -279,14 +283,17 @@ def which_metric(
     DataError
         As of `fit_relation`; or if no worlds are like the data.
     """
-    if n_worlds < _FEWEST_WORLDS:
-        raise ConfigError(f"worlds {n_worlds}: expected at least {_FEWEST_WORLDS}")
+    if n_worlds < FEWEST_WORLDS:
+        raise ConfigError(f"worlds {n_worlds}: expected at least {FEWEST_WORLDS}")
     choice_of(strength)
     relation = fit_relation(ratings, min_rating, spread=spread, seed=seed)
     shape = Shape.of(ratings, min_rating)
     names = shape.worlds(relation.interval, n_worlds, strength=strength, seed=seed)
     return answer_from(
-        ratings.name, relation, outcomes(names, shape.liked, workers=workers), strength=strength
+        ratings.name,
+        relation,
+        world_outcomes(names, shape.liked, workers=workers),
+        strength=strength,
     )
 
 
@@ -297,14 +304,14 @@ def answer_from(
     *,
     strength: float = STRENGTH,
 ) -> Answer:
-    """Answer from the outcomes in worlds that are like the data but for their relation.
+    """Answer from the outcomes in worlds that the ratings may come from.
 
     Parameters
     ----------
     about
         Name of the data set.
     relation
-        What its ratings say; worlds outside its interval are left out.
+        What its ratings say.
     found
         Outcomes; None for a world that could not be made.
     strength
@@ -315,12 +322,11 @@ def answer_from(
     DataError
         If fewer than 20 worlds are left.
     """
-    low, high = np.clip(relation.interval, -_MOST_RELATED, _MOST_RELATED)
-    matched = tuple(each for each in found if each and low - 1e-3 <= each.relation <= high + 1e-3)
-    if len(matched) < _FEWEST_WORLDS:
+    matched = tuple(each for each in found if each is not None)
+    if len(matched) < FEWEST_WORLDS:
         raise DataError(
             f"{about}: only {len(matched)} worlds are like these ratings, expected at least "
-            f"{_FEWEST_WORLDS}\nask for more worlds, or give more users and items"
+            f"{FEWEST_WORLDS}\nask for more worlds, or give more users and items"
         )
     return Answer(about, relation, strength, matched)
 

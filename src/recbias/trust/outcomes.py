@@ -36,8 +36,8 @@ __all__ = [
     "better_metric",
     "compared_systems",
     "outcome_of",
-    "outcomes",
     "revisions",
+    "world_outcomes",
 ]
 
 Better = Literal["P", "antiP", "either"]
@@ -208,7 +208,9 @@ def outcome_of(dataset: Dataset, min_rating: float, *, seed: int = 1) -> Outcome
     return Outcome(dataset.name, *(tuple(column) for column in zip(*rows, strict=True)))
 
 
-def outcomes(worlds: Sequence[str], min_rating: float, *, workers: int = 1) -> list[Outcome | None]:
+def world_outcomes(
+    worlds: Sequence[str], min_rating: float, *, workers: int = 1
+) -> list[Outcome | None]:
     """Find the outcome in each world; what was found before is kept in the folder of cells.
 
     Parameters

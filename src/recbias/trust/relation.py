@@ -60,6 +60,8 @@ _NEWTON_STEPS = 12
 _GRID = 30
 _N_DRAWS = 100
 _N_STEPS = 12
+_STARTS = (-0.7, 0.0, 0.7)
+_TINY = float(np.finfo(float).tiny)
 # Weak priors: of normal scores on logits, and of the items' spread; both are about 1 in worlds.
 _SLOPE_SD = 2.0
 _LOG_SPREAD_SD = 1.0
@@ -185,7 +187,8 @@ def extreme_correlations(
     -------
     lowest, highest : float64 array (n,)
         The shifted values for which Pearson's correlation is smallest, and largest, as far as
-        repeated steps find: every shift is 0 or `widest`.
+        steps from three starts find: every shift is 0 or `widest`. Of nine values some ends are
+        missed by up to .03; of hundreds, what single values do is smaller than that.
 
     Examples
     --------
@@ -194,18 +197,26 @@ def extreme_correlations(
     ([0.0, 0.0, -0.5], [-1.0, 0.0, 0.5])
     """
     z = (scores - scores.mean()) / scores.std()
+    x = (logits - logits.mean()) / max(logits.std(), _TINY)
     found = []
     for sign in (1, -1):
-        shift = widest * (sign * z > 0)
-        for _ in range(_N_STEPS):
-            x = logits - shift
-            x = (x - x.mean()) / max(x.std(), np.finfo(float).tiny)
-            renewed = widest * (sign * (z - (z * x).mean() * x) > 0)
-            if (renewed == shift).all():
-                break
-            shift = renewed
-        found.append(logits - shift)
+        tried = [logits]
+        for start in _STARTS:
+            shift = widest * (sign * (z - start * x) > 0)
+            for _ in range(_N_STEPS):
+                tried.append(logits - shift)
+                around = (tried[-1] - tried[-1].mean()) / max(tried[-1].std(), _TINY)
+                renewed = widest * (sign * (z - (z * around).mean() * around) > 0)
+                if (renewed == shift).all():
+                    break
+                shift = renewed
+        found.append(min(tried, key=lambda each: sign * _correlation(z, each)))
     return found[0], found[1]
+
+
+def _correlation(standard: FloatArray, values: FloatArray) -> float:
+    """Correlate with values that have mean 0 and standard deviation 1; 0 if all are alike."""
+    return float((standard * (values - values.mean())).mean() / max(values.std(), _TINY))
 
 
 def _latent(fitted: FloatArray, reliability: float) -> tuple[float, float]:
@@ -271,7 +282,7 @@ def _fit(
 
     found = scipy.optimize.minimize(loss, np.array([mean, 0.0, 0.0]), method="BFGS")
     curvature = _hessian(loss, found.x)
-    return found.x, np.linalg.inv(curvature)
+    return found.x, np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
 
 def _hessian(

@@ -23,6 +23,7 @@ from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
 from recbias.claims.true_vs_false_positive_disagreement.optimum_checks import optimum_checks
 from recbias.claims.true_vs_false_positive_disagreement.paper_setup import paper_checks
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
+from recbias.claims.true_vs_false_positive_disagreement.true_values import check_which
 from recbias.claims.true_vs_false_positive_disagreement.variables import (
     check_given,
     check_judgments,
@@ -100,6 +101,7 @@ def false_positive_checks(
         *_of_variables(dataset, splits, asked, min_rating),
         *paper_checks(dataset, split=asked.split, seed=asked.seed),
         *_of_optima(dataset, splits, asked, min_rating),
+        *check_which(),
     ]
     return checks, {}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from recbias import aggregation
@@ -170,9 +171,9 @@ def bars(*, liked: Mapping[str, float]) -> tuple[tuple[str, ...], pd.DataFrame]:
     index : tuple of str
         ``dataset`` and ``quantity``, as of `points`: ``skew`` and ``relation``.
     frame : DataFrame
-        The relation that would be if selection were the same for all items, and from ``low`` to
-        ``high`` what is compatible with the ratings under the bound of
-        :func:`recbias.trust.fit_relation`; the skew has no such ends.
+        Rows can stand among those of `points`. The relation has no ``value``: from ``low`` to
+        ``high`` all is compatible with the ratings under the bound of
+        :func:`recbias.trust.fit_relation`. The skew is a number.
 
     Raises
     ------
@@ -185,7 +186,7 @@ def bars(*, liked: Mapping[str, float]) -> tuple[tuple[str, ...], pd.DataFrame]:
         skew, relation = gini(ratings.item_counts()), fit_relation(ratings, min_rating)
         rows += [
             (name, "skew", skew, skew, skew),
-            (name, "relation", relation.estimate, *relation.interval),
+            (name, "relation", np.nan, *relation.interval),
         ]
     columns = ["dataset", "quantity", "value", "low", "high"]
     return ("dataset", "quantity"), pd.DataFrame(rows, columns=columns)

@@ -29,7 +29,9 @@ from recbias.results import Quantity
 from recbias.simulation import PreferenceOptions, parse_world
 from recbias.store import digest
 from recbias.trust import (
+    FEWEST_WORLDS,
     STRENGTH,
+    Outcome,
     Relation,
     Shape,
     answer_from,
@@ -37,9 +39,9 @@ from recbias.trust import (
     choice_of,
     fit_relation,
     outcome_of,
-    outcomes,
     revisions,
     which_metric,
+    world_outcomes,
 )
 
 __all__ = [
@@ -124,8 +126,9 @@ def trust(
     """Ask which metric to trust in worlds whose truth is known, and compare the answers with it.
 
     All is done as `recbias.trust.which_metric` does it but for one thing that saves time: worlds of
-    like density and skew share the worlds that they are matched with, those of the nearest shape
-    whose relations are compatible with their ratings.
+    like density and skew share the worlds that they are matched with. Each takes those of the
+    nearest shape whose relations are compatible with its ratings; where these are fewer than 20,
+    which happens at either end, the 20 nearest.
 
     Parameters
     ----------
@@ -154,7 +157,7 @@ def trust(
         for number, kind in enumerate(kinds, start=1)
     ]
     names = evaluation_worlds()
-    found = outcomes(
+    found = world_outcomes(
         [*names, *(world for bank in banks for world in bank)], _LIKED, workers=workers
     )
     with open_executor(workers) as executor:
@@ -163,7 +166,8 @@ def trust(
     for world, own, (relation, shape) in zip(names, found, asked, strict=False):
         place = min(range(len(kinds)), key=partial(_distance, kinds, shape))
         start = len(names) + place * n_worlds
-        answer = answer_from(world, relation, found[start : start + n_worlds])
+        matched = _compatible(found[start : start + n_worlds], relation)
+        answer = answer_from(world, relation, matched)
         options = parse_world(world)
         assert isinstance(options, PreferenceOptions)
         assert own is not None
@@ -186,6 +190,15 @@ def trust(
 
 
 _OPTIONS = ("relation", "skew", "density", "choice")
+
+
+def _compatible(found: Sequence[Outcome | None], relation: Relation) -> list[Outcome]:
+    """Select the worlds whose relation is in the interval, or the nearest ones."""
+    low, high = relation.interval
+    made = [each for each in found if each is not None]
+    outside = [max(low - each.relation, each.relation - high, 0.0) for each in made]
+    n = max(FEWEST_WORLDS, outside.count(0.0))
+    return [made[place] for place in np.argsort(outside, kind="stable")[:n]]
 
 
 def _distance(kinds: Sequence[Shape], shape: Shape, place: int) -> float:

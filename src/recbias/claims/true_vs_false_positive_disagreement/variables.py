@@ -88,7 +88,8 @@ def check_rated(pairs: Pairs, values: FloatArray) -> list[Check]:
     values
         Their ratings.
     """
-    wrong = len(pairs) - len(np.unique(pairs)) + int(np.sum(~np.isfinite(values)))
+    ordered = np.sort(pairs)
+    wrong = int(np.sum(ordered[1:] == ordered[:-1])) + int(np.sum(~np.isfinite(values)))
     what = "pairs with several ratings, or one that is no number"
     return [_check("rated", what, len(pairs), wrong)]
 
@@ -103,10 +104,12 @@ def check_partition(rated: Pairs, folds: Sequence[tuple[Pairs, Pairs]]) -> list[
     folds
         Pairs of training and test of each fold.
     """
-    wrong = 0
+    wrong, known = 0, np.sort(rated)
     for train, test in folds:
-        wrong += len(np.intersect1d(train, test))
-        wrong += len(np.setxor1d(rated, np.union1d(train, test)))
+        both = np.sort(np.concatenate([train, test]), kind="stable")  # of sorted parts, quickly
+        if not np.array_equal(both, known):
+            wrong += len(np.intersect1d(train, test))
+            wrong += len(np.setxor1d(rated, np.union1d(train, test)))
     what = "rated pairs in both or neither of training and test"
     return [_check("partition", what, len(rated) * len(folds), wrong)]
 
@@ -124,9 +127,8 @@ def check_shares(popularity: FloatArray, ratings: Ratings, *, min_rating: float)
         Smallest rating that is relevant.
     """
     n_users, n_items = ratings.n_users, ratings.n_items
-    rated, liked = Counter(ratings.item.tolist()), Counter[int]()
-    for item, value in zip(ratings.item.tolist(), ratings.value.tolist(), strict=True):
-        liked[item] += value >= min_rating
+    rated = Counter(ratings.item.tolist())
+    liked = Counter(ratings.item[ratings.value >= min_rating].tolist())
     counted = np.array([rated[item] / n_users for item in range(n_items)])
     both = np.array([liked[item] / n_users for item in range(n_items)])
     binary = relevant(ratings.value, min_rating).astype(float)
@@ -176,11 +178,17 @@ def check_given(
 
 def check_judgments(table: RankTable, test: Ratings) -> list[Check]:
     """Count judged pairs, with their rating, that are not those of the test."""
-
-    def triples(of: RankTable | Ratings) -> set[tuple[int, int, float]]:
-        return set(zip(of.user.tolist(), of.item.tolist(), of.value.tolist(), strict=True))
-
-    wrong = len(triples(table) ^ triples(test))
+    judged, tested = (
+        dict(
+            zip(
+                (each.user * np.int64(test.n_items) + each.item).tolist(),
+                each.value.tolist(),
+                strict=True,
+            )
+        )
+        for each in (table, test)
+    )
+    wrong = len(judged.items() ^ tested.items())
     return [_check("judgments", "judged pairs that are not test pairs", len(test), wrong)]
 
 
