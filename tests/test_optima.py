@@ -7,7 +7,11 @@ import pytest
 import scipy.stats
 
 from recbias.claims.checks import Check
+from recbias.claims.evidence import Evidence
+from recbias.claims.findings import own_findings
 from recbias.claims.reference import references
+from recbias.claims.ties import WORLD
+from recbias.claims.true_vs_false_positive_disagreement import FUNCTIONS
 from recbias.claims.true_vs_false_positive_disagreement import optimum_checks as checked
 from recbias.claims.true_vs_false_positive_disagreement import small_worlds as small
 from recbias.claims.true_vs_false_positive_disagreement.optima import (
@@ -17,7 +21,7 @@ from recbias.claims.true_vs_false_positive_disagreement.optima import (
     optima,
     optima_rows,
     optima_sentence,
-    optima_table,
+    tie_orders_table,
 )
 from recbias.claims.true_vs_false_positive_disagreement.optimum_checks import (
     Items,
@@ -398,10 +402,24 @@ def test_the_table_stands_beside_published_values() -> None:
     assert rows.loc[("Optimal precision", "P"), "published"] == 0.1496
     assert optima_rows(table, dataset="ml-1m", cutoff=5)["published"].isna().all()
     assert "share the highest score" in optima_sentence(table)
-    text = optima_table(table, dataset="ml-1m", cutoff=10)
+    text = tie_orders_table(table, dataset="ml-1m", cutoff=10)
     assert len(text.splitlines()) == 2 + 2 * len(RANKINGS)
     assert "| published |" in text.splitlines()[0]
-    assert "published" not in optima_table(table, dataset="synthetic", cutoff=10)
+    assert "published" not in tie_orders_table(table, dataset="synthetic", cutoff=10)
+
+
+def test_the_order_of_ties_decides_where_users_liked_nothing() -> None:
+    """The findings of the page hold in the world of the systems page, and fail if turned round."""
+    topic = "true vs false positive disagreement"
+    given = {"split": "ratio 0.2", "seed": 1, "min_rating": 4.0, "world": WORLD}
+    evidence = Evidence({"ties": run_maker("systems/ties", "synthetic", parameters=given)})
+    decide, fallback = (own_findings(topic)[name] for name in ("TIES-DECIDE", "TIES-FALLBACK"))
+    for record in (decide, fallback):
+        found = FUNCTIONS[record.name](evidence, record)
+        assert record.region.verdict(*found.interval) == "holds"
+    turned = dataclasses.replace(decide, of=decide.of[::-1])
+    found = FUNCTIONS[turned.name](evidence, turned)
+    assert turned.region.verdict(*found.interval) == "refuted"
 
 
 @pytest.mark.data

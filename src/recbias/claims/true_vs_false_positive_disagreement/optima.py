@@ -44,7 +44,7 @@ __all__ = [
     "optima",
     "optima_rows",
     "optima_sentence",
-    "optima_table",
+    "tie_orders_table",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -213,7 +213,7 @@ def optima_rows(table: Table, *, dataset: str, cutoff: int) -> pd.DataFrame:
     return table.frame.assign(published=published)
 
 
-def optima_table(table: Table, *, dataset: str, cutoff: int, side: str = OBSERVED) -> str:
+def tie_orders_table(table: Table, *, dataset: str, cutoff: int, side: str = OBSERVED) -> str:
     """Write what the rankings score over all orders of ties, and in the order of the file.
 
     Parameters
