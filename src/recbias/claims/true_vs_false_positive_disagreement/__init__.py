@@ -37,6 +37,7 @@ from recbias.claims.true_vs_false_positive_disagreement.judgments import (
 from recbias.claims.true_vs_false_positive_disagreement.optima import (
     optima_rows,
     optima_sentence,
+    tie_orders_table,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
@@ -151,6 +152,7 @@ __all__ = [
     "skew_of_worlds_title",
     "systems_in_world",
     "tables",
+    "tie_orders_table",
     "trust_table",
     "truth_of",
 ]
