@@ -60,6 +60,7 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     compared,
     has_times,
     metrics,
+    over_time,
     protocols,
     truth_of,
 )
@@ -143,6 +144,7 @@ __all__ = [
     "optima_sentence",
     "optima_title",
     "over_skew",
+    "over_time",
     "pair_shares",
     "pairs_table",
     "protocols",
