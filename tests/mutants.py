@@ -18,6 +18,7 @@ from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
 from recbias.claims.topics import find_judged
+from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
 from recbias.recommenders import line_up
 
@@ -241,6 +242,11 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
         values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
+    elif old.name == "tau_p":
+        n_systems = _n_systems(old, claim)
+        pairs = n_systems * (n_systems - 1) // 2
+        taus = [number / pairs for number in range(pairs % 2, pairs + 1, 2)]
+        values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
     else:
@@ -268,10 +274,13 @@ def _unmended(old: Record, new: Record, claim: str) -> str:
     return "" if mended else "the claim has no corrected form, from which a record could be missing"
 
 
+_SYMMETRIC = ("range_beyond_rho", "on_worlds", "tau_p")
+
+
 def _either_order(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "of") or sorted(map(str, old.of)) != sorted(map(str, new.of)):
         return ""
-    if old.measure in ("tau", "opposed", "range") or old.name in ("range_beyond_rho", "on_worlds"):
+    if old.measure in ("tau", "opposed", "range") or old.name in _SYMMETRIC:
         return "symmetric in its terms"
     if old.measure == "distinct":
         return "two ratios differ where their inverses do"
