@@ -11,7 +11,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # # More hits or fewer misses: does it matter which one you count?
 #
 # A list of ten holds items that a user likes, *hits*, and items that the user dislikes, *misses*. A good
@@ -23,12 +23,13 @@
 # :name: fig-lead
 # :alt: Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, points rise together; in the right one, of ratings of random items, they fall.
 #
-# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten. Left:
-# as a test on observed ratings counts them. Right: the same lists' kind, judged by ratings that users
-# did not choose. Grey: 95 % intervals over users. $\tau$ is Kendall's: 1 where both counts order the
-# systems alike, so that more hits go with *more* misses, -1 where they go with fewer.
+# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten: as a test
+# on observed ratings counts them, and by ratings that users did not choose to give. Grey: 95 % intervals
+# over users. Kendall's $\tau$ would be 1 if both counts had systems in the same order, so that more hits
+# went with *more* misses, and -1 if they went with fewer.
 # ```
-#
+
+# %% [markdown]
 # - **By the truth it does not matter.**
 #   :::{finding} own/CM-TRUE-TAU
 #   holds: Judged by songs drawn at random, systems with more hits have fewer misses:
@@ -80,8 +81,8 @@
 #
 # {cite:t}`MCCRS20` found this and explained it; {cite:t}`TOIS21` extend it. This chapter repeats both
 # papers, and then asks what a reader with ratings of their own needs to know: [how many random
-# judgments](#sec-how-many) tell which system is better, and [which metric to
-# trust](#sec-which-to-trust) where there are none.
+# judgments](#sec-how-many) a comparison takes, and [which metric to trust](#sec-which-to-trust) where
+# there are none.
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
@@ -425,9 +426,9 @@ Markdown(chapter.optima_sentence(optima))
 # %% [markdown] tags=["general"]
 # That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
 # its file names first, which tend to be popular, and another draws lots. A value of nearly nothing then
-# says what the file was sorted by. On the page of [the systems](#sec-tie-rule) there is a world in which
-# a third of the users liked nothing and the popular is liked less: there such lists, which nobody
-# recommended, decide the false-positive values of trained systems.
+# says what the file was sorted by. The page of [the systems](#sec-tie-rule) has a world in which a third of
+# the users liked nothing and popularity opposes liking: lists that nobody recommended may decide there
+# what is counted as a miss.
 
 # %% [markdown] tags=["general"]
 # ## Two items are enough
@@ -539,7 +540,7 @@ glue("fig_functions", figure, display=False)
 # tell, in which popularity is spread more and more unevenly, and is related to liking or not.
 
 # %% tags=["hide-input"]
-found = chapter.over_skew({name: simulated[name] for name in chapter.FLATNESS})
+found = chapter.tables.flat_lines(simulated)
 labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
 shown = {"labels": labels, "level": 0.5, "title": chapter.skew_of_worlds_title(found)}
 figure = plotting.plot_over_skew(found, **shown)
@@ -623,8 +624,7 @@ Markdown(f"{chapter.left_out_sentence(known)}\n\n{chapter.left_out_table(known)}
 # %% [markdown] tags=["general"]
 # ### Is it that judgments are missing, or which?
 #
-# Little is judged in the right panel of {numref}`fig-lead`, too; and yet the two counts agree there. What
-# is missing there is missing at random. To see how little of it suffices, let systems learn from random
+# In the right panel of {numref}`fig-lead` nearly everything is missing, too. But it is missing at random. To see how little of it suffices, let systems learn from random
 # judgments as well, four fifths of them, and be tested on the others, of which more and more are taken
 # out.
 
@@ -725,9 +725,9 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # :name: fig-maps
 # :alt: Four maps of Kendall's tau over the skew of popularity and its relation to liking: of precision and anti-precision as observed and by the truth, and of each with its own truth; data sets are numbered on them.
 #
-# Blue: two orders of the systems agree; red: they are opposed; black line: $\tau$ = 0. Above: P against
-# antiP, where blue means that *more hits go with more misses*. Below: observed against true, where blue
-# means that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
+# Blue is for two orders that are alike, red for opposed ones, and the black line between them. Above: P
+# against antiP, so that blue says *more hits, more misses*. Below: observed against true, so that blue says
+# that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
 # sets of which the relation is known; bars: what it may be, by the ratings alone.
 # ```
 
@@ -780,11 +780,11 @@ if truth:
 # recbias trust my_ratings.csv
 # ```
 #
-# takes that to be a factor of three at most (`--strength` is another), finds the relations that are
-# compatible with the ratings then, makes worlds of like size, density and skew with each of them, and
-# counts in how many of them either metric orders ten systems more as the truth does, by a $\tau$ that is
-# larger by .1 at least. It names a metric if that is so in nearly all of them, and says that it cannot tell
-# otherwise.
+# takes that to be a factor of three at most (`--strength` is another), and finds the relations that are
+# compatible with the ratings then. It makes worlds of like size, density and skew with each of them, and
+# looks which metric would win in each: the one whose order of ten systems has the larger $\tau$ with the
+# truth, if the two differ by .1. It names a metric if that is the same one in nearly all of them, and says
+# that it cannot tell otherwise.
 #
 # Is it right? Worlds with known truth were listed before the answer existed; in some people choose more
 # strongly than is assumed.
@@ -834,8 +834,8 @@ Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 #   ([which](#sec-systems)). *Random* and *BPoissMF* are chance, and are left out where it is said.
 # - **Graded losses** (nDCL) grow by a step of the scale; on merged stars they say nothing
 #   ([E15](#err-e15)).
-# - **Intervals** of $\tau$ hold every value that unresolved pairs of systems allow, over users
-#   ([more](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
+# - **Intervals** of $\tau$ leave open what resampled users leave open about pairs of systems
+#   ([how](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
 #
 # ## On your data
 #

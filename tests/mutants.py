@@ -274,7 +274,16 @@ def _unmended(old: Record, new: Record, claim: str) -> str:
     return "" if mended else "the claim has no corrected form, from which a record could be missing"
 
 
-_SYMMETRIC = ("range_beyond_rho", "on_worlds", "tau_p")
+_SYMMETRIC = (
+    "range_beyond_rho",
+    "of_table",
+    "off_printed",
+    "on_worlds",
+    "share_of_pairs",
+    "lemma_violations",
+    "tau_p",
+)
+"""Functions that take the extreme of their terms, or the sum, or the same of either order."""
 
 
 def _either_order(old: Record, new: Record, claim: str) -> str:

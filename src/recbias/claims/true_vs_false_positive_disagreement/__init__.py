@@ -11,6 +11,8 @@ ones (`true_values`), how many judgments order systems as the truth does (`judgm
 where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
 where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
 shows of the rest: `figures`, `tables`.
+skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
+truth is known (`worlds`), and where data sets lie among these (`points`).
 """
 
 from collections.abc import Mapping
@@ -87,6 +89,11 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
+    **OF_ORDERS,
+    **OF_TRUST,
+    **OF_WORLDS,
+    **OF_TABLES,
+    **OF_PAIRS,
     **OF_EXAMPLES,
     **OF_JUDGMENTS,
     **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
@@ -110,6 +117,8 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "at_random": AT_RANDOM,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
+    "examples": EXAMPLES,
+    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 

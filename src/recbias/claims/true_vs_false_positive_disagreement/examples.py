@@ -237,7 +237,9 @@ def _off_printed(evidence: Evidence, record: Record) -> float:
         frame = evidence.made(term.table, term.edition or "").frame
         name = term.metric.replace(", ", " of ")
         named = (frame["quantity"] == name) | frame["quantity"].str.startswith(f"{name} of ")
-        rows = frame[(frame["example"] == term.label) & named & frame["printed"].notna()]
+        rows = frame[
+            (frame["example"].astype(str) == term.label) & named & frame["printed"].notna()
+        ]
         if rows.empty:
             raise NotComputed(str(term))
         off = float((rows["value"] - rows["printed"]).abs().max())

@@ -27,7 +27,8 @@ FLATNESS: Mapping[str, Mapping[str, Any]] = {
     "agreeing": {"relation": 0.8, "skews": (0.2, 0.6), **_ASKED},
     "opposing": {"relation": -0.8, "skews": (0.2, 0.6), **_ASKED},
 }
-"""What the chapter asks of `flatness`, under names of their own: worlds of the size of MovieLens 100K in which popular items
+"""What the chapter asks of `flatness`, under names of their own: worlds of the size of MovieLens
+100K in which popular items
 are liked as much as others, more, and less."""
 
 

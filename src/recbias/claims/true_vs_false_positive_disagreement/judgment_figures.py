@@ -68,7 +68,7 @@ def truth_courses(tables: Mapping[str, Table], cutoff: int) -> pd.DataFrame:
 def _joined(rows: list[pd.DataFrame]) -> pd.DataFrame:
     """Put rows together; where nothing is at hand there are only columns."""
     columns = ["panel", "line", "at", "value", "low", "high", "least", "most"]
-    return pd.concat([pd.DataFrame(columns=columns), *rows], ignore_index=True)[columns]
+    return pd.concat(rows, ignore_index=True)[columns] if rows else pd.DataFrame(columns=columns)
 
 
 def _needed(table: Table, metric: str, target: float) -> tuple[float, float, float]:

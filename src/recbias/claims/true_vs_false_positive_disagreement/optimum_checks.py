@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numba as nb
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
@@ -217,7 +218,7 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
     variance = (m * (n - m) * k * (n - k) / (n**2 * (n - 1))).sum()
     p_liked = 2 * stats.norm.sf(abs(excess) / np.sqrt(variance)) if variance > 0 else 1.0
     keys = [part.user.astype(np.int64) * n_items + part.item for part in (split.train, split.test)]
-    both = np.count_nonzero(np.isin(keys[1], keys[0]))
+    both = len(np.intersect1d(*keys, assume_unique=True))
     return [
         Check(EQ2, "both-sides", "pairs", len(keys[1]), float(both)),
         Check(EQ2, "item-free", "p", int((rated > 0).sum()), float(p_items)),
@@ -294,22 +295,15 @@ def check_first_places(
     MCCRS20 Sec. 4, the definitions beside Eqs. 1-4.
     """
     train, test = found.split.train, found.split.test
-    given = dict(
-        zip(
-            zip(test.user.tolist(), test.item.tolist(), strict=True),
-            test.value.tolist(),
-            strict=True,
-        )
+    on_top = test.item == found.items[test.user]
+    liked, disliked = np.zeros((2, test.n_users))
+    liked[test.user[on_top & (test.value >= min_rating)]] = 1
+    disliked[test.user[on_top & (test.value < min_rating)]] = 1
+    off = (
+        np.count_nonzero(found.precision != liked),
+        np.count_nonzero(found.anti_precision != disliked),
+        np.count_nonzero(train.item == found.items[train.user]),
     )
-    known = set(zip(train.user.tolist(), train.item.tolist(), strict=True))
-    off = [0, 0, 0]
-    for user, item in enumerate(found.items.tolist()):
-        value = given.get((user, item))
-        liked = value is not None and value >= min_rating
-        disliked = value is not None and value < min_rating
-        off[0] += found.precision[user] != liked
-        off[1] += found.anti_precision[user] != disliked
-        off[2] += (user, item) in known
     return [
         Check(claim, name, "users", len(found.items), float(count))
         for (claim, name), count in zip(names, off, strict=True)
@@ -391,14 +385,23 @@ def _against(
     Of `at` only pairs with one and the same value below a limit count; with `ties` also those of
     equal scores.
     """
+    marks = np.zeros(len(rated)) if at is None else at
+    n_pairs, n_higher = _count_pairs(rated, scores, marks, below, ties)
+    return int(n_pairs), int(n_higher)
+
+
+@nb.njit(cache=True, nogil=True)
+def _count_pairs(
+    rated: IntArray, scores: FloatArray, marks: FloatArray, below: float, ties: bool
+) -> tuple[int, int]:
     n_pairs, n_higher = 0, 0
-    for item in range(len(rated)):
-        less = rated < rated[item]
-        if at is not None:
-            less &= (at == at[item]) & (at[item] < below)
-        others = scores[less]
-        n_pairs += len(others)
-        n_higher += int(np.count_nonzero(scores[item] >= others if ties else scores[item] > others))
+    for a in range(len(rated)):
+        if not marks[a] < below:
+            continue
+        for b in range(len(rated)):
+            if rated[a] > rated[b] and marks[a] == marks[b]:
+                n_pairs += 1
+                n_higher += scores[a] > scores[b] or (ties and scores[a] == scores[b])
     return n_pairs, n_higher
 
 

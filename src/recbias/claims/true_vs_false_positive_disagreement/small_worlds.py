@@ -465,7 +465,7 @@ def _first_hits(
     return np.array(found)
 
 
-def small_world_checks(seed_rng: np.random.Generator, n_worlds: int = 200) -> list[Check]:
+def small_world_checks(seed_rng: np.random.Generator, n_worlds: int = 100) -> list[Check]:
     """Make all checks of this module.
 
     Parameters
