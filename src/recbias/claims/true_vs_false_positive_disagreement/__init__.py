@@ -10,9 +10,7 @@ skew (`flatness`), and what the page shows of these (`pair_tables`). Observed or
 ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
 where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
 where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
-shows of the rest: `figures`, `tables`.
-skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
-truth is known (`worlds`), and where data sets lie among these (`points`).
+shows of judgments: `judgment_figures`, of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +18,11 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
-from recbias.claims.true_vs_false_positive_disagreement import figures, tables
+from recbias.claims.true_vs_false_positive_disagreement import (
+    figures,
+    judgment_figures,
+    tables,
+)
 from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.columns import (
@@ -143,6 +145,7 @@ __all__ = [
     "figures",
     "has_times",
     "item_panel",
+    "judgment_figures",
     "judgments_parameters",
     "left_out_sentence",
     "left_out_table",
