@@ -806,7 +806,7 @@ Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
 # :::
 # :::{finding} own/JUDGMENTS-ANTIP
 # holds: by antiP, {value} ({low} to {high}).
-# refuted: by antiP, {value} ({low} to {high}).
+# refuted: by antiP, as few as {value} ({low} to {high}).
 # open: by antiP, about {value} ({low} to {high}).
 # :::
 # :::{finding} own/JUDGMENTS-AT-LEAST

@@ -119,7 +119,6 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "at_random": AT_RANDOM,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
-    "examples": EXAMPLES,
     **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
