@@ -11,7 +11,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] tags=["general"]
 # # More hits or fewer misses: does it matter which one you count?
 #
 # A list of ten holds items that a user likes, *hits*, and items that the user dislikes, *misses*. A good
@@ -23,12 +23,13 @@
 # :name: fig-lead
 # :alt: Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, points rise together; in the right one, of ratings of random items, they fall.
 #
-# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten. Left:
-# as a test on observed ratings counts them. Right: the same lists' kind, judged by ratings that users
-# did not choose. Grey: 95 % intervals over users. $\tau$ is Kendall's: 1 where both counts order the
-# systems alike, so that more hits go with *more* misses, -1 where they go with fewer.
+# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten: as a test
+# on observed ratings counts them, and by ratings that users did not choose to give. Grey: 95 % intervals
+# over users. Kendall's $\tau$ would be 1 if both counts had systems in the same order, so that more hits
+# went with *more* misses, and -1 if they went with fewer.
 # ```
-#
+
+# %% [markdown]
 # - **By the truth it does not matter.**
 #   :::{finding} own/CM-TRUE-TAU
 #   holds: Judged by songs drawn at random, systems with more hits have fewer misses:
@@ -80,8 +81,8 @@
 #
 # {cite:t}`MCCRS20` found this and explained it; {cite:t}`TOIS21` extend it. This chapter repeats both
 # papers, and then asks what a reader with ratings of their own needs to know: [how many random
-# judgments](#sec-how-many) tell which system is better, and [which metric to
-# trust](#sec-which-to-trust) where there are none.
+# judgments](#sec-how-many) a comparison takes, and [which metric to trust](#sec-which-to-trust) where
+# there are none.
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
@@ -425,9 +426,9 @@ Markdown(chapter.optima_sentence(optima))
 # %% [markdown] tags=["general"]
 # That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
 # its file names first, which tend to be popular, and another draws lots. A value of nearly nothing then
-# says what the file was sorted by. On the page of [the systems](#sec-tie-rule) there is a world in which
-# a third of the users liked nothing and the popular is liked less: there such lists, which nobody
-# recommended, decide the false-positive values of trained systems.
+# says what the file was sorted by. The page of [the systems](#sec-tie-rule) has a world in which a third of
+# the users liked nothing and popularity opposes liking: lists that nobody recommended may decide there
+# what is counted as a miss.
 
 # %% [markdown] tags=["general"]
 # ## Two items are enough
@@ -539,7 +540,7 @@ glue("fig_functions", figure, display=False)
 # tell, in which popularity is spread more and more unevenly, and is related to liking or not.
 
 # %% tags=["hide-input"]
-found = chapter.over_skew({name: simulated[name] for name in chapter.FLATNESS})
+found = chapter.tables.flat_lines(simulated)
 labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
 shown = {"labels": labels, "level": 0.5, "title": chapter.skew_of_worlds_title(found)}
 figure = plotting.plot_over_skew(found, **shown)
@@ -623,8 +624,7 @@ Markdown(f"{chapter.left_out_sentence(known)}\n\n{chapter.left_out_table(known)}
 # %% [markdown] tags=["general"]
 # ### Is it that judgments are missing, or which?
 #
-# Little is judged in the right panel of {numref}`fig-lead`, too; and yet the two counts agree there. What
-# is missing there is missing at random. To see how little of it suffices, let systems learn from random
+# In the right panel of {numref}`fig-lead` nearly everything is missing, too. But it is missing at random. To see how little of it suffices, let systems learn from random
 # judgments as well, four fifths of them, and be tested on the others, of which more and more are taken
 # out.
 
@@ -636,10 +636,10 @@ if truth:
     at_random = run(
         Grid(
             dataset,
-            with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
+            measured.grid.systems,
             asked,
             metrics,
-            split=split,
+            split="ratio 0.2",
             seed=seed,
             tests=tests,
             replicates=chapter.combined(metrics),
@@ -647,6 +647,9 @@ if truth:
         workers=workers,
         record="05_true_false_positives/mar",
     )
+    record = "05_true_false_positives/judgments"
+    asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
+    of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-MAR/1
@@ -725,9 +728,9 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # :name: fig-maps
 # :alt: Four maps of Kendall's tau over the skew of popularity and its relation to liking: of precision and anti-precision as observed and by the truth, and of each with its own truth; data sets are numbered on them.
 #
-# Blue: two orders of the systems agree; red: they are opposed; black line: $\tau$ = 0. Above: P against
-# antiP, where blue means that *more hits go with more misses*. Below: observed against true, where blue
-# means that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
+# Blue is for two orders that are alike, red for opposed ones, and the black line between them. Above: P
+# against antiP, so that blue says *more hits, more misses*. Below: observed against true, so that blue says
+# that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
 # sets of which the relation is known; bars: what it may be, by the ratings alone.
 # ```
 
@@ -760,12 +763,105 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # Judgments of items drawn at random say which system is better, and they are expensive: most people have
 # no opinion about a random item, or have to form one first. How many does one need of each user, for an
 # order of the systems whose expected $\tau$ with the true one is at least .9?
+#
+# The true order is that by the judgments of *all* items, and nobody has it. What there is, is a sample, and
+# an order by a sample has noise, the one that is called true as well. So the judgments of every user are
+# dealt into two halves without a common item, again and again. The order by $k$ judgments of one half is
+# compared with that by the other half. Both have noise, so $\tau$ between them is *too low* for that with
+# the truth. And if two orders by $k$ judgments each have $\tau_{k,k}$, then the expected $\tau$ of either
+# with the truth is at most $\sqrt{\tau_{k,k}}$: a pair of systems that $k$ judgments order rightly with an
+# expected sign of $m$ adds $m$ to one and $m^2$ to the other, and no average of $m$ is above the root of
+# that of $m^2$. Between these bounds, which need no model, runs an estimate: differences of systems and
+# noise are taken to be normal, with a mixture of scales that is fitted to $\tau_{k,k}$.
 
-# %%
-if truth:
-    record = "05_true_false_positives/judgments"
-    asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
-    of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
+# %% tags=["hide-input"]
+tables_shown = chapter.judgment_figures.judgment_tables(of_truth.get("judgments"))
+found = chapter.judgment_figures.truth_courses(tables_shown, cutoff)
+labels = {"label": r"expected $\tau$ with the true order"}
+title = chapter.judgment_figures.judgments_title(tables_shown)
+figure = plotting.plot_judgments(found, title=title, target=0.9, **labels)
+glue("fig_judgments", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "judgments"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_judgments
+# :name: fig-judgments
+# :alt: Expected Kendall tau with the true order over the number of random judgments per user, a panel for precision and one for anti-precision, with bands and bounds.
+#
+# How true an order is, over the number of judgments of random items per user: estimated, with 95 % bands
+# over users. Dotted: bounds that need no model, as far as half of the judgments go. Black: .9.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-P
+# holds: On CM100k it takes {value} random judgments of every user ({low} to {high}) to order the systems
+#   by P with an expected $\tau$ of .9 to the true order;
+# refuted: On CM100k {value} random judgments of every user ({low} to {high}) are enough to order the
+#   systems by P with an expected $\tau$ of .9 to the true order;
+# open: On CM100k it takes about {value} random judgments of every user to order the systems by P with an
+#   expected $\tau$ of .9 to the true order, and that is known to a factor only ({low} to {high});
+# :::
+# :::{finding} own/JUDGMENTS-ANTIP
+# holds: by antiP, {value} ({low} to {high}).
+# refuted: by antiP, as few as {value} ({low} to {high}).
+# open: by antiP, about {value} ({low} to {high}).
+# :::
+# :::{finding} own/JUDGMENTS-AT-LEAST
+# holds: Whatever the model, less than {value} cannot do.
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-LISTED
+# holds: Most of that effort is lost. Only {value} of the judgments are of an item that any of the systems
+#   lists; all others add nothing to any value.
+# refuted: That effort is not lost: {value} of the judgments are of an item that some system lists.
+# open: -
+# :::
+#
+# The estimate is about systems as different as these, and about these users. Pairs that are nearer to each
+# other than half of the judgments can tell are extrapolated, and a line-up with many near ties takes more.
+#
+# **Mixed with observed ratings?** They are there already, so why not add them.
+
+# %% tags=["hide-input"]
+found = chapter.judgment_figures.mixed_courses(tables_shown, cutoff)
+title = chapter.judgment_figures.mixed_title(tables_shown)
+figure = plotting.plot_judgments(found, title=title, label=r"$\tau$ with other judgments")
+glue("fig_mixed", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_mixed
+# :name: fig-mixed
+# :alt: Kendall tau with the order by other random judgments, of random judgments alone and of random judgments together with observed ratings, a panel for each metric.
+#
+# Random judgments alone, and together with the observed ratings that a list is tested with: $\tau$ with the
+# order by the other half of the random judgments, which lowers both lines alike.
+# ```
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-FEW-P
+# holds: On CM100k observed ratings are better than nothing by P: with two random judgments per user they
+#   add to $\tau$.
+# refuted: On CM100k observed ratings do not even help where there are but two random judgments per user.
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-FEW-ANTIP
+# holds: By antiP they are worse than nothing: two random judgments per user are better alone, by
+#   {value:.2f}.
+# refuted: By antiP they help as well.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# **What to do.** Before paying for random judgments, join the lists of all systems that are to be compared,
+# and draw the items to be judged from this union, for each user alike: the values have the same
+# expectations up to a common factor, and the effort falls to the share of listed items in the table above.
+# Compute hits and misses from these judgments alone. Observed ratings may stand in where hits are counted
+# and random judgments are very few, and nowhere else.
 
 # %% [markdown] tags=["general"]
 # (sec-which-to-trust)=
@@ -780,11 +876,11 @@ if truth:
 # recbias trust my_ratings.csv
 # ```
 #
-# takes that to be a factor of three at most (`--strength` is another), finds the relations that are
-# compatible with the ratings then, makes worlds of like size, density and skew with each of them, and
-# counts in how many of them either metric orders ten systems more as the truth does, by a $\tau$ that is
-# larger by .1 at least. It names a metric if that is so in nearly all of them, and says that it cannot tell
-# otherwise.
+# takes that to be a factor of three at most (`--strength` is another), and finds the relations that are
+# compatible with the ratings then. It makes worlds of like size, density and skew with each of them, and
+# looks which metric would win in each: the one whose order of ten systems has the larger $\tau$ with the
+# truth, if the two differ by .1. It names a metric if that is the same one in nearly all of them, and says
+# that it cannot tell otherwise.
 #
 # Is it right? Worlds with known truth were listed before the answer existed; in some people choose more
 # strongly than is assumed.
@@ -834,8 +930,8 @@ Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 #   ([which](#sec-systems)). *Random* and *BPoissMF* are chance, and are left out where it is said.
 # - **Graded losses** (nDCL) grow by a step of the scale; on merged stars they say nothing
 #   ([E15](#err-e15)).
-# - **Intervals** of $\tau$ hold every value that unresolved pairs of systems allow, over users
-#   ([more](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
+# - **Intervals** of $\tau$ leave open what resampled users leave open about pairs of systems
+#   ([how](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
 #
 # ## On your data
 #

@@ -18,6 +18,7 @@ from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
 from recbias.claims.topics import find_judged
+from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
 from recbias.recommenders import line_up
 
@@ -242,6 +243,11 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
         values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
+    elif old.name == "tau_p":
+        n_systems = _n_systems(old, claim)
+        pairs = n_systems * (n_systems - 1) // 2
+        taus = [number / pairs for number in range(pairs % 2, pairs + 1, 2)]
+        values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
     else:
@@ -270,9 +276,15 @@ def _unmended(old: Record, new: Record, claim: str) -> str:
 
 
 _SYMMETRIC = (
-    "range_beyond_rho", "on_worlds", "of_table", "off_printed", "share_of_pairs", "lemma_violations",
-)  # fmt: skip
-"""Functions that take the extreme of their terms, or the sum."""
+    "range_beyond_rho",
+    "of_table",
+    "off_printed",
+    "on_worlds",
+    "share_of_pairs",
+    "lemma_violations",
+    "tau_p",
+)
+"""Functions that take the extreme of their terms, or the sum, or the same of either order."""
 
 
 def _either_order(old: Record, new: Record, claim: str) -> str:

@@ -14,6 +14,7 @@ from recbias.plotting.false_positives import (
     plot_tau_maps,
     plot_two_metrics,
 )
+from recbias.plotting.judgments import plot_judgments
 from recbias.plotting.lemma import plot_bounds, plot_gaps
 from recbias.plotting.negatives import plot_enough, plot_orders
 from recbias.plotting.popularity import (
@@ -53,6 +54,7 @@ __all__ = [
     "plot_gaps",
     "plot_item_curves",
     "plot_item_functions",
+    "plot_judgments",
     "plot_list_shares",
     "plot_metric_slopes",
     "plot_orders",

@@ -10,7 +10,7 @@ skew (`flatness`), and what the page shows of these (`pair_tables`). Observed or
 ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
 where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
 where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
-shows of the rest: `figures`, `tables`.
+shows of judgments: `judgment_figures`, of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,11 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
-from recbias.claims.true_vs_false_positive_disagreement import figures, tables
+from recbias.claims.true_vs_false_positive_disagreement import (
+    figures,
+    judgment_figures,
+    tables,
+)
 from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.columns import (
@@ -89,6 +93,11 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
+    **OF_ORDERS,
+    **OF_TRUST,
+    **OF_WORLDS,
+    **OF_TABLES,
+    **OF_PAIRS,
     **OF_EXAMPLES,
     **OF_JUDGMENTS,
     **{name: OF_KINDS[name] for name in ("of_worlds", "rise_in_worlds")},
@@ -112,6 +121,7 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "at_random": AT_RANDOM,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
+    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -136,6 +146,7 @@ __all__ = [
     "figures",
     "has_times",
     "item_panel",
+    "judgment_figures",
     "judgments_parameters",
     "left_out_sentence",
     "left_out_table",

@@ -220,9 +220,9 @@ def agreement_by_judgments(
         ``as many as observed``
             ``alone``, with as many judgments as a list has observed ratings
         ``needed``
-            judgments per user for an expected tau of ``at`` with the true order: estimated.
-            ``least`` are the fewest that ``most`` of ``truth`` allows, one more than a half has
-            where none does
+            judgments per user for an expected tau of ``at`` with the true order: estimated
+        ``at least``
+            the fewest that ``most`` of ``truth`` allows, one more than a half has where none does
         ``in a list``
             share of the random judgments whose item is in a list of any system. All others add
             nothing to any value, so that as many fewer judgments do, if only such items are judged
@@ -382,7 +382,9 @@ def _rows(
     for target in TARGETS:
         few = [k for k, (_, high) in bounds.items() if high >= target]
         needed = [float(every[np.argmax(ends[:, column] >= target)]) for column in (0, 2, 1)]
-        found.append(("needed", target, *needed, float(min(few, default=most + 1)), np.nan))
+        found.append(("needed", target, *needed, *nothing))
+        fewest = float(min(few, default=most + 1))
+        found.append(("at least", target, fewest, fewest, fewest, *nothing))
     return found
 
 

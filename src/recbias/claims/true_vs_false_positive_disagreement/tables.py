@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,7 @@ from recbias.claims.popularity_bias.concentration import short_title
 from recbias.claims.reference import Reference
 from recbias.claims.true_vs_false_positive_disagreement.columns import columns_html
 from recbias.claims.true_vs_false_positive_disagreement.optima import OBSERVED, optima_rows
+from recbias.claims.true_vs_false_positive_disagreement.pair_tables import over_skew
 from recbias.claims.true_vs_false_positive_disagreement.worlds import agreement_map
 from recbias.datasets import dataset_info
 from recbias.experiment import Results
@@ -23,6 +24,7 @@ __all__ = [
     "columns_folded",
     "correlations",
     "curves_title",
+    "flat_lines",
     "functions_title",
     "maps_of",
     "maps_title",
@@ -131,6 +133,26 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
 
 
 # -- worlds ----------------------------------------------------------------------------------------
+
+_FLAT = {
+    "agreeing": "popular items are liked more",
+    "independent": "popularity and liking are unrelated",
+    "opposing": "popular items are liked less",
+}
+
+
+def flat_lines(tables: Mapping[str, Table]) -> pd.DataFrame:
+    """Follow on how many pairs of items the optima disagree, for `recbias.plotting.plot_over_skew`.
+
+    Parameters
+    ----------
+    tables
+        Simulations by name, those of
+        :data:`recbias.claims.true_vs_false_positive_disagreement.flatness.FLATNESS` among them.
+    """
+    found = over_skew({name: tables[name] for name in _FLAT})
+    return found.assign(line=found["kind"].map(_FLAT))
+
 
 _MAPS = {
     "observed": "P and antiP, observed",
