@@ -651,10 +651,10 @@ if truth:
     at_random = run(
         Grid(
             dataset,
-            with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
+            measured.grid.systems,
             asked,
             metrics,
-            split=split,
+            split="ratio 0.2",
             seed=seed,
             tests=tests,
             replicates=chapter.combined(metrics),
@@ -662,6 +662,9 @@ if truth:
         workers=workers,
         record="05_true_false_positives/mar",
     )
+    record = "05_true_false_positives/judgments"
+    asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
+    of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-MAR/1
@@ -779,12 +782,104 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # Each user's judgments are dealt into halves, over and over: one half stands for the truth, and of the other
 # only some are used. That the half has noise of its own is taken into account by a model of it; the dotted
 # bounds need none.
+# The true order is that by the judgments of *all* items, and nobody has it. What there is, is a sample, and
+# an order by a sample has noise, the one that is called true as well. So the judgments of every user are
+# dealt into two halves without a common item, again and again. The order by $k$ judgments of one half is
+# compared with that by the other half. Both have noise, so $\tau$ between them is *too low* for that with
+# the truth. And if two orders by $k$ judgments each have $\tau_{k,k}$, then the expected $\tau$ of either
+# with the truth is at most $\sqrt{\tau_{k,k}}$: a pair of systems that $k$ judgments order rightly with an
+# expected sign of $m$ adds $m$ to one and $m^2$ to the other, and no average of $m$ is above the root of
+# that of $m^2$. Between these bounds, which need no model, runs an estimate: differences of systems and
+# noise are taken to be normal, with a mixture of scales that is fitted to $\tau_{k,k}$.
 
-# %%
-if truth:
-    record = "05_true_false_positives/judgments"
-    asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
-    of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
+# %% tags=["hide-input"]
+tables_shown = chapter.judgment_figures.judgment_tables(of_truth.get("judgments"))
+found = chapter.judgment_figures.truth_courses(tables_shown, cutoff)
+labels = {"label": r"expected $\tau$ with the true order"}
+title = chapter.judgment_figures.judgments_title(tables_shown)
+figure = plotting.plot_judgments(found, title=title, target=0.9, **labels)
+glue("fig_judgments", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "judgments"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_judgments
+# :name: fig-judgments
+# :alt: Expected Kendall tau with the true order over the number of random judgments per user, a panel for precision and one for anti-precision, with bands and bounds.
+#
+# How true an order is, over the number of judgments of random items per user: estimated, with 95 % bands
+# over users. Dotted: bounds that need no model, as far as half of the judgments go. Black: .9.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-P
+# holds: On CM100k it takes {value} random judgments of every user ({low} to {high}) to order the systems
+#   by P with an expected $\tau$ of .9 to the true order;
+# refuted: On CM100k {value} random judgments of every user ({low} to {high}) are enough to order the
+#   systems by P with an expected $\tau$ of .9 to the true order;
+# open: On CM100k it takes about {value} random judgments of every user to order the systems by P with an
+#   expected $\tau$ of .9 to the true order, and that is known to a factor only ({low} to {high});
+# :::
+# :::{finding} own/JUDGMENTS-ANTIP
+# holds: by antiP, {value} ({low} to {high}).
+# refuted: by antiP, as few as {value} ({low} to {high}).
+# open: by antiP, about {value} ({low} to {high}).
+# :::
+# :::{finding} own/JUDGMENTS-AT-LEAST
+# holds: Whatever the model, less than {value} cannot do.
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-LISTED
+# holds: Most of that effort is lost. Only {value} of the judgments are of an item that any of the systems
+#   lists; all others add nothing to any value.
+# refuted: That effort is not lost: {value} of the judgments are of an item that some system lists.
+# open: -
+# :::
+#
+# The estimate is about systems as different as these, and about these users. Pairs that are nearer to each
+# other than half of the judgments can tell are extrapolated, and a line-up with many near ties takes more.
+#
+# **Mixed with observed ratings?** They are there already, so why not add them.
+
+# %% tags=["hide-input"]
+found = chapter.judgment_figures.mixed_courses(tables_shown, cutoff)
+title = chapter.judgment_figures.mixed_title(tables_shown)
+figure = plotting.plot_judgments(found, title=title, label=r"$\tau$ with other judgments")
+glue("fig_mixed", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_mixed
+# :name: fig-mixed
+# :alt: Kendall tau with the order by other random judgments, of random judgments alone and of random judgments together with observed ratings, a panel for each metric.
+#
+# Random judgments alone, and together with the observed ratings that a list is tested with: $\tau$ with the
+# order by the other half of the random judgments, which lowers both lines alike.
+# ```
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-FEW-P
+# holds: On CM100k observed ratings are better than nothing by P: with two random judgments per user they
+#   add to $\tau$.
+# refuted: On CM100k observed ratings do not even help where there are but two random judgments per user.
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-FEW-ANTIP
+# holds: By antiP they are worse than nothing: two random judgments per user are better alone, by
+#   {value:.2f}.
+# refuted: By antiP they help as well.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# **What to do.** Before paying for random judgments, join the lists of all systems that are to be compared,
+# and draw the items to be judged from this union, for each user alike: the values have the same
+# expectations up to a common factor, and the effort falls to the share of listed items in the table above.
+# Compute hits and misses from these judgments alone. Observed ratings may stand in where hits are counted
+# and random judgments are very few, and nowhere else.
 
 # %% tags=["hide-input"]
 found = chapter.judgment_tables(of_truth.get("judgments"))

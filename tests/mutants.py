@@ -18,6 +18,7 @@ from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
 from recbias.claims.topics import find_judged
+from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
 from recbias.recommenders import line_up
 
@@ -149,7 +150,8 @@ def _neighbours(term: Term, topic: str) -> Iterator[Term]:
 
 
 def _other_systems(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, Raw]]:
-    planted = grid_of(topic, "systems").systems if measured(topic, "systems") else line_up("bcc17")
+    table = record.of[0].table if record.of else "systems"
+    planted = grid_of(topic, table).systems if measured(topic, table) else line_up("bcc17")
     names = [system.name for system in planted]
     if record.systems == ("all",):
         for name in names:
@@ -241,6 +243,11 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
         values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
+    elif old.name == "tau_p":
+        n_systems = _n_systems(old, claim)
+        pairs = n_systems * (n_systems - 1) // 2
+        taus = [number / pairs for number in range(pairs % 2, pairs + 1, 2)]
+        values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
     else:
@@ -278,6 +285,14 @@ _SYMMETRIC = (
     "lemma_violations",
 )
 """Functions whose terms may stand in any order: they take the extreme, or the sum."""
+    "of_table",
+    "off_printed",
+    "on_worlds",
+    "share_of_pairs",
+    "lemma_violations",
+    "tau_p",
+)
+"""Functions that take the extreme of their terms, or the sum, or the same of either order."""
 
 
 def _either_order(old: Record, new: Record, claim: str) -> str:
@@ -351,7 +366,15 @@ def _same_course(old: Record, new: Record, claim: str) -> str:
     return "a course is the same, whichever of its places names it" if same else ""
 
 
+def _mark(old: Record, new: Record, claim: str) -> str:
+    """Tell a system that is left out where it is what others are compared with."""
+    if old.name not in ("systems_above", "systems_below") or not _only_differs(old, new, "but"):
+        return ""
+    return "no system is above or below itself" if new.but == (old.of[1].system,) else ""
+
+
 RULES = (
+    _mark,
     _nothing_between,
     _unmended,
     _either_order,

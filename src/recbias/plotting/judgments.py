@@ -35,9 +35,10 @@ def plot_judgments(
     Returns
     -------
     Figure
-        Bounds are dotted, in the colour of what they bound.
+        Bounds are dotted, in the colour of what they bound. Without rows an empty panel.
     """
     panels, lines = (list(dict.fromkeys(found[name])) for name in ("panel", "line"))
+    panels = panels or [""]
     bounded = found["least"].notna().any()
     height = 3.4 + 0.25 * (len(lines) + bounded) + 0.22 * title.count("\n")
     figure, axes = plt.subplots(

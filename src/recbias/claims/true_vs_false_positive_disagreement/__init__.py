@@ -11,6 +11,7 @@ ones (`true_values`), how many judgments order systems as the truth does (`judgm
 where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
 where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
 shows of the rest: `figures`, `judgment_figures`, `tables`.
+shows of judgments: `judgment_figures`, of the rest: `figures`, `tables`.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,11 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.popularity_bias.worlds import OF_WORLDS as OF_KINDS
-from recbias.claims.true_vs_false_positive_disagreement import figures, tables
+from recbias.claims.true_vs_false_positive_disagreement import (
+    figures,
+    judgment_figures,
+    tables,
+)
 from recbias.claims.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.claims.true_vs_false_positive_disagreement.checks import false_positive_checks
 from recbias.claims.true_vs_false_positive_disagreement.columns import (
@@ -45,6 +50,7 @@ from recbias.claims.true_vs_false_positive_disagreement.judgments import (
 from recbias.claims.true_vs_false_positive_disagreement.optima import (
     optima_rows,
     optima_sentence,
+    tie_orders_table,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
@@ -67,6 +73,7 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     compared,
     has_times,
     metrics,
+    over_time,
     protocols,
     truth_of,
 )
@@ -119,6 +126,7 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "at_random": AT_RANDOM,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
+    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -144,6 +152,7 @@ __all__ = [
     "figures",
     "has_times",
     "item_panel",
+    "judgment_figures",
     "judgment_tables",
     "judgments_parameters",
     "judgments_table",
@@ -157,6 +166,7 @@ __all__ = [
     "optima_sentence",
     "optima_title",
     "over_skew",
+    "over_time",
     "pair_shares",
     "pairs_table",
     "protocols",
@@ -166,6 +176,7 @@ __all__ = [
     "skew_of_worlds_title",
     "systems_in_world",
     "tables",
+    "tie_orders_table",
     "trust_table",
     "truth_courses",
     "truth_of",

@@ -7,6 +7,7 @@ of their data.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 import pandas as pd
 
@@ -61,7 +62,13 @@ def truth_courses(tables: Mapping[str, Table], cutoff: int) -> pd.DataFrame:
         for metric in _PANELS:
             own = table.select(metric=metric, quantity="truth")
             rows.append(own.assign(panel=f"{metric}@{cutoff}", line=name))
-    return pd.concat(rows, ignore_index=True)
+    return _joined(rows)
+
+
+def _joined(rows: list[pd.DataFrame]) -> pd.DataFrame:
+    """Put rows together; where nothing is at hand there are only columns."""
+    columns = ["panel", "line", "at", "value", "low", "high", "least", "most"]
+    return pd.concat(rows, ignore_index=True)[columns] if rows else pd.DataFrame(columns=columns)
 
 
 def _needed(table: Table, metric: str, target: float) -> tuple[float, float, float]:
@@ -71,6 +78,8 @@ def _needed(table: Table, metric: str, target: float) -> tuple[float, float, flo
 
 def judgments_title(tables: Mapping[str, Table]) -> str:
     """Say in two lines how many judgments the first data take, by either metric."""
+    if not tables:
+        return "No data with random judgments are at hand"
     name, table = next(iter(tables.items()))
     target = TARGETS[-1]
     by = {metric: _needed(table, metric, target)[0] for metric in _PANELS}
@@ -80,8 +89,10 @@ def judgments_title(tables: Mapping[str, Table]) -> str:
     )
 
 
-def mixed_courses(table: Table, cutoff: int) -> pd.DataFrame:
+def mixed_courses(tables: Mapping[str, Table], cutoff: int) -> pd.DataFrame:
     """Follow tau with the order of other judgments, of random ones alone and with observed ratings.
+
+    Of the first data.
 
     Returns
     -------
@@ -89,18 +100,18 @@ def mixed_courses(table: Table, cutoff: int) -> pd.DataFrame:
         Rows as of `truth_courses`, without bounds.
     """
     rows = []
-    for metric in _PANELS:
+    for table, metric in product(list(tables.values())[:1], _PANELS):
         for quantity, words in _MIXED.items():
             own = table.select(metric=metric, quantity=quantity)
             own = own[own["at"] > 0].sort_values("at")
             rows.append(own.assign(panel=f"{metric}@{cutoff}", line=words))
-    return pd.concat(rows, ignore_index=True)
+    return _joined(rows)
 
 
-def mixed_title(table: Table) -> str:
-    """Say in two lines from how many random judgments on the observed ratings do harm."""
+def mixed_title(tables: Mapping[str, Table]) -> str:
+    """Say in two lines up to how many random judgments the observed ratings help, in first data."""
     words = []
-    for metric in _PANELS:
+    for table, metric in product(list(tables.values())[:1], _PANELS):
         ahead = table.select(metric=metric, quantity="ahead").sort_values("at")
         helped = ahead.loc[ahead["value"] < 0, "at"]
         if helped.empty:
@@ -112,7 +123,7 @@ def mixed_title(table: Table) -> str:
                 f"observed ratings help {metric} up to {helped.max():.0f} random judgments"
             )
     text = ",\n".join(words)
-    return text[0].upper() + text[1:]
+    return text[:1].upper() + text[1:]
 
 
 def judgments_table(tables: Mapping[str, Table], cutoff: int) -> str:

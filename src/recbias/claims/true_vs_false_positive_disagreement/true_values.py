@@ -7,6 +7,7 @@ turn is left out, which shows whose values the difference hangs on.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -25,6 +26,7 @@ from recbias.claims.quantities import extreme, order_tau
 from recbias.claims.records import Record, Term
 from recbias.experiment import Results
 from recbias.results import Quantity
+from recbias.testset import TestSet
 
 __all__ = [
     "FAR",
@@ -40,6 +42,10 @@ __all__ = [
 
 FAR = 0.15
 """By how much a tau may miss a published one before the systems responsible are asked for."""
+
+
+MOST_DRAWN = 50
+"""Items of each user that are rated at random in a world, at most."""
 
 
 class _Published(NamedTuple):
@@ -101,7 +107,9 @@ def at_random(min_rating: float, *, truth: str) -> tuple[dict[str, str], dict[st
     min_rating
         Smallest rating that is relevant.
     truth
-        Where true values come from: ``"unbiased"``, or a sample of the truth of a world.
+        Where true values come from: ``"unbiased"``, or a sample of the truth of a world, of which
+        :data:`MOST_DRAWN` items per user are taken at most, so that training costs no more than on
+        observed ratings.
 
     Returns
     -------
@@ -114,9 +122,14 @@ def at_random(min_rating: float, *, truth: str) -> tuple[dict[str, str], dict[st
     --------
     >>> at_random(4, truth="unbiased")[1]["tenth"]
     'unbiased train=same removed=90%'
+    >>> at_random(4, truth="truth sample=168")[1]["all"]
+    'truth sample=50 train=same'
     """
     asked = f"AI-AN-AR rel>={min_rating:g} users=tested"
-    side = f"{truth} train=same"
+    judged = TestSet.parse(truth)
+    if judged.sample is not None:
+        judged = dataclasses.replace(judged, sample=min(judged.sample, MOST_DRAWN))
+    side = str(dataclasses.replace(judged, train="same"))
     removed = {"all": "", "half": " removed=50%", "tenth": " removed=90%"}
     return dict.fromkeys(removed, asked), {label: side + text for label, text in removed.items()}
 
@@ -217,6 +230,8 @@ def left_out_sentence(results: Results) -> str:
 def left_out_table(results: Results) -> str:
     """Lay out published taus and ours, and how far leaving one system out moves ours.
 
+    Empty for data of which no tau is published.
+
     Where ours is further from the published one than :data:`FAR`, every system is left out in turn,
     bold where the rest is not; else the two systems are named that move it most, either way.
     """
@@ -229,7 +244,7 @@ def left_out_table(results: Results) -> str:
         moved = _without(found, row["off"])
         lines.append((row["tau"], published, value, f"{low} to {high}", moved))
     head = ("tau of", "published", "ours", "95 % interval", "ours without one system")
-    return markdown_table(head, lines)
+    return markdown_table(head, lines) if lines else ""
 
 
 def _signed(number: str) -> str:
