@@ -779,9 +779,6 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # no opinion about a random item, or have to form one first. How many does one need of each user, for an
 # order of the systems whose expected $\tau$ with the true one is at least .9?
 #
-# Each user's judgments are dealt into halves, over and over: one half stands for the truth, and of the other
-# only some are used. That the half has noise of its own is taken into account by a model of it; the dotted
-# bounds need none.
 # The true order is that by the judgments of *all* items, and nobody has it. What there is, is a sample, and
 # an order by a sample has noise, the one that is called true as well. So the judgments of every user are
 # dealt into two halves without a common item, again and again. The order by $k$ judgments of one half is
@@ -880,78 +877,6 @@ HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
 # expectations up to a common factor, and the effort falls to the share of listed items in the table above.
 # Compute hits and misses from these judgments alone. Observed ratings may stand in where hits are counted
 # and random judgments are very few, and nowhere else.
-
-# %% tags=["hide-input"]
-found = chapter.judgment_tables(of_truth.get("judgments"))
-shown = {"label": "expected $\\tau$ with the truth", "target": 0.9}
-title = chapter.judgments_title(found)
-figure = plotting.plot_judgments(chapter.truth_courses(found, cutoff), title=title, **shown)
-glue("fig_judgments", figure, display=False)
-
-# %% [markdown] tags=["general"]
-# ```{glue:figure} fig_judgments
-# :name: fig-judgments
-# :alt: Expected Kendall's tau with the true order of the systems over the number of random judgments per user, for precision and anti-precision, a line for each data set.
-#
-# Expected $\tau$ of an order by so many random judgments per user with the true order. Bands: 95 % intervals
-# over users.
-# ```
-
-# %% [markdown]
-# :::{finding} own/JUDGMENTS-P
-# holds: On CM100k it takes some {value} random judgments per user if hits are counted,
-# refuted: On CM100k it takes no more than {value} random judgments per user if hits are counted,
-# open: -
-# :::
-# :::{finding} own/JUDGMENTS-ANTIP
-# holds: and some {value} if misses are.
-# refuted: and no more than {value} if misses are.
-# open: -
-# :::
-# :::{finding} own/JUDGMENTS-LISTED
-# holds: Only {value} of them are about an item that any system lists.
-# refuted: As many as {value} of them are about an item that some system lists.
-# open: -
-# :::
-
-# %% tags=["hide-input"]
-Markdown(chapter.judgments_table(found, cutoff))
-
-# %% [markdown] tags=["general"]
-# *Of listed items only*: a judgment of an item that no system lists adds nothing to any value. Who knows the
-# lists before asking need not ask for those.
-#
-# And the ratings that are there already, are they worth anything beside random ones?
-
-# %% tags=["hide-input"]
-one = next(iter(found.values()))
-shown = {"label": "$\\tau$ with other judgments", "title": chapter.mixed_title(one)}
-figure = plotting.plot_judgments(chapter.mixed_courses(one, cutoff), **shown)
-glue("fig_mixed", figure, display=False)
-
-# %% [markdown] tags=["general"]
-# ```{glue:figure} fig_mixed
-# :name: fig-mixed
-# :alt: Kendall's tau with the order by other random judgments, over the number of random judgments per user, alone and together with observed ratings, for precision and anti-precision.
-#
-# $\tau$ with the order by the other half of the judgments, whose noise lowers all lines alike: by random
-# judgments alone, and by these and the observed ratings together. Of the data of this page, where they have
-# random judgments, else of CM100k.
-# ```
-
-# %% [markdown]
-# :::{finding} own/JUDGMENTS-FEW-P
-# holds: On CM100k, two random judgments per user do better together with the observed ratings, if hits are
-#   counted;
-# refuted: On CM100k, two random judgments per user do better without the observed ratings, even if hits are
-#   counted;
-# open: -
-# :::
-# :::{finding} own/JUDGMENTS-FEW-ANTIP
-# holds: if misses are, the observed ratings spoil them.
-# refuted: if misses are, the observed ratings help them as well.
-# open: -
-# :::
 
 # %% [markdown] tags=["general"]
 # (sec-which-to-trust)=

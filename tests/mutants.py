@@ -277,14 +277,6 @@ def _unmended(old: Record, new: Record, claim: str) -> str:
 
 _SYMMETRIC = (
     "range_beyond_rho",
-    "on_worlds",
-    "tau_p",
-    "of_table",
-    "off_printed",
-    "share_of_pairs",
-    "lemma_violations",
-)
-"""Functions whose terms may stand in any order: they take the extreme, or the sum."""
     "of_table",
     "off_printed",
     "on_worlds",

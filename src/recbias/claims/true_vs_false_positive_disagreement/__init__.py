@@ -10,7 +10,6 @@ skew (`flatness`), and what the page shows of these (`pair_tables`). Observed or
 ones (`true_values`), how many judgments order systems as the truth does (`judgments`), and worlds
 where users rate at random (`at_random`). Systems in worlds where the truth is known (`worlds`),
 where data sets lie among these (`points`), and which metric to trust (`trusted`). What the page
-shows of the rest: `figures`, `judgment_figures`, `tables`.
 shows of judgments: `judgment_figures`, of the rest: `figures`, `tables`.
 """
 
@@ -35,14 +34,6 @@ from recbias.claims.true_vs_false_positive_disagreement.columns import (
 from recbias.claims.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
 from recbias.claims.true_vs_false_positive_disagreement.flatness import FLATNESS
 from recbias.claims.true_vs_false_positive_disagreement.items import item_panel
-from recbias.claims.true_vs_false_positive_disagreement.judgment_figures import (
-    judgment_tables,
-    judgments_table,
-    judgments_title,
-    mixed_courses,
-    mixed_title,
-    truth_courses,
-)
 from recbias.claims.true_vs_false_positive_disagreement.judgments import (
     OF_JUDGMENTS,
     judgments_parameters,
@@ -126,7 +117,6 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "at_random": AT_RANDOM,
     "trust": TRUST,
     "trust_answers": TRUST_ANSWERS,
-    **FLATNESS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -153,15 +143,10 @@ __all__ = [
     "has_times",
     "item_panel",
     "judgment_figures",
-    "judgment_tables",
     "judgments_parameters",
-    "judgments_table",
-    "judgments_title",
     "left_out_sentence",
     "left_out_table",
     "metrics",
-    "mixed_courses",
-    "mixed_title",
     "optima_rows",
     "optima_sentence",
     "optima_title",
@@ -178,6 +163,5 @@ __all__ = [
     "tables",
     "tie_orders_table",
     "trust_table",
-    "truth_courses",
     "truth_of",
 ]
