@@ -96,9 +96,9 @@ from IPython.display import HTML, Markdown
 from myst_nb import glue
 
 from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import judge_chapter, pages, seeds, state, ties, verdict_cards
 from recbias.claims import true_vs_false_positive_disagreement as chapter
-from recbias.claims.systems import published_split, relevance_threshold
+from recbias.claims.systems import choose_setup, published_split, relevance_threshold
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -336,21 +336,8 @@ HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
 # %%
 temporal = None
 if chapter.has_times(dataset):
-    by_time = {"full": chapter.protocols(min_rating)[0]["full"]}
-    metrics = chapter.metrics(cutoff, by_time)
-    temporal = run(
-        Grid(
-            dataset,
-            with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
-            by_time,
-            metrics,
-            split="temporal 0.2",
-            seed=seed,
-            replicates=chapter.combined(metrics),
-        ),
-        workers=workers,
-        record="05_true_false_positives/temporal",
-    )
+    record = "05_true_false_positives/temporal"
+    temporal = run(chapter.over_time(measured.grid), workers=workers, record=record)
 
 # %% [markdown]
 # :::{finding} own/TIME-WEAKER
@@ -435,12 +422,30 @@ Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 # %% tags=["hide-input"]
 Markdown(chapter.optima_sentence(optima))
 
+# %%
+setup = choose_setup(dataset, min_rating=min_rating, split=split, seed=seed)
+tied = setup.ties(ties.WORLD)
+
 # %% [markdown] tags=["general"]
 # That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
 # its file names first, which tend to be popular, and another draws lots. A value of nearly nothing then
 # says what the file was sorted by. The page of [the systems](#sec-tie-rule) has a world in which a third of
 # the users liked nothing and popularity opposes liking: lists that nobody recommended may decide there
 # what is counted as a miss.
+
+# %% [markdown]
+# :::{finding} own/TIES-DECIDE
+# holds: In that world the toolkit's order of ties gives SLIM {value} the misses that drawing lots does.
+# refuted: In that world the toolkit's order of ties gives SLIM no more misses than drawing lots does:
+#   {value} as many.
+# open: -
+# :::
+# :::{finding} own/TIES-FALLBACK
+# holds: And where its 0 stands for "no score", {value} of what pLSA lists to those who liked nothing is
+#   known to be disliked, though the model has nothing to say to them.
+# refuted: -
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # ## Two items are enough
@@ -693,7 +698,7 @@ checks = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %%
 results = {"systems": measured, "optimal": optimal, "optima": optima, "checks": checks}
-others = {"changes": changed, "temporal": temporal, "mar": at_random}
+others = {"changes": changed, "temporal": temporal, "mar": at_random, "ties": tied}
 results |= {name: found for name, found in others.items() if found} | of_items | of_truth
 verdicts = judge_chapter("true vs false positive disagreement", results)
 HTML(verdict_cards(verdicts))
@@ -836,8 +841,8 @@ Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
 # open: -
 # :::
 #
-# The estimate is about systems as different as these, and about these users. Pairs that are nearer to each
-# other than half of the judgments can tell are extrapolated, and a line-up with many near ties takes more.
+# The estimate is about systems as different as these, and about these users. What half of the judgments
+# cannot tell apart is extrapolated, so that near ties cost judgments.
 #
 # **Mixed with observed ratings?** They are there already, so why not add them.
 
@@ -874,7 +879,7 @@ HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
 # %% [markdown] tags=["general"]
 # **What to do.** Before paying for random judgments, join the lists of all systems that are to be compared,
 # and draw the items to be judged from this union, for each user alike: the values have the same
-# expectations up to a common factor, and the effort falls to the share of listed items in the table above.
+# expectations up to a common factor, for that share of the effort which is listed.
 # Compute hits and misses from these judgments alone. Observed ratings may stand in where hits are counted
 # and random judgments are very few, and nowhere else.
 
