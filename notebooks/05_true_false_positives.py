@@ -878,8 +878,8 @@ HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
 
 # %% [markdown] tags=["general"]
 # **What to do.** Before paying for random judgments, join the lists of all systems that are to be compared,
-# and draw the items to be judged from this union, for each user alike: the values have the same
-# expectations up to a common factor, for that share of the effort which is listed.
+# and draw the items to be judged from this union, for each user alike. Up to a constant, expectations stay
+# what they are, for that share of the effort which is listed.
 # Compute hits and misses from these judgments alone. Observed ratings may stand in where hits are counted
 # and random judgments are very few, and nowhere else.
 
