@@ -54,16 +54,17 @@
 #   :::
 # - **One of them misleads.**
 #   :::{finding} own/CM-P-TRUE
-#   holds: On CM100k it is the count of misses: by hits, test and truth order the systems with
-#     $\tau$ = {value:.2f},
-#   refuted: -
-#   open: On CM100k it is rather the count of misses: by hits, test and truth order the systems with
-#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}),
+#   holds: On CM100k hits keep the order of the systems: that of the test and that of the truth have
+#     $\tau$ = {value:.2f}.
+#   refuted: On CM100k hits do not keep the order of the systems: $\tau$ = {value:.2f} with the truth.
+#   open: Whether hits keep the order of the systems on CM100k, is open: $\tau$ = {value:.2f} with the truth
+#     ({low:.2f} to {high:.2f}).
 #   :::
 #   :::{finding} own/CM-ANTIP-TRUE
-#   holds: by misses with {value:.2f}.
-#   refuted: by misses, which are not at fault either, with {value:.2f}.
-#   open: by misses with {value:.2f} ({low:.2f} to {high:.2f}).
+#   holds: Misses turn it round: {value:.2f}.
+#   refuted: Misses keep it as well: {value:.2f}.
+#   open: Misses seem to turn it round, {value:.2f}, though users alone leave that open ({low:.2f} to
+#     {high:.2f}).
 #   :::
 # - **It is not always the same one.**
 #   :::{finding} own/OPPOSED-ANTIP
