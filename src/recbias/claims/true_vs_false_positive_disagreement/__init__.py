@@ -49,6 +49,7 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     combined,
     compared,
     metrics,
+    over_time,
     protocols,
 )
 from recbias.claims.true_vs_false_positive_disagreement.table_rows import OF_TABLES
@@ -114,6 +115,7 @@ __all__ = [
     "optima_sentence",
     "optima_title",
     "over_skew",
+    "over_time",
     "pair_shares",
     "pairs_table",
     "protocols",

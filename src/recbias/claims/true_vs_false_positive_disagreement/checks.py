@@ -98,10 +98,8 @@ def false_positive_checks(
     checks = [
         *_of_metrics(dataset, splits[0], asked, min_rating, cutoff),
         *_of_variables(dataset, splits, asked, min_rating),
-        # --- optimal rankings
         *paper_checks(dataset, split=asked.split, seed=asked.seed),
         *_of_optima(dataset, splits, asked, min_rating),
-        # --- observed values
     ]
     return checks, {}
 
