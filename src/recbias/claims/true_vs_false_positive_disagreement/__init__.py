@@ -4,10 +4,11 @@ What the experiment is called and shares (`setup`); what criteria compute of who
 (`orders`), of rows of tables (`table_rows`), and of all values that the authors published
 (`columns`). What is checked on data (`checks`): metrics of what systems list (`metric_checks`,
 `listed`), variables (`variables`), set-up (`paper_setup`), optimal rankings (`optimum_checks`,
-`small_worlds`); those rankings over all orders of ties (`optima`). All pairs of items by what the optima do with them (`pairs`), the paper's
-examples (`examples`), how popularity and liking vary over items (`items`), worlds of more and less
-skew (`flatness`), and what the page shows of these (`pair_tables`). Systems in worlds where the
-truth is known (`worlds`), and where data sets lie among these (`points`).
+`small_worlds`); those rankings over all orders of ties (`optima`). All pairs of items by what the
+optima do with them (`pairs`), the paper's examples (`examples`), how popularity and liking vary
+over items (`items`), worlds of more and less skew (`flatness`), and what the page shows of these
+(`pair_tables`). Systems in worlds where the truth is known (`worlds`), and where data sets lie
+among these (`points`).
 """
 
 from collections.abc import Mapping
