@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from explicit_lists import random_split
+from recbias.claims.true_vs_false_positive_disagreement import listed, variables
 from recbias.claims.true_vs_false_positive_disagreement import metric_checks as module
-from recbias.claims.true_vs_false_positive_disagreement import variables
 from recbias.datasets import load_dataset
 from recbias.metrics import measure, parse_metric
 from recbias.ranking import RankTable
@@ -18,7 +18,7 @@ from recbias.recommenders import System
 CUTOFF, MIN_RATING, N_ITEMS, N_UNSCORED = 5, 3.0, 30, 3
 
 
-def listed(split, name, seed):
+def system(split, name, seed):
     """A system that ranks all but the last items in a random order, another for each user."""
     rng, test = np.random.default_rng(seed), split.test
     ranks, lists = np.zeros(len(test), np.int32), np.full((test.n_users, CUTOFF), -1, np.int32)
@@ -31,7 +31,7 @@ def listed(split, name, seed):
         place = {item: number + 1 for number, item in enumerate(order.tolist())}
         ranks[own] = [place.get(item, 0) for item in test.item[own].tolist()]
     whole, liked = table(test, ranks), test.value >= MIN_RATING
-    return module.Listed(name, whole, lists, table(test.take(liked), ranks[liked]))
+    return listed.Listed(name, whole, lists, table(test.take(liked), ranks[liked]))
 
 
 def table(test, ranks):
@@ -57,16 +57,16 @@ def table(test, ranks):
 @pytest.fixture(scope="module")
 def sound():
     split = random_split(np.random.default_rng(3), 40, N_ITEMS)
-    systems = [listed(split, name, seed) for seed, name in enumerate("abc")]
+    systems = [system(split, name, seed) for seed, name in enumerate("abc")]
     first = systems[0]
-    found = module.measure_lists(first.table, min_rating=MIN_RATING, cutoff=CUTOFF)
+    found = listed.measure_lists(first.table, min_rating=MIN_RATING, cutoff=CUTOFF)
     world = load_dataset("synthetic")
     return SimpleNamespace(
         split=split,
         systems=systems,
         table=first.table,
         found=found,
-        counted=module.count_lists(first.lists, split.test, MIN_RATING),
+        counted=listed.count_lists(first.lists, split.test, MIN_RATING),
         better={"antiP": "lower", "fallout": "lower"},
         worst=module.worst_order(split.test, cutoff=CUTOFF, min_rating=MIN_RATING),
         liked=module.positive_only(systems, cutoff=CUTOFF, min_rating=MIN_RATING),
@@ -600,7 +600,7 @@ def test_systems_are_judged_together(sound):
 def test_lists_are_counted_by_hand():
     test = random_split(np.random.default_rng(1), 2, 9, train=0, test=1).test
     test = dataclasses.replace(test, value=np.tile([5.0, 1, 3, 4, 2, 5, 1, 4, 3], 2))
-    counted = module.count_lists(np.array([[8, 1, 4], [3, -1, -1]], np.int32), test, 3)
+    counted = listed.count_lists(np.array([[8, 1, 4], [3, -1, -1]], np.int32), test, 3)
     assert counted.liked.tolist() == [1, 1]
     assert counted.disliked.tolist() == [2, 0]
     assert counted.unjudged.tolist() == [0, 0]
@@ -612,6 +612,6 @@ def test_lists_are_counted_by_hand():
 def test_the_worst_order_is_that_of_nobody_s_list():
     """A list in the worst order has nDCL 1, whatever its system."""
     ratings = [1.0, 1, 2, 3.5, 4, 5, None]
-    worst = measure(module.rank_table([ratings]), [parse_metric("nDCL@4")], min_rating=4)
-    best = measure(module.rank_table([ratings[::-1]]), [parse_metric("nDCL@3")], min_rating=4)
+    worst = measure(listed.rank_table([ratings]), [parse_metric("nDCL@4")], min_rating=4)
+    best = measure(listed.rank_table([ratings[::-1]]), [parse_metric("nDCL@3")], min_rating=4)
     assert (worst.item(), best.item()) == (1.0, 0.0)

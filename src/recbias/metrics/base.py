@@ -7,7 +7,7 @@ that it takes.
 
 The text of a metric is ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``: ``nDCG(exp)@10``, ``Gini@10``,
 ``P@10|t=100``. What stands behind the bar is a condition, as in a conditional expectation; with it
-a name may have a second declaration. A condition without a value is its name: ``P@10|judged``.
+a name may have a second declaration. One without a value is its name: ``P@10|judged``.
 
 There are three kinds:
 
@@ -92,8 +92,7 @@ class Argument:
     keyword
         Whether it prints as ``name=value`` always, instead of by its place.
     flag
-        Whether it has no value: behind the bar it is written by its name alone, which `parse` has
-        to return; a metric made by hand may say True.
+        Whether it is written by its name alone, behind the bar, which is its value; or True.
     """
 
     name: str
@@ -106,8 +105,7 @@ class Argument:
 
     def read(self, metric: str, value: object) -> Any:
         """Turn text, or a value made by hand, into the value; ConfigError if it is none."""
-        if self.flag and value is True:
-            value = self.name
+        value = self.name if self.flag and value is True else value
         text = _printed(value)
         try:
             parsed = self.parse(text)
@@ -180,10 +178,6 @@ class Declaration:
         For metrics defined outside the package, set by :func:`register`: SHA-256 of the source file
         of `measure` as it was read then. None inside, where `revision` says so.
 
-    See Also
-    --------
-    recbias.metrics.lists : RankView and ListView.
-
     Examples
     --------
     The number of relevant items among the first n, as a module of one's own would add it:
@@ -231,8 +225,7 @@ class Declaration:
             names = f"({names})" if required else f"[({names})]"
         cutoff = {"required": "@n", "optional": "[@n]", "none": ""}[self.cutoff]
         given = ",".join(
-            argument.name if argument.flag else f"{argument.name}={argument.name.upper()}"
-            for argument in self.given
+            one.name if one.flag else f"{one.name}={one.name.upper()}" for one in self.given
         )
         return f"{self.name}{names}{cutoff}" + (f"|{given}" if given else "")
 
@@ -365,11 +358,6 @@ class Metric:
         If the name is unknown; if the cutoff is no integer from 1, missing where it is required or
         given where the metric has none; if an argument is unknown, missing or has no such value.
 
-    See Also
-    --------
-    parse_metric : from text.
-    Declaration : what is known of a metric.
-
     Examples
     --------
     >>> from recbias.relevance import GainMap
@@ -499,8 +487,7 @@ def parse_metric(text: str) -> Metric:
     Parameters
     ----------
     text
-        ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``; arguments by place or as ``name=value``. A
-        condition without a value is its name.
+        ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``; arguments by place or as ``name=value``.
 
     Returns
     -------

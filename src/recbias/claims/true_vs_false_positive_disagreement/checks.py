@@ -11,12 +11,11 @@ import numpy as np
 
 from recbias.cells import grid_cells, run_cell
 from recbias.claims.checks import Check, Checks
+from recbias.claims.true_vs_false_positive_disagreement.listed import Listed, measured_metrics
 from recbias.claims.true_vs_false_positive_disagreement.metric_checks import (
-    Listed,
     check_skips,
     check_spreadsheet,
     check_systems,
-    measured_metrics,
     sessions,
     spreadsheet,
 )
