@@ -95,7 +95,8 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # Ratings are not missing at random.
 # : Users rate what they have seen, and they see what is popular. The test set repeats that pattern. A
 #   system that repeats it too is rewarded, even where popularity says nothing about taste
-#   {cite:p}`marlin2009,canamares2018`. This is the **popularity bias**.
+#   {cite:p}`marlin2009,canamares2018`. This is the **popularity bias**
+#   ({doc}`chapter 3 <03_popularity_bias>`).
 #
 # To these come the choices, and each moves the score.
 #
@@ -104,7 +105,8 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 #   order of systems round {cite:p}`krichene2020`.
 # * What is counted? Count known mistakes instead of hits, the items in the list that the user dislikes.
 #   On Yahoo! R3, ratings of songs, the best of sixteen systems by precision comes out second worst by
-#   that count {cite:p}`MCCRS20`.
+#   that count {cite:p}`MCCRS20`. Which of the two to trust is asked in
+#   {doc}`its own chapter <05_true_false_positives>`.
 # * How is it averaged? Take two good systems, nearest neighbours and matrix factorisation, and change the
 #   share of training data, the gain of a rating or the weight of a user. Either one can win, and both
 #   results can be statistically significant {cite:p}`CCM20`.
@@ -134,9 +136,9 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # |---|---|---|
 # | {doc}`Design alternatives <01_design_alternatives>` | {cite:t}`BCC17`, Sections 2 and 3 | written |
 # | {doc}`Sparsity bias <02_sparsity_bias>` | {cite:t}`BCC17`, Section 4 | written |
-# | Popularity bias | {cite:t}`BCC17`, Section 5 | planned |
+# | {doc}`Popularity bias <03_popularity_bias>` | {cite:t}`BCC17`, Section 5 | written |
 # | Overcoming popularity bias | {cite:t}`BCC17`, Sections 6 and 7 | planned |
-# | True and false positives | {cite:t}`MCCRS20`, {cite:t}`TOIS21` | planned |
+# | {doc}`True and false positives <05_true_false_positives>` | {cite:t}`MCCRS20`, {cite:t}`TOIS21` | written |
 # | Concentration metrics | {cite:t}`ATM15` | planned |
 # | Offline option taxonomy | {cite:t}`CCM20` | planned |
 #

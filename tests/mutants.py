@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from planted import Row, fault, grid_of, measured, rows, topic_of, verdict_of
+from planted_grids import CUTOFF
 from recbias.claims import claims
 from recbias.claims.design_alternatives import FIGURE_2
 from recbias.claims.evidence import axis_terms
@@ -17,6 +18,7 @@ from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
 from recbias.claims.topics import find_judged
+from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
 from recbias.recommenders import line_up
 
@@ -97,7 +99,7 @@ def _changes(raw: Raw, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
     record = Record.from_dict(raw)
     yield from _moved_ends(raw)
     yield from _other_terms(raw, record, topic_of(criterion.claim))
-    yield from _other_systems(raw, record)
+    yield from _other_systems(raw, record, topic_of(criterion.claim))
     yield from _other_options(raw, record)
     yield from _other_names(raw, record, criterion)
 
@@ -147,8 +149,9 @@ def _neighbours(term: Term, topic: str) -> Iterator[Term]:
         yield dataclasses.replace(term, edition=None)
 
 
-def _other_systems(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
-    names = [system.name for system in line_up("bcc17")]
+def _other_systems(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, Raw]]:
+    planted = grid_of(topic, "systems").systems if measured(topic, "systems") else line_up("bcc17")
+    names = [system.name for system in planted]
     if record.systems == ("all",):
         for name in names:
             yield f"without {name}", {**raw, "but": [name]}
@@ -236,14 +239,28 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         return "what decides nothing is shown whatever its region"
     if old.measure == "tau":
         # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
-        pairs = len(old.systems) * (len(old.systems) - 1) // 2
+        n_systems = _n_systems(old, claim)
+        pairs = n_systems * (n_systems - 1) // 2
         values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
+    elif old.name == "tau_p":
+        n_systems = _n_systems(old, claim)
+        pairs = n_systems * (n_systems - 1) // 2
+        taus = [number / pairs for number in range(pairs % 2, pairs + 1, 2)]
+        values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
     else:
         return ""
     same = all(_sides(old.region, value) == _sides(new.region, value) for value in values)
     return "no value that it can take lies between the two ends" if same else ""
+
+
+def _n_systems(record: Record, claim: str) -> int:
+    """Count the systems that a record goes over; ``all`` are those of its first quantity's grid."""
+    known = [system.name for system in grid_of(topic_of(claim), record.of[0].table).systems]
+    patterns = ["*" if name == "all" else name for name in record.systems]
+    found = {name for each in patterns for name in fnmatch.filter(known, each)}
+    return len(found - set(record.but))
 
 
 def _sides(region: Region, value: float) -> str:
@@ -257,8 +274,16 @@ def _unmended(old: Record, new: Record, claim: str) -> str:
     return "" if mended else "the claim has no corrected form, from which a record could be missing"
 
 
-_SYMMETRIC = ("range_beyond_rho", "of_table", "off_printed", "share_of_pairs", "lemma_violations")
-"""Functions that take the extreme of their terms, or the sum."""
+_SYMMETRIC = (
+    "range_beyond_rho",
+    "of_table",
+    "off_printed",
+    "on_worlds",
+    "share_of_pairs",
+    "lemma_violations",
+    "tau_p",
+)
+"""Functions that take the extreme of their terms, or the sum, or the same of either order."""
 
 
 def _either_order(old: Record, new: Record, claim: str) -> str:
@@ -271,6 +296,18 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
     if old.measure == "change" and not old.per:
         return "the sign of a gap cancels in its share of another"
     return ""
+
+
+def _same_metric(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "of") or len(old.of) != len(new.of):
+        return ""
+    written_out = tuple(
+        dataclasses.replace(one, metric=other.metric)
+        if "|" in one.metric and one.metric.replace("@n", f"@{CUTOFF}") == other.metric
+        else one
+        for one, other in zip(old.of, new.of, strict=True)
+    )
+    return "the one metric under the label that it names" if written_out == new.of else ""
 
 
 def _no_interval(old: Record, new: Record, claim: str) -> str:
@@ -320,7 +357,15 @@ def _same_course(old: Record, new: Record, claim: str) -> str:
     return "a course is the same, whichever of its places names it" if same else ""
 
 
-RULES = (_nothing_between, _unmended, _either_order, _no_interval, _claim_says_so, _same_course)
+RULES = (
+    _nothing_between,
+    _unmended,
+    _either_order,
+    _same_metric,
+    _no_interval,
+    _claim_says_so,
+    _same_course,
+)
 
 
 # -- judging them --------------------------------------------------------------------------------

@@ -20,8 +20,8 @@ A change is one of these; several are separated by ``;``:
 * ``p[1R per run] of pLSA and Random = 0.002``: of a paired test;
 * ``value[0.5, AR, Popularity] in worlds = 0.3``: a column of what was made, by its row's index;
 * ``statistic NAME = 3``: a number that follows from the data;
-* ``check NAME = 0.1``: what was found for a check of the claim, at first the first value with
-  which its part holds;
+* ``check NAME = 0.1``: what was found for a check of the claim, at first the first value of its
+  first verdict; a claim that needs other data than the world's names a ``data set`` last;
 * ``seeds of pLSA = 1``, ``data set = filmtrust``, ``feedback = implicit``.
 
 ``of all of SET`` changes each system of a set of the world, ``of each of SET`` one in turn: a row
@@ -182,7 +182,7 @@ class World:
             for pair in combinations(self.sets["five"], 2):
                 self._p[(*asked.split(" per "), frozenset(pair))] = float(p)
         self._checks = {
-            (claim, name): float(sides["holds"][0])
+            (claim, name): float(next(iter(sides.values()))[0])
             for claim, found in checks.items()
             for name, sides in found.items()
         }
@@ -463,11 +463,13 @@ def rows() -> tuple[Row, ...]:
         for row in _expanded(claim, part, changes, [v.strip() for v in verdicts.split(";")])
     ]
     found += [
-        Row(claim, f"check {name}", f"check {name} = {worst}", verdict)
+        Row(claim, f"check {name}", f"{where}check {name} = {worst}", verdict)
         for topic in PLANTED
         for claim, checks in _text(topic)["checks"].items()
         for name, sides in checks.items()
+        for where in [f"data set = {sides['data set']}; " if "data set" in sides else ""]
         for verdict, values in sides.items()
+        if verdict != "data set"
         for worst in values
     ]
     return tuple(found)

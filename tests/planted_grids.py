@@ -85,9 +85,17 @@ def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
     kept = {"tests": tests, "replicates": chapter.combined(metrics)}
     return {
         "systems": PlantedGrid(line_up("mccrs20"), protocols, metrics, kept),
-        # --- optimal rankings
+        "optimal": PlantedGrid(line_up("optimal"), protocols, metrics, kept),
         # --- observed values: over time
+        "mar": _at_random(),
     }
+
+
+def _at_random() -> PlantedGrid:
+    chapter = true_vs_false_positive_disagreement
+    protocols, tests = chapter.at_random(RELEVANT, truth="unbiased")
+    metrics = dict.fromkeys(protocols, (f"P@{CUTOFF}", f"antiP@{CUTOFF}"))
+    return PlantedGrid(line_up("mccrs20"), protocols, metrics, {"tests": tests})
 
 
 def _baselines(systems: Sequence[System], asked: Mapping[str, Any]) -> PlantedGrid:

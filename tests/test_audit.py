@@ -31,7 +31,7 @@ from recbias.makers import Table, maker, run_maker
 from recbias.results import load_result, results_dir
 from recbias.store import read_arrays, write_arrays, write_document
 from recbias.streams import stream
-from recbias.verification import check_manifest, listed_datasets, renew_manifest, verify
+from recbias.verification import LEFT_OUT, check_manifest, listed_datasets, renew_manifest, verify
 
 WORLD = "world(users=60,items=80,density=0.1,seed=4)"
 CHAPTER = "01_audit"
@@ -75,6 +75,11 @@ def makers() -> Iterator[None]:
         frame = pd.DataFrame({"size": sizes, "part": "head", "value": shares})
         noise = stream(1, "sweep").normal(size=(len(sizes), 40))
         return ("size", "part"), frame, frame["value"].to_numpy()[:, None] * (1 + 0.01 * noise)
+
+    @maker("audit/together", Table)
+    def together(dataset: Any, *, grid: dict[str, Any]) -> Any:
+        frame = pd.DataFrame({"n": ["systems"], "value": [float(len(grid["systems"]))]})
+        return ("n",), frame, None
 
     yield
     recbias.makers._MAKERS.clear()
@@ -183,6 +188,22 @@ def test_what_was_recorded_agrees_in_full_and_in_part(chapter: Chapter) -> None:
     # Two systems have a pair that is tested, and corrections are those of all pairs.
     grid = part.set_index("recorded").loc[f"{CHAPTER}/grid"]
     assert grid["values"].sum() == 2 * 4 * (6 + 1) + 3 * 6 + 18 * 2 + 2 * 5 + 2 * 3
+
+
+def test_a_table_about_all_systems_is_compared_with_all_of_them_only(
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
+    given = {"grid": GRID.to_dict()}
+    run_maker("audit/together", WORLD, parameters=given, record=f"{CHAPTER}/together")
+    for name in ("grid", "few", "checks", "sweep"):
+        chapter.remove(name)
+    chapter.list_again()
+    chapter.edit("together", column("frame", "value", 0, lambda _: 9.0), digested=True)
+    assert "together" in chapter.differing()
+    found = verify(WORLD, systems=2)
+    assert found["agrees"].all()
+    assert found[["about", "values"]].to_numpy().tolist() == [[LEFT_OUT, 0]]
 
 
 # -- manipulations -----------------------------------------------------------------------------

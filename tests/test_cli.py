@@ -253,8 +253,9 @@ def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
     row = {"recorded": "01_x/systems", "about": "", "values": 9, "difference": 1e-12,
            "of bound": 0.001, "agrees": True, "differing": ()}  # fmt: skip
     apart = {**row, "about": "ALS (why)", "values": 3}
+    left_out = {**row, "recorded": "01_x/all", "about": "not compared", "values": 0}
     checks = {**row, "recorded": "01_x/checks", "agrees": False, "differing": tuple("abcdefg")}
-    for rows, code in (([row, apart], 0), ([row, apart, checks], 1)):
+    for rows, code in (([row, apart, left_out], 0), ([row, apart, left_out, checks], 1)):
         found = pd.DataFrame(rows)
         monkeypatch.setattr("recbias.verification.verify", lambda *_, found=found, **__: found)
         result = call("verify", "--dataset", "synthetic")
@@ -264,7 +265,8 @@ def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
             f"synthetic: {title}, largest difference 1e-12 (0.001 of the bound): agrees"
             for title in ("01_x/systems: 9 values", "01_x/systems: ALS (why): 3 values")
         ]
-        ends = [line.endswith("DIFFERS a; b; c; d; e; and 2 more") for line in lines[2:]]
+        assert lines[2] == "synthetic: 01_x/all: not compared"
+        ends = [line.endswith("DIFFERS a; b; c; d; e; and 2 more") for line in lines[3:]]
         assert ends == [True] * code
 
 

@@ -8,10 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, load_dataset, netflix, yahoo
+from recbias.datasets import (
+    Dataset,
+    cm100k,
+    coat,
+    filmtrust,
+    kuairec,
+    lastfm,
+    load_dataset,
+    netflix,
+    yahoo,
+)
 from recbias.datasets.registry import dataset_info, find_files, state
 from recbias.errors import DataError, MissingData
 from recbias.ratings import Ratings
+from recbias.testset import TestSet, dataset_splits
 
 
 def write(path: Path, text: str) -> Path:
@@ -194,14 +205,43 @@ def test_netflix_names_a_bad_line(text: str, message: str, tmp_path: Path) -> No
 # ---------------------------------------------------------------------------- Yahoo! R3
 
 
-def test_yahoo_has_a_random_part_without_training_pairs(tmp_path: Path) -> None:
-    train = write(tmp_path / "train.txt", "1\t14\t5\n2\t15\t1\n")
-    test = write(tmp_path / "test.txt", "1\t14\t3\n1\t16\t2\n")
+def test_yahoo_keeps_all_that_was_drawn_and_all_that_was_chosen(tmp_path: Path) -> None:
+    train = write(tmp_path / "train.txt", "1\t14\t5\n2\t15\t1\n10\t2\t4\n")
+    test = write(tmp_path / "test.txt", "1\t14\t3\n1\t16\t2\n2\t15\t1\n")
     content = yahoo.read([train, test])
-    assert rows(content.ratings) == [("1", "14", 5), ("2", "15", 1)]
+    assert rows(content.ratings) == [("1", "14", 5), ("2", "15", 1), ("10", "2", 4)]
     assert content.unbiased is not None
-    assert rows(content.unbiased) == [("1", "16", 2)]
-    assert content.ratings.n_items == content.unbiased.n_items == 3
+    # Each part has what its own file says.
+    assert rows(content.unbiased) == [("1", "14", 3), ("1", "16", 2), ("2", "15", 1)]
+    assert content.ratings.n_items == content.unbiased.n_items == 4
+    assert content.ratings.n_users == content.unbiased.n_users == 3
+    assert "3 ratings, 2 of them of pairs that are in both files" in content.notes[0]
+
+
+def test_a_split_by_the_survey_trains_on_no_pair_of_its_test(tmp_path: Path) -> None:
+    """In the documented format, tab-separated, as for Coat: what is tested leaves training."""
+    lines = {(user, song): (user + song) % 5 + 1 for user in range(1, 9) for song in range(1, 7)}
+    chosen = {pair: value for pair, value in lines.items() if sum(pair) % 3}
+    drawn = {pair: 6 - value for pair, value in lines.items() if pair[1] % 2}
+    files = [
+        write(
+            tmp_path / f"ydata-ymusic-rating-study-v1_0-{name}.txt",
+            "".join(f"{user}\t{song}\t{value}\n" for (user, song), value in part.items()),
+        )
+        for name, part in (("train", chosen), ("test", drawn))
+    ]
+    content = yahoo.read(files)
+    assert content.unbiased is not None
+    info = dataset_info("yahoo-r3")
+    dataset = Dataset(content.ratings, info, str(tmp_path), unbiased=content.unbiased)
+    folds = dataset_splits(dataset, "k-fold 4", seed=1, judgments=TestSet("unbiased"))
+    tested = set()
+    for fold in folds:
+        pairs = {row[:2]: row[2] for row in rows(fold.test)}
+        assert not set(pairs) & {row[:2] for row in rows(fold.train)}
+        assert all(drawn[int(user), int(song)] == value for (user, song), value in pairs.items())
+        tested |= set(pairs)
+    assert len(tested) == len(drawn)
 
 
 def test_yahoo_names_file_and_line(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from recbias.errors import ConfigError, ContractError
 from recbias.metrics import measure, parse_metric
 from recbias.testing import judged_scores, naive_list
 
-GAIN_NAMES = ("binary", "linear", "exp", "ranksys")
+GAIN_NAMES = ("binary", "linear", "exp", "ranksys", "steps")
 
 
 def values(table, *names, min_rating=4, condensed=False, rating_max=5):
@@ -47,27 +47,42 @@ def test_ndcg_of_the_worked_list():
 
 def test_ndcg_of_the_authors_spreadsheet():
     """Section 7.3: list ? 5 1 ? 2 4 3 ? 4 1; in test 5, 4, 3, 2, 1 occur 4, 4, 5, 3, 4 times."""
-    shown = {1: 5, 2: 1, 4: 2, 5: 4, 6: 3, 8: 4, 9: 1}
-    elsewhere = [5, 5, 5, 4, 4, 3, 3, 3, 3, 2, 2, 1, 1]
-    judged = shown | dict(enumerate(elsewhere, start=100))
-    assert values(user_table((range(10), judged)), "nDCG@10") == [
-        pytest.approx([0.325832], abs=1e-6)
+    table = user_table((range(10), SPREADSHEET))
+    assert values(table, "nDCG@10", "antinDCG@10", "nDCG(steps)@10", "nDCL@10") == [
+        pytest.approx([0.325832, 0.332174, 0.294563, 0.323390], abs=1e-6)
     ]
-    liking = {item: max(0, rating - 3) for item, rating in judged.items()}
+    liking = {item: max(0, rating - 3) for item, rating in SPREADSHEET.items()}
     graded = values(user_table((range(10), liking)), "nDCG(linear)@10", min_rating=1)
     assert graded == [pytest.approx([0.294563], abs=1e-6)]
 
 
-def test_reciprocal_rank_of_the_toy_lists():
-    """Section 7.3: first positives at 2, 5, 1, 4: mean .4875."""
-    table = user_table(*[(range(6), {first - 1: 5}) for first in (2, 5, 1, 4)])
-    assert np.mean(values(table, "RR")) == pytest.approx(0.4875, abs=1e-15)
+SPREADSHEET = {1: 5, 2: 1, 4: 2, 5: 4, 6: 3, 8: 4, 9: 1} | dict(
+    enumerate([5, 5, 5, 4, 4, 3, 3, 3, 3, 2, 2, 1, 1], start=100)
+)
+
+
+def test_reciprocal_ranks_of_the_toy_lists():
+    """Section 7.3: first positives at 2, 5, 1, 4, first negatives at 3, 1, 5, 2."""
+    ranks = [(2, 3), (5, 1), (1, 5), (4, 2)]
+    table = user_table(*[(range(6), {good - 1: 5, bad - 1: 1}) for good, bad in ranks])
+    found = np.mean(values(table, "RR", "antiRR"), axis=0)
+    assert found == pytest.approx([0.4875, 0.5083333333333333], abs=1e-15)
 
 
 def test_true_and_false_positives_share_the_list():
     """Section 7.1: top 4 = +,-,?,?; two positives and four negatives in test."""
     table = user_table((range(4), {0: 5, 1: 1, 10: 5, 11: 1, 12: 1, 13: 1}))
-    assert values(table, "P@4", "antiP@4", "R@4") == [[0.25, 0.25, 0.5]]
+    names = ("P@4", "antiP@4", "R@4", "fallout@4", "judged@4", "P@4|judged", "antiP@4|judged")
+    assert values(table, *names) == [[0.25, 0.25, 0.5, 0.25, 0.5, 0.5, 0.5]]
+
+
+def test_both_ways_to_condense():
+    """Section 7.2: of a condensed list of two, one is liked; by n it is .2, by tp + fp .5."""
+    table = user_table(([7, 1, 8, 2], {1: 5, 2: 1, 9: 5}))
+    names = ("P@5", "antiP@5", "P@5|judged", "antiP@5|judged", "judged@5")
+    assert values(table, *names, condensed=True) == [[0.2, 0.2, 0.5, 0.5, 0.4]]
+    # Of a full list it is the same items, wherever they stand among the first five.
+    assert values(table, *names) == [[0.2, 0.2, 0.5, 0.5, 0.4]]
 
 
 def test_runs_of_the_toy():
@@ -108,6 +123,28 @@ def test_what_is_undefined_is_nan():
     assert third == [0, 0, 0, 0, 0, 0]
 
 
+def test_what_is_undefined_without_disliked_or_judged_items():
+    """Only fallout has a value for a user who disliked nothing: the rule of the authors' code."""
+    table = user_table(([1, 2], {2: 4}), ([1], {}), ([], {4: 1}), ([3, 4, 5], {5: 1}))
+    names = ("fallout@2", "judged@2", "antiP@2", "antiR@2", "antiRR@2", "antiAP@2", "antinDCG@2")
+    nan = math.nan
+    expected = [[0, 0.5, 0, *[nan] * 4], [0, 0, 0, *[nan] * 4], [0] * 7, [0] * 7]
+    np.testing.assert_array_equal(values(table, *names), expected)
+    found = values(table, "nDCL@2", "P@2|judged", "antiP@2|judged")
+    np.testing.assert_array_equal(
+        found, [[nan, 1, 0], [nan, nan, nan], [0, nan, nan], [0, nan, nan]]
+    )
+
+
+def test_nothing_is_nearer_to_disliked_than_the_threshold():
+    """Losses count from the threshold: half a star below is half of what a star below is."""
+    table = user_table(([1, 2], {1: 3.5, 2: 3, 3: 4}))
+    discount = 1 / math.log2(3)
+    assert values(table, "nDCL@2", "nDCL@1") == [
+        pytest.approx([(0.5 + discount) / (1 + 0.5 * discount), 0.5])
+    ]
+
+
 def test_graded_ndcg_is_defined_where_any_test_item_has_a_gain():
     table = user_table(([1, 2], {2: 3}), ([1], {1: 1}))
     graded, without_gain = values(table, "nDCG(exp)")
@@ -143,6 +180,52 @@ def test_relevant_non_relevant_and_unrated_fill_the_list(table, min_rating, cond
         )
         rated = np.bincount(table.user[(rank > 0) & (rank <= cutoff)], minlength=table.n_users)
         np.testing.assert_allclose(good + bad + (cutoff - rated) / cutoff, 1, rtol=0, atol=1e-15)
+        names = (f"judged@{cutoff}", f"P@{cutoff}|judged", f"antiP@{cutoff}|judged")
+        known, of_good, of_bad = np.transpose(
+            values(table, *names, min_rating=min_rating, condensed=condensed)
+        )
+        np.testing.assert_array_equal(known, rated / cutoff)
+        np.testing.assert_array_equal(np.isnan(of_good), rated == 0)
+        some = rated > 0
+        np.testing.assert_allclose((of_good + of_bad)[some], 1, rtol=0, atol=1e-15)
+        np.testing.assert_allclose((of_good * known)[some], good[some], rtol=0, atol=1e-15)
+
+
+@given(cases, thresholds, st.booleans())
+def test_an_anti_metric_is_the_metric_on_flipped_ratings(table, min_rating, condensed):
+    """Half stars below the threshold go above one between two ratings, and the others below it."""
+    flipped = dataclasses.replace(table, value=10 - table.value)
+    for name in ("P@3", "R@2", "nDCG", "nDCG@4", "AP", "AP@2", "RR", "RR@5", "P@3|judged"):
+        np.testing.assert_array_equal(
+            values(table, f"anti{name}", min_rating=min_rating, condensed=condensed),
+            values(flipped, name, min_rating=10.25 - min_rating, condensed=condensed),
+        )
+
+
+@given(cases, thresholds)
+def test_fallout_is_antirecall_with_a_value_for_all(table, min_rating):
+    found = np.array(values(table, "fallout@3", "antiR@3", min_rating=min_rating)).reshape(-1, 2)
+    np.testing.assert_array_equal(found[:, 0], np.nan_to_num(found[:, 1]))
+    disliked = np.bincount(table.user[table.value < min_rating], minlength=table.n_users)
+    np.testing.assert_array_equal(np.isnan(found[:, 1]), disliked == 0)
+
+
+@given(cases, st.sampled_from([0.5, 2.0]))
+def test_the_unit_of_losses_cancels(table, factor):
+    scaled = dataclasses.replace(table, value=table.value * factor)
+    for name in ("nDCL", "nDCL@2"):
+        np.testing.assert_allclose(
+            values(table, name), values(scaled, name, min_rating=4 * factor), rtol=1e-14
+        )
+
+
+@given(cases)
+def test_losses_of_one_size_are_those_of_flipped_relevance(table):
+    """Binary: nDCL is antinDCG, whatever the size."""
+    binary = dataclasses.replace(table, value=np.where(table.value >= 4, 5.0, 1.5))
+    np.testing.assert_allclose(
+        values(binary, "nDCL@3", "nDCL"), values(binary, "antinDCG@3", "antinDCG"), rtol=1e-14
+    )
 
 
 @given(cases, thresholds)
@@ -155,7 +238,11 @@ def test_recall_and_full_metrics_grow_with_the_cutoff(table, min_rating):
 
 @given(cases, thresholds)
 def test_every_value_is_a_share(table, min_rating):
-    names = ("P@3", "R@3", "RR", "AP", "nDCG@3", "nDCG(exp)@3", "nDCG(ranksys)", "antiP@3")
+    names = (
+        *("P@3", "R@3", "RR", "AP", "nDCG@3", "nDCG(exp)@3", "nDCG(ranksys)", "nDCG(steps)@2"),
+        *("antiP@3", "antiR@3", "antiRR", "antiAP", "antinDCG@3", "fallout@2", "nDCL@3", "nDCL"),
+        *("judged@3", "P@3|judged", "antiP@3|judged"),
+    )
     found = np.array(values(table, *names, min_rating=min_rating))
     found = found[~np.isnan(found)]
     assert ((found >= 0) & (found <= 1 + 1e-15)).all()
@@ -184,7 +271,9 @@ def test_the_best_false_positive_value_is_the_least_possible():
 
 @given(cases)
 def test_only_the_side_of_the_threshold_matters_to_binary_metrics(table):
-    names = [*(f"{name}@3" for name in ("P", "R", "nDCG", "AP", "RR", "antiP")), "AP", "RR", "nDCG"]
+    every = ("P", "R", "nDCG", "AP", "RR", "antiP", "antiR", "antinDCG", "antiAP", "antiRR")
+    names = [*(f"{name}@3" for name in (*every, "fallout", "judged")), "AP", "RR", "nDCG"]
+    names += ["P@3|judged", "antiP@3|judged"]
     recoded = dataclasses.replace(table, value=np.where(table.value >= 4, 10.0, -3.0))
     np.testing.assert_array_equal(values(table, *names), values(recoded, *names))
 
@@ -203,6 +292,7 @@ def test_linear_gains_may_be_scaled(table, factor):
 def test_a_metric_does_not_depend_on_its_neighbours(table):
     """Neither the other metrics, nor their order, nor the other users change a bit."""
     names = ["nDCG(exp)@2", "P@3", "AP", "antiP@1", "nDCG@7", "RR@2", "R@5", "nDCG(exp)@7"]
+    names += ["nDCL@2", "antinDCG@3", "judged@2", "P@2|judged", "fallout@4", "antiP@9|judged"]
     together = values(table, *names)
     backwards = values(table, *reversed(names))
     np.testing.assert_array_equal(together, [row[::-1] for row in backwards])
@@ -248,8 +338,9 @@ def test_random_runs_hit_in_n_of_the_ranks():
 
 
 def test_runs_know_nothing_of_judged_non_relevant_items():
-    with pytest.raises(ConfigError, match="1R table holds no rank but that of the relevant item"):
-        values(run_table(1, (0, 1, 5)), "P@1", "antiP@1")
+    for name in ("antiP@1", "antiRR", "fallout@1", "nDCL@1", "judged@1", "P@1|judged"):
+        with pytest.raises(ConfigError, match="1R table holds no rank but that of the relevant"):
+            values(run_table(1, (0, 1, 5)), "P@1", name)
 
 
 def test_runs_of_a_lower_threshold_are_refused():

@@ -31,13 +31,29 @@ NAIVE_GAINS = {
     "ranksys": lambda rating, threshold: (
         2 ** (rating - threshold + 1) - 1 if rating >= threshold else 0.0
     ),
+    "steps": lambda rating, threshold: rating - threshold + 1 if rating >= threshold else 0.0,
 }
 CUT = (1, 2, 3, 5, 20)
 METRICS = [
-    *(Metric(name, cutoff) for name in ("P", "R", "antiP") for cutoff in CUT),
-    *(Metric(name, cutoff) for name in ("AP", "RR") for cutoff in (*CUT, None)),
+    *(
+        Metric(name, cutoff)
+        for name in ("P", "R", "antiP", "antiR", "fallout", "judged")
+        for cutoff in CUT
+    ),
+    *(
+        Metric(name, cutoff)
+        for name in ("AP", "RR", "antiAP", "antiRR", "antinDCG", "nDCL")
+        for cutoff in (*CUT, None)
+    ),
+    *(Metric(name, cutoff, judged=True) for name in ("P", "antiP") for cutoff in CUT),
     *(Metric("nDCG", cutoff, GainMap(gain)) for gain in NAIVE_GAINS for cutoff in (*CUT, None)),
 ]
+
+
+def naive_gain(metric, min_rating):
+    if metric.name != "nDCG":
+        return None
+    return lambda rating: NAIVE_GAINS[metric.gain.name](rating, min_rating)
 
 
 @settings(max_examples=500)
@@ -62,12 +78,10 @@ def test_naive_code_agrees(users, min_rating, condensed):
                 naive_measure(
                     shown,
                     judged,
-                    metric.name,
+                    metric.name + "|judged" * bool(metric.given),
                     cutoff=metric.cutoff,
                     min_rating=min_rating,
-                    gain=lambda rating, metric=metric: NAIVE_GAINS[metric.gain.name](
-                        rating, min_rating
-                    ),
+                    gain=naive_gain(metric, min_rating),
                 )
             )
             for metric in METRICS
@@ -96,12 +110,20 @@ def lists():
     return users
 
 
-def for_library(lists):
-    """Judgements, with the stars of relevant items as their grade, and runs of ranks as scores."""
+def stars(rating):
+    """The grade of a relevant item: its stars."""
+    return rating if rating >= MIN_RATING else 0
+
+
+def steps_below(rating):
+    """The grade of what is disliked: its distance from the threshold."""
+    return max(MIN_RATING - rating, 0)
+
+
+def for_library(lists, grade=stars):
+    """Judgements with their grade, and runs of ranks as scores."""
     judgements = {
-        f"u{user:04}": {
-            f"i{item:04}": rating if rating >= MIN_RATING else 0 for item, rating in judged.items()
-        }
+        f"u{user:04}": {f"i{item:04}": grade(rating) for item, rating in judged.items()}
         for user, (_, judged) in enumerate(lists)
     }
     run = {
@@ -113,16 +135,17 @@ def for_library(lists):
     return judgements, run
 
 
-def assert_same(lists, names, theirs):
-    """Compare per user; what is undefined here is 0 there."""
+def assert_same(lists, names, theirs, grade=stars):
+    """Compare per user; what is undefined here, without an item of a grade, is 0 there."""
     ours = measure(
         user_table(*lists), [parse_metric(name) for name in names], min_rating=MIN_RATING
     )
     undefined = np.isnan(ours)
-    without_relevant = [all(r < MIN_RATING for r in judged.values()) for _, judged in lists]
-    assert 0 < np.sum(without_relevant) < len(lists)
+    without = [not any(grade(rating) for rating in judged.values()) for _, judged in lists]
+    assert 0 < np.sum(without) < len(lists)
     for name, missing in zip(names, undefined, strict=True):
-        assert missing.tolist() == ([False] * len(lists) if name[0] == "P" else without_relevant)
+        always = name.startswith(("P", "antiP", "fallout", "judged"))
+        assert missing.tolist() == ([False] * len(lists) if always else without)
     np.testing.assert_allclose(np.where(undefined, 0, ours), theirs, rtol=0, atol=1e-12)
 
 
@@ -162,6 +185,42 @@ def test_pytrec_eval_agrees_with_binary_gains(lists):
     assert_same(lists, ["nDCG@5", "nDCG@10", "nDCG"], theirs)
 
 
+def test_pytrec_eval_agrees_on_what_is_disliked(lists):
+    """Its judgements are flipped: the grade of an item is its distance below the threshold."""
+    import pytrec_eval
+
+    theirs_of = {
+        **{f"antiP@{n}": f"P_{n}" for n in CUTOFFS},
+        **{f"antiR@{n}": f"recall_{n}" for n in CUTOFFS},
+        **{f"fallout@{n}": f"recall_{n}" for n in CUTOFFS},
+        **{f"nDCL@{n}": f"ndcg_cut_{n}" for n in CUTOFFS},
+        **{f"antiAP@{n}": f"map_cut_{n}" for n in CUTOFFS},
+        "antiAP": "map",
+        "antiRR": "recip_rank",
+        "nDCL": "ndcg",
+    }
+    measures = {"P", "recall", "ndcg_cut", "map_cut"}
+    requested = {f"{m}.{','.join(map(str, CUTOFFS))}" for m in measures}
+    judgements, run = for_library(lists, steps_below)
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        judgements, requested | {"map", "recip_rank", "ndcg"}
+    )
+    per_user = evaluator.evaluate(run)
+    theirs = [[per_user[user][name] for user in sorted(run)] for name in theirs_of.values()]
+    assert_same(lists, list(theirs_of), theirs, steps_below)
+
+    binary = {u: {i: min(grade, 1) for i, grade in of.items()} for u, of in judgements.items()}
+    per_user = pytrec_eval.RelevanceEvaluator(binary, {"ndcg_cut.5"}).evaluate(run)
+    theirs = [[per_user[user]["ndcg_cut_5"] for user in sorted(run)]]
+    assert_same(lists, ["antinDCG@5"], theirs, steps_below)
+
+    every = {u: dict.fromkeys(of, 1) for u, of in judgements.items()}
+    per_user = pytrec_eval.RelevanceEvaluator(every, {"P.10"}).evaluate(run)
+    ours = measure(user_table(*lists), [parse_metric("judged@10")], min_rating=MIN_RATING)
+    theirs = [[per_user[user]["P_10"] for user in sorted(run)]]
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+
+
 RANX = """
 import json, sys
 import ranx
@@ -171,22 +230,24 @@ json.dump([scores[name].tolist() for name in names], sys.stdout)
 """
 
 
-def test_ranx_agrees(lists):
+@pytest.mark.parametrize(
+    ("grade", "ours"),
+    [
+        (stars, ("P", "R", "AP", "RR", "nDCG(linear)")),
+        (steps_below, ("antiP", "antiR", "antiAP", "antiRR", "nDCL")),
+    ],
+)
+def test_ranx_agrees(lists, grade, ours):
     """In a process of its own without compilation, which takes ranx a minute for these metrics."""
-    theirs_of = {
-        f"{ours}@{n}": f"{theirs}@{n}"
-        for n in CUTOFFS
-        for ours, theirs in [
-            ("P", "precision"), ("R", "recall"), ("AP", "map"), ("RR", "mrr"),
-            ("nDCG(linear)", "ndcg"),
-        ]
-    } | {"AP": "map", "RR": "mrr", "nDCG(linear)": "ndcg"}  # fmt: skip
+    named = dict(zip(ours, ("precision", "recall", "map", "mrr", "ndcg"), strict=True))
+    theirs_of = {f"{name}@{n}": f"{theirs}@{n}" for n in CUTOFFS for name, theirs in named.items()}
+    theirs_of |= {name: named[name] for name in ours[2:]}  # the others need a cutoff
     answer = subprocess.run(
         [sys.executable, "-c", RANX],
-        input=json.dumps([*for_library(lists), list(theirs_of.values())]),
+        input=json.dumps([*for_library(lists, grade), list(theirs_of.values())]),
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert_same(lists, list(theirs_of), json.loads(answer.stdout))
+    assert_same(lists, list(theirs_of), json.loads(answer.stdout), grade)

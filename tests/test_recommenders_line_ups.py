@@ -143,7 +143,7 @@ def test_the_threshold_is_written_wherever_there_is_one(name):
         expected = {key: moved.get(key, value) for key, value in usual.parameters.items()}
         assert dict(other.parameters) == expected
     recoded = {s.name for s in line_up(name) if s not in line_up(name, min_rating=2.5)}
-    assert bool(recoded) == (name in ("mccrs20", "ccm20", "modern"))
+    assert bool(recoded) == (name in ("mccrs20", "ccm20", "modern", "optimal"))
 
 
 @pytest.mark.parametrize("min_rating", [-1.0, float("nan")])
@@ -177,6 +177,17 @@ def test_the_line_up_of_sigir_2020():
     }
     for name, parameters in main.items():
         assert parameters.items() <= systems[name].parameters.items()
+
+
+def test_the_optima_stand_beside_the_rankings_for_everybody_that_the_paper_ran():
+    systems = line_up("optimal", min_rating=3)
+    assert systems[:3] == line_up("mccrs20", min_rating=3)[:3]
+    assert [(system.name, system.algorithm) for system in systems[3:]] == [
+        ("Optimal precision", "OptimalPrecision"),
+        ("Optimal anti-precision", "OptimalAntiPrecision"),
+    ]
+    assert all(system.parameters["min_rating"] == 3 for system in systems[3:])
+    assert not any(system.random_training for system in systems[1:])
 
 
 def test_what_was_run_instead_of_the_cited_model_is_in_a_line_up():

@@ -23,7 +23,9 @@ def sides(draw):
     sample = draw(st.one_of(st.none(), st.integers(1, 99))) if part == "truth" else None
     ends = sorted(draw(st.lists(st.integers(1, 12), min_size=3, max_size=3)))
     items = draw(st.sampled_from(["", "{}-{}/{}".format(*ends)]))
-    return TestSet(part, draw(st.integers(0, 99)), draw(st.integers(0, 99)), sample, items)
+    own = part == "unbiased" or sample is not None
+    train = draw(st.sampled_from(["", "same"])) if own else ""
+    return TestSet(part, draw(st.integers(0, 99)), draw(st.integers(0, 99)), sample, items, train)
 
 
 @given(sides())
@@ -51,6 +53,11 @@ def test_the_part_may_be_left_out():
         ("observed items=", "expected groups by popularity"),
         ("observed items=0-3/10", "items=0-3/10: expected"),
         ("observed items=4-11/10", "items=4-11/10: expected"),
+        ("unbiased train=all", "unknown training ratings 'all'"),
+        ("unbiased train=", "unknown training ratings 'none'"),
+        ("unbiased train=same train=same", "cannot read test side"),
+        ("train=same", "train=same of 'observed': expected 'unbiased'"),
+        ("truth train=same", "train=same of 'truth': expected 'unbiased'"),
     ],
 )
 def test_a_wrong_test_side_is_refused(text, message):
@@ -96,6 +103,34 @@ def test_unbiased_judgments_are_tested_and_their_pairs_leave_training(split):
     for fold, test in zip(folds, tested, strict=True):
         assert pairs(fold.train) == pairs(dataset.ratings) - test
         assert set(fold.test_items.tolist()) == {item for _, item in test}
+
+
+def test_a_part_may_be_trained_on_alone():
+    dataset = two_parts()
+    same, other = (
+        dataset_splits(dataset, "k-fold 4", seed=1, judgments=TestSet.parse(text))
+        for text in ("unbiased train=same", "unbiased")
+    )
+    assert TestSet("unbiased", train="same").trains_on != TestSet("unbiased").trains_on
+    for fold in same:
+        assert not pairs(fold.train) & pairs(fold.test)
+        assert pairs(fold.train) | pairs(fold.test) == pairs(dataset.unbiased)
+    assert sum(len(fold.test) for fold in same) == len(dataset.unbiased)
+    # The twin: what is trained on otherwise is what users chose to rate.
+    assert not any(pairs(fold.train) <= pairs(dataset.unbiased) for fold in other)
+
+
+def test_a_sample_of_the_truth_may_be_trained_on_alone():
+    dataset = load_dataset("world(users=40,items=60,seed=2)")
+    asked = TestSet("truth", sample=15, train="same")
+    folds = dataset_splits(dataset, "k-fold 3", seed=4, judgments=asked)
+    stars = dataset.truth.true_rating(np.arange(40))
+    for fold in folds:
+        for side in (fold.train, fold.test):
+            assert (side.value == stars[side.user, side.item]).all()
+        drawn = fold.train.user_counts() + fold.test.user_counts()
+        assert (drawn == 15).all()
+        assert not pairs(fold.train) <= pairs(dataset.ratings)
 
 
 def test_a_test_without_the_pairs_that_were_chosen_would_not_be_random():

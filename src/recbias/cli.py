@@ -1,4 +1,4 @@
-"""The command line: ``recbias data``, ``run``, ``book``, ``claims`` and ``verify``."""
+"""The command line: ``recbias data``, ``run``, ``book``, ``claims``, ``trust`` and ``verify``."""
 
 from __future__ import annotations
 
@@ -441,6 +441,55 @@ def claims(dataset: str, as_json: bool, as_csv: bool, explain: str | None, renew
 
 
 @main.command()
+@click.argument("name", metavar="DATASET|TABLE")
+@_table_options
+@click.option(
+    "--min-rating", type=float, help="Smallest liked rating; else one step below the scale's top."
+)
+@click.option(
+    "--spread", type=float, help="By which factor items differ in selection, at most; 1.5 if none."
+)
+@click.option(
+    "--strength", type=float, help="How many times likelier likes are rated, at most; 3 if none."
+)
+@click.option("--worlds", "n_worlds", type=click.IntRange(20), default=100, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of all worlds.")
+@_data_dir
+def trust(
+    name: str,
+    min_rating: float | None,
+    spread: float | None,
+    strength: float | None,
+    n_worlds: int,
+    seed: int,
+    workers: int,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Say which metric to trust on a data set or table: P@10, antiP@10, either, or none.
+
+    Worlds that these ratings may come from are made, and in each, whose truth is known, systems are
+    ordered by both metrics and by the truth. A world costs seconds; it is kept with the cells.
+    """
+    from recbias.claims.systems import relevance_threshold  # pulls in every recommender
+    from recbias.trust import SPREAD, STRENGTH, which_metric
+
+    dataset = _load(name, options)
+    answer = which_metric(
+        dataset.ratings,
+        relevance_threshold(dataset) if min_rating is None else min_rating,
+        spread=SPREAD if spread is None else spread,
+        strength=STRENGTH if strength is None else strength,
+        n_worlds=n_worlds,
+        seed=seed,
+        workers=workers,
+    )
+    click.echo(json.dumps(answer.to_dict(), indent=1) if as_json else answer)
+
+
+@main.command()
 @click.option("--dataset", "names", multiple=True, help="Verify this one; else all recorded ones.")
 @click.option(
     "--systems",
@@ -499,7 +548,7 @@ def _verified(row: Mapping[Hashable, Any]) -> str:
     more = f"; and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
     outcome = f"DIFFERS {'; '.join(differing[:_SHOWN])}{more}" if differing else "agrees"
     if not row["values"]:
-        return f"{title}: {outcome}"
+        return f"{title}: {outcome}" if differing else title
     return (
         f"{title}: {row['values']} values, largest difference {row['difference']:.2g} "
         f"({row['of bound']:.2g} of the bound): {outcome}"

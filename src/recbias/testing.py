@@ -302,14 +302,16 @@ def naive_measure(
         The list, best first, of distinct items. For the condensed list pass those that are judged.
     judged : mapping of item to rating
         All test ratings of the user, also of items that are not in the list.
-    metric_name : {"P", "R", "nDCG", "AP", "RR", "antiP"}
-        Which metric.
+    metric_name
+        ``"P"``, ``"R"``, ``"nDCG"``, ``"AP"`` or ``"RR"``; one of these behind ``"anti"``;
+        ``"fallout"``, ``"nDCL"``, ``"judged"``, ``"P|judged"`` or ``"antiP|judged"``.
     cutoff : int or None
-        Places that count; None = all (not for P and antiP, which divide by it).
+        Places that count; None = all (not for P, antiP and judged, which divide by it).
     min_rating : float
         The smallest relevant rating.
     gain : callable of rating to gain, optional
-        For nDCG; 1 for relevant and 0 for other ratings by default.
+        For nDCG; 1 for relevant and 0 for other ratings by default. Of nDCL it is the loss, by
+        default the distance below the threshold.
 
     Returns
     -------
@@ -326,17 +328,32 @@ def naive_measure(
     """
     top = list(items) if cutoff is None else list(items)[:cutoff]
     liked = {item for item, rating in judged.items() if rating >= min_rating}
-    if metric_name == "nDCG":
+    if metric_name.endswith("|judged"):
+        known = [item for item in top if item in judged]
+        good = [item for item in known if (item in liked) == (metric_name == "P|judged")]
+        return Fraction(len(good), len(known)) if known else math.nan
+    if metric_name == "judged" and cutoff is not None:
+        return Fraction(len([item for item in top if item in judged]), cutoff)
+    if metric_name == "fallout":
+        bad = set(judged) - liked
+        return Fraction(len(bad.intersection(top)), len(bad)) if bad else Fraction(0)
+    if metric_name == "nDCL":
+        gain = gain or (lambda rating: max(min_rating - rating, 0.0))
+    elif metric_name.startswith("anti"):
+        # The metric of somebody who likes what this user is known not to like.
+        turned = {item: float(item not in liked) for item in judged}
+        metric_name = metric_name.removeprefix("anti")
+        return naive_measure(items, turned, metric_name, cutoff=cutoff, min_rating=1)
+    if metric_name in ("nDCG", "nDCL"):
         worth = gain or (lambda rating: float(rating >= min_rating))
         found = [worth(judged[item]) if item in judged else 0.0 for item in top]
         best = sorted((worth(rating) for rating in judged.values()), reverse=True)
         ideal = _naive_dcg(best if cutoff is None else best[:cutoff])
         return _naive_dcg(found) / ideal if ideal else math.nan
-    if metric_name in ("P", "antiP"):
+    if metric_name in ("P", "judged"):
         if cutoff is None:
             raise ValueError(f"{metric_name} divides by its cutoff: give one")
-        counted = liked if metric_name == "P" else set(judged) - liked
-        return Fraction(len(counted.intersection(top)), cutoff)
+        return Fraction(len(liked.intersection(top)), cutoff)
     if not liked:
         return math.nan
     if metric_name == "R":

@@ -12,6 +12,9 @@ unbiased    a fold of the unbiased ratings                the observed ratings o
 truth       true ratings of all pairs outside training,   as for observed
             or of a random sample of items per user
 =========== ============================================= =======================================
+
+With ``train=same`` unbiased ratings, or a sample of the truth, are tested *and* trained on, fold by
+fold: what an evaluation would be if users had rated at random.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ import numpy.typing as npt
 from recbias.datasets import Dataset
 from recbias.errors import ConfigError, DataError, unknown_name
 from recbias.ratings import Ratings
+from recbias.simulation import Truth
 from recbias.splits import Split, SplitRule
 from recbias.streams import stream
 from recbias.targets import ItemGroups
@@ -39,6 +43,7 @@ REVISION = 1
 """Raised when code changes which test ratings are taken out at random, or sampled from truth."""
 
 _TOKENS = re.compile(r"(?P<name>removed|head|sample)=(?P<number>\d+)(?P<unit>%?)")
+_OTHERS = ("items", "train")
 _ITEMS = re.compile(r"(?P<first>\d+)-(?P<last>\d+)/(?P<groups>\d+)")
 
 
@@ -62,12 +67,16 @@ class TestSet:
         Whose judgments count: popularity groups, as ``"6-10/10"`` for the less popular half, the
         first group being the most popular one. All items stay targets: ratings of the others count
         as never given.
+    train
+        ``"same"`` to train on the other judgments of the part instead of on observed ratings; of
+        ``"unbiased"`` and of samples of ``"truth"``.
 
     Raises
     ------
     ConfigError
-        For an unknown part, shares outside 0 to 99, a sample of anything but truth, or groups of
-        items that there are not.
+        For an unknown part, shares outside 0 to 99, a sample of anything but truth, groups of
+        items that there are not, or training on the same part where that is said already, or says
+        everything.
 
     Examples
     --------
@@ -76,6 +85,8 @@ class TestSet:
     (30, 10, 'observed removed=30% head=10%')
     >>> str(TestSet("truth", sample=50))
     'truth sample=50'
+    >>> str(TestSet("unbiased", train="same"))
+    'unbiased train=same'
     """
 
     __test__: ClassVar[bool] = False  # no class of tests, whatever its name says
@@ -85,6 +96,7 @@ class TestSet:
     head: int = 0
     sample: int | None = None
     items: str = ""
+    train: Literal["", "same"] = ""
 
     def __post_init__(self) -> None:
         if self.part not in get_args(Part):
@@ -98,7 +110,13 @@ class TestSet:
             raise ConfigError(
                 f"sample={self.sample}: a number of judgments per user, from 1, of truth only"
             )
-
+        if self.train not in ("", "same"):
+            raise unknown_name("training ratings", str(self.train), ("same",))
+        if self.train and (self.part == "observed" or (self.part, self.sample) == ("truth", None)):
+            raise ConfigError(
+                f"train={self.train} of {self.part!r}: expected 'unbiased', or 'truth' with a "
+                "sample, whose other judgments can be trained on"
+            )
         if self.items:
             match = _ITEMS.fullmatch(self.items)
             if match is None or not 1 <= int(match[1]) <= int(match[2]) <= int(match[3]):
@@ -124,8 +142,9 @@ class TestSet:
             part = words.pop(0)
         numbers: dict[str, int | str] = {}
         for word in words:
-            if word.startswith("items=") and "items" not in numbers:
-                numbers["items"] = word.removeprefix("items=") or "none"
+            name, _, value = word.partition("=")
+            if name in _OTHERS and name not in numbers:
+                numbers[name] = value or "none"
                 continue
             match = _TOKENS.fullmatch(word)
             if (
@@ -135,8 +154,8 @@ class TestSet:
             ):
                 raise ConfigError(
                     f"cannot read test side {text!r}: expected PART [removed=PERCENT%] "
-                    "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS], such as "
-                    "'observed removed=30%'"
+                    "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS] "
+                    "[train=same], such as 'observed removed=30%'"
                 )
             numbers[match["name"]] = int(match["number"])
         return cls(part, **numbers)  # type: ignore[arg-type]
@@ -148,18 +167,21 @@ class TestSet:
             f"head={self.head}%" if self.head else "",
             f"sample={self.sample}" if self.sample is not None else "",
             f"items={self.items}" if self.items else "",
+            f"train={self.train}" if self.train else "",
         ]
         return " ".join(token for token in tokens if token)
 
     @property
-    def trains_on(self) -> Part:
+    def trains_on(self) -> str:
         """Which split of the data it is trained on: truth shares that of the observed ratings."""
+        if self.train:
+            return str(self.judgments)
         return "unbiased" if self.part == "unbiased" else "observed"
 
     @property
     def judgments(self) -> TestSet:
         """The same judgments before any are taken out: what a pass over the scores counts."""
-        return TestSet(self.part, sample=self.sample)
+        return TestSet(self.part, sample=self.sample, train=self.train)
 
     @property
     def item_groups(self) -> tuple[int, int, int]:
@@ -225,7 +247,8 @@ def dataset_splits(
     -------
     list of Split
         Where the unbiased part is tested, pairs that were also observed leave training, never the
-        test, which would no longer be random without them.
+        test, which would no longer be random without them. Where a part is tested and trained on,
+        its judgments alone are split.
 
     Raises
     ------
@@ -239,6 +262,8 @@ def dataset_splits(
     if test.part == "unbiased":
         if dataset.unbiased is None:
             raise ConfigError(f"{dataset.name} has no unbiased part; test on its observed ratings")
+        if test.train:
+            return rule.splits(dataset.unbiased, rng=stream(seed, "split", split, test.trains_on))
         if rule.kind == "whole":
             tests = [dataset.unbiased]
         else:
@@ -248,13 +273,14 @@ def dataset_splits(
             _train_elsewhere(dataset.ratings, judged, fold, str(rule))
             for fold, judged in enumerate(tests)
         ]
+    if test.train and test.sample is not None:
+        judged = _known_truth(dataset).sample(test.sample, rng=stream(seed, "truth"))
+        return rule.splits(judged, rng=stream(seed, "split", split, test.trains_on))
     folds = rule.splits(
         dataset.ratings, rng=stream(seed, "split", split), ready=dataset.ready_folds
     )
     if test.part == "observed":
         return folds
-    if dataset.truth is None:
-        raise ConfigError(f"the truth of {dataset.name} is not known; test on its observed ratings")
     return [_true_test(dataset, fold, test, seed) for fold in folds]
 
 
@@ -295,6 +321,13 @@ def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArra
     return kept
 
 
+def _known_truth(dataset: Dataset) -> Truth:
+    """Return the truth of a dataset; ConfigError if it is not known."""
+    if dataset.truth is None:
+        raise ConfigError(f"the truth of {dataset.name} is not known; test on its observed ratings")
+    return dataset.truth
+
+
 def _train_elsewhere(observed: Ratings, judged: Ratings, fold: int, rule: str) -> Split:
     """Train on the observed ratings of pairs that are not in the test."""
     n_items = np.int64(observed.n_items)
@@ -307,11 +340,9 @@ def _train_elsewhere(observed: Ratings, judged: Ratings, fold: int, rule: str) -
 
 def _true_test(dataset: Dataset, fold: Split, test: TestSet, seed: int) -> Split:
     """Test on the truth about pairs outside training."""
-    if dataset.truth is None:
-        raise ConfigError(f"the truth of {dataset.name} is not known")
     train, n_items = fold.train, np.int64(fold.train.n_items)
     rng = stream(seed, "truth", fold.fold)
-    every = dataset.truth.sample(test.sample or train.n_items, rng=rng)
+    every = _known_truth(dataset).sample(test.sample or train.n_items, rng=rng)
     known = np.isin(every.user * n_items + every.item, train.user * n_items + train.item)
     judged = every.take(~known)
     if not len(judged):

@@ -21,6 +21,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,9 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 
+LEFT_OUT = "about all systems together, not compared for a part of them"
+"""What the row of a table says that a sample of the systems leaves out."""
+
 _LISTED = ("kind", "key", "digest")
 
 
@@ -68,8 +72,8 @@ def verify(
         A dataset that is at hand.
     systems
         Compute only so many systems of each recorded grid (see `recbias.grid.Grid.sample`). Tables
-        about all systems of a grid together are then left out; results of other kinds are computed
-        as a whole. None = all.
+        about all systems of a grid together are then left out, and their rows say so; results of
+        other kinds are computed as a whole. None = all.
     workers, data_dir
         As in :func:`recbias.experiment.run`.
     cells
@@ -95,7 +99,7 @@ def verify(
         If `cells` holds something.
     """
     rows = [
-        _row(name, Agreement(0, float("nan"), float("nan"), (problem,)))
+        _row(name, Agreement(0, nan, nan, (problem,)))
         for name, problem in check_manifest(dataset).items()
     ]
     paths = stored_results(results_dir(dataset, recorded=True))
@@ -105,7 +109,9 @@ def verify(
         for name, path in paths.items():
             stored = load_result(path, dataset=dataset)
             if systems is not None and isinstance(stored, Made) and "grid" in stored.given:
-                continue  # about all systems of a grid together: no sample of them is shorter
+                # No sample of the systems is shorter.
+                rows.append(_row(name, Agreement(0, nan, nan, (), about=LEFT_OUT)))
+                continue
             fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
             found = stored.compare(fresh)
             other = _other_dataset(stored, fresh)

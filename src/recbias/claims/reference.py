@@ -35,6 +35,8 @@ class Reference:
         How, as :class:`recbias.protocol.Protocol` writes it.
     values
         Published value by system of the line-up and metric.
+    rows
+        The same by the authors' names, with what is in no line-up of systems.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Reference:
     split: str
     protocol: str
     values: Mapping[str, Mapping[str, float]] = field(hash=False)
+    rows: Mapping[str, Mapping[str, float]] = field(hash=False)
 
 
 def references() -> dict[str, Reference]:
@@ -58,14 +61,19 @@ def references() -> dict[str, Reference]:
     """
     with packaged("published/reference_values.yaml").open(encoding="utf-8") as file:
         document = yaml.safe_load(file)
+    rows = {
+        name: {
+            row: dict(zip(entry["columns"], values, strict=True))
+            for row, values in entry["values"].items()
+        }
+        for name, entry in document.items()
+    }
     return {
         name: Reference(
             name=name,
             datasets=tuple(entry["datasets"]),
-            values={
-                system: dict(zip(entry["columns"], entry["values"][row], strict=True))
-                for system, row in _ROWS[name].items()
-            },
+            values={system: rows[name][row] for system, row in _ROWS[name].items()},
+            rows=rows[name],
             **{key: entry[key] for key in ("what", "source", "commit", "files")},
             **{key: entry[key] for key in ("split", "protocol")},
         )

@@ -256,7 +256,7 @@ def _compared(comparison: Comparison) -> list[str]:
 
 
 def _is_floor(comparison: Comparison) -> bool:
-    return not comparison.is_chance and tolerance(comparison.published) == FLOOR
+    return comparison.rule == "tolerance" and tolerance(comparison.published) == FLOOR
 
 
 def _percent(share: float, form: str = ".0%") -> str:
@@ -309,9 +309,11 @@ def comparison_sentence(comparisons: Sequence[Comparison], explanations: Mapping
     """
     modelled = [each for each in comparisons if not each.is_chance]
     missed, systems = outside(modelled), list(dict.fromkeys(each.system for each in modelled))
+    n_measures = len({each.metric for each in modelled})
+    everywhere = "both measures" if n_measures == 2 else f"all {n_measures} columns"
     text = (
         f"{badge(verdict(comparisons, explanations))} <strong>{len(systems) - len(missed)} of "
-        f"{len(systems)} systems score what was published</strong>, in both measures."
+        f"{len(systems)} systems score what was published</strong>, in {everywhere}."
     )
     for system in missed:
         off = {each.metric: each for each in modelled if each.system == system and not each.inside}

@@ -11,7 +11,7 @@ from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Record, Term
 from recbias.claims.reference import Reference, find_reference
 from recbias.claims.validation import FIXED, MEASURES, N_RANKINGS, RANDOM
-from recbias.datasets import dataset_info, is_path, load_dataset, top_rating
+from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.errors import MissingData
 from recbias.experiment import Results, run
 from recbias.grid import Grid
@@ -43,6 +43,7 @@ TITLES: Mapping[str, str] = {
     "ccm20": "Cañamares, Castells & Moffat 2020",
     "atm15": "Adamopoulos, Tuzhilin & Mountanos 2015",
     "modern": "What people run today",
+    "optimal": "The best rankings for everybody",
 }
 """What the line-ups stand for, in the order of their page."""
 
@@ -183,13 +184,14 @@ def is_made_here(dataset: str) -> bool:
     return not is_path(dataset) and not dataset_info(dataset).files
 
 
-def relevance_threshold(dataset: str) -> float:
+def relevance_threshold(dataset: str | Dataset) -> float:
     """Give the relevance of MCCRS20: 4 of 5 stars, and on other scales one step from the top.
 
     Parameters
     ----------
     dataset
-        Name of a dataset, which need not be at hand, or path of a table.
+        Name of a dataset, which need not be at hand, or path of a table; or what was loaded, with
+        the options that reading it took.
 
     Returns
     -------
@@ -202,13 +204,14 @@ def relevance_threshold(dataset: str) -> float:
     >>> [relevance_threshold(name) for name in ("ml-1m", "ml-latest-small", "cm100k")]
     [4.0, 4.0, 3.0]
     """
-    top = top_rating(dataset)
-    if not is_path(dataset):
-        info = dataset_info(dataset)
-        counts, minimum = info.relevant_from is not None, info.scale.minimum
-    else:
-        counts, minimum = False, load_dataset(dataset).ratings.scale.minimum
-    return float(top if counts or top - 1 <= minimum else top - 1)
+    if isinstance(dataset, str) and is_path(dataset):
+        dataset = load_dataset(dataset)
+    info = dataset.info if isinstance(dataset, Dataset) else dataset_info(dataset)
+    scale = dataset.ratings.scale if isinstance(dataset, Dataset) else info.scale
+    if info.relevant_from is not None:
+        return float(info.relevant_from)
+    below = scale.maximum - 1
+    return float(scale.maximum if below <= scale.minimum else below)
 
 
 def published_split(dataset: str) -> str:

@@ -107,7 +107,8 @@ class Comparison:
         What has to lie where. Within a tolerance that is our value alone; for a system that is
         chance the published value and ours, in this order.
     rule
-        By which rule: ``"tolerance"``, ``"sampling range"`` or ``"fixed rankings"``.
+        By which rule: ``"tolerance"``, ``"margin"`` of condensed lists, and for a system that is
+        chance ``"sampling range"`` or ``"fixed rankings"``.
     """
 
     system: str
@@ -130,7 +131,7 @@ class Comparison:
     @property
     def is_chance(self) -> bool:
         """Whether the published value says nothing about a model."""
-        return self.rule != "tolerance"
+        return self.rule in ("sampling range", "fixed rankings")
 
     @property
     def relative_width(self) -> float:

@@ -8,10 +8,12 @@ B. Marlin and R. Zemel. Collaborative Prediction and Ranking with Non-Random Mis
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from recbias.datasets.content import Content
@@ -24,7 +26,9 @@ _COLUMNS = ("user_id", "item_id", "rating")
 def read(files: Sequence[Path]) -> Content:
     """Read the two files of R3: user, song, rating from 1 to 5; tab separated.
 
-    Pairs that are in both files are left out of the random part.
+    The random part has all pairs of the survey, those that are in both files too, with the rating
+    of the survey: without them it would no longer be random, as users play what they like. A split
+    by it takes them out of training instead.
 
     Parameters
     ----------
@@ -34,7 +38,7 @@ def read(files: Sequence[Path]) -> Content:
     Returns
     -------
     Content
-        `ratings` is the self-selected part (train), `unbiased` the survey (test).
+        `ratings` is the self-selected part (train), `unbiased` the survey (test), all of it.
 
     Raises
     ------
@@ -42,20 +46,26 @@ def read(files: Sequence[Path]) -> Content:
         If a line is not of this form, or a pair is twice in one file.
     """
     parts = [_read(path) for path in files]
-    trained = pd.MultiIndex.from_frame(parts[0][["user_id", "item_id"]])
-    again = pd.MultiIndex.from_frame(parts[1][["user_id", "item_id"]]).isin(trained)
-    every = pd.concat([parts[0], parts[1][~again]], ignore_index=True)
-    origin = np.repeat([0, 1], [len(parts[0]), len(every) - len(parts[0])])
+    every = pd.concat(parts, ignore_index=True).drop_duplicates(["user_id", "item_id"])
     ratings = Ratings.from_frame(every, scale=RatingScale(1, 5, 1), name="yahoo-r3")
-    survey = Ratings.from_frame(
-        every.assign(origin=origin), rating="origin", scale=RatingScale(0, 1, 1)
-    )
-    unbiased = ratings.take(survey.value == 1)
+    chosen, drawn = (_of_part(ratings, part) for part in parts)
+    n_both = int(np.sum(~np.isnan(chosen) & ~np.isnan(drawn)))
+    unbiased = dataclasses.replace(ratings, value=np.where(np.isnan(drawn), 1, drawn))
+    unbiased = unbiased.take(~np.isnan(drawn))
     note = (
-        f"the self-selected part; the random part has {len(unbiased):,} ratings, without the "
-        f"{int(again.sum())} pairs that are in both files"
+        f"the self-selected part; the random part has {len(unbiased):,} ratings, {n_both:,} of "
+        "them of pairs that are in both files: they leave training, never the test"
     )
-    return Content(ratings.take(survey.value == 0), unbiased=unbiased, notes=(note,))
+    return Content(ratings.take(~np.isnan(chosen)), unbiased=unbiased, notes=(note,))
+
+
+def _of_part(ratings: Ratings, part: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Find the rating of a part for each pair; NaN where it has none."""
+    pairs = pd.MultiIndex.from_arrays(
+        [ratings.user_ids[ratings.user], ratings.item_ids[ratings.item]]
+    )
+    values = part.set_index(["user_id", "item_id"])["rating"].reindex(pairs)
+    return values.to_numpy(dtype=np.float64)
 
 
 def _read(path: Path) -> pd.DataFrame:

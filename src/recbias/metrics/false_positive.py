@@ -13,22 +13,16 @@ judged items of the list instead of its length: that is how the authors of MCCRS
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from recbias.metrics.base import Argument, Declaration, Metric, register
 from recbias.metrics.lists import RankView
-from recbias.metrics.positive import POSITIVE, measure_judged, measure_positive
+from recbias.metrics.positive import POSITIVE, measure_judged
+from recbias.relevance import GainMap
 
-__all__ = [
-    "measure_anti",
-    "measure_fallout",
-    "measure_given_judged",
-    "measure_judged_share",
-    "measure_loss",
-]
+__all__ = ["measure_anti", "measure_known", "measure_loss"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -44,12 +38,14 @@ def measure_anti(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     view : RankView
         Of a table with one target set per user: runs know of no judged non-relevant item.
     metrics : sequence of Metric
-        ``anti`` and a name in :data:`recbias.metrics.positive.POSITIVE`.
+        ``fallout``, or ``anti`` and a name in :data:`recbias.metrics.positive.POSITIVE`.
 
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_users)
-        NaN = undefined, where the metric without ``anti`` is without relevant items.
+        NaN = undefined: a user without non-relevant test item, but for antiP, which is 0, and
+        fallout, which is 0 by the rule of the authors' code: such users stay in every mean and
+        lower it.
 
     References
     ----------
@@ -66,37 +62,20 @@ def measure_anti(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     ...     value=np.array([5.0, 1.0, 2.0]), rank=np.array([1, 2, 0], np.int32),
     ...     condensed_rank=np.array([1, 2, 0], np.int32), n_targets=np.array([9], np.int32),
     ...     n_scored=np.array([9], np.int32))
-    >>> texts = ("antiP@4", "antiR@4", "antiRR", "judged@4", "antiP@4|judged")
+    >>> texts = ("antiP@4", "antiR@4", "fallout@1", "antiRR", "judged@4", "antiP@4|judged")
     >>> measure(table, [parse_metric(text) for text in texts], min_rating=4)[:, 0]
-    array([0.25, 0.5 , 0.5 , 0.5 , 0.5 ])
+    array([0.25, 0.5 , 0.  , 0.5 , 0.5 , 0.5 ])
     """
-    return measure_positive(
-        view.flipped, [Metric(one.name.removeprefix("anti"), one.cutoff) for one in metrics]
+    flipped = view.flipped
+    values = measure_judged(
+        flipped.lists,
+        ["R" if one.name == "fallout" else one.name.removeprefix("anti") for one in metrics],
+        [one.cutoff for one in metrics],
+        [flipped.gains(GainMap("binary"))] if any(m.name == "antinDCG" for m in metrics) else [],
     )
-
-
-def measure_fallout(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
-    r"""Measure :math:`fallout@n = |top_n \cap NR_{test}(u)| / |NR_{test}(u)|`.
-
-    Parameters
-    ----------
-    view : RankView
-        Of a table with one target set per user.
-    metrics : sequence of Metric
-        Fallout at any cutoffs.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_metrics, n_users)
-        0 for a user without non-relevant test item, who stays in every mean and lowers it: the rule
-        of the authors' code. Antirecall, ``antiR``, is undefined there.
-
-    References
-    ----------
-    MCCRS20 Sec. 3.
-    """
-    recall = measure_judged(view.flipped.lists, ["R"] * len(metrics), _cutoffs(metrics))
-    return np.nan_to_num(recall, nan=0.0)
+    is_fallout = np.array([one.name == "fallout" for one in metrics])
+    values[is_fallout] = np.nan_to_num(values[is_fallout], nan=0.0)
+    return values
 
 
 def measure_loss(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
@@ -125,26 +104,17 @@ def measure_loss(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     levels to every dataset.
     """
     loss = np.maximum(view.min_rating - view.ratings, 0.0)
-    return measure_judged(view.lists, ["nDCG"] * len(metrics), _cutoffs(metrics), [loss])
+    cutoffs = [one.cutoff for one in metrics]
+    return measure_judged(view.lists, ["nDCG"] * len(metrics), cutoffs, [loss])
 
 
-def measure_judged_share(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
-    """Measure the share of the first n places that hold a test item, a row for each of `metrics`.
+def measure_known(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
+    r"""Measure how much of a list is judged, and what is relevant among that.
 
-    It is P + antiP at the same cutoff.
-    """
-    lists = view.lists
-    everything = replace(lists, positive=np.ones_like(lists.positive))
-    return measure_judged(everything, ["P"] * len(metrics), _cutoffs(metrics))
-
-
-def measure_given_judged(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
-    r"""Measure ``P@n|judged`` and ``antiP@n|judged``: shares of the judged items in the list.
-
-    :math:`|top_n \cap PR_{test}(u)| / |top_n \cap R_{test}(u)|`, and likewise for NR: of what is
-    judged among the first n, how much is relevant. The two add up to 1. In condensed lists, where
-    all is judged, the denominator is the length of the list up to n; this is the condensed form of
-    the authors of MCCRS20, who divide by tp + fp.
+    :math:`judged@n = |top_n \cap R_{test}(u)| / n`, which is P + antiP. ``P@n|judged`` is
+    :math:`|top_n \cap PR_{test}(u)| / |top_n \cap R_{test}(u)|`, ``antiP@n|judged`` likewise with
+    NR; the two add up to 1. In condensed lists, where all is judged, their denominator is the
+    length of the list up to n: the condensed form of the authors of MCCRS20, who divide by tp + fp.
 
     Parameters
     ----------
@@ -156,19 +126,22 @@ def measure_given_judged(view: RankView, metrics: Sequence[Metric]) -> FloatArra
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_users)
-        NaN for a user with no judged item among the first n.
+        What is given ``|judged`` is NaN for a user with no judged item among the first n.
     """
-    judged = measure_judged_share(view, metrics)
-    found = np.empty_like(judged)
-    for side, name in ((view, "P"), (view.flipped, "antiP")):
-        rows = [row for row, metric in enumerate(metrics) if metric.name == name]
-        some = _cutoffs([metrics[row] for row in rows])
-        found[rows] = measure_judged(side.lists, ["P"] * len(rows), some)
-    return np.divide(found, judged, out=np.full_like(found, np.nan), where=judged > 0)
-
-
-def _cutoffs(metrics: Sequence[Metric]) -> list[int | None]:
-    return [metric.cutoff for metric in metrics]
+    lists, n_users = view.lists, view.n_units
+    owner = np.repeat(np.arange(n_users), np.diff(lists.first))
+    values = np.full((len(metrics), n_users), np.nan)
+    cutoffs = np.array([metric.cutoff for metric in metrics])
+    for row, metric in enumerate(metrics):
+        top = (lists.rank > 0) & (lists.rank <= cutoffs[row])
+        judged = np.bincount(owner[top], minlength=n_users)
+        if metric.name == "judged":
+            values[row] = judged / cutoffs[row]
+            continue
+        of_kind = lists.positive if metric.name == "P" else ~lists.positive
+        found = np.bincount(owner[top & of_kind], minlength=n_users)
+        np.divide(found, judged, out=values[row], where=judged > 0)
+    return values
 
 
 def _named_alone(name: str, meaning: str) -> Argument:
@@ -237,7 +210,7 @@ register(
         r"|top_n\cap NR_{test}(u)|/|NR_{test}(u)|",
         _IN_MCCRS20,
         "0 for a user without non-relevant test item",
-        measure_fallout,
+        measure_anti,
         per=("user",),
         better="lower",
     )
@@ -264,7 +237,7 @@ register(
         r"|top_n\cap R_{test}(u)|/n",
         _IN_MCCRS20,
         "0 for a user without test item; a shorter list is divided by n too",
-        measure_judged_share,
+        measure_known,
         per=("user",),
         better=None,
     )
@@ -279,7 +252,7 @@ for _name, _set, _better in (("P", "PR", "higher"), ("antiP", "NR", "lower")):
             rf"|top_n\cap {_set}_{{test}}(u)|/|top_n\cap R_{{test}}(u)|",
             f"{_IN_MCCRS20} and the authors' code",
             "undefined for a user with no judged item among the first n",
-            measure_given_judged,
+            measure_known,
             given=_GIVEN_JUDGED,
             per=("user",),
             better=_better,  # type: ignore[arg-type]

@@ -7,6 +7,14 @@ from recbias.plotting.designs import (
     plot_truth,
     plot_values,
 )
+from recbias.plotting.false_positives import (
+    plot_item_curves,
+    plot_item_functions,
+    plot_over_skew,
+    plot_tau_maps,
+    plot_two_metrics,
+)
+from recbias.plotting.judgments import plot_judgments
 from recbias.plotting.lemma import plot_bounds, plot_gaps
 from recbias.plotting.negatives import plot_enough, plot_orders
 from recbias.plotting.popularity import (
@@ -28,12 +36,15 @@ from recbias.plotting.sparsity import (
     plot_told_apart,
 )
 from recbias.plotting.style import FONT_SIZE, WIDTH, downloads, use_book_style
+from recbias.plotting.trust import plot_answers, plot_calibration
 
 __all__ = [
     "FONT_SIZE",
     "WIDTH",
     "downloads",
+    "plot_answers",
     "plot_bounds",
+    "plot_calibration",
     "plot_chain",
     "plot_courses",
     "plot_cumulative",
@@ -41,9 +52,13 @@ __all__ = [
     "plot_enough",
     "plot_exponents",
     "plot_gaps",
+    "plot_item_curves",
+    "plot_item_functions",
+    "plot_judgments",
     "plot_list_shares",
     "plot_metric_slopes",
     "plot_orders",
+    "plot_over_skew",
     "plot_predictions",
     "plot_ranges",
     "plot_rankings",
@@ -55,8 +70,10 @@ __all__ = [
     "plot_skew_shares",
     "plot_sure_bounds",
     "plot_target_sets",
+    "plot_tau_maps",
     "plot_told_apart",
     "plot_truth",
+    "plot_two_metrics",
     "plot_values",
     "use_book_style",
 ]

@@ -40,6 +40,7 @@ from recbias.theory.steepness import (
     pair_table,
     steepness,
 )
+from recbias.theory.tied import TiedHits, hits_over_ties
 
 __all__ = [
     "DIRECTIONS",
@@ -48,12 +49,14 @@ __all__ = [
     "STEEPER_THAN",
     "RunBounds",
     "SplitStatistics",
+    "TiedHits",
     "chances_of_orders",
     "expected_gain",
     "expected_hit",
     "expected_precision",
     "fill_hit_chances",
     "hit_chances",
+    "hits_over_ties",
     "hypergeometric_cdf",
     "hypergeometric_mean",
     "item_rates",

@@ -154,12 +154,21 @@ def systems_above(evidence: Evidence, record: Record) -> Quantity:
 
     The interval holds every count that the differences allow which are not resolved.
     """
+    return _beyond(evidence, record, 1)
+
+
+def systems_below(evidence: Evidence, record: Record) -> Quantity:
+    """Count the systems that have less of it; the interval is that of `systems_above`."""
+    return _beyond(evidence, record, -1)
+
+
+def _beyond(evidence: Evidence, record: Record, side: int) -> Quantity:
     first, mark = record.of
     bar = evidence.quantity(mark)
     names = [name for name in evidence.systems(record) if name != mark.system]
     differences = [evidence.quantity(first, system=name) - bar for name in names]
-    values = np.array([each.value for each in differences])
-    signs = resolved_signs(values, _replicates(differences))
+    values = side * np.array([each.value for each in differences])
+    signs = resolved_signs(values, side * _replicates(differences))
     limits = (float(np.count_nonzero(signs > 0)), float(np.count_nonzero(signs >= 0)))
     return Quantity(float(np.count_nonzero(values > 0)), None, limits=limits)
 
@@ -227,6 +236,7 @@ OF_ORDERS: Mapping[str, Function] = {
     "significant_ratio": significant_ratio,
     "smallest_tau": smallest_tau,
     "systems_above": systems_above,
+    "systems_below": systems_below,
     "tau_difference": tau_difference,
     "tau_p": tau_p,
 }

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["CHAPTER", "combined", "compared", "metrics", "protocols"]
+from recbias.datasets import dataset_info, is_path, load_dataset
+
+__all__ = ["CHAPTER", "combined", "compared", "has_times", "metrics", "protocols", "truth_of"]
 
 CHAPTER = "05_true_false_positives"
 """Name of the notebook, and of the folder of its results."""
@@ -45,6 +47,54 @@ def protocols(min_rating: float, *, truth: str = "") -> tuple[dict[str, str], di
     if not truth:
         return asked, {}
     return {**asked, "true": asked["full"]}, {"true": truth}
+
+
+def truth_of(dataset: str) -> str:
+    """Choose where true values come from, as `protocols` takes it.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, which need not be at hand, or path of a table.
+
+    Returns
+    -------
+    str
+        The ratings of random items where a dataset has them; of a world the truth about a tenth of
+        its items, drawn for each user, since by the truth about all of them antiP is 1 - P; empty
+        for all other data.
+
+    Examples
+    --------
+    >>> truth_of("cm100k"), truth_of("ml-1m"), truth_of("mine.csv")
+    ('unbiased', '', '')
+    >>> truth_of("world(relation=0.5)")
+    'truth sample=168'
+    """
+    if is_path(dataset):
+        return ""
+    info = dataset_info(dataset)
+    if "real people" in info.cannot_test and info.n_items:
+        return f"truth sample={info.n_items // 10}"
+    return "" if "no unbiased part" in info.cannot_test or not info.files else "unbiased"
+
+
+def has_times(dataset: str) -> bool:
+    """Tell whether ratings of a dataset can be split by time.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset, which need not be at hand, or path of a table, which is read.
+
+    Examples
+    --------
+    >>> has_times("ml-100k"), has_times("cm100k")
+    (True, False)
+    """
+    if is_path(dataset):
+        return load_dataset(dataset).ratings.timestamp is not None
+    return "no timestamps" not in dataset_info(dataset).cannot_test
 
 
 def metrics(cutoff: int, labels: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from recbias.recommenders.line_ups.entries import Entry
 from recbias.recommenders.line_ups.mccrs20 import MCCRS20_ROWS, mccrs20
 from recbias.recommenders.line_ups.modern import modern
 from recbias.recommenders.line_ups.one_name import one_name_sources, one_name_systems
+from recbias.recommenders.line_ups.optimal import optimal
 from recbias.recommenders.line_ups.sensitivity import (
     Variation,
     sensitivity_systems,
@@ -49,6 +50,7 @@ _LINE_UPS: Mapping[str, Callable[[float], tuple[Entry, ...]]] = {
     "ccm20": ccm20,
     "atm15": atm15,
     "modern": modern,
+    "optimal": optimal,
 }
 
 
@@ -58,7 +60,7 @@ def line_up_names() -> list[str]:
     Examples
     --------
     >>> line_up_names()
-    ['bcc17', 'mccrs20', 'ccm20', 'atm15', 'modern']
+    ['bcc17', 'mccrs20', 'ccm20', 'atm15', 'modern', 'optimal']
     """
     return list(_LINE_UPS)
 
@@ -76,6 +78,8 @@ def line_up(name: str, *, min_rating: float = 4.0) -> tuple[System, ...]:
     ccm20      Cañamares, Castells & Moffat 2020, with the kNN settings of its experiments
     atm15      Adamopoulos, Tuzhilin & Mountanos 2015, with LibRec's defaults of the time
     modern     What people run today, and the cited models that the papers' runs were not
+    optimal    The best rankings for everybody by precision and by anti-precision, beside the other
+               rankings for everybody of Mena-Maldonado et al. 2020
     =========  ===================================================================================
 
     Parameters

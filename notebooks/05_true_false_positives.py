@@ -1,0 +1,1100 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] tags=["general"]
+# # More hits or fewer misses: does it matter which one you count?
+#
+# A list of ten holds items that a user likes, *hits*, and items that the user dislikes, *misses*. A good
+# recommender gives many of the one and few of the other. So it should not matter which one a test
+# counts. Here are sixteen systems, counted both ways: by the ratings that users chose to give, and by
+# ratings of songs that were drawn at random.
+#
+# ```{glue:figure} fig_lead
+# :name: fig-lead
+# :alt: Two panels of sixteen systems by misses and hits. In the left one, of observed ratings, points rise together; in the right one, of ratings of random items, they fall.
+#
+# Each point is a system, with its misses (to the right) and hits (upwards) among its first ten: as a test
+# on observed ratings counts them, and by ratings that users did not choose to give. Grey: 95 % intervals
+# over users. Kendall's $\tau$ would be 1 if both counts had systems in the same order, so that more hits
+# went with *more* misses, and -1 if they went with fewer.
+# ```
+
+# %% [markdown]
+# - **By the truth it does not matter.**
+#   :::{finding} own/CM-TRUE-TAU
+#   holds: Judged by songs drawn at random, systems with more hits have fewer misses:
+#     $\tau$ = {value:.2f} on CM100k.
+#   refuted: -
+#   open: Judged by songs drawn at random, systems with more hits tend to have fewer misses:
+#     $\tau$ = {value:.2f} on CM100k ({low:.2f} to {high:.2f}).
+#   :::
+# - **In a test it does.**
+#   :::{finding} own/CM-OBSERVED-TAU
+#   holds: Judged by what users chose to rate, those with more hits have *more* misses:
+#     $\tau$ = {value:.2f}. Who counts hits, and who counts misses, chooses another winner.
+#   refuted: -
+#   open: Judged by what users chose to rate, those with more hits tend to have *more* misses:
+#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}). Who counts hits, and who counts misses, chooses
+#     another winner.
+#   :::
+#   :::{finding} MCCRS20-F1-BL/1
+#   holds: On the ratings of this page it is {value:.2f} ({low:.2f} to {high:.2f}).
+#   refuted: On the ratings of this page it is another one, {value:.2f} ({low:.2f} to {high:.2f}).
+#   open: On the ratings of this page it is {value:.2f} ({low:.2f} to {high:.2f}).
+#   :::
+# - **One of them misleads.**
+#   :::{finding} own/CM-P-TRUE
+#   holds: On CM100k it is the count of misses: by hits, test and truth order the systems with
+#     $\tau$ = {value:.2f},
+#   refuted: -
+#   open: On CM100k it is rather the count of misses: by hits, test and truth order the systems with
+#     $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}),
+#   :::
+#   :::{finding} own/CM-ANTIP-TRUE
+#   holds: by misses with {value:.2f}.
+#   refuted: by misses, which are not at fault either, with {value:.2f}.
+#   open: by misses with {value:.2f} ({low:.2f} to {high:.2f}).
+#   :::
+# - **It is not always the same one.**
+#   :::{finding} own/OPPOSED-ANTIP
+#   holds: In worlds where people like what is popular *less*, misses order systems as the truth does
+#     ($\tau$ at least {value:.2f}),
+#   refuted: In worlds where people like what is popular *less*, misses do not order systems as the truth
+#     does, either ($\tau$ down to {value:.2f}),
+#   open: -
+#   :::
+#   :::{finding} own/OPPOSED-P
+#   holds: and hits mislead (at most {value:.2f}).
+#   refuted: and hits need not mislead (up to {value:.2f}).
+#   open: -
+#   :::
+#
+# {cite:t}`MCCRS20` found this and explained it; {cite:t}`TOIS21` extend it. This chapter repeats both
+# papers, and then asks what a reader with ratings of their own needs to know: [how many random
+# judgments](#sec-how-many) a comparison takes, and [which metric to trust](#sec-which-to-trust) where
+# there are none.
+
+# %% [markdown] tags=["general"]
+# **After this chapter you can**
+# - say why hits and misses must agree where everything is judged, and need not where little is;
+# - derive the best ranking for everybody by either count, and see from two items why they are opposed;
+# - tell an observed value from a true one, and say what would have to be known to tell them apart;
+# - decide which of the two counts to report for data of your own, or that the data cannot tell.
+
+# %% tags=["hide-input", "remove-output"]
+from IPython.display import HTML, Markdown
+from myst_nb import glue
+
+from recbias import Grid, line_up, makers, plotting, run
+from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import true_vs_false_positive_disagreement as chapter
+from recbias.claims.systems import published_split, relevance_threshold
+from recbias.recommenders import with_seeds
+
+# %% tags=["parameters"]
+dataset: str = "ml-1m"
+min_rating: float | None = None  # 0 to 1000: smallest liked rating; none = top of the scale - 1
+cutoff: int = 10  # 1 to 1000: length n of the lists
+split: str | None = None  # none = the published folds, else k-fold 5
+systems: str = "mccrs20"  # one of mccrs20, modern: line-up of systems
+seed: int = 1  # 0 to 1000000
+n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
+workers: int = 2  # 1 to 64: processes; results do not depend on them
+
+# %% tags=["remove-cell"]
+plotting.use_book_style()
+min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
+split = split or published_split(dataset)
+n_seeds = n_seeds or seeds.training_seeds(dataset)
+truth = chapter.truth_of(dataset)
+glue("min_rating", f"{min_rating:g}", display=False)
+glue("cutoff", f"{cutoff}", display=False)
+
+# %% [markdown] tags=["general"]
+# ## What the paper says
+#
+# Call an item that user $u$ likes *relevant*, one that they dislike *non-relevant*. A rating of
+# {glue:text}`min_rating` or more says liking, a lower one says the opposite, and **no rating says
+# nothing**. Then the first $n$ items of a list are of three kinds,
+#
+# $$\underbrace{P@n}_{\text{hits}/n}+\underbrace{antiP@n}_{\text{misses}/n}+
+# \underbrace{\text{unrated}@n}_{\text{nobody knows}}=1 .$$
+#
+# Divide the same counts by all that could be found, and they are called recall and fallout
+# ([definitions](#sec-metrics)). Where everything in a list is rated, $antiP=1-P$ and nothing is to be
+# said. Where nine of ten items are unrated, either can go up without the other going down.
+#
+# **What would be best for everybody?** The paper asks it of rankings that are the same for all users,
+# since there it has an answer. By $p(train|i)$ it means the share of users with a training rating of item
+# $i$, by $p(rel|train,i)$ the share of those ratings that say liking. A user is shown the first item that
+# they do not have in training. The true value of $P@1$ is largest if items are sorted by (Eq. 1), the
+# observed one by (Eq. 2):
+#
+# $$f_P^{true}(i)=p(rel|\neg train,i)\,,\qquad
+# f_P^{obs}(i)=\frac{p(train|i)}{1-p(train|i)}\;p(rel|train,i)\,.$$
+#
+# For $antiP@1$, where less is better, a minus sign comes in (Eqs. 3 and 4):
+#
+# $$f_{antiP}^{true}(i)=p(rel|\neg train,i)-1\,,\qquad
+# f_{antiP}^{obs}(i)=-\frac{p(train|i)}{1-p(train|i)}\,\bigl(1-p(rel|train,i)\bigr)\,.$$
+#
+# *True* values: both are in the same order, so that the two metrics have one and the same best ranking,
+# whatever is popular. *Observed* values: the odds of being rated stand in both, and **multiply a positive
+# number in one, and a negative one in the other**. Being popular moves an item up by hits, and down by
+# misses.
+#
+# **When does that decide?** When popularity differs more than liking does. For two items $a$ and $b$
+# and a function $f\ge 0$, the paper calls *steepness* (Eq. 5)
+#
+# $$\frac{|f(a)-f(b)|}{\max(f(a),f(b))}\,.$$
+#
+# Its lemma: the two observed optima order $a$ and $b$ in opposite ways exactly if the odds of being rated
+# are steeper than $p(rel|train,\cdot)$ and opposed to it, or steeper than its complement and opposed to
+# that. (Ties are not covered: [E20](#err-e20).) In words: if one item is much more popular than
+# another, it takes a large difference in liking for both metrics to put the same one first.
+#
+# ### The claims
+#
+# Every assertion that can be measured has a criterion, written down before the result that it judges
+# and locked by a hash. {cite:t}`TOIS21` is not at hand, so that its claims are paraphrases of what
+# its authors published beside it.
+
+# %% tags=["hide-input"]
+HTML(pages.claims_of("true vs false positive disagreement"))
+
+# %% [markdown]
+# ## Predict before measuring
+#
+# Three questions. Commit yourself first.
+#
+# ::::{predict} Of each system's list only those items are kept that the user rated in the test, and hits and misses are counted among the first ten of them. System A has more hits than system B. Has it fewer misses?
+# - yes, always
+# - mostly
+# - that says nothing about misses
+#
+# Always, if each list is divided by the items that are left in it: what is not a hit is a miss then.
+# :::{finding} MCCRS20-F1-TL/2
+# holds: Here $\tau$ is {value:.2f}.
+# refuted: Here $\tau$ is {value:.2f}, since lists of different lengths were averaged.
+# open: -
+# :::
+# ::::
+#
+# ::::{predict} Now the whole catalogue is ranked. System A has more hits among its first ten than system B. Has it fewer misses, too?
+# - mostly, as a better recommender should
+# - as often as not
+# - mostly it has more of them
+#
+# :::{finding} MCCRS20-F1-BL/1
+# holds: Mostly it has more of them: $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}).
+# refuted: Not mostly more of them: $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}).
+# open: That is open here: $\tau$ = {value:.2f} ({low:.2f} to {high:.2f}).
+# :::
+# {numref}`fig-two-counts` has all systems.
+# ::::
+#
+# ::::{predict} What share of these lists' items has the user rated in the test?
+# - more than half
+# - about a third
+# - less than a fifth
+#
+# :::{finding} own/JUDGED-SHARE
+# holds: {value}, averaged over all systems: of the rest nobody knows whether it is a hit or a miss.
+# refuted: {value}, averaged over all systems: lists of these data are better known than most.
+# open: {value}, averaged over all systems.
+# :::
+# ::::
+
+# %% [markdown] tags=["general"]
+# ## The experiment
+#
+# The sixteen systems of the paper, as their authors ran them ([how we know](#sec-systems)), are trained
+# on each fold, and each list is counted three ways: *full*, from the whole catalogue; *condensed*, its
+# rated items only; and where ratings of random items exist, *true*, by those.
+
+# %%
+asked, tests = chapter.protocols(min_rating, truth=truth)
+metrics = chapter.metrics(cutoff, asked)
+measured = run(
+    Grid(
+        dataset,
+        with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
+        asked,
+        metrics,
+        split=split,
+        seed=seed,
+        tests=tests,
+        replicates=chapter.combined(metrics),
+        compare=chapter.compared(cutoff),
+    ),
+    workers=workers,
+    record="05_true_false_positives/systems",
+)
+
+# %% tags=["hide-input"]
+Markdown(pages.data_line(measured))
+
+# %% tags=["hide-input", "remove-output"]
+known = chapter.figures.with_truth(measured)
+panels = chapter.figures.known_panels(known, "truth")
+shown = chapter.figures.scatter(known, panels)
+title = chapter.figures.lead_title(known, panels)
+figure = plotting.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
+glue("fig_lead", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ### Hits against misses, condensed and full
+#
+# In the paper's first figure each system stands four times.
+
+# %% tags=["hide-input"]
+panels = chapter.figures.known_panels(measured, "first")
+shown = chapter.figures.scatter(measured, panels)
+title = chapter.figures.first_title(measured, panels)
+figure = plotting.plot_two_metrics(**shown, title=title)
+glue("fig_two_counts", figure, display=False)
+HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-1"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_two_counts
+# :name: fig-two-counts
+# :alt: Four panels of systems: precision against anti-precision and recall against fallout, of rated items only and of all items.
+#
+# The paper's Figure 1. Above: rated items only, hits and misses divided by the rated items of a list, as
+# the authors do; below: all items. Systems are numbered by recall. Grey: 95 % intervals over users.
+# Diamonds: the values that the authors published, where the data are theirs.
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-C-UNRATED/1
+# holds: {value} of the items of the average list have no rating.
+# refuted: {value} of the items of the average list have no rating; the paper has another share.
+# open: -
+# :::
+# :::{finding} MCCRS20-F1-BL/3
+# holds: From rated items to all items $\tau$ turns its sign, by {value:.2f}: what was one metric in two
+#   forms became two metrics that contradict each other.
+# refuted: From rated items to all items $\tau$ does not turn its sign.
+# open: Whether $\tau$ turns its sign from rated items to all items is open.
+# :::
+# :::{finding} MCCRS20-F1-BR/1
+# holds: Recall and fallout do the same ($\tau$ = {value:.2f}).
+# refuted: Recall and fallout do not do the same ($\tau$ = {value:.2f}).
+# open: Of recall and fallout that is open ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
+# :::
+#
+# Why not condense, then? Because the task is another one: a system is asked for ten items out of the
+# catalogue, and not to sort what the user has rated.
+# :::{finding} MCCRS20-C-CONDLOSS/1
+# holds: And because differences shrink: the median effect size of a pair of systems is {value} that of
+#   full lists.
+# refuted: Differences do not shrink much, though: the median effect size of a pair of systems is
+#   {value} that of full lists.
+# open: The median effect size of a pair of systems is {value} that of full lists ({low} to {high}).
+# :::
+# :::{finding} MCCRS20-C-CONDLOSS/2
+# holds: Of the pairs that full lists tell apart, condensed ones tell {value} as many.
+# refuted: Condensed lists tell {value} as many pairs apart as full ones do.
+# open: -
+# :::
+
+# %%
+reference = chapter.published_columns(measured.grid)
+changes, asked = chapter.changes_grid(measured, reference) if reference else ([], None)
+record = "05_true_false_positives/changes"
+changed = run(asked, workers=workers, record=record) if asked else None
+
+# %% tags=["hide-input"]
+HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
+
+# %% [markdown] tags=["general"]
+# A split by time is another test: it asks about the future instead of about more of the same.
+# {cite:t}`TOIS21` find that hits and misses contradict each other less there.
+
+# %%
+temporal = None
+if chapter.has_times(dataset):
+    by_time = {"full": chapter.protocols(min_rating)[0]["full"]}
+    metrics = chapter.metrics(cutoff, by_time)
+    temporal = run(
+        Grid(
+            dataset,
+            with_seeds(line_up(systems, min_rating=min_rating), n_seeds),
+            by_time,
+            metrics,
+            split="temporal 0.2",
+            seed=seed,
+            replicates=chapter.combined(metrics),
+        ),
+        workers=workers,
+        record="05_true_false_positives/temporal",
+    )
+
+# %% [markdown]
+# :::{finding} own/TIME-WEAKER
+# holds: So do they here: $\tau$ of nDCG and its counterpart nDCL is {value:.2f} less than in a random split.
+# refuted: Not so here: $\tau$ of nDCG and its counterpart nDCL is not less than in a random split.
+# open: Here that is open: $\tau$ of nDCG and its counterpart nDCL is {value:.2f} less than in a random
+#   split ({low:.2f} to {high:.2f}).
+# :::
+
+# %% [markdown] tags=["general"]
+# ## The best ranking for everybody, by either count
+#
+# Equations 2 and 4 can be run: both need nothing but counts of training ratings. They stand here beside
+# the other rankings that are the same for everybody.
+#
+# ::::{predict} Which items come first in the ranking that is best for observed anti-precision?
+# - those that nearly everybody likes
+# - those that few people know, and nobody has disliked
+# - a mixture
+#
+# Those that nobody disliked in training. All of them are tied at 0, whatever their number of ratings;
+# next come those with a single dislike. Popular items come last: somebody always dislikes them.
+# ::::
+
+# %%
+asked, tests = chapter.protocols(min_rating, truth=truth)
+metrics = chapter.metrics(cutoff, asked)
+optimal = run(
+    Grid(
+        dataset,
+        with_seeds(line_up("optimal", min_rating=min_rating), n_seeds),
+        asked,
+        metrics,
+        split=split,
+        seed=seed,
+        tests=tests,
+        replicates=chapter.combined(metrics),
+    ),
+    workers=workers,
+    record="05_true_false_positives/optimal",
+)
+
+# %%
+record = "05_true_false_positives/optima"
+given = {"min_rating": min_rating, "split": split, "seed": seed}
+over_ties = {**given, "cutoff": cutoff, "truth": truth}
+optima = makers.run_maker(record, dataset, parameters=over_ties, record=record)
+
+# %% tags=["hide-input"]
+Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
+
+# %% [markdown]
+# :::{finding} MCCRS20-C-BOUND/1
+# holds: Each of the two is the best of them by its own count.
+# refuted: They are not the best of them by their own counts, since they are estimated from training
+#   ratings and made for the first place, not for ten.
+# open: Whether each of the two is the best of them by its own count, is open.
+# :::
+# :::{finding} MCCRS20-C-BOUND/3
+# holds: Popularity comes close to the best by hits: {value} of its precision.
+# refuted: Popularity stays away from the best by hits: it has {value} of its precision.
+# open: -
+# :::
+# :::{finding} MCCRS20-C-FLIP/2
+# holds: The best by misses is the worst by hits: what nobody dislikes is, mostly, what nobody rated.
+# refuted: -
+# open: -
+# :::
+# :::{finding} MCCRS20-C-PERS/1
+# holds: A system that knows its users may do better than any ranking for everybody: the best has {value}
+#   the precision of the optimum.
+# refuted: No system that knows its users does better than the optimum.
+# open: -
+# :::
+# :::{finding} MCCRS20-C2/5
+# holds: Popularity is among the worst systems by misses, and what counting misses rewards is to list
+#   what few people rate.
+# refuted: Popularity is not among the worst systems by misses here.
+# open: -
+# :::
+
+# %% tags=["hide-input"]
+Markdown(chapter.optima_sentence(optima))
+
+# %% [markdown] tags=["general"]
+# That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
+# its file names first, which tend to be popular, and another draws lots. A value of nearly nothing then
+# says what the file was sorted by. The page of [the systems](#sec-tie-rule) has a world in which a third of
+# the users liked nothing and popularity opposes liking: lists that nobody recommended may decide there
+# what is counted as a miss.
+
+# %% [markdown] tags=["general"]
+# ## Two items are enough
+#
+# Why are the two optima opposed? The paper's Figure 2 shows it on two items. There are ten users; five of
+# them have rated in training what the table says, and the other five rate the same way in the test.
+
+# %%
+simulated = {}
+for name, asked in chapter.SIMULATIONS.items():
+    record = f"05_true_false_positives/{name}"
+    simulated[name] = makers.run_maker(record, None, parameters=asked, record=record)
+
+# %% tags=["hide-input"]
+Markdown(chapter.examples_table(simulated["examples"]))
+
+# %% [markdown] tags=["general"]
+# *Better* is the list that the metric prefers, with what the lists *a, b* and *b, a* score.
+#
+# 1. Item *a* is better known, and liked a little more. The odds are steeper than either share. By hits
+#    *a* comes first. It has more misses as well, because more people rate it, so that by misses *b* does.
+# 2. Nobody likes *b*. Misses prefer it all the same, because hardly anybody rates it.
+# 3. *a* is little better known than *b*, and liked far more: the one case of agreement.
+#
+# ### All pairs of items
+#
+# Which example are real items like? The optimal rankings can be compared on *every* pair.
+#
+# ::::{predict} Of all pairs of items, what share do the two optimal rankings put in opposite orders?
+# - about a tenth: the steep cases
+# - about half
+# - more than seven tenths
+#
+# :::{finding} own/PAIRS-DISAGREE
+# holds: {value}. Example 3 is the exception.
+# refuted: {value}, fewer than in the paper.
+# open: -
+# :::
+# ::::
+
+# %%
+of_items = {}
+for name in ("pairs", "items", "item_groups"):
+    record = f"05_true_false_positives/{name}"
+    of_items[name] = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %% tags=["hide-input"]
+Markdown(chapter.pairs_table(of_items["pairs"]))
+
+# %% [markdown] tags=["general"]
+# The paper's Table 1: shares of all pairs of items, means over the training folds. Bold: the optimal
+# rankings disagree on most of them. Most of the printed table is lost; two shares stand in the text.
+
+# %% tags=["hide-input"]
+items, groups = of_items["items"], of_items["item_groups"].frame
+figure = plotting.plot_item_curves(groups, title=chapter.tables.curves_title(items))
+glue("fig_curves", figure, display=False)
+HTML(plotting.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_curves
+# :name: fig-curves
+# :alt: Left, three falling curves over items: the share of users who have an item in training, and the shares of these who like it and who do not. Right, the place of items in one optimal ranking against that in the other.
+#
+# The paper's Figure 3, first training fold. Left: each share sorted for itself and divided by its
+# largest, so that shapes can be compared. Right: a point on the grey line would have the same place in both
+# optimal rankings. Band: the middle 80 % of a group of items.
+# ```
+
+# %% tags=["hide-input"]
+correlated, title = chapter.tables.correlations(items), chapter.tables.functions_title(items)
+figure = plotting.plot_item_functions(
+    groups, correlated, title=chapter.tables.functions_title(items)
+)
+glue("fig_functions", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_functions
+# :name: fig-functions
+# :alt: Four panels: what ranks items best by hits, and by misses, against the share of users who have them in training and the share of these who like them.
+#
+# The paper's Figure 4: the functions of Eqs. 2 and 4 over popularity (left) and over liking (right), with
+# Pearson's correlation over items. Medians of groups of items; band: their middle 80 %.
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-F3/4
+# holds: Popularity falls off far more abruptly than liking: its Gini coefficient is {value} as large.
+# refuted: Popularity does not fall off far more abruptly than liking: its Gini coefficient is {value} as
+#   large.
+# open: -
+# :::
+# :::{finding} MCCRS20-F4/4
+# holds: In both functions it outweighs liking,
+# refuted: It does not outweigh liking in both functions,
+# open: Whether it outweighs liking in both functions is open,
+# :::
+# :::{finding} MCCRS20-F4/1
+# holds: with a correlation of {value:.2f} in that of misses: the more people know an item, the further
+#   down it goes.
+# refuted: with a correlation of {value:.2f} in that of misses.
+# open: with a correlation of {value:.2f} in that of misses.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### How flat would popularity have to be?
+#
+# The paper's third conclusion: only if popularity were unusually flat could the two optima agree. Worlds
+# tell, in which popularity is spread more and more unevenly, and is related to liking or not.
+
+# %% tags=["hide-input"]
+found = chapter.tables.flat_lines(simulated)
+labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
+shown = {"labels": labels, "level": 0.5, "title": chapter.skew_of_worlds_title(found)}
+figure = plotting.plot_over_skew(found, **shown)
+glue("fig_flat", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "conclusion-3"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_flat
+# :name: fig-flat
+# :alt: Share of the pairs of items that the two optimal rankings put in opposite orders, over the skew of popularity, a line for each of three relations of popularity and liking.
+#
+# Share of all pairs of items on which the two optimal rankings disagree, in worlds of the size of
+# MovieLens 100K. Whiskers: 95 % intervals over worlds (Student's t).
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-C3/2
+# holds: It would have to be flat indeed: where all items are as popular they disagree on {value} of the
+#   pairs.
+# refuted: Even where all items are as popular they disagree on {value} of the pairs.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Observed and true
+#
+# So hits and misses have to contradict each other wherever popularity is steep. Which of them is right?
+# That takes judgments that users did not choose to give: of CM100k, Coat and Yahoo! R3 a part was rated
+# for items that were drawn at random, and of a simulated world all is known.
+
+# %%
+of_truth = {}
+if truth == "unbiased":
+    given = {"min_rating": min_rating}
+    for name, more in {"judged_pairs": {}, "true_order": {"seed": seed}}.items():
+        record = f"05_true_false_positives/{name}"
+        asked = given | more
+        of_truth[name] = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %% tags=["hide-input"]
+panels = chapter.figures.known_panels(known, "each")
+shown = chapter.figures.scatter(known, panels)
+title = chapter.figures.each_title(known, panels)
+figure = plotting.plot_two_metrics(**shown, title=title)
+glue("fig_each", figure, display=False)
+HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-6"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_each
+# :name: fig-each
+# :alt: Two panels of systems, observed against true precision and observed against true anti-precision.
+#
+# The paper's Figure 6: each count against its own truth. A metric that can be trusted has its systems on
+# a rising line. Numbers from the most hits (true) down. Where the data of this page have no such judgments,
+# CM100k is shown.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(f"{chapter.left_out_sentence(known)}\n\n{chapter.left_out_table(known)}")
+
+# %% [markdown]
+# :::{finding} MCCRS20-F6-P/1
+# holds: On the data of this page observed precision orders systems nearly as the truth does
+#   ($\tau$ = {value:.2f}),
+# refuted: On the data of this page observed precision does not order systems as the truth does
+#   ($\tau$ = {value:.2f}),
+# open: On the data of this page, whether observed precision orders systems as the truth does is open
+#   ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}),
+# :::
+# :::{finding} MCCRS20-F6-antiP/1
+# holds: and observed anti-precision orders them the wrong way round ($\tau$ = {value:.2f}).
+# refuted: and observed anti-precision does not order them the wrong way round ($\tau$ = {value:.2f}).
+# open: and of observed anti-precision it is open ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
+# :::
+# :::{finding} MCCRS20-C-WHICH/2
+# holds: One of the two is right, and only one.
+# refuted: It is not so that one of the two is right, and only one.
+# open: Whether only one of the two is right is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Is it that judgments are missing, or which?
+#
+# In the right panel of {numref}`fig-lead` nearly everything is missing, too. But it is missing at random. To see how little of it suffices, let systems learn from random
+# judgments as well, four fifths of them, and be tested on the others, of which more and more are taken
+# out.
+
+# %%
+at_random = None
+if truth:
+    asked, tests = chapter.at_random(min_rating, truth=truth)
+    metrics = dict.fromkeys(asked, (f"P@{cutoff}", f"antiP@{cutoff}"))
+    at_random = run(
+        Grid(
+            dataset,
+            measured.grid.systems,
+            asked,
+            metrics,
+            split="ratio 0.2",
+            seed=seed,
+            tests=tests,
+            replicates=chapter.combined(metrics),
+        ),
+        workers=workers,
+        record="05_true_false_positives/mar",
+    )
+    record = "05_true_false_positives/judgments"
+    asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
+    of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %% [markdown]
+# :::{finding} MCCRS20-C-MAR/1
+# holds: On the data of this page $\tau$ is {value:.2f} more where users chose what to rate than where a tenth
+#   of the random judgments is left: it is the choice that sets the counts against each other.
+# refuted: On the data of this page $\tau$ is not more where users chose what to rate than where a tenth
+#   of the random judgments is left.
+# open: On the data of this page it is open whether $\tau$ is more where users chose what to rate than
+#   where a tenth of the random judgments is left ({low:.2f} to {high:.2f}).
+# :::
+# :::{finding} own/RANDOM-WORLDS
+# holds: In worlds where everything is rated at random it never turns positive, however little is: at most
+#   {value:.2f}.
+# refuted: In worlds where everything is rated at random it may turn positive where little is: up to
+#   {value:.2f}.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Verdicts
+
+# %%
+record = "05_true_false_positives/checks"
+asked = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
+checks = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %%
+results = {"systems": measured, "optimal": optimal, "optima": optima, "checks": checks}
+others = {"changes": changed, "temporal": temporal, "mar": at_random}
+results |= {name: found for name, found in others.items() if found} | of_items | of_truth
+verdicts = judge_chapter("true vs false positive disagreement", results)
+HTML(verdict_cards(verdicts))
+
+# %% tags=["remove-cell"]
+state("true vs false positive disagreement", results, verdicts)
+
+# %% [markdown] tags=["general"]
+# A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
+# **is open** if it lies on both. **Yes**: all parts hold. **No**: some are refuted and none holds.
+# **Partly**: some hold and some are refuted. **Undecided**: none is refuted, some are open.
+
+# %% [markdown] tags=["general"]
+# ## Why
+#
+# ### Worlds in which the truth is known
+#
+# Data sets with random judgments are few, and in all that are at hand people like what is popular. A
+# simulated world can be anything. In the maps below popularity goes from even (left) to piled up on a few
+# items (right), and from opposed to liking (below) to agreeing with it (above). Thirteen systems of the
+# line-up are trained in each world, and their orders are compared.
+#
+# ::::{predict} Popularity is piled up, and the popular items are those that people like least. Which count orders systems as the truth does?
+# - hits, as on the data above
+# - misses
+# - neither
+#
+# :::{finding} own/OPPOSED-ANTIP
+# holds: Misses: $\tau$ with the truth is {value:.2f} at least. Who knows few of the popular items to be
+#   liked had better count how often a list walks into them.
+# refuted: Not misses: $\tau$ with the truth goes down to {value:.2f}.
+# open: -
+# :::
+# ::::
+
+# %% tags=["hide-input"]
+found = chapter.tables.maps_of(simulated["worlds"])
+places = chapter.tables.places_on_map(simulated["points"], simulated["bars"])
+shown = {"places": places, "title": chapter.tables.maps_title(found)}
+labels = ("skew of popularity", "relation to liking")
+figure = plotting.plot_tau_maps(found, labels=labels, **shown)
+glue("fig_maps", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_maps
+# :name: fig-maps
+# :alt: Four maps of Kendall's tau over the skew of popularity and its relation to liking: of precision and anti-precision as observed and by the truth, and of each with its own truth; data sets are numbered on them.
+#
+# Blue is for two orders that are alike, red for opposed ones, and the black line between them. Above: P
+# against antiP, so that blue says *more hits, more misses*. Below: observed against true, so that blue says
+# that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
+# sets of which the relation is known; bars: what it may be, by the ratings alone.
+# ```
+
+# %% [markdown]
+# :::{finding} MCCRS20-C4/1
+# holds: With popularity as skewed as in common data, and liked, hits and misses contradict each other
+#   everywhere: $\tau$ is {value:.2f} at least.
+# refuted: With popularity as skewed as in common data, and liked, hits and misses do not contradict each
+#   other everywhere: $\tau$ goes down to {value:.2f}.
+# open: -
+# :::
+# :::{finding} MCCRS20-C4/2
+# holds: It takes equally popular items for them to agree.
+# refuted: It does not take equally popular items for them to agree: where popular items are liked less,
+#   they may agree, too.
+# open: -
+# :::
+# :::{finding} MCCRS20-C5/1
+# holds: By the truth they agree in all kinds of worlds ($\tau$ at most {value:.2f}).
+# refuted: By the truth they do not agree in all kinds of worlds ($\tau$ up to {value:.2f}).
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Beyond the papers
+#
+# (sec-how-many)=
+# ### How many random judgments are enough?
+#
+# Judgments of items drawn at random say which system is better, and they are expensive: most people have
+# no opinion about a random item, or have to form one first. How many does one need of each user, for an
+# order of the systems whose expected $\tau$ with the true one is at least .9?
+#
+# The true order is that by the judgments of *all* items, and nobody has it. What there is, is a sample, and
+# an order by a sample has noise, the one that is called true as well. So the judgments of every user are
+# dealt into two halves without a common item, again and again. The order by $k$ judgments of one half is
+# compared with that by the other half. Both have noise, so $\tau$ between them is *too low* for that with
+# the truth. And if two orders by $k$ judgments each have $\tau_{k,k}$, then the expected $\tau$ of either
+# with the truth is at most $\sqrt{\tau_{k,k}}$: a pair of systems that $k$ judgments order rightly with an
+# expected sign of $m$ adds $m$ to one and $m^2$ to the other, and no average of $m$ is above the root of
+# that of $m^2$. Between these bounds, which need no model, runs an estimate: differences of systems and
+# noise are taken to be normal, with a mixture of scales that is fitted to $\tau_{k,k}$.
+
+# %% tags=["hide-input"]
+tables_shown = chapter.judgment_figures.judgment_tables(of_truth.get("judgments"))
+found = chapter.judgment_figures.truth_courses(tables_shown, cutoff)
+labels = {"label": r"expected $\tau$ with the true order"}
+title = chapter.judgment_figures.judgments_title(tables_shown)
+figure = plotting.plot_judgments(found, title=title, target=0.9, **labels)
+glue("fig_judgments", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "judgments"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_judgments
+# :name: fig-judgments
+# :alt: Expected Kendall tau with the true order over the number of random judgments per user, a panel for precision and one for anti-precision, with bands and bounds.
+#
+# How true an order is, over the number of judgments of random items per user: estimated, with 95 % bands
+# over users. Dotted: bounds that need no model, as far as half of the judgments go. Black: .9.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-P
+# holds: On CM100k it takes {value} random judgments of every user ({low} to {high}) to order the systems
+#   by P with an expected $\tau$ of .9 to the true order;
+# refuted: On CM100k {value} random judgments of every user ({low} to {high}) are enough to order the
+#   systems by P with an expected $\tau$ of .9 to the true order;
+# open: On CM100k it takes about {value} random judgments of every user to order the systems by P with an
+#   expected $\tau$ of .9 to the true order, and that is known to a factor only ({low} to {high});
+# :::
+# :::{finding} own/JUDGMENTS-ANTIP
+# holds: by antiP, {value} ({low} to {high}).
+# refuted: by antiP, as few as {value} ({low} to {high}).
+# open: by antiP, about {value} ({low} to {high}).
+# :::
+# :::{finding} own/JUDGMENTS-AT-LEAST
+# holds: Whatever the model, less than {value} cannot do.
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-LISTED
+# holds: Most of that effort is lost. Only {value} of the judgments are of an item that any of the systems
+#   lists; all others add nothing to any value.
+# refuted: That effort is not lost: {value} of the judgments are of an item that some system lists.
+# open: -
+# :::
+#
+# The estimate is about systems as different as these, and about these users. Pairs that are nearer to each
+# other than half of the judgments can tell are extrapolated, and a line-up with many near ties takes more.
+#
+# **Mixed with observed ratings?** They are there already, so why not add them.
+
+# %% tags=["hide-input"]
+found = chapter.judgment_figures.mixed_courses(tables_shown, cutoff)
+title = chapter.judgment_figures.mixed_title(tables_shown)
+figure = plotting.plot_judgments(found, title=title, label=r"$\tau$ with other judgments")
+glue("fig_mixed", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_mixed
+# :name: fig-mixed
+# :alt: Kendall tau with the order by other random judgments, of random judgments alone and of random judgments together with observed ratings, a panel for each metric.
+#
+# Random judgments alone, and together with the observed ratings that a list is tested with: $\tau$ with the
+# order by the other half of the random judgments, which lowers both lines alike.
+# ```
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-FEW-P
+# holds: On CM100k observed ratings are better than nothing by P: with two random judgments per user they
+#   add to $\tau$.
+# refuted: On CM100k observed ratings do not even help where there are but two random judgments per user.
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-FEW-ANTIP
+# holds: By antiP they are worse than nothing: two random judgments per user are better alone, by
+#   {value:.2f}.
+# refuted: By antiP they help as well.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# **What to do.** Before paying for random judgments, join the lists of all systems that are to be compared,
+# and draw the items to be judged from this union, for each user alike: the values have the same
+# expectations up to a common factor, and the effort falls to the share of listed items in the table above.
+# Compute hits and misses from these judgments alone. Observed ratings may stand in where hits are counted
+# and random judgments are very few, and nowhere else.
+
+# %% [markdown] tags=["general"]
+# (sec-which-to-trust)=
+# ### Which metric should I trust on my data?
+#
+# Where no random judgments are at hand, the map says what has to be known: how popularity relates to
+# liking. Observed ratings alone do not tell that, because people choose what they rate, and may choose
+# what they will like. They do tell it *within bounds*, if somebody is willing to say how strongly liking
+# can make people rate. The command
+#
+# ```bash
+# recbias trust my_ratings.csv
+# ```
+#
+# takes that to be a factor of three at most (`--strength` is another), and finds the relations that are
+# compatible with the ratings then. It makes worlds of like size, density and skew with each of them, and
+# looks which metric would win in each: the one whose order of ten systems has the larger $\tau$ with the
+# truth, if the two differ by .1. It names a metric if that is the same one in nearly all of them, and says
+# that it cannot tell otherwise.
+#
+# Is it right? Worlds with known truth were listed before the answer existed; in some people choose more
+# strongly than is assumed.
+
+# %% tags=["hide-input"]
+found = chapter.calibration(simulated["trust"])
+figure = plotting.plot_calibration(found, **chapter.tables.trust_words(simulated["trust"]))
+glue("fig_calibration", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("share"), "which-to-trust"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_calibration
+# :name: fig-calibration
+# :alt: How often a statement about metrics came true over the share of matched worlds in which it is so, points with intervals beside the line of equality.
+#
+# Statements "P is better", "antiP is better" and "they are as good" about each of the listed worlds: in what
+# share of the matched worlds it is so, and how often it came true. Numbers: statements; whiskers: 95 %
+# intervals.
+# ```
+
+# %% tags=["hide-input"]
+Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
+
+# %% [markdown] tags=["general"]
+# ## What to do about it
+#
+# | when you | then |
+# |---|---|
+# | count hits only | report misses beside them, and the share of the list that nobody has rated |
+# | find that both counts disagree | do not average them: one of them is nearer to the truth, and averaging hides which |
+# | believe that popular items are liked more | say so, and count hits |
+# | believe the opposite | say so, and count misses |
+# | have no reason for either | ask the command above; "cannot tell" is an answer, and belongs in the paper |
+# | can collect judgments | draw items at random, for a part of the users at least |
+# | condense lists | know that this measures another task, and that differences shrink |
+#
+# ## What we had to decide
+#
+# - **Condensed precision** is divided by the rated items of the list, as the authors do, where their claims
+#   are judged, and by $n$ beside it ([both](#metric-antip)).
+# - **Truth**: test ratings are a fifth of all random judgments, and training is what users chose to rate of
+#   other pairs. In simulated worlds true values come from a tenth of the truth, since by all of it antiP is
+#   $1-P$ whatever a system does.
+# - **Ties** of the optimal rankings are broken by one seeded key per user and item
+#   ([why](#dev-ties)); what other orders would give stands in the table.
+# - **Systems** are those of the published line-up, with their toolkit's rules where these decide
+#   ([which](#sec-systems)). *Random* and *BPoissMF* are chance, and are left out where it is said.
+# - **Graded losses** (nDCL) grow by a step of the scale; on merged stars they say nothing
+#   ([E15](#err-e15)).
+# - **Intervals** of $\tau$ leave open what resampled users leave open about pairs of systems
+#   ([how](#dev-intervals)). {ref}`All decisions <sec-decisions>` are on one page.
+#
+# ## On your data
+#
+# ```bash
+# recbias run 05_true_false_positives --dataset my_ratings.csv -p min_rating 4
+# ```
+#
+# The [rerun page](#rerun-own-table) says what the table must look like. What the truth says is then left
+# open, and only the last section can help.
+#
+# ## Exercises
+#
+# Four, from easy to hard, with starter code and a check that says whether the answer is right.
+# Solutions fold out on the page; on paper they are left out.
+#
+# ````{exercise} What the rest of a list may be
+# :label: ex-possible
+#
+# Of a list of `n` items a user has rated some: `hits` say liking, `misses` do not. What are the smallest
+# and the largest share of liked items that the list can have?
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_possible
+#
+# def lowest(hits, misses, n):
+#     return ...
+#
+# def highest(hits, misses, n):
+#     return ...
+#
+# check_possible(lowest, highest)
+# ```
+# ````
+#
+# ````{solution} ex-possible
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_possible
+#
+# def lowest(hits, misses, n):
+#     return hits / n
+#
+# def highest(hits, misses, n):
+#     return (n - misses) / n
+#
+# check_possible(lowest, highest)
+# ```
+#
+# Precision is the lower end and $1-antiP$ the upper one. They are as far apart as the list is unrated.
+# ````
+#
+# ````{exercise} Equation 4 by hand
+# :label: ex-miss-chance
+#
+# Of `n_users` users, `rated` have an item in training, and `liked` of these like it. It is shown to
+# everybody who lacks it in training; in the test as many users rate it as in training, and as many of
+# them like it. What share of the times is it a miss?
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_miss_chance
+#
+# def miss_chance(n_users, rated, liked):
+#     return ...
+#
+# check_miss_chance(miss_chance)
+# ```
+# ````
+#
+# ````{solution} ex-miss-chance
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_miss_chance
+#
+# def miss_chance(n_users, rated, liked):
+#     return (rated - liked) / (n_users - rated)
+#
+# check_miss_chance(miss_chance)
+# ```
+#
+# That is $-f_{antiP}^{obs}$: dislikes over those who can still be shown the item. An item that nobody
+# has rated is never a miss, and never a hit.
+# ````
+#
+# ````{exercise} Two items on which both agree
+# :label: ex-agreeing
+#
+# Find two items, rated by some of 20 users in training, of which *a* has at least four times the ratings of
+# *b*, and on which the optimal rankings by hits and by misses agree. Write each as ratings and liked ones.
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_agreeing
+#
+# check_agreeing(a=(8, 6), b=(2, 1))  # these two are put in opposite orders
+# ```
+# ````
+#
+# ````{solution} ex-agreeing
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_agreeing
+#
+# check_agreeing(a=(8, 8), b=(2, 1))
+# ```
+#
+# It takes an item that nearly everybody likes, or one that nearly nobody does, *a* = (8, 0) and *b* =
+# (2, 2): the last words of the lemma, "unless its rating is extremely higher or lower".
+# ````
+#
+# ````{exercise} Which count is right?
+# :label: ex-roles
+#
+# Four lists show one item each, to everybody. Observed hits are the share of users who rate and like the
+# item, misses that of users who rate and dislike it; the truth is the share who like it. Which count puts
+# the four in the order of the truth, if ...
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_roles
+#
+# answers = {
+#     "popular items are liked more": ...,  # "hits", "misses" or "both"
+#     "popular items are liked less": ...,
+#     "all items are rated equally often": ...,
+# }
+# check_roles(answers)
+# ```
+# ````
+#
+# ````{solution} ex-roles
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.true_vs_false_positive_disagreement import check_roles
+#
+# answers = {
+#     "popular items are liked more": "hits",
+#     "popular items are liked less": "misses",
+#     "all items are rated equally often": "both",
+# }
+# check_roles(answers)
+# ```
+#
+# With $p$ for popularity and $q$ for liking, hits are $pq$ and misses $p(1-q)$. If $p$ rises with $q$, so
+# does $pq$; if it falls, $p(1-q)$ falls with $q$ twice.
+# ````
+
+# %% [markdown] tags=["general"]
+# ## Summary
+#
+# - Where everything in a list is judged, hits and misses are one metric. Where little is, they can
+#   contradict each other, and on ratings that users chose to give they do so as a rule.
+# - The cause is popularity. It multiplies what is liked as well as what is not; the best ranking by hits
+#   and the best by misses are nearly each other's reverse, unless liking differs more than popularity.
+# - By the truth both counts agree. So one of the two misleads, and which one follows from whether people
+#   like what is popular.
+# - Random judgments tell. Without them a bound on how people choose may tell; sometimes nothing does.
+#
+# So it does matter, and it should not: a test in which the two counts disagree is one whose
+# unrated items decide.
+#
+# ```{seealso}
+# [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the
+# {doc}`scorecard </notebooks/scorecard>` with every claim of the four papers.
+# ```

@@ -1,0 +1,642 @@
+"""How chapter 5 checks the definitions of its metrics, and what follows from them (MCCRS20 Sec. 3).
+
+What is compared is counted in the lists of the systems, by set operations; metrics are the
+package's. Every check takes what it judges as an argument.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.claims.checks import Check, joined_checks
+from recbias.claims.design_alternatives.definitions import largest
+from recbias.metrics import Metric, measure, parse_metric
+from recbias.ranking import RankTable
+from recbias.ratings import Ratings
+
+__all__ = [
+    "Counted",
+    "Listed",
+    "Measured",
+    "Session",
+    "check_anti",
+    "check_complement",
+    "check_losses",
+    "check_positive_only",
+    "check_skips",
+    "check_spreadsheet",
+    "check_systems",
+    "count_lists",
+    "measure_lists",
+    "measured_metrics",
+    "positive_only",
+    "rank_table",
+    "sessions",
+    "spreadsheet",
+    "worst_order",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+BINARY = ("P", "R", "RR", "AP", "nDCG")
+"""Metrics that ask of an item only whether it is liked."""
+
+_OF_FULL = ("P", "antiP", "fallout", "antiRR", "nDCL", "antiP|judged")
+_OF_CONDENSED = ("P", "antiP", "P|judged", "antiP|judged")
+
+
+class Listed(NamedTuple):
+    """What a system returns on a fold: ranks of the test ratings, and the first n of each list."""
+
+    system: str
+    table: RankTable
+    lists: npt.NDArray[np.int32]
+    liked: RankTable  # the same, if only liked test items are known
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the first n items of each list are, and what there is of each kind.
+
+    Attributes
+    ----------
+    listed, liked, disliked : ndarray of int64, shape (n_users,)
+        Items of the list, at most n; those among them that the user rated at or above the
+        threshold in test, and below it.
+    all_liked, all_disliked : ndarray of int64, shape (n_users,)
+        Test items of the user.
+    loss : ndarray of float64, shape (n_users, n)
+        Distance below the threshold at each place; 0 for what is liked or unjudged.
+    """
+
+    listed: IntArray
+    liked: IntArray
+    disliked: IntArray
+    all_liked: IntArray
+    all_disliked: IntArray
+    loss: FloatArray
+
+    @property
+    def unjudged(self) -> IntArray:
+        """Items of the list without a test rating."""
+        return self.listed - self.liked - self.disliked
+
+
+def count_lists(lists: npt.NDArray[np.int32], test: Ratings, min_rating: float) -> Counted:
+    """Look each listed item up among the user's test ratings."""
+    n_users, n_items = len(lists), np.int64(test.n_items)
+    judged = test.user * n_items + test.item
+    order = np.argsort(judged)
+    pairs = np.arange(n_users)[:, None] * n_items + lists
+    place = np.minimum(np.searchsorted(judged[order], pairs), len(judged) - 1)
+    known = (lists >= 0) & (judged[order][place] == pairs)
+    rating = np.where(known, test.value[order][place], np.nan)
+    below = known & (rating < min_rating)
+    return Counted(
+        (lists >= 0).sum(axis=1),
+        (known & ~below).sum(axis=1),
+        below.sum(axis=1),
+        np.bincount(test.user[test.value >= min_rating], minlength=n_users),
+        np.bincount(test.user[test.value < min_rating], minlength=n_users),
+        np.where(below, min_rating - rating, 0.0),
+    )
+
+
+class Measured(NamedTuple):
+    """What the package measures of a system's lists, by metric without its cutoff.
+
+    Full lists, condensed ones, full ones with ratings turned round, and full ones from which each
+    user's first disliked item was taken.
+    """
+
+    full: Mapping[str, FloatArray]
+    condensed: Mapping[str, FloatArray]
+    turned: Mapping[str, FloatArray]
+    without_one: Mapping[str, FloatArray]
+
+
+def measure_lists(table: RankTable, *, min_rating: float, cutoff: int) -> Measured:
+    """Measure all that is compared of one system."""
+    # Below the threshold becomes relevant, whatever the ratings were.
+    turned = dataclasses.replace(table, value=(table.value < min_rating).astype(float))
+    return Measured(
+        _measured(table, _OF_FULL, cutoff, min_rating),
+        _measured(table, _OF_CONDENSED, cutoff, min_rating, condensed=True),
+        _measured(turned, ("P", "R"), cutoff, 1.0),
+        _measured(
+            _without_first_dislike(table, min_rating), ("antiP", "fallout"), cutoff, min_rating
+        ),
+    )
+
+
+def _measured(
+    table: RankTable,
+    names: Iterable[str],
+    cutoff: int,
+    min_rating: float,
+    *,
+    condensed: bool = False,
+) -> dict[str, FloatArray]:
+    asked = tuple(names)
+    metrics = [_metric(name, cutoff) for name in asked]
+    found = measure(table, metrics, min_rating=min_rating, condensed=condensed)
+    return dict(zip(asked, found, strict=True))
+
+
+def _metric(name: str, cutoff: int) -> Metric:
+    name, bar, given = name.partition("|")
+    return parse_metric(f"{name}@{cutoff}{bar}{given}")
+
+
+def measured_metrics(cutoff: int) -> list[dict[str, Any]]:
+    """Identify all metrics that the checks measure, for the key of their results."""
+    names = dict.fromkeys((*_OF_FULL, *_OF_CONDENSED, *BINARY, "nDCG(steps)"))
+    return [_metric(name, cutoff).identity() for name in names]
+
+
+def _without_first_dislike(table: RankTable, min_rating: float) -> RankTable:
+    """Take the disliked item that stands highest out of every list."""
+    bad = np.flatnonzero((table.rank > 0) & (table.value < min_rating))
+    order = bad[np.lexsort((table.rank[bad], table.user[bad]))]
+    taken = order[np.unique(table.user[order], return_index=True)[1]]
+    passed = np.full(table.n_users, np.iinfo(np.int32).max)
+    passed[table.user[taken]] = table.condensed_rank[taken]
+    rank, condensed = table.rank.copy(), table.condensed_rank.copy()
+    condensed -= condensed > passed[table.user]
+    rank[taken] = condensed[taken] = 0
+    return dataclasses.replace(table, rank=rank, condensed_rank=condensed)
+
+
+def check_anti(found: Measured, counted: Counted, better: Mapping[str, str | None]) -> list[Check]:
+    """Compare antiP and fallout with what was counted, and with flipped relevance.
+
+    Parameters
+    ----------
+    found
+        Metrics of one system.
+    counted
+        Its lists.
+    better
+        Whether higher or lower counts as better, by metric.
+
+    References
+    ----------
+    MCCRS20 Sec. 3, definitions of anti-precision and fallout.
+    """
+    n_users, cutoff = counted.loss.shape
+    judged = counted.liked + counted.disliked
+    some, whole = judged > 0, counted.listed == cutoff
+    negative = counted.all_disliked > 0
+    tested = (counted.all_liked + counted.all_disliked) > 0
+    in_list = counted.disliked > 0
+    left_out = counted.all_disliked - counted.disliked
+    of_antip = largest(found.full["antiP|judged"][some] - (counted.disliked / judged.clip(1))[some])
+    sums = counted.liked + counted.disliked + counted.unjudged
+    shares = [
+        found.full["P"] - counted.liked / sums.clip(1),
+        found.full["antiP"] - counted.disliked / sums.clip(1),
+    ]
+    of_fallout = found.full["fallout"] - counted.disliked / (counted.disliked + left_out).clip(1)
+    checks = [
+        Check(
+            _ANTI, "fraction", "|antiP of judged items - FP/(TP + FP)|", int(some.sum()), of_antip
+        ),
+        Check(
+            _ANTI,
+            "flipped",
+            "|antiP - P of flipped relevance|",
+            n_users,
+            largest(found.full["antiP"] - found.turned["P"]),
+        ),
+        Check(
+            _ANTI,
+            "unjudged",
+            "|P - TP/(TP + FP + U)| and the like of antiP",
+            int(whole.sum()),
+            largest([each[whole] for each in shares]),
+        ),
+        Check(
+            _FALLOUT,
+            "fraction",
+            "|fallout - FP/(FP + TN)|",
+            int(negative.sum()),
+            largest(of_fallout[negative]),
+        ),
+        Check(
+            _FALLOUT,
+            "without-dislikes",
+            "share of tested users without disliked test item",
+            int(tested.sum()),
+            float(np.mean(~negative[tested])),
+        ),
+        Check(
+            _FALLOUT,
+            "flipped",
+            "|fallout - R of flipped relevance|",
+            int(negative.sum()),
+            largest((found.full["fallout"] - found.turned["R"])[negative]),
+        ),
+    ]
+    for claim, name in ((_ANTI, "antiP"), (_FALLOUT, "fallout")):
+        stays = found.without_one[name][in_list] >= found.full[name][in_list]
+        wrong = int(stays.sum()) if better[name] == "lower" else n_users
+        what = "lists whose value does not fall when a disliked item leaves them"
+        checks.append(Check(claim, "orientation", what, int(in_list.sum()), wrong))
+    return checks
+
+
+def check_complement(found: Measured, counted: Counted) -> list[Check]:
+    """Tell by how much P + antiP differs from 1, where everything is judged and where not.
+
+    Parameters
+    ----------
+    found
+        Metrics of one system.
+    counted
+        Its full lists.
+
+    References
+    ----------
+    MCCRS20 Sec. 3; the authors' code divides condensed precision by tp + fp.
+    """
+    tested = (counted.all_liked + counted.all_disliked) > 0
+    cutoff = counted.loss.shape[1]
+    precision, anti = (found.condensed[name] for name in ("P|judged", "antiP|judged"))
+    known = tested & ~np.isnan(precision)
+    by_n = found.condensed["P"] + found.condensed["antiP"]
+    slope = _slope(anti[known], precision[known])
+    adds_up = np.abs(found.full["P"] + found.full["antiP"] - 1) < _ROUNDING
+    all_judged = counted.liked + counted.disliked == cutoff
+    sums = "P + antiP"
+    return [
+        Check(
+            _COMPLEMENT,
+            "complement",
+            f"|{sums} - 1| in condensed lists, divided by their judged items",
+            int(known.sum()),
+            largest((precision + anti - 1)[known]),
+        ),
+        Check(
+            _COMPLEMENT,
+            "divided-by-n",
+            f"1 - ({sums}) in condensed lists, divided by n",
+            int(tested.sum()),
+            largest((1 - by_n)[tested]),
+        ),
+        Check(
+            _COMPLEMENT,
+            "empty",
+            "empty condensed lists",
+            int(tested.sum()),
+            int((tested & ~known).sum()),
+        ),
+        Check(
+            _COMPLEMENT,
+            "slope",
+            "|1 + slope of P on antiP over users| in condensed lists",
+            int(known.sum()),
+            abs(1 + slope),
+        ),
+        Check(
+            _COMPLEMENT,
+            "premise",
+            f"full lists where {sums} = 1 and all are judged do not go together",
+            int(tested.sum()),
+            int((adds_up != all_judged)[tested].sum()),
+        ),
+        Check(
+            _COMPLEMENT,
+            "not-judged",
+            "share of full lists with an unjudged item",
+            int(tested.sum()),
+            float(np.mean(~all_judged[tested])),
+        ),
+    ]
+
+
+def _slope(x: FloatArray, y: FloatArray) -> float:
+    """Fit a line by least squares; not a number if all `x` are equal."""
+    centred = x - x.mean() if len(x) else x
+    squares = float(np.sum(centred**2))
+    return float(np.sum(centred * y) / squares) if squares else np.nan
+
+
+def positive_only(listed: Sequence[Listed], *, cutoff: int, min_rating: float) -> FloatArray:
+    """Measure condensed lists where only liked items are known, by system, metric and user."""
+    return np.array([_binary(each.liked, cutoff, min_rating) for each in listed])
+
+
+def _binary(table: RankTable, cutoff: int, min_rating: float) -> FloatArray:
+    names = [parse_metric(f"{name}@{cutoff}") for name in BINARY]
+    return measure(table, names, min_rating=min_rating, condensed=True)
+
+
+def check_positive_only(
+    listed: Sequence[Listed], found: FloatArray, *, cutoff: int, min_rating: float
+) -> list[Check]:
+    """Compare systems by condensed lists where only liked items are known, user by user.
+
+    Parameters
+    ----------
+    listed
+        All systems.
+    found
+        From `positive_only`.
+    cutoff, min_rating
+        Those of the metrics.
+
+    References
+    ----------
+    MCCRS20 Sec. 3.
+    """
+    first = listed[0].table
+    liked = first.value >= min_rating
+    scored = np.all([each.table.rank > 0 for each in listed], axis=0)
+    complete = np.bincount(first.user[liked & ~scored], minlength=first.n_users) == 0
+    some = np.bincount(first.user[liked], minlength=first.n_users) > 0
+    both = np.array([_binary(each.table, cutoff, min_rating) for each in listed])
+    what = f"largest - smallest value over the systems, of {', '.join(BINARY)}"
+    n_liked = int(some.sum())
+    return [
+        Check(
+            _POSITIVE,
+            "positive-only",
+            f"{what}; liked items known",
+            n_liked,
+            _spread(found[..., some]),
+        ),
+        Check(
+            _POSITIVE,
+            "with-dislikes",
+            f"{what}; all judged items known",
+            n_liked,
+            _spread(both[..., some]),
+        ),
+        Check(
+            _POSITIVE,
+            "without-score",
+            "share of liked test items without a score",
+            int(liked.sum()),
+            float(np.mean(~scored[liked])),
+        ),
+        Check(
+            _POSITIVE,
+            "with-coverage",
+            f"{what}; liked items known and scored",
+            int((some & complete).sum()),
+            _spread(found[..., some & complete]),
+        ),
+    ]
+
+
+def _spread(values: FloatArray) -> float:
+    return largest(values.max(axis=0) - values.min(axis=0))
+
+
+class Session(NamedTuple):
+    """Plays of a listening session in their order; whether each was skipped."""
+
+    skipped: tuple[bool, ...]
+
+
+def sessions(n_sessions: int, rng: np.random.Generator) -> list[Session]:
+    """Draw sessions of 1 to 30 plays, each with a share of skips of its own."""
+    return [
+        Session(tuple((rng.random(rng.integers(1, 31)) < share).tolist()))
+        for share in rng.random(n_sessions)
+    ]
+
+
+def check_skips(log: Sequence[Session]) -> list[Check]:
+    """Read a skip as dislike, and compare anti-precision with skipped plays over all plays.
+
+    Divided by the plays of a session; and, for sessions of one length, by that length.
+
+    References
+    ----------
+    MCCRS20 Sec. 3.
+    """
+    table = rank_table([[float(not each) for each in session.skipped] for session in log])
+    plays = [len(session.skipped) for session in log]
+    rate = np.array([sum(session.skipped) for session in log]) / plays
+    lengths = sorted(set(plays))
+    texts = [f"antiP@{max(lengths)}|judged", *(f"antiP@{each}" for each in lengths)]
+    whole, *of_length = measure(table, [parse_metric(text) for text in texts], min_rating=1)
+    apart = [whole - rate] + [
+        np.where(np.array(plays) == length, values - rate, 0.0)
+        for length, values in zip(lengths, of_length, strict=True)
+    ]
+    what = "|antiP of the plays of a session - skipped plays/plays|"
+    return [Check("MCCRS20-C-SKIP", "skip-rate", what, len(log), largest(apart))]
+
+
+def rank_table(
+    lists: Sequence[Sequence[float | None]], elsewhere: Sequence[float] = ()
+) -> RankTable:
+    """Write down lists of ratings, one for each user.
+
+    Parameters
+    ----------
+    lists
+        The rating of the item at each place; None = no test rating.
+    elsewhere
+        Test ratings of each user that are not in their list.
+
+    Examples
+    --------
+    >>> table = rank_table([[None, 5, 1]], elsewhere=[2])
+    >>> table.rank.tolist(), table.condensed_rank.tolist(), table.value.tolist()
+    ([2, 3, 0], [1, 2, 0], [5.0, 1.0, 2.0])
+    """
+    rows: list[tuple[float, ...]] = []
+    for user, ratings in enumerate(lists):
+        judged = [(place, rating) for place, rating in enumerate(ratings) if rating is not None]
+        rows += [
+            (user, place, rating, place + 1, number)
+            for number, (place, rating) in enumerate(judged, start=1)
+        ]
+        rows += [
+            (user, len(ratings) + number, rating, 0, 0) for number, rating in enumerate(elsewhere)
+        ]
+    columns = np.array(rows, dtype=float).reshape(-1, 5).T
+    lengths = np.array([len(ratings) for ratings in lists], dtype=np.int32)
+    user, item, rank, condensed = (columns[number].astype(np.int32) for number in (0, 1, 3, 4))
+    return RankTable(
+        per="user",
+        n_users=len(lists),
+        user=user,
+        item=item,
+        value=columns[2],
+        rank=rank,
+        condensed_rank=condensed,
+        n_targets=lengths,
+        n_scored=lengths,
+    )
+
+
+def worst_order(test: Ratings, *, cutoff: int, min_rating: float) -> FloatArray:
+    """Sum the discounted losses of each user's worst list: the largest first."""
+    loss = np.maximum(min_rating - test.value, 0.0)
+    order = np.lexsort((-loss, test.user))
+    user = test.user[order]
+    place = np.arange(len(user)) - np.searchsorted(user, user)
+    shown = place < cutoff
+    worth = loss[order][shown] / np.log2(place[shown] + 2)
+    return np.bincount(user[shown], worth, minlength=test.n_users).astype(np.float64)
+
+
+def check_losses(found: Measured, counted: Counted, worst: FloatArray) -> list[Check]:
+    """Compare nDCL and antiRR of full lists with losses summed place by place.
+
+    Parameters
+    ----------
+    found
+        Metrics of one system.
+    counted
+        Its lists.
+    worst
+        From `worst_order`.
+
+    References
+    ----------
+    TOIS21, the authors' code.
+    """
+    negative = counted.all_disliked > 0
+    places = np.arange(1, counted.loss.shape[1] + 1)
+    ndcl = (counted.loss / np.log2(places + 1)).sum(axis=1)[negative] / worst[negative]
+    is_bad = counted.loss > 0
+    first = np.where(is_bad.any(axis=1), 1 / (is_bad.argmax(axis=1) + 1), 0.0)[negative]
+    n_users = int(negative.sum())
+    return [
+        Check(
+            _LOSS,
+            "worst-order",
+            "|nDCL - loss of the list/loss of its worst order|",
+            n_users,
+            largest(found.full["nDCL"][negative] - ndcl),
+        ),
+        Check(
+            _LOSS,
+            "first-disliked",
+            "|antiRR - 1/place of the first disliked item|",
+            n_users,
+            largest(found.full["antiRR"][negative] - first),
+        ),
+    ]
+
+
+_LISTED = (None, 5, 1, None, 2, 4, 3, None, 4, 1)
+_ELSEWHERE = (5, 5, 5, 4, 4, 3, 3, 3, 3, 2, 2, 1, 1)
+_RANKS = ((2, 3), (5, 1), (1, 5), (4, 2))
+
+
+def spreadsheet() -> dict[str, float]:
+    """Measure the worked example of the authors: a list of ten, and four lists of six.
+
+    Of the ten, three are not rated; 20 items are. In the four, the first liked item and the first
+    disliked one stand at 2 and 3, 5 and 1, 1 and 5, 4 and 2.
+
+    Examples
+    --------
+    >>> {name: round(value, 4) for name, value in spreadsheet().items()}
+    {'nDCL': 0.3234, 'nDCG': 0.2946, 'MRR': 0.4875, 'antiMRR': 0.5083}
+    """
+    ten = rank_table([_LISTED], elsewhere=_ELSEWHERE)
+    graded = [parse_metric(text) for text in ("nDCL@10", "nDCG(steps)@10")]
+    loss, gain = measure(ten, graded, min_rating=4)[:, 0]
+    four = rank_table(
+        [[{good: 5.0, bad: 1.0}.get(place) for place in range(1, 7)] for good, bad in _RANKS]
+    )
+    ranks = [parse_metric(text) for text in ("RR", "antiRR")]
+    first, first_bad = measure(four, ranks, min_rating=4).mean(axis=1)
+    return {
+        "nDCL": float(loss),
+        "nDCG": float(gain),
+        "MRR": float(first),
+        "antiMRR": float(first_bad),
+    }
+
+
+_PRINTED = {
+    "toy-ndcl": ("nDCL", 0.32339),
+    "toy-ndcg": ("nDCG", 0.29456),
+    "toy-rr": ("MRR", 0.4875),
+    "toy-antirr": ("antiMRR", 0.50833),
+}
+"""What the authors' spreadsheet toy_examples.xlsx shows (github.com/elikary/tois2021)."""
+
+
+def check_spreadsheet(found: Mapping[str, float]) -> list[Check]:
+    """Compare the worked example with the values of the authors' spreadsheet."""
+    return [
+        Check(_LOSS, name, f"|{metric} - published value|", 1, abs(found[metric] - printed))
+        for name, (metric, printed) in _PRINTED.items()
+    ]
+
+
+_ANTI, _FALLOUT, _COMPLEMENT, _POSITIVE, _LOSS = (
+    "MCCRS20-D-ANTIP",
+    "MCCRS20-D-FALL",
+    "MCCRS20-C-COMPL",
+    "MCCRS20-C-CONDPOS",
+    "TOIS21-D-NDCL",
+)
+_ROUNDING = 1e-9
+
+
+def check_systems(
+    listed: Sequence[Listed], test: Ratings, *, min_rating: float, cutoff: int
+) -> list[Check]:
+    """Make the checks that look at lists, of all systems together.
+
+    Parameters
+    ----------
+    listed
+        All systems, on one fold.
+    test
+        Test ratings of the fold.
+    min_rating, cutoff
+        Smallest rating that is relevant; length of the lists.
+
+    Returns
+    -------
+    list of Check
+        Of the systems the worst; what is counted is added up, a share is of all lists.
+    """
+    better = {
+        name: parse_metric(f"{name}@{cutoff}").declaration.better for name in ("antiP", "fallout")
+    }
+    worst = worst_order(test, cutoff=cutoff, min_rating=min_rating)
+    checks: list[Check] = []
+    for each in listed:
+        found = measure_lists(each.table, min_rating=min_rating, cutoff=cutoff)
+        counted = count_lists(each.lists, test, min_rating)
+        checks += check_anti(found, counted, better)
+        checks += check_complement(found, counted)
+        checks += check_losses(found, counted, worst)
+    liked = positive_only(listed, cutoff=cutoff, min_rating=min_rating)
+    return [
+        *_over_systems(checks),
+        *check_positive_only(listed, liked, cutoff=cutoff, min_rating=min_rating),
+    ]
+
+
+def _over_systems(checks: Sequence[Check]) -> list[Check]:
+    found = []
+    for joined in joined_checks(checks):
+        same = [
+            each.worst for each in checks if (each.claim, each.name) == (joined.claim, joined.name)
+        ]
+        if joined.name in ("orientation", "premise", "empty"):
+            joined = dataclasses.replace(joined, worst=sum(same))
+        elif joined.name == "not-judged":
+            joined = dataclasses.replace(joined, worst=float(np.mean(same)))
+        found.append(joined)
+    return found
