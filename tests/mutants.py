@@ -150,7 +150,8 @@ def _neighbours(term: Term, topic: str) -> Iterator[Term]:
 
 
 def _other_systems(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, Raw]]:
-    planted = grid_of(topic, "systems").systems if measured(topic, "systems") else line_up("bcc17")
+    table = record.of[0].table if record.of else "systems"
+    planted = grid_of(topic, table).systems if measured(topic, table) else line_up("bcc17")
     names = [system.name for system in planted]
     if record.systems == ("all",):
         for name in names:
@@ -357,7 +358,15 @@ def _same_course(old: Record, new: Record, claim: str) -> str:
     return "a course is the same, whichever of its places names it" if same else ""
 
 
+def _mark(old: Record, new: Record, claim: str) -> str:
+    """Tell a system that is left out where it is what others are compared with."""
+    if old.name not in ("systems_above", "systems_below") or not _only_differs(old, new, "but"):
+        return ""
+    return "no system is above or below itself" if new.but == (old.of[1].system,) else ""
+
+
 RULES = (
+    _mark,
     _nothing_between,
     _unmended,
     _either_order,

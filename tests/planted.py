@@ -18,6 +18,8 @@ A change is one of these; several are separated by ``;``:
 * ``... +- 0.002``: with this standard error, apart from all others; 0 for none;
 * ``... tail 0.04 at 0.07``: this share of every second draw lies there;
 * ``p[1R per run] of pLSA and Random = 0.002``: of a paired test;
+* ``spread of P[full] = 0.3``: the standard deviation of the paired differences of all pairs;
+* ``different in P[full] = 40``: how many of all pairs differ significantly;
 * ``value[0.5, AR, Popularity] in worlds = 0.3``: a column of what was made, by its row's index;
 * ``statistic NAME = 3``: a number that follows from the data;
 * ``check NAME = 0.1``: what was found for a check of the claim, at first the first value of its
@@ -44,6 +46,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import yaml
+from scipy import stats
 
 from planted_grids import PLANTED, PlantedGrid
 from recbias import Grid, Results
@@ -56,6 +59,7 @@ from recbias.results import SIMULATIONS, StoredResult
 
 FOLDER = Path(__file__).with_name("planted_verdicts")
 N_DRAWS = 1000
+N_TESTED = 1000
 
 _Place = tuple[str, str, str, str, str]
 """Edition, table, system, label, metric without cutoff."""
@@ -168,6 +172,11 @@ class World:
         self._facts = {"data set": text["data set"], "feedback": "explicit"}
         self._values: dict[_Place, Drawn] = {}
         self._p: dict[tuple[str, str, frozenset[str]], float] = {}
+        self._tested = {
+            f"{kind} of {term}" if kind == "spread" else f"{kind} in {term}": float(value)
+            for term, values in text.get("tested", {}).items()
+            for kind, value in zip(("spread", "different"), values, strict=True)
+        }
         self._few: frozenset[str] = frozenset()
         self._base: World | None = None
         self._touched: frozenset[tuple[str, str]] = frozenset()
@@ -211,12 +220,14 @@ class World:
         """The world after some changes; `claim` is the one whose checks are meant."""
         other = copy.copy(self)
         other._base, other._touched, other._found = self, frozenset(), {}
-        for name in ("_facts", "_values", "_p", "_checks", "_statistics"):
+        for name in ("_facts", "_values", "_p", "_tested", "_checks", "_statistics"):
             setattr(other, name, dict(getattr(self, name)))
         for change in changes.split(";"):
             what, value = change.strip().split(" = ")
             if what in self._facts:
                 other._facts[what] = value
+            elif what in self._tested:
+                other._tested[what] = float(value)
             elif found := re.fullmatch(r"seeds of (.+)", what):
                 assert value == "1", change
                 other._few = other._few | {found[1]}
@@ -340,7 +351,8 @@ class World:
         """Whether nothing was changed that a table shows."""
         if self._base is None or (edition == "" and self._facts != self._base._facts):
             return False
-        if self._few or (table == "systems" and self._p != self._base._p):
+        tested = (self._p, self._tested), (self._base._p, self._base._tested)
+        if self._few or (table == "systems" and tested[0] != tested[1]):
             return False
         return (edition, table) not in self._touched
 
@@ -373,9 +385,38 @@ class World:
             grid=grid,
             values=frame.assign(value=values, low=np.nan, high=np.nan),
             replicates=draws,
-            tests=pd.DataFrame(tests, columns=["label", "metric", "unit", "a", "b", "wilcoxon_p"]),
+            tests=pd.concat(
+                [
+                    pd.DataFrame(
+                        tests, columns=["label", "metric", "unit", "a", "b", "wilcoxon_p"]
+                    ),
+                    *(self._all_pairs(grid) if table == "systems" else ()),
+                ]
+            ),
             target_sets=pd.DataFrame(),
         )
+
+    def _all_pairs(self, grid: Grid) -> Iterator[pd.DataFrame]:
+        """Tests of all pairs over 1,000 users, as wide as their spread and so many significant."""
+        pairs = list(combinations([system.name for system in grid.systems], 2))
+        for name, spread in self._tested.items():
+            if not name.startswith("spread of "):
+                continue
+            term = name.removeprefix("spread of ")
+            metric, label = term.removesuffix("]").split("[")
+            texts = [str(each) for each in grid.parsed_metrics[label]]
+            half = spread * stats.t.ppf(0.975, N_TESTED - 1) / np.sqrt(N_TESTED)
+            n_different = int(self._tested[f"different in {term}"])
+            yield pd.DataFrame(pairs, columns=["a", "b"]).assign(
+                label=label,
+                metric=metric if metric in texts else _metric(grid, label, metric),
+                unit="user",
+                n=N_TESTED,
+                difference=0.0,
+                low=-half,
+                high=half,
+                wilcoxon_p_holm=[0.04 if n < n_different else 0.06 for n in range(len(pairs))],
+            )
 
 
 @dataclass(frozen=True)

@@ -83,10 +83,13 @@ def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
     protocols, tests = chapter.protocols(RELEVANT, truth="unbiased")
     metrics = chapter.metrics(CUTOFF, protocols)
     kept = {"tests": tests, "replicates": chapter.combined(metrics)}
+    full = {"full": metrics["full"]}
+    later = {"split": "temporal 0.2", "replicates": chapter.combined(full)}
+    one = {"full": protocols["full"]}
     return {
         "systems": PlantedGrid(line_up("mccrs20"), protocols, metrics, kept),
         "optimal": PlantedGrid(line_up("optimal"), protocols, metrics, kept),
-        # --- observed values: over time
+        "temporal": PlantedGrid(line_up("mccrs20"), one, full, later),
         "mar": _at_random(),
     }
 

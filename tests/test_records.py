@@ -309,13 +309,40 @@ def test_a_label_of_its_own_is_followed_over_the_labels_of_its_protocol():
 def test_a_cutoff_is_named_by_its_place(term, metric):
     asked, tests = sparsity_bias.protocols(4, removed=(0,))
     metrics = sparsity_bias.metrics(10, 100, (100, 400), removed=(0,))
-    grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, metrics, tests=tests)
+    assert metric_in(asked, metrics, term, tests=tests) == metric
+
+
+def metric_in(asked, metrics, term, **options):
+    """The metric that a term stands for where nothing was measured yet."""
+    grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, metrics, **options)
     empty = pd.DataFrame()
     found = Results(
         key="0", dataset={}, grid=grid, values=pd.DataFrame(columns=["system", "label", "metric"]),
         replicates={}, tests=empty, target_sets=empty,
     )  # fmt: skip
-    assert Evidence({"systems": found}).metric(Term.parse(term)) == metric
+    return Evidence({"systems": found}).metric(Term.parse(term))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("term", "metric"),
+    [
+        ("P@n[lists]", "P@10"),
+        ("P@short[lists]", "P@5"),
+        ("P@n|judged[lists]", "P@10|judged"),
+        ("P@short|judged[lists]", "P@3|judged"),
+        ("P@5|judged[lists]", "P@5|judged"),
+        ("antiP@n[lists]", "antiP@10|judged"),
+    ],
+)
+def test_a_cutoff_is_that_of_the_metric_with_its_condition(term, metric, order):
+    measured = ("P@10", "P@5", "P@3|judged", "P@10|judged", "antiP@10|judged")[::order]
+    assert metric_in({"lists": "AI-AN-AR rel>=4"}, {"lists": measured}, term) == metric
+
+
+def test_a_condition_that_was_not_measured_is_told():
+    with pytest.raises(ConfigError, match="no metric R of lists was measured under 'lists'"):
+        metric_in({"lists": "AI-AN-AR rel>=4"}, {"lists": ("P@10", "P@5|judged")}, "R@n[lists]")
 
 
 def test_noise_alone_takes_no_course_off_its_line():

@@ -264,11 +264,9 @@ class Evidence:
         if not cutoff:
             return str(table.metric(label, name))
         measured = [m for m in table.grid.parsed_metrics[label] if m.name == name]
-        if bar:
-            measured = [m for m in measured if str(m).partition("|")[2] == condition]
-        # What has no condition comes last, so that P@n is P@10 where P@10|judged stands beside it.
-        measured.sort(key=lambda metric: not metric.given)
-        lists = {m.cutoff: m for m in measured}
+        # Without a condition P@n is P@10, where P@10|judged stands beside it.
+        same = [m for m in measured if str(m).partition("|")[2] == condition]
+        lists = {m.cutoff: m for m in (same if bar else same or measured)}
         lengths = [length for length in lists if length is not None]
         if not lengths:
             raise ConfigError(f"no metric {name} of lists was measured under {label!r}")

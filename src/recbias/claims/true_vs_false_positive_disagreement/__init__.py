@@ -41,6 +41,7 @@ from recbias.claims.true_vs_false_positive_disagreement.judgments import (
 from recbias.claims.true_vs_false_positive_disagreement.optima import (
     optima_rows,
     optima_sentence,
+    tie_orders_table,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS
 from recbias.claims.true_vs_false_positive_disagreement.pair_tables import (
@@ -63,6 +64,7 @@ from recbias.claims.true_vs_false_positive_disagreement.setup import (
     compared,
     has_times,
     metrics,
+    over_time,
     protocols,
     truth_of,
 )
@@ -153,6 +155,7 @@ __all__ = [
     "optima_sentence",
     "optima_title",
     "over_skew",
+    "over_time",
     "pair_shares",
     "pairs_table",
     "protocols",
@@ -162,6 +165,7 @@ __all__ = [
     "skew_of_worlds_title",
     "systems_in_world",
     "tables",
+    "tie_orders_table",
     "trust_table",
     "truth_of",
 ]

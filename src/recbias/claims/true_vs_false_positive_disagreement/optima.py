@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias import splits, testset
+from recbias.claims.pages import markdown_table
 from recbias.claims.reference import references
 from recbias.claims.systems import LINE_UP
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
@@ -36,7 +37,15 @@ from recbias.splits import Split
 from recbias.testset import TestSet, dataset_splits
 from recbias.theory import hits_over_ties
 
-__all__ = ["OBSERVED", "RANKINGS", "TRUE", "optima", "optima_rows", "optima_sentence"]
+__all__ = [
+    "OBSERVED",
+    "RANKINGS",
+    "TRUE",
+    "optima",
+    "optima_rows",
+    "optima_sentence",
+    "tie_orders_table",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -204,6 +213,41 @@ def optima_rows(table: Table, *, dataset: str, cutoff: int) -> pd.DataFrame:
     return table.frame.assign(published=published)
 
 
+def tie_orders_table(table: Table, *, dataset: str, cutoff: int, side: str = OBSERVED) -> str:
+    """Write what the rankings score over all orders of ties, and in the order of the file.
+
+    Parameters
+    ----------
+    table, dataset, cutoff
+        As of :func:`optima_rows`.
+    side
+        :data:`OBSERVED` or :data:`TRUE`.
+
+    Returns
+    -------
+    str
+        Markdown, a row for each ranking and metric.
+    """
+    rows = optima_rows(table, dataset=dataset, cutoff=cutoff)
+    rows = rows[rows["side"] == side]
+    published = rows["published"].notna().any()
+    head = ["ranking", "metric", "tied on top", "least", "expected", "most", "order of the file"]
+    written = []
+    for row in rows.to_dict("records"):
+        first = row["metric"] == "P"
+        values = [row[name] for name in ("least", "value", "most", "file")]
+        values += [row["published"]] * bool(published)
+        written.append(
+            [
+                row["ranking"] if first else "",
+                row["metric"],
+                f"{row['tied']:.0f}" if first else "",
+                *(f"{value:.3g}" for value in values),
+            ]
+        )
+    return markdown_table(head + ["published"] * bool(published), written)
+
+
 def optima_sentence(table: Table) -> str:
     """Say what the order of ties decides of the optimum of anti-precision, in a sentence.
 
@@ -215,10 +259,11 @@ def optima_sentence(table: Table) -> str:
     rows = table.select(ranking="Optimal anti-precision", side=OBSERVED).set_index("metric")
     said = [
         f"{metric} between {row['least']:.2g} and {row['most']:.2g}, {row['value']:.2g} on average"
-        for metric, row in rows.iterrows()
+        for metric, row in rows.to_dict("index").items()
     ]
     n_tied = float(rows["tied"].iloc[0])
+    subject = "One item has" if n_tied < 1.5 else f"{n_tied:.0f} items share"
     return (
-        f"{n_tied:.0f} items that nobody disliked in training share the highest score of the "
-        f"optimum of anti-precision. Which of them are listed gives {'; '.join(said)}."
+        f"{subject} the highest score of the optimum of anti-precision. Which items are listed "
+        f"where scores tie gives {'; '.join(said)}."
     )

@@ -218,7 +218,7 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
     variance = (m * (n - m) * k * (n - k) / (n**2 * (n - 1))).sum()
     p_liked = 2 * stats.norm.sf(abs(excess) / np.sqrt(variance)) if variance > 0 else 1.0
     keys = [part.user.astype(np.int64) * n_items + part.item for part in (split.train, split.test)]
-    both = len(np.intersect1d(*keys, assume_unique=True))
+    both = len(np.intersect1d(keys[0], keys[1], assume_unique=True))
     return [
         Check(EQ2, "both-sides", "pairs", len(keys[1]), float(both)),
         Check(EQ2, "item-free", "p", int((rated > 0).sum()), float(p_items)),

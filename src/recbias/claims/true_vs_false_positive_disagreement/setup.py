@@ -5,11 +5,22 @@ The grid itself stands in the chapter, where a reader sees it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 
 from recbias.datasets import dataset_info, is_path, load_dataset
+from recbias.grid import Grid
 
-__all__ = ["CHAPTER", "combined", "compared", "has_times", "metrics", "protocols", "truth_of"]
+__all__ = [
+    "CHAPTER",
+    "combined",
+    "compared",
+    "has_times",
+    "metrics",
+    "over_time",
+    "protocols",
+    "truth_of",
+]
 
 CHAPTER = "05_true_false_positives"
 """Name of the notebook, and of the folder of its results."""
@@ -139,6 +150,34 @@ def compared(cutoff: int) -> tuple[tuple[str, str], ...]:
     (('full', 'P@10'), ('condensed', 'P@10|judged'))
     """
     return (("full", f"P@{cutoff}"), ("condensed", f"P@{cutoff}|judged"))
+
+
+def over_time(grid: Grid) -> Grid:
+    """Ask for the full lists of a grid, with the last fifth of all ratings as the test.
+
+    Parameters
+    ----------
+    grid
+        With the labels of `protocols`; its data need times.
+
+    Examples
+    --------
+    >>> asked = protocols(4)[0]
+    >>> grid = Grid("ml-100k", "mccrs20", asked, metrics(10, asked), split="k-fold 5")
+    >>> later = over_time(grid)
+    >>> later.split, list(later.by_label)
+    ('temporal 0.2', ['full'])
+    """
+    full = {"full": grid.by_label["full"]}
+    return dataclasses.replace(
+        grid,
+        protocols={"full": grid.protocols["full"]},
+        metrics=full,
+        split="temporal 0.2",
+        tests={},
+        compare=(),
+        replicates=combined(full),
+    )
 
 
 def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:

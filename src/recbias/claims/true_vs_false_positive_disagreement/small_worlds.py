@@ -147,10 +147,10 @@ def make_small_worlds(n_worlds: int, rng: np.random.Generator) -> list[SmallWorl
             rated[-1] = 0
         liked = rng.integers(0, rated + 1)
         unrated_liked = rng.integers(0, _N_USERS - sum(ratio) * rated + 1)
-        columns = (liked, rated - liked, unrated_liked)
-        worlds.append(
-            SmallWorld(_N_USERS, ratio, *(tuple(each.tolist()) for each in columns), everybody)
+        first, second, third = (
+            tuple(each.tolist()) for each in (liked, rated - liked, unrated_liked)
         )
+        worlds.append(SmallWorld(_N_USERS, ratio, first, second, third, everybody))
     return worlds
 
 
@@ -249,8 +249,7 @@ def _allowed(
 ) -> npt.NDArray[np.bool_]:
     """Tell in which orders no item stands before one with a higher score; or a lower one."""
     found = scores[orders] if not backwards else scores[orders[:, ::-1]]
-    allowed: npt.NDArray[np.bool_] = (np.diff(found, axis=1) <= 0).all(axis=1)
-    return allowed
+    return np.asarray((np.diff(found, axis=1) <= 0).all(axis=1))
 
 
 def check_best_orders(
