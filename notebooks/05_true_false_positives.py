@@ -861,9 +861,10 @@ Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
 # refuted: That effort is not lost: {value} of the judgments are of an item that some system lists.
 # open: -
 # :::
-#
-# The estimate is about systems as different as these, and about these users. What half of the judgments
-# cannot tell apart is extrapolated, so that near ties cost judgments.
+
+# %% [markdown] tags=["general"]
+# The estimate is about systems as different as these, and about these users. Pairs that half of the
+# judgments cannot tell apart are extrapolated, and a line-up with many near ties may take more.
 #
 # **Mixed with observed ratings?** They are there already, so why not add them.
 
@@ -898,11 +899,11 @@ HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
 # :::
 
 # %% [markdown] tags=["general"]
-# **What to do.** Before paying for random judgments, join the lists of all systems that are to be compared,
-# and draw the items to be judged from this union, for each user alike. Up to a constant, expectations stay
-# what they are, for that share of the effort which is listed.
-# Compute hits and misses from these judgments alone. Observed ratings may stand in where hits are counted
-# and random judgments are very few, and nowhere else.
+# **What to do.** Before paying for random judgments, join the lists of all systems under comparison, and
+# draw what is to be judged from this union, for each user alike. Items outside add nothing to any value, so
+# expectations stay what they are, up to a common factor. Count hits and misses in these judgments alone.
+# Observed ratings may help where hits are counted and random judgments are very few; where misses are
+# counted, leave them out.
 
 # %% [markdown] tags=["general"]
 # (sec-which-to-trust)=
