@@ -910,16 +910,29 @@ HTML(plotting.downloads(figure, answers.set_index("world"), "answers"))
 # The answers in the listed worlds, by how popularity relates to liking.
 # ```
 #
-# Where the truth is known of real data, wholly or by random judgments, it stands beside the answer, which
-# does not see it:
+# Where the truth about data is known, wholly or by random judgments, it stands beside the answer, which does
+# not see it:
 
 # %% tags=["hide-input"]
 Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 
+# %% [markdown]
+# :::{finding} own/TRUST-CM100K
+# holds: The ratings of CM100k do not tell: the metric that is better more often is so in {value} of the worlds
+#   that they may come from.
+# refuted: The ratings of CM100k tell, in {value} of the worlds that they may come from.
+# open: -
+# :::
+# :::{finding} own/TRUST-COAT
+# holds: Nor do those of Coat, with {value}.
+# refuted: Those of Coat tell, with {value}.
+# open: -
+# :::
+
 # %% [markdown] tags=["general"]
 # An answer is about P@10 and antiP@10 of ten systems that stand for others (a random ranking, popularity by
 # all ratings and by likes, mean ratings, neighbours and factors that rank or predict ratings, pLSA and
-# EASE), and about worlds made as [this book's](#data-synthetic) are. It is a reason to prefer one metric, not a proof;
+# EASE), and about worlds made as [this book's](#data-worlds) are. It is a reason to prefer one metric, not a proof;
 # with random judgments of their own, readers need neither.
 
 # %% [markdown] tags=["general"]
