@@ -924,8 +924,8 @@ Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 # open: -
 # :::
 # :::{finding} own/TRUST-COAT
-# holds: Nor do those of Coat, with {value}.
-# refuted: Those of Coat tell, with {value}.
+# holds: For Coat that share is {value}, too little to tell, too.
+# refuted: For Coat that share is {value}, enough for an answer.
 # open: -
 # :::
 
