@@ -923,6 +923,11 @@ Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 # refuted: The ratings of CM100k tell, in {value} of the worlds that they may come from.
 # open: -
 # :::
+# :::{finding} own/TRUST-CM100K-LEAN
+# holds: By the truth it is the better one.
+# refuted: By the truth it is the other one: what is merely likelier is no answer.
+# open: -
+# :::
 # :::{finding} own/TRUST-COAT
 # holds: For Coat that share is {value}, too little to tell, too.
 # refuted: For Coat that share is {value}, enough for an answer.

@@ -525,17 +525,18 @@ def test_findings_ask_for_what_there_is() -> None:
 def test_findings_read_answers_about_data() -> None:
     frame = pd.DataFrame(
         {
-            "dataset": ["a", "b", "c"], "answer": ["P", "antiP", "cannot tell"],
+            "dataset": ["a", "b", "c"], "P": [0.9, 0.1, 0.2], "antiP": [0.1, 0.9, 0.7],
             "tau_P": [0.7, 0.1, 0.5], "tau_antiP": [-0.2, 0.4, 0.0], "high": [0.9, 0.1, 0.5],
         }
     )  # fmt: skip
     evidence = evidence_of(frame, "dataset")
     assert read_by("of_answer", evidence, "high[b]").value == 0.1
-    assert read_by("of_answer", evidence, "better[a]").value == pytest.approx(0.9)
-    assert read_by("of_answer", evidence, "better[b]").value == pytest.approx(0.3)
-    both = read_by("of_answer", evidence, "better[a]", "better[b]", take="smallest")
+    assert read_by("of_answer", evidence, "lean[a]").value == pytest.approx(0.9)
+    assert read_by("of_answer", evidence, "lean[b]").value == pytest.approx(0.3)
+    both = read_by("of_answer", evidence, "lean[a]", "lean[b]", take="smallest")
     assert both.value == pytest.approx(0.3)
-    for term in ("better[c]", "high[d]", "width[a]"):
+    assert read_by("of_answer", evidence, "lean[c]").value == pytest.approx(-0.5)
+    for term in ("lean[d]", "high[d]", "width[a]"):
         with pytest.raises(NotComputed):
             read_by("of_answer", evidence, term)
 

@@ -463,17 +463,19 @@ def _of_trust(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _of_answer(evidence: Evidence, record: Record) -> Quantity:
-    """Read what is said of a data set: ``high[coat] in trust_answers``; of several the extreme."""
+    """Read what is said of a data set: ``high[coat] in trust_answers``; of several the extreme.
+
+    ``lean`` is by how much more than the other that metric agrees with the truth which is the
+    better one in more of the matched worlds: below 0 where these lean to the wrong one.
+    """
     found = {}
     for term in record.of:
         rows = evidence.made(term.table, term.edition or "").select(dataset=term.label)
-        if len(rows) != 1 or term.metric not in ("better", *rows.columns):
+        if len(rows) != 1 or term.metric not in ("lean", *rows.columns):
             raise NotComputed(str(term))
         row = rows.iloc[0]
-        if term.metric == "better":  # by how much more the named metric agrees, or none is named
-            sign = {"P": 1.0, "antiP": -1.0}.get(row["answer"])
-            if sign is None:
-                raise NotComputed(str(term))
+        if term.metric == "lean":
+            sign = 1.0 if row["P"] > row["antiP"] else -1.0
             value = sign * float(row["tau_P"] - row["tau_antiP"])
         else:
             value = float(row[term.metric])
