@@ -245,10 +245,10 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
-known = chapter.figures.with_truth(measured)
-panels = chapter.figures.known_panels(known, "truth")
-shown = chapter.figures.scatter(known, panels)
-title = chapter.figures.lead_title(known, panels)
+first = chapter.figures.first_shown(measured)
+panels = chapter.figures.known_panels(first, "truth")
+shown = chapter.figures.scatter(first, panels)
+title = chapter.figures.lead_title(first, panels)
 figure = plotting.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
 glue("fig_lead", figure, display=False)
 
@@ -316,6 +316,18 @@ changed = run(asked, workers=workers, record=record) if asked else None
 
 # %% tags=["hide-input"]
 HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
+
+# %% [markdown]
+# :::{finding} own/COLUMNS-MET
+# holds: Of the 14 systems that are no chance, {value} meet what was published in all eight columns.
+# refuted: Of the 14 systems that are no chance, only {value} meet what was published in all eight columns.
+# open: -
+# :::
+# :::{finding} own/COLUMNS-EXPLAINED
+# holds: Of each other one it is known what was run instead.
+# refuted: Of {value} others it is not known what was run instead.
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # A split by time is another test: it asks about the future instead of about more of the same.
@@ -446,7 +458,8 @@ for name, asked in chapter.SIMULATIONS.items():
 Markdown(chapter.examples_table(simulated["examples"]))
 
 # %% [markdown] tags=["general"]
-# *Better* is the list that the metric prefers, with what the lists *a, b* and *b, a* score.
+# Values of *a* / *b*, or of the lists *a, b* / *b, a*; the last row says whether both metrics prefer the same
+# list.
 #
 # 1. Item *a* is better known, and liked a little more. The odds are steeper than either share. By hits
 #    *a* comes first. It has more misses as well, because more people rate it, so that by misses *b* does.
@@ -479,8 +492,9 @@ for name in ("pairs", "items", "item_groups"):
 Markdown(chapter.pairs_table(of_items["pairs"]))
 
 # %% [markdown] tags=["general"]
-# The paper's Table 1: shares of all pairs of items, means over the training folds. Bold: the optimal
-# rankings disagree on most of them. Most of the printed table is lost; two shares stand in the text.
+# The paper's Table 1: shares of all pairs of items. Most of the printed table is lost; two shares stand in the
+# text, and which items they are about has two readings. By clause *a* or *b* of the lemma the optima disagree;
+# where it says *agree* they agree.
 
 # %% tags=["hide-input"]
 items, groups = of_items["items"], of_items["item_groups"].frame
@@ -581,6 +595,7 @@ if truth == "unbiased":
         of_truth[name] = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% tags=["hide-input"]
+known = chapter.figures.with_truth(measured)
 panels = chapter.figures.known_panels(known, "each")
 shown = chapter.figures.scatter(known, panels)
 title = chapter.figures.each_title(known, panels)
@@ -787,6 +802,23 @@ glue("fig_judgments", figure, display=False)
 # over users.
 # ```
 
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-P
+# holds: On CM100k it takes some {value} random judgments per user if hits are counted,
+# refuted: On CM100k it takes no more than {value} random judgments per user if hits are counted,
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-ANTIP
+# holds: and some {value} if misses are.
+# refuted: and no more than {value} if misses are.
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-LISTED
+# holds: Only {value} of them are about an item that any system lists.
+# refuted: As many as {value} of them are about an item that some system lists.
+# open: -
+# :::
+
 # %% tags=["hide-input"]
 Markdown(chapter.judgments_table(found, cutoff))
 
@@ -811,6 +843,20 @@ glue("fig_mixed", figure, display=False)
 # judgments alone, and by these and the observed ratings together. Of the data of this page, where they have
 # random judgments, else of CM100k.
 # ```
+
+# %% [markdown]
+# :::{finding} own/JUDGMENTS-FEW-P
+# holds: On CM100k, two random judgments per user do better together with the observed ratings, if hits are
+#   counted;
+# refuted: On CM100k, two random judgments per user do better without the observed ratings, even if hits are
+#   counted;
+# open: -
+# :::
+# :::{finding} own/JUDGMENTS-FEW-ANTIP
+# holds: if misses are, the observed ratings spoil them.
+# refuted: if misses are, the observed ratings help them as well.
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # (sec-which-to-trust)=
@@ -912,6 +958,41 @@ HTML(plotting.downloads(figure, answers.set_index("world"), "answers"))
 #
 # Where the truth about data is known, wholly or by random judgments, it stands beside the answer, which does
 # not see it:
+
+# %% [markdown]
+# :::{finding} own/TRUST-ANSWERS
+# holds: It answers in {value} of the listed worlds;
+# refuted: It answers in only {value} of the listed worlds;
+# open: -
+# :::
+# :::{finding} own/TRUST-WRONG
+# holds: {value} of the answers are wrong ({low} to {high}),
+# refuted: {value} of the answers are wrong ({low} to {high}), which is more than it promises,
+# open: {value} of the answers are wrong ({low} to {high}),
+# :::
+# :::{finding} own/TRUST-BEYOND
+# holds: and {value} where people choose more strongly than it assumes.
+# refuted: and {value} where people choose more strongly than it assumes, which breaks the promise.
+# open: and {value} where people choose more strongly than it assumes ({low} to {high}).
+# :::
+# :::{finding} own/TRUST-STRONG
+# holds: Where popularity and liking are clearly related it answers in {value} of the worlds.
+# refuted: Where popularity and liking are clearly related it answers in only {value} of the worlds.
+# open: -
+# :::
+# :::{finding} own/TRUST-FOR-ANTIP
+# holds: It says so where misses are the ones to count: of worlds in which both are clearly opposed it names
+#   antiP in {value}.
+# refuted: Of worlds in which both are clearly opposed it names antiP in {value} only.
+# open: -
+# :::
+# :::{finding} own/TRUST-FOR-P
+# holds: It is rarely sure that hits are: of those in which they clearly agree it names P in {value}.
+# refuted: Of those in which they clearly agree it names P in {value}.
+# open: -
+# :::
+#
+# Of three data sets the truth is known, so that its answers can be compared with it:
 
 # %% tags=["hide-input"]
 Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())

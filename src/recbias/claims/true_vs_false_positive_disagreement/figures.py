@@ -19,6 +19,7 @@ __all__ = [
     "NAMED",
     "Panel",
     "each_title",
+    "first_shown",
     "first_title",
     "known_panels",
     "lead_title",
@@ -204,8 +205,15 @@ def with_truth(own: Results) -> Results:
     Where there are neither, the own ones come back, of which :func:`known_panels` shows what is
     observed.
     """
-    if "true" in own.grid.parsed:
-        return own
+    return own if "true" in own.grid.parsed else _of_cm100k(own)
+
+
+def first_shown(own: Results) -> Results:
+    """Choose what the first screen shows, which speaks of CM100k: that, else what there is."""
+    return own if own.dataset["name"] == _KNOWN else _of_cm100k(own)
+
+
+def _of_cm100k(own: Results) -> Results:
     recorded = load_chapter(CHAPTER, _KNOWN).get("systems")
     return recorded if isinstance(recorded, Results) else own
 

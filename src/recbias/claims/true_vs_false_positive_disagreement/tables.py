@@ -43,7 +43,7 @@ def curves_title(items: Table) -> str:
     popular, liked = (_of(items, "Gini", of) for of in ("p(train)", "p(rel|train)"))
     orders = _of(items, "Spearman", "f_P and f_antiP")
     return (
-        f"Popularity (Gini {popular:.2f}) is steeper than liking ({liked:.2f});\n"
+        f"Gini coefficients: popularity {popular:.2f}, liking {liked:.2f};\n"
         f"the two optimal orders have a rank correlation of {orders:.2f}"
     )
 
@@ -62,8 +62,8 @@ def functions_title(items: Table) -> str:
     found = correlations(items)
     hits, misses = (found[f"{function} over p(train)"] for function in ("f_P", "f_antiP"))
     return (
-        "What ranks items best goes with popularity:\n"
-        f"r = {hits:.2f} by hits and {misses:.2f} by misses"
+        "What ranks items best correlates with popularity:\n"
+        f"by r = {hits:.2f} for hits and {misses:.2f} for misses"
     )
 
 
@@ -171,14 +171,14 @@ def maps_of(worlds: Table) -> pd.DataFrame:
 
 
 def maps_title(found: pd.DataFrame) -> str:
-    """Say in two lines where observed values turn round, at the largest skew of the maps."""
+    """Say in two lines how either count fares at both ends of the relation, at the largest skew."""
     rows = found[found["skew"] == found["skew"].max()].set_index(["panel", "relation"])["value"]
     low, high = (float(end) for end in (found["relation"].min(), found["relation"].max()))
     p, anti = (_MAPS[name] for name in ("P", "antiP"))
     return (
-        "Which count follows the truth is decided by what is liked:\n"
-        f"P from {rows[p, low]:.2f} to {rows[p, high]:.2f}, "
-        f"antiP from {rows[anti, low]:.2f} to {rows[anti, high]:.2f}"
+        "From opposed to agreeing popularity, $\\tau$ with the truth goes\n"
+        f"from {rows[p, low]:.2f} to {rows[p, high]:.2f} for P, "
+        f"from {rows[anti, low]:.2f} to {rows[anti, high]:.2f} for antiP"
     )
 
 
