@@ -298,7 +298,7 @@ def _true_taus(
     )
     found = run(grid, workers=workers)
     true = _ordered(found, "true", "P@10", 1)
-    taus = {}
+    taus: dict[str, float] = {}
     for metric, sign in (("P", 1), ("antiP", -1)):
         values, drawn = _ordered(found, "full", f"{metric}@10", sign)
         low, high = tau_interval(values, true[0], drawn, true[1])
