@@ -959,41 +959,6 @@ HTML(plotting.downloads(figure, answers.set_index("world"), "answers"))
 # Where the truth about data is known, wholly or by random judgments, it stands beside the answer, which does
 # not see it:
 
-# %% [markdown]
-# :::{finding} own/TRUST-ANSWERS
-# holds: It answers in {value} of the listed worlds;
-# refuted: It answers in only {value} of the listed worlds;
-# open: -
-# :::
-# :::{finding} own/TRUST-WRONG
-# holds: {value} of the answers are wrong ({low} to {high}),
-# refuted: {value} of the answers are wrong ({low} to {high}), which is more than it promises,
-# open: {value} of the answers are wrong ({low} to {high}),
-# :::
-# :::{finding} own/TRUST-BEYOND
-# holds: and {value} where people choose more strongly than it assumes.
-# refuted: and {value} where people choose more strongly than it assumes, which breaks the promise.
-# open: and {value} where people choose more strongly than it assumes ({low} to {high}).
-# :::
-# :::{finding} own/TRUST-STRONG
-# holds: Where popularity and liking are clearly related it answers in {value} of the worlds.
-# refuted: Where popularity and liking are clearly related it answers in only {value} of the worlds.
-# open: -
-# :::
-# :::{finding} own/TRUST-FOR-ANTIP
-# holds: It says so where misses are the ones to count: of worlds in which both are clearly opposed it names
-#   antiP in {value}.
-# refuted: Of worlds in which both are clearly opposed it names antiP in {value} only.
-# open: -
-# :::
-# :::{finding} own/TRUST-FOR-P
-# holds: It is rarely sure that hits are: of those in which they clearly agree it names P in {value}.
-# refuted: Of those in which they clearly agree it names P in {value}.
-# open: -
-# :::
-#
-# Of three data sets the truth is known, so that its answers can be compared with it:
-
 # %% tags=["hide-input"]
 Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 
