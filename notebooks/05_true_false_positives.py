@@ -1003,51 +1003,34 @@ HTML(plotting.downloads(figure, answers.set_index("world"), "answers"))
 # The answers in the listed worlds, by how popularity relates to liking.
 # ```
 #
-# Where the truth is known of real data, wholly or by random judgments, it stands beside the answer, which
-# does not see it:
-
-# %% [markdown]
-# :::{finding} own/TRUST-ANSWERS
-# holds: It answers in {value} of the listed worlds;
-# refuted: It answers in only {value} of the listed worlds;
-# open: -
-# :::
-# :::{finding} own/TRUST-WRONG
-# holds: {value} of the answers are wrong ({low} to {high}),
-# refuted: {value} of the answers are wrong ({low} to {high}), which is more than it promises,
-# open: {value} of the answers are wrong ({low} to {high}),
-# :::
-# :::{finding} own/TRUST-BEYOND
-# holds: and {value} where people choose more strongly than it assumes.
-# refuted: and {value} where people choose more strongly than it assumes, which breaks the promise.
-# open: and {value} where people choose more strongly than it assumes ({low} to {high}).
-# :::
-# :::{finding} own/TRUST-STRONG
-# holds: Where popularity and liking are clearly related it answers in {value} of the worlds.
-# refuted: Where popularity and liking are clearly related it answers in only {value} of the worlds.
-# open: -
-# :::
-# :::{finding} own/TRUST-FOR-ANTIP
-# holds: It says so where misses are the ones to count: of worlds in which both are clearly opposed it names
-#   antiP in {value}.
-# refuted: Of worlds in which both are clearly opposed it names antiP in {value} only.
-# open: -
-# :::
-# :::{finding} own/TRUST-FOR-P
-# holds: It is rarely sure that hits are: of those in which they clearly agree it names P in {value}.
-# refuted: Of those in which they clearly agree it names P in {value}.
-# open: -
-# :::
-#
-# Of three data sets the truth is known, so that its answers can be compared with it:
+# Where the truth about data is known, wholly or by random judgments, it stands beside the answer, which does
+# not see it:
 
 # %% tags=["hide-input"]
 Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
 
+# %% [markdown]
+# :::{finding} own/TRUST-CM100K
+# holds: The ratings of CM100k do not tell: the metric that is better more often is so in {value} of the worlds
+#   that they may come from.
+# refuted: The ratings of CM100k tell, in {value} of the worlds that they may come from.
+# open: -
+# :::
+# :::{finding} own/TRUST-CM100K-LEAN
+# holds: By the truth it is the better one.
+# refuted: By the truth it is the other one: what is merely likelier is no answer.
+# open: -
+# :::
+# :::{finding} own/TRUST-COAT
+# holds: For Coat that share is {value}, too little to tell, too.
+# refuted: For Coat that share is {value}, enough for an answer.
+# open: -
+# :::
+
 # %% [markdown] tags=["general"]
 # An answer is about P@10 and antiP@10 of ten systems that stand for others (a random ranking, popularity by
 # all ratings and by likes, mean ratings, neighbours and factors that rank or predict ratings, pLSA and
-# EASE), and about worlds made as [this book's](#data-synthetic) are. It is a reason to prefer one metric, not a proof;
+# EASE), and about worlds made as [this book's](#data-worlds) are. It is a reason to prefer one metric, not a proof;
 # with random judgments of their own, readers need neither.
 
 # %% [markdown] tags=["general"]

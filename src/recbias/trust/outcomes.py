@@ -161,13 +161,12 @@ def outcome_of(dataset: Dataset, min_rating: float, *, seed: int = 1) -> Outcome
     """Train the systems on observed ratings, and order them by what is observed and by the truth.
 
     Of the observed ratings a fifth is tested on. True is the share of the ten listed items that
-    their users like: by the truth of a world, else by unbiased judgments, where an item without one
-    counts as not liked, for all systems alike.
+    their users like.
 
     Parameters
     ----------
     dataset
-        With truth, or an unbiased part.
+        A world.
     min_rating
         The smallest rating that says liking.
     seed
@@ -176,19 +175,11 @@ def outcome_of(dataset: Dataset, min_rating: float, *, seed: int = 1) -> Outcome
     Raises
     ------
     ConfigError
-        If nothing about the data set tells the truth.
+        If the truth of the data set is not known.
     """
-    ratings = dataset.ratings
-    if dataset.truth is not None:
-        liked = dataset.truth.true_rating(np.arange(ratings.n_users)) >= min_rating
-    elif dataset.unbiased is not None:
-        liked = np.zeros((ratings.n_users, ratings.n_items), dtype=bool)
-        part = dataset.unbiased
-        liked[part.user, part.item] = part.value >= min_rating
-    else:
-        raise ConfigError(
-            f"{dataset.name}: neither truth nor unbiased judgments tell which metric is right"
-        )
+    if dataset.truth is None:
+        raise ConfigError(f"the truth of {dataset.name} is not known")
+    liked = dataset.truth.true_rating(np.arange(dataset.ratings.n_users)) >= min_rating
     fold = dataset_splits(dataset, SPLIT, seed=seed)[0]
     protocol = Protocol.parse(f"AI-AN-AR rel>={min_rating:g} users=tested")
     asked = [parse_metric(f"P@{CUTOFF}"), parse_metric(f"antiP@{CUTOFF}")]

@@ -12,18 +12,27 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import scipy.stats
 
+from recbias import aggregation
+from recbias.agreement import kendall_tau, tau_interval
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.popularity_bias.concentration import short_title
 from recbias.claims.quantities import extreme
 from recbias.claims.records import Record
-from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
+from recbias.claims.true_vs_false_positive_disagreement.setup import (
+    CHAPTER,
+    protocols,
+    truth_of,
+)
 from recbias.datasets import dataset_info, load_dataset
 from recbias.engine import open_executor, run_all
 from recbias.errors import unknown_name
+from recbias.experiment import Results, run
+from recbias.grid import Grid
 from recbias.makers import Table, maker
 from recbias.places import packaged
 from recbias.results import Quantity
@@ -38,8 +47,8 @@ from recbias.trust import (
     answer_from,
     better_metric,
     choice_of,
+    compared_systems,
     fit_relation,
-    outcome_of,
     revisions,
     which_metric,
     world_outcomes,
@@ -72,7 +81,7 @@ TRUST: Mapping[str, Any] = {
 TRUST_ANSWERS: Mapping[str, Any] = {
     "liked": {"cm100k": 3, "coat": 4, "synthetic": 4},
     "n_worlds": 100,
-    "n_splits": 5,
+    "split": "k-fold 5",
     "seed": 1,
     "workers": 2,
 }
@@ -105,6 +114,7 @@ def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]
     return {
         "trust": _REVISION,
         "outcomes": [revisions(each) for each in liked.values()],
+        "aggregation": aggregation.REVISION,
         "contents": {name: dataset_info(name).content_hash for name in liked},
     }
 
@@ -214,12 +224,12 @@ def _distance(kinds: Sequence[Shape], shape: Shape, place: int) -> float:
 
 @maker(f"{CHAPTER}/trust_answers", Table, uses=_uses, covers=("workers",))
 def trust_answers(
-    *, liked: Mapping[str, float], n_worlds: int, n_splits: int, seed: int, workers: int = 1
+    *, liked: Mapping[str, float], n_worlds: int, split: str, seed: int, workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Ask which metric to trust on data sets whose truth is known, wholly or by a random sample.
 
-    The answer sees observed ratings alone. The truth comes from the same ten systems, trained on
-    four fifths of these ratings.
+    The answer sees observed ratings alone. The truth comes from the same ten systems, as the
+    chapter measures it: trained on observed ratings of other pairs, tested on random judgments.
 
     Parameters
     ----------
@@ -227,10 +237,10 @@ def trust_answers(
         Smallest rating that says liking, by name of a data set.
     n_worlds
         Matched worlds of each.
-    n_splits
-        Splits of the observed ratings; taus are means over them.
+    split
+        Text of the split rule, of observed ratings and of random judgments.
     seed
-        Names all draws; splits have seeds from it on.
+        Names all draws.
     workers
         Processes; the results do not depend on them.
 
@@ -239,8 +249,8 @@ def trust_answers(
     index : tuple of str
         ``dataset``.
     frame : DataFrame
-        As of `trust`, without the options of worlds; ``least`` and ``most`` are the extremes over
-        splits of how much larger the tau of P is than that of antiP.
+        As of `trust`, without the options of worlds; ``P_low`` to ``P_high`` and ``antiP_low`` to
+        ``antiP_high`` are 95 % intervals of the taus over resampled users.
 
     Raises
     ------
@@ -255,9 +265,7 @@ def trust_answers(
         answer = which_metric(
             dataset.ratings, min_rating, n_worlds=n_worlds, seed=seed, workers=workers
         )
-        splits = [outcome_of(dataset, min_rating, seed=seed + each) for each in range(n_splits)]
-        taus = np.array([(each.tau_precision, each.tau_anti_precision) for each in splits])
-        differences = taus[:, 0] - taus[:, 1]
+        taus = _true_taus(name, min_rating, split=split, seed=seed, workers=workers)
         rows.append(
             {
                 "dataset": name,
@@ -267,14 +275,49 @@ def trust_answers(
                 "matched": len(answer.worlds),
                 **{str(metric): share for metric, share in answer.shares.items()},
                 "answer": answer.metric,
-                "tau_P": taus[:, 0].mean(),
-                "tau_antiP": taus[:, 1].mean(),
-                "least": differences.min(),
-                "most": differences.max(),
-                "right": better_metric(float(differences.mean())),
+                **taus,
+                "right": better_metric(taus["tau_P"] - taus["tau_antiP"]),
             }
         )
     return ("dataset",), pd.DataFrame(rows)
+
+
+def _true_taus(
+    name: str, min_rating: float, *, split: str, seed: int, workers: int
+) -> dict[str, float]:
+    """Compare the orders by both observed metrics with the true one, by the grid of the chapter."""
+    asked, tests = protocols(min_rating, truth=truth_of(name))
+    grid = Grid(
+        dataset=name,
+        systems=compared_systems(min_rating),
+        protocols={label: asked[label] for label in ("full", "true")},
+        metrics=("P@10", "antiP@10"),
+        split=split,
+        seed=seed,
+        tests=tests,
+    )
+    found = run(grid, workers=workers)
+    true = _ordered(found, "true", "P@10", 1)
+    taus: dict[str, float] = {}
+    for metric, sign in (("P", 1), ("antiP", -1)):
+        values, drawn = _ordered(found, "full", f"{metric}@10", sign)
+        low, high = tau_interval(values, true[0], drawn, true[1])
+        taus |= {
+            f"tau_{metric}": float(kendall_tau(values, true[0])),
+            f"{metric}_low": low,
+            f"{metric}_high": high,
+        }
+    return taus
+
+
+def _ordered(
+    found: Results, label: str, metric: str, sign: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Values of all systems, larger being better, and their replicates."""
+    quantities = found.of_systems(label, metric).values()
+    values = np.array([sign * each.value for each in quantities])
+    drawn = [each.replicates for each in quantities if each.replicates is not None]
+    return values, sign * np.array(drawn)
 
 
 # -- what follows ------------------------------------------------------------------------------
@@ -355,8 +398,11 @@ def trust_table(table: Table) -> pd.DataFrame:
                 "P better in": f"{row['P']:.0%}",
                 "antiP better in": f"{row['antiP']:.0%}",
                 "answer": row["answer"],
-                "true tau of P": f"{row['tau_P']:+.2f}",
-                "true tau of antiP": f"{row['tau_antiP']:+.2f}",
+                **{
+                    f"tau of {metric} with the truth": f"{row[f'tau_{metric}']:+.2f} "
+                    f"({row[f'{metric}_low']:+.2f} to {row[f'{metric}_high']:+.2f})"
+                    for metric in ("P", "antiP")
+                },
                 "better in truth": row["right"],
             }
         )
@@ -417,17 +463,19 @@ def _of_trust(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _of_answer(evidence: Evidence, record: Record) -> Quantity:
-    """Read what is said of a data set: ``high[coat] in trust_answers``; of several the extreme."""
+    """Read what is said of a data set: ``high[coat] in trust_answers``; of several the extreme.
+
+    ``lean`` is by how much more than the other that metric agrees with the truth which is the
+    better one in more of the matched worlds: below 0 where these lean to the wrong one.
+    """
     found = {}
     for term in record.of:
         rows = evidence.made(term.table, term.edition or "").select(dataset=term.label)
-        if len(rows) != 1 or term.metric not in ("better", *rows.columns):
+        if len(rows) != 1 or term.metric not in ("lean", *rows.columns):
             raise NotComputed(str(term))
         row = rows.iloc[0]
-        if term.metric == "better":  # by how much more the named metric agrees, or none is named
-            sign = {"P": 1.0, "antiP": -1.0}.get(row["answer"])
-            if sign is None:
-                raise NotComputed(str(term))
+        if term.metric == "lean":
+            sign = 1.0 if row["P"] > row["antiP"] else -1.0
             value = sign * float(row["tau_P"] - row["tau_antiP"])
         else:
             value = float(row[term.metric])
