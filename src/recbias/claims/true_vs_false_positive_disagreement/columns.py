@@ -217,6 +217,8 @@ def _cell(comparison: Comparison) -> str:
         off = f"{comparison.difference / comparison.published:+.1%}".replace("%", " %")
     else:
         off = f"{comparison.difference:+.4f}"
+    if not off.strip("+-0. %"):
+        off = off.lstrip("+-")
     off = off.replace("-", "\N{MINUS SIGN}").replace(" ", "\N{NO-BREAK SPACE}")
     text = f"{comparison.measured.value:.4f}<br/><small>{off}</small>"
     return text if comparison.inside else f"<strong>{text}</strong>"
