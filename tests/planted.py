@@ -60,6 +60,7 @@ from recbias.results import SIMULATIONS, StoredResult
 FOLDER = Path(__file__).with_name("planted_verdicts")
 N_DRAWS = 1000
 N_TESTED = 1000
+_TESTED = ("label", "metric", "unit", "a", "b")
 
 _Place = tuple[str, str, str, str, str]
 """Edition, table, system, label, metric without cutoff."""

@@ -140,7 +140,10 @@ def test_training_is_what_is_known_outside_the_test(judged):
     assert worst(check_remainder(known, judged, leaking))["remainder"] == len(known) - len(
         folds[0].train
     )
-    short = [dataclasses.replace(folds[0], train=folds[0].train.take(slice(1, None))), *folds[1:]]
+    short = [
+        dataclasses.replace(folds[0], train=folds[0].train.take(np.arange(1, len(folds[0].train)))),
+        *folds[1:],
+    ]
     assert worst(check_remainder(known, judged, short))["remainder"] == 1
 
 

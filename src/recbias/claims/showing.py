@@ -317,10 +317,11 @@ def comparison_sentence(comparisons: Sequence[Comparison], explanations: Mapping
     )
     for system in missed:
         off = {each.metric: each for each in modelled if each.system == system and not each.inside}
-        told = " and ".join(
+        *most, last = (
             f"{_percent(each.difference / each.published, '+.1%')} in {metric}"
             for metric, each in off.items()
         )
+        told = f"{', '.join(most)} and {last}" if most else last
         reason = explanations.get(system)
         why = f"one change brings it there: {escape(reason)}" if reason else "nothing explains it"
         text += f" {escape(system)} does not ({told}); {why}."

@@ -125,7 +125,7 @@ def changes_grid(measured: Results, reference: Reference) -> tuple[list[Change],
     asked: dict[str, list[str]] = {}
     for label, metric in COLUMNS.values():
         asked.setdefault(label, []).append(metric)
-    protocols = {label: own.protocols[label] for label in asked}
+    protocols = {label: str(own.parsed[label]) for label in asked}
     systems = tuple(step.system for step in changes)
     return changes, Grid(
         own.dataset, systems, protocols, asked, split=own.split, seed=own.seed, replicates=()
@@ -145,7 +145,8 @@ def columns_explained(
     dict of str to str
         For each system that has one, the first change that does, in words.
     """
-    missed, found = validation.outside(comparisons), {}
+    missed = validation.outside(comparisons)
+    found: dict[str, str] = {}
     for change in changes:
         if changed is None or change.base not in missed:
             continue
@@ -217,6 +218,8 @@ def _cell(comparison: Comparison) -> str:
         off = f"{comparison.difference / comparison.published:+.1%}".replace("%", " %")
     else:
         off = f"{comparison.difference:+.4f}"
+    if not off.strip("+-0. %"):
+        off = off.lstrip("+-")
     off = off.replace("-", "\N{MINUS SIGN}").replace(" ", "\N{NO-BREAK SPACE}")
     text = f"{comparison.measured.value:.4f}<br/><small>{off}</small>"
     return text if comparison.inside else f"<strong>{text}</strong>"

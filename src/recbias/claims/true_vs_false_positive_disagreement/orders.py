@@ -191,11 +191,13 @@ def _median_effect(evidence: Evidence, record: Record, term: Term) -> Quantity:
     found = {name: evidence.quantity(term, system=name) for name in names}
     drawn = dict(zip(names, _replicates(list(found.values())), strict=True))
     effects, on_drawn = [], []
-    for row in _pairs(evidence, term, names).itertuples():
-        half_width = (row.high - row.low) / 2
-        deviation = half_width * np.sqrt(row.n) / stats.t.ppf(0.975, row.n - 1)
-        effects.append((found[row.a].value - found[row.b].value) / deviation)
-        on_drawn.append((drawn[row.a] - drawn[row.b]) / deviation)
+    pairs = _pairs(evidence, term, names)
+    half_width = (pairs["high"] - pairs["low"]).to_numpy(np.float64) / 2
+    n = pairs["n"].to_numpy(np.float64)
+    deviations = half_width * np.sqrt(n) / stats.t.ppf(0.975, n - 1)
+    for a, b, deviation in zip(pairs["a"], pairs["b"], deviations, strict=True):
+        effects.append((found[a].value - found[b].value) / deviation)
+        on_drawn.append((drawn[a] - drawn[b]) / deviation)
     return Quantity(
         float(np.median(np.abs(effects))), np.median(np.abs(np.array(on_drawn)), axis=0)
     )

@@ -101,7 +101,9 @@ def check_sizes(dataset: Dataset) -> list[Check]:
     if drawn is not None:
         counts = drawn.user_counts()
         checks += [
-            _check("ten", "users without ten ratings", np.count_nonzero(counts[counts > 0] != 10)),
+            _check(
+                "ten", "users without ten ratings", int(np.count_nonzero(counts[counts > 0] != 10))
+            ),
             _check("per-user", "mean number of ratings", len(drawn) / np.count_nonzero(counts)),
             _check("uniform", "p of as uneven counts of items", uniform_p(drawn)),
         ]

@@ -171,7 +171,7 @@ def over_time(grid: Grid) -> Grid:
     full = {"full": grid.by_label["full"]}
     return dataclasses.replace(
         grid,
-        protocols={"full": grid.protocols["full"]},
+        protocols={"full": str(grid.parsed["full"])},
         metrics=full,
         split="temporal 0.2",
         tests={},
