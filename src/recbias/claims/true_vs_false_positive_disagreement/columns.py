@@ -54,8 +54,9 @@ def published_columns(grid: Grid) -> Reference | None:
     Examples
     --------
     >>> from recbias.claims.true_vs_false_positive_disagreement import metrics, protocols
+    >>> from recbias.recommenders import line_up
     >>> asked = protocols(4)[0]
-    >>> grid = Grid("ml-100k", "mccrs20", asked, metrics(10, asked), split="k-fold 5")
+    >>> grid = Grid("ml-100k", line_up("mccrs20"), asked, metrics(10, asked), split="k-fold 5")
     >>> published_columns(grid) is None
     True
     """

@@ -162,8 +162,9 @@ def over_time(grid: Grid) -> Grid:
 
     Examples
     --------
+    >>> from recbias.recommenders import line_up
     >>> asked = protocols(4)[0]
-    >>> grid = Grid("ml-100k", "mccrs20", asked, metrics(10, asked), split="k-fold 5")
+    >>> grid = Grid("ml-100k", line_up("mccrs20"), asked, metrics(10, asked), split="k-fold 5")
     >>> later = over_time(grid)
     >>> later.split, list(later.by_label)
     ('temporal 0.2', ['full'])
