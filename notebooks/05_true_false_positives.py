@@ -99,7 +99,7 @@ from myst_nb import glue
 from recbias import Grid, line_up, makers, plotting, run
 from recbias.claims import judge_chapter, pages, seeds, state, ties, verdict_cards
 from recbias.claims import true_vs_false_positive_disagreement as chapter
-from recbias.claims.systems import choose_setup, published_split, relevance_threshold
+from recbias.claims.systems import published_split, relevance_threshold
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -424,10 +424,6 @@ Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 # %% tags=["hide-input"]
 Markdown(chapter.optima_sentence(optima))
 
-# %%
-setup = choose_setup(dataset, min_rating=min_rating, split=split, seed=seed)
-tied = setup.ties(ties.WORLD)
-
 # %% [markdown] tags=["general"]
 # That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
 # its file names first, which tend to be popular, and another draws lots. A value of nearly nothing then
@@ -439,20 +435,6 @@ tied = setup.ties(ties.WORLD)
 record = "05_true_false_positives/ties"
 world = {"min_rating": min_rating, "split": "ratio 0.2", "seed": seed, "world": ties.WORLD}
 tied = makers.run_maker("systems/ties", dataset, parameters=world, record=record)
-
-# %% [markdown]
-# :::{finding} own/TIES-DECIDE
-# holds: There SLIM has {value} as many misses with the toolkit's order of ties as with lots.
-# refuted: There SLIM has no more misses with the toolkit's order of ties than with lots.
-# open: -
-# :::
-# :::{finding} own/TIES-FALLBACK
-# holds: Where a model knows nothing of a user, the toolkit takes 0 for its answer and lists what the file
-#   names first: of what pLSA so lists for users without likes, {value} are misses, and of an empty list
-#   none would be.
-# refuted: -
-# open: -
-# :::
 
 # %% [markdown]
 # :::{finding} own/TIES-DECIDE

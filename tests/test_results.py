@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -314,8 +315,11 @@ def test_a_simulation_that_was_recorded_is_read(simulated):
     made = ask(n=2)
     path = results_dir(SIMULATIONS, recorded=True) / "chapter" / "simulated"
     made.save(path)
+    shutil.rmtree(results_dir(SIMULATIONS, recorded=False))
     again = ask(n=2, other=0)
     assert (again.origin, len(again.frame), simulated) == ("recorded", 2, [2])
+    stored = results_dir(SIMULATIONS, recorded=False) / "chapter" / "simulated.json"
+    assert stored.read_bytes() == path.with_suffix(".json").read_bytes(), "or recording drops it"
     assert (ask(n=3).origin, simulated) == ("live", [2, 3])
     run_maker("test/simulated", None, parameters={"n": 2})
     assert simulated == [2, 3, 2], "what has no name under which it is kept is made"

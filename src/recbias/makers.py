@@ -269,10 +269,10 @@ def run_maker(
     """
     known = _maker(name)
     if dataset is None:
-        if record is not None and (kept := _recorded_simulation(known, parameters, record)):
-            return kept
-        made = _make(known, None, parameters)
+        kept = _recorded_simulation(known, parameters, record)
+        made = kept or _make(known, None, parameters)
         if record is not None and clone_root() is not None:
+            # What was only read as well: recording replaces the results of a chapter as a whole.
             made.save(results_dir(SIMULATIONS, recorded=False) / record)
         return made
     try:
@@ -296,17 +296,20 @@ def run_maker(
 
 
 def _recorded_simulation(
-    known: Maker, parameters: Mapping[str, Any], record: str
-) -> StoredResult | None:
+    known: Maker, parameters: Mapping[str, Any], record: str | None
+) -> Made | None:
     """Read a recorded simulation; None unless the same code made it with the same parameters."""
-    if clone_root() is None:
+    if record is None or clone_root() is None:
         return None
     path = results_dir(SIMULATIONS, recorded=True) / record
     document = path.with_suffix(".json")
     key = known.kind.key_of({"maker": known.name, "given": parameters}, {})
     if not document.is_file() or read_document(document)["key"] != key:
         return None
-    return load_result(path, dataset=SIMULATIONS)
+    found = load_result(path, dataset=SIMULATIONS)
+    if not isinstance(found, Made):
+        raise TypeError(f"{path} is {found.kind}, expected {known.kind.kind}")
+    return found
 
 
 @register_kind
