@@ -522,9 +522,7 @@ HTML(plotting.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
 
 # %% tags=["hide-input"]
 correlated, title = chapter.tables.correlations(items), chapter.tables.functions_title(items)
-figure = plotting.plot_item_functions(
-    groups, correlated, title=chapter.tables.functions_title(items)
-)
+figure = plotting.plot_item_functions(groups, correlated, title=title)
 glue("fig_functions", figure, display=False)
 
 # %% [markdown] tags=["general"]

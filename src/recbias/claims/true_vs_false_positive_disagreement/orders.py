@@ -126,10 +126,11 @@ def explained_by_line(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _squared_correlation(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Square the correlation over the first axis."""
+    """Square the correlation over the first axis; NaN where one of them does not vary."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    squared: FloatArray = (x * y).sum(axis=0) ** 2 / ((x**2).sum(axis=0) * (y**2).sum(axis=0))
-    return squared
+    spread = (x**2).sum(axis=0) * (y**2).sum(axis=0)
+    shared = (x * y).sum(axis=0) ** 2
+    return np.divide(shared, spread, out=np.full_like(shared, np.nan), where=spread > 0)
 
 
 def _replicates(quantities: Sequence[Quantity]) -> FloatArray:
