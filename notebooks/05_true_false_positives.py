@@ -77,7 +77,7 @@
 #   :::{finding} own/OPPOSED-P
 #   holds: and hits mislead (at most {value:.2f}).
 #   refuted: and hits need not mislead (up to {value:.2f}).
-#   open: -
+#   open: and hits say nothing of it, or mislead ($\tau$ at most {value:.2f}, {low:.2f} to {high:.2f}).
 #   :::
 #
 # {cite:t}`MCCRS20` found this and explained it; {cite:t}`TOIS21` extend it. This chapter repeats both
@@ -280,7 +280,7 @@ HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-1"))
 # :::{finding} MCCRS20-C-UNRATED/1
 # holds: {value} of the items of the average list have no rating.
 # refuted: {value} of the items of the average list have no rating; the paper has another share.
-# open: -
+# open: {value} of the items of the average list have no rating ({low} to {high}).
 # :::
 # :::{finding} MCCRS20-F1-BL/3
 # holds: From rated items to all items $\tau$ turns its sign, by {value:.2f}: what was one metric in two
@@ -577,7 +577,7 @@ HTML(plotting.downloads(figure, found.set_index("line"), "conclusion-3"))
 # ```
 
 # %% [markdown]
-# :::{finding} MCCRS20-C3/2
+# :::{finding} own/OPTIMA-FLAT
 # holds: It would have to be flat indeed: where all items are as popular they disagree on {value} of the
 #   pairs.
 # refuted: Even where all items are as popular they disagree on {value} of the pairs.
@@ -767,7 +767,7 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # holds: It takes equally popular items for them to agree.
 # refuted: It does not take equally popular items for them to agree: where popular items are liked less,
 #   they may agree, too.
-# open: -
+# open: Where items are equally popular they may agree ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
 # :::
 # :::{finding} MCCRS20-C5/1
 # holds: By the truth they agree in all kinds of worlds ($\tau$ at most {value:.2f}).

@@ -132,7 +132,7 @@ def test_a_fresh_process_knows_what_made_every_recorded_result():
 # -- verdicts on the recorded results ----------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=recorded_datasets())
+@pytest.fixture(scope="module", params=recorded_datasets(CHAPTER))
 def recorded(request):
     return dict(load_chapter(CHAPTER, request.param))
 
@@ -143,7 +143,7 @@ def verdicts(recorded):
 
 
 def test_there_are_recorded_results():
-    assert "ml-1m" in recorded_datasets()
+    assert "ml-1m" in recorded_datasets(CHAPTER)
 
 
 def test_every_verdict_is_one_of_six_and_reasons_are_given(verdicts):

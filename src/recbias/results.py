@@ -418,16 +418,18 @@ def results_dir(dataset: str, *, recorded: bool) -> Path:
     return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset
 
 
-def recorded_datasets(*, simulations: bool = False) -> list[str]:
+def recorded_datasets(chapter: str = "", *, simulations: bool = False) -> list[str]:
     """Name the datasets that have recorded results in this clone, sorted.
 
     Parameters
     ----------
+    chapter
+        Name of a notebook whose results they are; any by default.
     simulations
         Whether :data:`SIMULATIONS` counts as one, if results of simulations are recorded.
     """
     folder = results_dir("", recorded=True)
-    found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    found = sorted(entry.name for entry in folder.iterdir() if (entry / chapter).is_dir())
     return [name for name in found if simulations or name != SIMULATIONS]
 
 

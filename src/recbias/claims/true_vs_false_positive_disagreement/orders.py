@@ -181,7 +181,7 @@ def effect_ratio(evidence: Evidence, record: Record) -> Quantity:
     """Divide the median effect size over all pairs of systems by that of another quantity.
 
     The effect size of a pair is the mean of the paired differences over their standard deviation,
-    as the stored tests have it.
+    as the stored tests have it; 0 for two systems that score the same for every user.
     """
     first, second = (_median_effect(evidence, record, term) for term in record.of)
     return first / second
@@ -197,8 +197,9 @@ def _median_effect(evidence: Evidence, record: Record, term: Term) -> Quantity:
     n = pairs["n"].to_numpy(np.float64)
     deviations = half_width * np.sqrt(n) / stats.t.ppf(0.975, n - 1)
     for a, b, deviation in zip(pairs["a"], pairs["b"], deviations, strict=True):
-        effects.append((found[a].value - found[b].value) / deviation)
-        on_drawn.append((drawn[a] - drawn[b]) / deviation)
+        spread = deviation or 1.0  # without any, differences are 0
+        effects.append((found[a].value - found[b].value) / spread)
+        on_drawn.append((drawn[a] - drawn[b]) / spread)
     return Quantity(
         float(np.median(np.abs(effects))), np.median(np.abs(np.array(on_drawn)), axis=0)
     )
