@@ -327,7 +327,7 @@ class OptimalAntiPrecision(_Optimal):
     **Non-computable.** Pairs of an item without training ratings. All items that nobody disliked,
     most of them with very few ratings, tie at 0, the best score: on a large catalogue they fill
     the list, and which of them come first is the evaluation's seeded choice
-    (:func:`recbias.theory.hits_over_ties` says what that decides). An item that all users have in
+    (`recbias.theory.hits_over_ties` says what that decides). An item that all users have in
     training has infinite odds; it is recommended to nobody, and its score is finite.
 
     References
