@@ -752,7 +752,8 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 # Blue is for two orders that are alike, red for opposed ones, and the black line between them. Above: P
 # against antiP, so that blue says *more hits, more misses*. Below: observed against true, so that blue says
 # that a count can be trusted. Means over worlds, which are the same in every edition. Circles: data
-# sets of which the relation is known; bars: what it may be, by the ratings alone.
+# sets of which the relation is known; bars: what it may be by the ratings alone, under the bound that
+# [follows](#sec-which-to-trust).
 # ```
 
 # %% [markdown]
@@ -809,8 +810,9 @@ HTML(plotting.downloads(figure, found.set_index("line"), "judgments"))
 # :name: fig-judgments
 # :alt: Expected Kendall tau with the true order over the number of random judgments per user, a panel for precision and one for anti-precision, with bands and bounds.
 #
-# How true an order is, over the number of judgments of random items per user: estimated, with 95 % bands
-# over users. Dotted: bounds that need no model, as far as half of the judgments go. Black: .9.
+# How true an order is, over the number of judgments of random items per user: estimated. Bands: 95 %
+# intervals over users, which are somewhat too narrow, since they know nothing of what the model misses. Dotted:
+# bounds that need no model, as far as half of the judgments go, with noise of their own. Black: .9.
 # ```
 
 # %% tags=["hide-input"]
@@ -831,7 +833,7 @@ Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
 # open: by antiP, about {value} ({low} to {high}).
 # :::
 # :::{finding} own/JUDGMENTS-AT-LEAST
-# holds: Whatever the model, less than {value} cannot do.
+# holds: A bound that needs no model, and has noise of its own, crosses .9 near {value}.
 # refuted: -
 # open: -
 # :::

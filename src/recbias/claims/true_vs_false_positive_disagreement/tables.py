@@ -210,9 +210,10 @@ def trust_words(trust: Table) -> dict[str, Any]:
     """
     frame = trust.frame
     answered = frame[frame["answer"] != "cannot tell"]
+    named = int((answered["answer"] == "antiP").sum())
     wrong = float((answered["answer"] != answered["right"]).mean())
     title = (
-        f"Asked about {len(frame)} worlds, the command answers in {len(answered)};\n"
+        f"Of {len(frame)} worlds the command answers in {len(answered)}, {named} times antiP;\n"
         f"{wrong:.1%} of these answers are wrong"
     )
     return {"level": LEVEL, "title": title}

@@ -384,12 +384,12 @@ def largest_tau(evidence: Evidence, record: Record) -> Quantity:
 def metrics_that_are_right(evidence: Evidence, record: Record) -> Quantity:
     """Count the metrics whose observed and true orders have a tau with an interval above 0.
 
-    Where none has, the interval of the count ends at the number of those that may be above 0.
+    The interval of the count ends at the number of those that may be above 0.
     """
     taus = _taus(evidence, record)
     surely = float(sum(tau.interval[0] > 0 for tau in taus))
     possibly = float(sum(tau.interval[1] > 0 for tau in taus))
-    return Quantity(surely, None, limits=(surely, surely if surely else possibly))
+    return Quantity(surely, None, limits=(surely, possibly))
 
 
 OF_TRUTH: Mapping[str, Function] = {
