@@ -208,7 +208,7 @@ def planted(rows: dict[tuple[float, float, float, int], float]) -> Evidence:
     return Evidence({"worlds": table})
 
 
-def asked_of(name: str, term: str, **given: Any) -> Record:
+def asked_of(name: str, term: str | list[str], **given: Any) -> Record:
     return Record.from_dict(
         {"finds": "{value}", "measure": "function", "name": name, "of": term, "most": 1, **given}
     )
@@ -244,6 +244,21 @@ def test_the_extreme_kind_is_the_one_that_is_asked_for() -> None:
     for term in ("true[<0, *] in worlds", "P[*, *] in worlds", "true[0.5] in worlds"):
         with pytest.raises(NotComputed):
             on_worlds(evidence, asked_of("on_worlds", term))
+
+
+def test_kinds_are_counted_where_every_mean_is_above_zero_beyond_noise() -> None:
+    """Surely, possibly and not: thirds of the kinds; a second term below 0 takes them away."""
+    rows = {}
+    for number, shift in ((1, 0.0), (2, 0.1), (3, 0.2)):
+        rows[0.5, 0.2, 1, number] = 0.4 + shift
+        rows[0.0, 0.2, 1, number] = -0.1 + shift
+        rows[-0.5, 0.2, 1, number] = -0.6 + shift
+    found = chapter.FUNCTIONS["all_above_zero"]
+    shares = found(planted(rows), asked_of("all_above_zero", "true[*, *] in worlds"))
+    assert (shares.value, shares.interval) == (1 / 3, (1 / 3, 2 / 3))
+    for where, share in (("true[-0.5, *]", 0), ("true[0.5, *]", 1)):
+        terms = [f"{where} in worlds", "true[0.5, *] in worlds"]
+        assert found(planted(rows), asked_of("all_above_zero", terms)).value == share
 
 
 def test_points_compare_the_orders_that_a_grid_gives() -> None:

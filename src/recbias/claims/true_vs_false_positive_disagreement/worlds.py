@@ -493,6 +493,25 @@ def _over_skews(evidence: Evidence, record: Record) -> Quantity:
     return extreme(apart, largest=True)[1]
 
 
-OF_WORLDS: Mapping[str, Function] = {"on_worlds": _on_worlds, "over_skews": _over_skews}
+def _all_above_zero(evidence: Evidence, record: Record) -> Quantity:
+    """Compute the share of the kinds of worlds in which the mean of every term is above 0.
+
+    Beyond noise: the interval of each mean over worlds is. The interval of the share ends at that
+    of the kinds in which it may be.
+    """
+    surely, possibly = [], []
+    for kinds in zip(*(found.values() for _, found in _terms(evidence, record)), strict=True):
+        intervals = [over_worlds(values).interval for values in kinds]
+        surely.append(all(low > 0 for low, _ in intervals))
+        possibly.append(all(high > 0 for _, high in intervals))
+    share = float(np.mean(surely))
+    return Quantity(share, None, limits=(share, float(np.mean(possibly))))
+
+
+OF_WORLDS: Mapping[str, Function] = {
+    "all_above_zero": _all_above_zero,
+    "on_worlds": _on_worlds,
+    "over_skews": _over_skews,
+}
 """What criteria and findings compute over worlds, by the name that a record gives it. A term names
 a column, relation and skew, and the choice where it is not 1: ``observed[>0, 0.65] in worlds``."""
