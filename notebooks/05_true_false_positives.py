@@ -278,9 +278,9 @@ HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-1"))
 
 # %% [markdown]
 # :::{finding} MCCRS20-C-UNRATED/1
-# holds: {value} of the items of the average list have no rating.
-# refuted: {value} of the items of the average list have no rating; the paper has another share.
-# open: {value} of the items of the average list have no rating ({low} to {high}).
+# holds: Of the items of the average list {value} are rated, and of all others nobody knows.
+# refuted: Of the items of the average list {value} are rated; the paper has another share.
+# open: Of the items of the average list {value} are rated ({low} to {high}), and of all others nobody knows.
 # :::
 # :::{finding} MCCRS20-F1-BL/3
 # holds: From rated items to all items $\tau$ turns its sign, by {value:.2f}: what was one metric in two
@@ -326,7 +326,7 @@ HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
 # :::
 # :::{finding} own/COLUMNS-EXPLAINED
 # holds: Of each other one it is known what was run instead.
-# refuted: Of {value} others it is not known what was run instead.
+# refuted: For {value} of the others it is not known what was run instead.
 # open: -
 # :::
 

@@ -357,7 +357,7 @@ def plot_item_functions(
 
 
 _SHARES = {"p(train)": "have it in training", "p(rel|train)": "of these like it"}
-_FUNCTIONS = {"f_P": "$f_P$, by hits", "f_antiP": "$f_{antiP}$, by misses"}
+_FUNCTIONS = {"f_P": "Eq. 2, by hits", "f_antiP": "Eq. 4, by misses"}
 
 
 # -- worlds ----------------------------------------------------------------------------------------
