@@ -992,10 +992,11 @@ HTML(plotting.downloads(figure, answers.set_index("world"), "answers"))
 # ```
 #
 # Where the truth about data is known, wholly or by random judgments, it stands beside the answer, which does
-# not see it:
+# not see it. If the true relation lies outside the interval, liking makes people rate some items more than
+# others by more than the bound allows.
 
 # %% tags=["hide-input"]
-Markdown(chapter.trust_table(simulated["trust_answers"]).to_markdown())
+Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to_markdown())
 
 # %% [markdown]
 # :::{finding} own/TRUST-CM100K

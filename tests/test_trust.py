@@ -566,10 +566,16 @@ def test_the_table_of_answers_is_for_readers() -> None:
             ]
         )  # fmt: skip
 
-    shown = trust_table(Planted)
+    class Points:
+        @staticmethod
+        def select(dataset: str, quantity: str) -> pd.DataFrame:
+            assert quantity == "relation"
+            return pd.DataFrame({"value": [{"coat": 0.24}[dataset]]})
+
+    shown = trust_table(Planted, Points)
     assert shown.index.tolist() == ["Coat"]
     assert shown.iloc[0].tolist() == [
-        "-0.10 to +0.60", "50%", "25%", "cannot tell",
+        "-0.10 to +0.60", "+0.24", "50%", "25%", "cannot tell",
         "+0.70 (+0.50 to +0.90)", "-0.20 (-0.60 to +0.20)", "P",
     ]  # fmt: skip
 

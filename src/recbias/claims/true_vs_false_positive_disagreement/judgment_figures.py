@@ -146,5 +146,5 @@ def judgments_table(tables: Mapping[str, Table], cutoff: int) -> str:
             rows.append((name, f"{metric}@{cutoff}", f"{share:.0%}".replace("%", " %"), *cells))
     head = ["data", "metric", "judged items that a system lists"]
     for target in TARGETS:
-        head += [f"$\\tau$ {target:g}: at least", "estimate (95 %)", "of listed items only"]
+        head += [f"$\\tau$ {target:g}: bound", "estimate (95 %)", "of listed items only"]
     return markdown_table(tuple(head), rows)

@@ -376,13 +376,16 @@ def _named(rows: pd.DataFrame, name: str) -> float:
     return float((rows["answer"] == name).mean())
 
 
-def trust_table(table: Table) -> pd.DataFrame:
+def trust_table(table: Table, points: Table) -> pd.DataFrame:
     """Lay out the answers about data sets beside their truth, for a reader.
 
     Parameters
     ----------
     table
         As `trust_answers` makes it.
+    points
+        The relation by the truth: as
+        :func:`recbias.claims.true_vs_false_positive_disagreement.points.points` makes it.
 
     Returns
     -------
@@ -394,7 +397,8 @@ def trust_table(table: Table) -> pd.DataFrame:
         rows.append(
             {
                 "data": short_title(dataset_info(row["dataset"]).title),
-                "relation": f"{row['low']:+.2f} to {row['high']:+.2f}",
+                "relation, under the bound": f"{row['low']:+.2f} to {row['high']:+.2f}",
+                "relation, true": f"{_true_relation(points, row['dataset']):+.2f}",
                 "P better in": f"{row['P']:.0%}",
                 "antiP better in": f"{row['antiP']:.0%}",
                 "answer": row["answer"],
@@ -407,6 +411,10 @@ def trust_table(table: Table) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows).set_index("data")
+
+
+def _true_relation(points: Table, dataset: str) -> float:
+    return float(points.select(dataset=dataset, quantity="relation")["value"].iloc[0])
 
 
 def _wilson(n_true: int, n: int) -> tuple[float, float]:
