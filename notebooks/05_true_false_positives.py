@@ -1144,7 +1144,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # ```python
 # from recbias.exercises.true_vs_false_positive_disagreement import check_agreeing
 #
-# check_agreeing(a=(8, 6), b=(2, 1))  # these two are put in opposite orders
+# check_agreeing(a=..., b=...)  # (8, 6) and (2, 1), for one, are put in opposite orders
 # ```
 # ````
 #
