@@ -156,13 +156,16 @@ def test_exceptions_to_identities_are_counted(monkeypatch):
     ]
     assert [of_items._fixed(counts, 9)[name] for name in names] == [0, 0, 0]
     own = of_items._Items.of(counts, 9)
-    broken = own._replace(f_anti=-own.f_anti)
-    monkeypatch.setattr(of_items._Items, "of", classmethod(lambda cls, *_: broken))
-    assert of_items._fixed(counts, 9)[names[2]] == 3
-    flat = own._replace(rated=own.rated * -1)
-    monkeypatch.setattr(of_items._Items, "of", classmethod(lambda cls, *_: flat))
-    with pytest.raises(ConfigError):
-        of_items._fixed(counts, 9)
+    twins = [
+        own._replace(disliked=own.liked),
+        own._replace(f_p=1 + own.popularity, f_anti=-own.popularity),  # odds that hardly vary
+        own._replace(f_anti=-own.f_anti, f_p=own.f_p - 2 * own.f_anti),
+    ]
+    found = []
+    for twin in twins:
+        monkeypatch.setattr(of_items._Items, "of", classmethod(lambda cls, *_, own=twin: own))
+        found.append([of_items._fixed(counts, 9)[name] for name in names])
+    assert found == [[2, 0, 0], [0, 1, 0], [0, 0, 3]]
 
 
 def test_intervals_hold_what_other_users_give():

@@ -8,9 +8,11 @@ import random
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from recbias import Grid, line_up
 from recbias.claims import true_vs_false_positive_disagreement as chapter
+from recbias.claims.true_vs_false_positive_disagreement import judgments as judgments_module
 from recbias.claims.true_vs_false_positive_disagreement.judgments import (
     Judged,
     agreement_by_judgments,
@@ -18,6 +20,8 @@ from recbias.claims.true_vs_false_positive_disagreement.judgments import (
 )
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError
+from recbias.ranking import RankTable
+from recbias.testset import TestSet, dataset_splits
 
 
 def sign(step: float) -> int:
@@ -155,6 +159,64 @@ def test_observed_ratings_do_not_count_twice():
     assert twin > honest + bound
 
 
+@pytest.mark.parametrize("metric", ["P", "antiP"])
+def test_hits_of_a_draw_are_those_of_loops(metric):
+    """Observed ratings weigh as those of one list of three, those in the other half not at all."""
+    rng = np.random.default_rng(6)
+    judged = known(rng, n_users=12, n_items=10, n_systems=3).judged(rng, 6)
+    liked = rng.random(len(judged.seen_user)) < 0.6
+    judged = dataclasses.replace(judged, seen_liked=liked, n_folds=3)
+    assert -1 in judged.seen_in.tolist()
+    assert max(judged.seen_in.tolist()) >= 0
+    plan = judgments_module._Plan.of(judged, 4, rng)
+    half, place = plan.deal(judged.user, rng)
+    found = judgments_module._hits(judged, metric, plan, half, place)
+    own, seen = np.zeros(found.judged.shape), np.zeros(found.seen.shape)
+    for row, user in enumerate(judged.user.tolist()):
+        if judged.liked[row] == (metric == "P"):
+            for system in range(3):
+                own[half[row], plan.group[user], place[row], system] += judged.listed[row, system]
+    for side in (0, 1):
+        kept = [r for r, at in enumerate(judged.seen_in.tolist()) if at < 0 or half[at] == side]
+        assert len(kept) < len(judged.seen_in)
+        for row in kept:
+            if judged.seen_liked[row] == (metric == "P"):
+                for system in range(3):
+                    seen[side, plan.group[judged.seen_user[row]], system] += (
+                        judged.seen_listed[row, system] * len(judged.seen_in) / len(kept) / 3
+                    )
+    assert own.sum() > 0 < seen.sum()
+    np.testing.assert_allclose(found.judged, own)
+    np.testing.assert_allclose(found.seen, seen)
+
+
+def test_left_out_groups_give_the_interval_of_a_mean():
+    """Of a mean the jackknife is exact: its interval is Student's."""
+    values = np.random.default_rng(7).uniform(-0.6, 0.6, size=(9, 2))
+    without = [np.delete(values, group, axis=0).mean(axis=0) for group in range(9)]
+    found = judgments_module._jackknife(np.array([values.mean(axis=0), *without]))
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    np.testing.assert_allclose(found, np.array([values.mean(axis=0), *expected]).T)
+
+
+def test_samples_without_replacement_are_opposed():
+    """Of eight items, judged one by one: what one sample has, the other has not."""
+    n_items, most = 8, 4
+    numbers = np.arange(1, most + 1)
+    scale = judgments_module._scales(most)[22]
+    rng = np.random.default_rng(8)
+    noise = rng.normal(size=(200_000, n_items))
+    truth = scale * rng.normal(size=len(noise))
+    values = truth[:, None] + noise - noise.mean(axis=1, keepdims=True)
+    pairs = [(values[:, :k].mean(axis=1), values[:, -k:].mean(axis=1)) for k in numbers]
+    same = np.array([(np.sign(one) * np.sign(other)).mean() for one, other in pairs])
+    real = [(np.sign(one) * np.sign(truth)).mean() for one, _ in pairs]
+    weights = judgments_module._mixture(same, numbers, n_items)
+    found = judgments_module._with_truth(weights, numbers, most, n_items)
+    # A mean of signs has a standard error of .0022 at most; the fit takes several of them in.
+    assert found == pytest.approx(real, abs=0.02)
+
+
 @pytest.fixture(scope="module")
 def worlds():
     """For some worlds, what is found from 24 judgments per user, and how it is with k of them."""
@@ -245,11 +307,16 @@ def test_too_few_judgments_or_users_are_refused(n_users, n):
         agreement_by_judgments(judged, seed=1)
 
 
-def test_lists_are_read_from_the_cells_of_a_grid():
+@pytest.fixture(scope="module")
+def grid() -> Grid:
     name = "world(users=60,items=80,density=0.1,seed=2)"
     asked, tests = chapter.protocols(4, truth="truth sample=20")
     systems = [each for each in line_up("mccrs20") if each.name in ("Random", "Popularity")]
-    grid = Grid(name, tuple(systems), asked, ("P@10",), split="k-fold 3", tests=tests)
+    return Grid(name, tuple(systems), asked, ("P@10",), split="k-fold 3", tests=tests)
+
+
+def test_lists_are_read_from_the_cells_of_a_grid(grid):
+    name = grid.dataset
     given = chapter.judgments_parameters(grid, cutoff=10)
     assert given.pop("n_draws") < 200
     index, frame = judgments(load_dataset(name), **given, n_draws=3)
@@ -258,3 +325,47 @@ def test_lists_are_read_from_the_cells_of_a_grid():
     assert set(frame["metric"]) == {"P", "antiP"}
     truth = rows_of(frame, "P", "truth")
     assert truth.index.max() == 80
+
+
+def test_observed_ratings_know_their_judgments(grid):
+    dataset = load_dataset(grid.dataset)
+    read = judgments_module._read(grid, dataset, 10)
+    rows = {}
+    for side in ("truth sample=20", "observed"):
+        folds = dataset_splits(dataset, grid.split, seed=grid.seed, judgments=TestSet.parse(side))
+        rows[side] = [
+            row
+            for fold in folds
+            for row in sorted(zip(fold.test.user, fold.test.item, fold.test.value, strict=True))
+        ]
+    judged, seen = rows.values()
+    assert read.user.tolist() == [user for user, _, _ in judged]
+    assert read.liked.tolist() == [value >= 4 for _, _, value in judged]
+    assert read.seen_user.tolist() == [user for user, _, _ in seen]
+    assert read.seen_liked.tolist() == [value >= 4 for _, _, value in seen]
+    assert read.n_folds == 3
+    pairs = [row[:2] for row in judged]
+    assert 0 < sum(row[:2] in set(pairs) for row in seen) < len(seen)
+    for (user, item, _), place in zip(seen, read.seen_in.tolist(), strict=True):
+        if place < 0:
+            assert (user, item) not in pairs
+        else:
+            assert pairs[place] == (user, item)
+
+
+def ranked(rank: list[int]) -> RankTable:
+    places = np.array(rank, dtype=np.int32)
+    item = np.arange(len(rank), dtype=np.int32)
+    length = np.array([len(rank)], dtype=np.int32)
+    return RankTable(
+        "user", 1, np.zeros_like(item), item, np.ones(len(rank)), places, places, length, length
+    )
+
+
+def test_a_list_ends_at_the_cutoff():
+    once = {0: [ranked([9, 10, 11, 0])], 1: [ranked([10, 1])]}
+    twice = {0: [ranked([10, 11, 1, 0]), ranked([11, 12, 10, 0])], 1: [ranked([0, 3])] * 2}
+    found = judgments_module._listed([once, twice], 10)
+    assert found.listed.T.tolist() == [[1, 1, 0, 0, 1, 1], [0.5, 0, 1, 0, 0, 1]]
+    assert found.item.tolist() == [0, 1, 2, 3, 0, 1]
+    assert found.n_folds == 2

@@ -111,18 +111,24 @@ def test_the_checks_see_what_is_broken():
     assert worst([both])["one-is-right"] == 0  # true values do not agree: nothing is inferred
     torn = SimpleNamespace(observed={"P": up, "antiP": up}, true=Torn({"P": up, "antiP": down}))
     assert worst([torn])["right-is-the-true-order"] == 1
+    assert worst([torn])["one-is-right"] == 0  # each turns, and antiP is right instead of P
+    for turned, both in (("P", "none"), ("antiP", "both")):
+        real = Torn({"P": up, "antiP": down}, turned)
+        found = worst([SimpleNamespace(observed={"P": up, "antiP": up}, true=real)])
+        assert found["one-is-right"] == 1, both
 
 
 class Torn(dict):
     """Gives another order when it is read again, so that a metric is right and has no tau of 1."""
 
-    def __init__(self, values) -> None:
+    def __init__(self, values, *turned: str) -> None:
         super().__init__(values)
+        self.turned = turned or tuple(values)
         self.read: set[str] = set()
 
     def __getitem__(self, name):
         first, second = super().__getitem__(name)
-        again = name in self.read
+        again = name in self.read and name in self.turned
         self.read.add(name)
         return (second, first) if again else (first, second)
 

@@ -42,6 +42,7 @@ from recbias.trust import (
     fit_relation,
     world_outcomes,
 )
+from recbias.trust import answer as answer_module
 from recbias.trust import outcomes as outcomes_module
 from recbias.trust import relation as relation_module
 from recbias.trust.outcomes import SPLIT
@@ -162,6 +163,29 @@ def test_noise_of_few_ratings_is_seen_through() -> None:
         raw = scipy.stats.spearmanr(counts[rated], likes[rated] / counts[rated]).statistic
         missed += abs(raw) < abs(relation) - 0.1
     assert missed >= 3
+
+
+def test_noise_of_the_counts_weakens_no_relation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six ratings per item tell little of how popular it is; likes relate to what it is."""
+    rng = np.random.default_rng(4)
+    off, uncorrected = [], []
+    for _ in range(6):
+        z, noise = rng.normal(size=(2, 500))
+        share = 1 / (1 + np.exp(-(z + 0.8 * noise)))
+        counts = rng.poisson(6 * np.exp(0.4 * z))
+        item = np.repeat(np.arange(500), counts)
+        stars = 1.0 + (rng.random(len(item)) < share[item])
+        user = rng.permutation(len(item))
+        frame = pd.DataFrame({"user_id": user, "item_id": item, "rating": stars})
+        ratings = Ratings.from_frame(frame, name="few")
+        relation = scipy.stats.spearmanr(z, share).statistic
+        off.append(fit_relation(ratings, 2, spread=1).estimate - relation)
+        with monkeypatch.context() as twin:
+            twin.setattr(relation_module, "_reliability", lambda _: 1.0)
+            uncorrected.append(fit_relation(ratings, 2, spread=1).estimate - relation)
+    error = np.std(off, ddof=1) / np.sqrt(len(off))
+    assert abs(np.mean(off)) < 0.03 + 4 * error
+    assert np.mean(uncorrected) < -0.03 - 4 * error
 
 
 def test_ratings_that_tell_nothing_are_refused() -> None:
@@ -319,6 +343,41 @@ def test_matched_worlds_have_the_shape_of_the_data() -> None:
     assert shape.worlds((-0.1, 0.5), 4, seed=3)[0] not in names
 
 
+def test_noise_of_few_ratings_is_no_skew() -> None:
+    options = PreferenceOptions(relation=0.2, users=300, items=350, density=0.02, skew=0.2)
+    ratings = [preference_world(dataclasses.replace(options, seed=n)).ratings for n in (3, 4, 5)]
+    skews = [Shape.of(each, 4).skew for each in ratings]
+    observed = []
+    for each in ratings:
+        counts = each.item_counts().tolist()
+        apart = sum(abs(one - other) for one in counts for other in counts)
+        observed.append(apart / (2 * len(counts) * sum(counts)))
+    assert np.mean(skews) == pytest.approx(0.2, abs=0.04)
+    assert np.mean(observed) > 0.25  # a twin: what is read off the counts
+
+
+def test_selection_in_matched_worlds_is_as_strong_as_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Drawn evenly up to the strength that is assumed, by the function that readers call."""
+    named: list[str] = []
+
+    def outcomes(names: list[str], *_: object, **__: object) -> list[Outcome]:
+        named[:] = names
+        return [planted("P")] * len(names)
+
+    monkeypatch.setattr(answer_module, "world_outcomes", outcomes)
+    ratings = load_dataset(SMALL).ratings
+    for strength in (1.0, 1.9, 4.3):
+        trust.which_metric(ratings, 4, n_worlds=200, strength=strength)
+        most = {1.0: 0.0, 1.9: 0.6, 4.3: 1.5}[strength]
+        choices = [float(name.split("choice=")[1].split(",")[0].rstrip(")")) for name in named]
+        assert all(0 <= choice <= most for choice in choices)
+        # The mean of 200 even draws has a standard error of most / 49.
+        assert np.mean(choices) == pytest.approx(most / 2, abs=5 * most / 49)
+        assert len(set(choices)) == 1 if strength == 1 else len(set(choices)) > 30
+
+
 def test_large_and_very_skewed_data_get_worlds_that_can_be_made() -> None:
     frame = pd.DataFrame(
         {
@@ -440,6 +499,52 @@ def test_the_evaluation_asks_as_a_reader_does(
     assert row["antiP"] == np.mean([each.better == "antiP" for each in matched])
     own = trust.outcome_of(load_dataset(SMALL), 4)
     assert (row["tau_P"], row["right"]) == (own.tau_precision, own.better)
+
+
+def test_a_world_is_asked_in_the_nearest_shape() -> None:
+    shapes = list(itertools.product((0.04, 0.08), (0.4, 0.6)))
+    kinds = [Shape(300, 400, density, skew, 4) for density, skew in shapes]
+    chosen = set()
+    for density, skew in itertools.product((0.02, 0.04, 0.06, 0.075), (0.3, 0.45, 0.52, 0.7)):
+        gaps = [
+            math.fabs(math.log(one) - math.log(density)) + math.fabs(other - skew)
+            for one, other in shapes
+        ]
+        own = Shape(200, 150, density, skew, 4)
+        found = [trusted._distance(kinds, own, place) for place in range(4)]
+        assert found == pytest.approx(gaps)
+        chosen.add(found.index(min(found)))
+    assert chosen == {0, 1, 2, 3}
+
+
+def test_less_of_antip_is_better_on_data_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By taus in plain loops, of planted values that resampling hardly moves."""
+    rng = np.random.default_rng(1)
+    planted_values = {
+        ("true", "P@10"): [1, 2, 3, 4, 5],
+        ("full", "P@10"): [2, 1, 4, 3, 5],
+        ("full", "antiP@10"): [5, 4, 3, 1, 2],
+    }
+
+    class Planted:
+        def of_systems(self, label: str, metric: str) -> dict[str, Quantity]:
+            return {
+                str(n): Quantity(float(v), v + 0.01 * rng.normal(size=100))
+                for n, v in enumerate(planted_values[label, metric])
+            }
+
+    def tau(first: list[int], second: list[int]) -> float:
+        pairs = list(itertools.combinations(range(5), 2))
+        signs = [(first[a] - first[b]) * (second[a] - second[b]) for a, b in pairs]
+        return sum(1 if sign > 0 else -1 for sign in signs) / len(pairs)
+
+    monkeypatch.setattr(trusted, "run", lambda *_, **__: Planted())
+    found = trusted._true_taus(SMALL, 4, split="k-fold 5", seed=1, workers=1)
+    true, precision, anti = planted_values.values()
+    for name, expected in (("P", tau(precision, true)), ("antiP", -tau(anti, true))):
+        assert found[f"tau_{name}"] == pytest.approx(expected)
+        assert (found[f"{name}_low"], found[f"{name}_high"]) == pytest.approx((expected, expected))
+    assert found["tau_antiP"] == pytest.approx(0.8)
 
 
 def evaluated() -> pd.DataFrame:

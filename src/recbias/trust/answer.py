@@ -54,7 +54,7 @@ _MOST_DENSE = 0.1
 _MOST_RELATED = 0.97
 _LEAST_SKEW = 0.05
 # The factor of typical items (the median over worlds of several relations, skews and densities) by
-# the strength of choice that makes it; tests/test_trust_worlds.py measures it again.
+# the strength of choice that makes it; tests/test_trust.py measures it again.
 _FACTORS = {0.0: 1.0, 0.3: 1.35, 0.6: 1.9, 1.0: 2.8, 1.5: 4.3, 2.0: 5.9}
 
 

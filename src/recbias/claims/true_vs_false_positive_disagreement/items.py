@@ -56,6 +56,7 @@ class _Items(NamedTuple):
     rated: Counts
     popularity: FloatArray
     liked: FloatArray
+    disliked: FloatArray
     f_p: FloatArray
     f_anti: FloatArray
     test_liked: Counts
@@ -70,7 +71,8 @@ class _Items(NamedTuple):
         liked, disliked, rated = liked[kept], disliked[kept], rated[kept]
         free = n_users - rated
         return cls(
-            rated, rated / n_users, liked / rated, liked / free, -disliked / free,
+            rated, rated / n_users, liked / rated, disliked / rated,
+            liked / free, -disliked / free,
             *(each[kept] for each in test),
         )  # fmt: skip
 
@@ -257,10 +259,11 @@ def _fixed(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], floa
     """Compute p-values, and exceptions to identities."""
     own = _Items.of(counts, n_users)
     columns = {_P: own.popularity, _LIKED: own.liked, _F_P: own.f_p, _F_ANTI: own.f_anti}
-    places = stats.rankdata(own.liked) + stats.rankdata(1 - own.liked)
-    distinct = np.unique(own.rated)
-    odds = distinct / (n_users - distinct)
-    flatter = steepness(odds[:, None], odds) < steepness(distinct[:, None], distinct) - _ROUNDING
+    places = stats.rankdata(own.liked) + stats.rankdata(own.disliked)
+    first = np.unique(own.rated, return_index=True)[1]
+    odds = (own.f_p - own.f_anti)[first]  # what both optima make of the ratings, in sum
+    rated = own.popularity[first]
+    flatter = steepness(odds[:, None], odds) < steepness(rated[:, None], rated) - _ROUNDING
     return {
         **{
             ("p", f"{a} and {b}"): float(stats.pearsonr(columns[a], columns[b]).pvalue)

@@ -329,7 +329,8 @@ def check_which(pairs: Sequence[PairOfItems] | None = None) -> list[Check]:
         contradict = signs["P"][0] * signs["antiP"][0] == 1
         agree = signs["P"][1] * signs["antiP"][1] == -1
         if contradict and agree:
-            odd += sum(as_orders.values()) != 1
+            # By taus: from the signs that are compared above it follows that one is right.
+            odd += sum(as_taus.values()) != 1
             for name, is_right in as_orders.items():
                 right[name] += is_right
     claim = "MCCRS20-C-WHICH"
