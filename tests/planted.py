@@ -464,7 +464,7 @@ class Row:
         )
 
 
-class _EachKeyOnce(yaml.BaseLoader):
+class _EachKeyOnce(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # in C: ten times faster
     """Reads every value as text, and refuses a row that stands twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from offline_check import MOST_SHEETS, NARROW, WIDE, check_page, pages_of
+from offline_check import MOST_SHEETS, NARROW, VIEWS, WIDE, check_page, pages_of, views_of
 from playwright.sync_api import Browser
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -185,3 +185,24 @@ def test_a_page_that_leads_to_another_is_not_looked_at(tmp_path: Path) -> None:
     leads = '<meta http-equiv="Refresh" content="0; url=page.html" />'
     (tmp_path / "index.html").write_text(leads, encoding="utf-8")
     assert pages_of(tmp_path) == [tmp_path / "page.html"]
+
+
+@pytest.mark.parametrize(
+    ("article", "same"),
+    [('<a href="{}x.html">x</a>', True), ('<a href="{}x.html">y</a>', False), (None, False)],
+)
+def test_what_another_edition_says_too_is_opened_once(
+    tmp_path: Path, article: str | None, same: bool
+) -> None:
+    pages = [tmp_path / "a.html", tmp_path / "on/world/a.html"]
+    for path, up in zip(pages, ("", "../../"), strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        told = '<a href="{}x.html">x</a>' if path == pages[0] else article
+        path.write_text(
+            "<main>{}</main>".format(f"<article>{told.format(up)}</article>" if told else "other")
+        )
+    opened = [(view, page) for view, found in views_of(tmp_path, pages) for page in found]
+    wanted = [(view, pages[0]) for view in VIEWS] + [(view, pages[1]) for view in VIEWS]
+    assert sorted(opened) == sorted(wanted if not same else [*wanted[: len(VIEWS)], wanted[5]])
+    alone = [page for _, found in views_of(tmp_path, pages[1:]) for page in found]
+    assert alone == [pages[1]] * len(VIEWS)

@@ -28,10 +28,8 @@ from functools import cache
 from html import escape
 from typing import Any
 
-import yaml
-
 from recbias.claims.judging import Verdict, find_parts, judge_chapter, load_chapter
-from recbias.claims.ledger import TOPICS, claims
+from recbias.claims.ledger import TOPICS, claims, parse_yaml
 from recbias.claims.pages import plain
 from recbias.claims.parts import ChapterResults, Part
 from recbias.claims.records import Record, criteria_of, written
@@ -259,7 +257,7 @@ def _read_own(text: str, source: str) -> dict[str, Record]:
         As of `own_findings`.
     """
     found = {}
-    for name, raw in (yaml.safe_load(text) or {}).items():
+    for name, raw in (parse_yaml(text) or {}).items():
         try:
             if fields := sorted(set(_NOT_OF_OURS) & set(raw)):
                 raise ConfigError(f"{', '.join(fields)} belong to claims; leave them out")

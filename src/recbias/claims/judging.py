@@ -29,6 +29,7 @@ __all__ = [
     "load_chapter",
     "load_provenance",
     "scorecard",
+    "scorecards",
 ]
 
 VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
@@ -292,14 +293,49 @@ def scorecard(dataset: str) -> list[Verdict]:
     ConfigError
         If there are no results on the dataset and no dataset has that name.
     """
-    by_topic = {
-        topic: load_chapter(chapter, dataset) if chapter else {}
-        for topic, chapter in chapters().items()
-    }
-    if not any(by_topic.values()):
-        dataset_info(dataset)  # a name that nobody knows is an error, not an empty scorecard
-    judged, load = {topic: find_judged(topic) for topic in by_topic}, cache(load_chapter)
-    return [_judge(claim, by_topic[claim.topic], judged[claim.topic], load) for claim in claims()]
+    return scorecards([dataset])[dataset]
+
+
+def scorecards(datasets: Iterable[str]) -> dict[str, list[Verdict]]:
+    """Judge every claim on each dataset, as `scorecard`; claims about simulated worlds but once.
+
+    Parameters
+    ----------
+    datasets
+        Names of datasets.
+
+    Returns
+    -------
+    dict of str to list of Verdict
+        In the order given.
+
+    Raises
+    ------
+    ConfigError
+        As of `scorecard`.
+    """
+    load = cache(load_chapter)
+    judged = {topic: find_judged(topic) for topic in chapters()}
+
+    @cache
+    def judge_simulated(claim: Claim) -> Verdict:
+        return _judge(claim, {}, judged[claim.topic], load)
+
+    def judge_all(dataset: str) -> list[Verdict]:
+        by_topic = {
+            topic: load(chapter, dataset) if chapter else {}
+            for topic, chapter in chapters().items()
+        }
+        if not any(by_topic.values()):
+            dataset_info(dataset)  # a name that nobody knows is an error, not an empty scorecard
+        return [
+            judge_simulated(claim)
+            if claim.simulation
+            else _judge(claim, by_topic[claim.topic], judged[claim.topic], load)
+            for claim in claims()
+        ]
+
+    return {dataset: judge_all(dataset) for dataset in datasets}
 
 
 def load_provenance(dataset: str) -> dict[str, Any]:

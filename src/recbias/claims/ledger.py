@@ -22,6 +22,7 @@ __all__ = [
     "Erratum",
     "claims",
     "errata",
+    "parse_yaml",
     "read_claims",
 ]
 
@@ -162,11 +163,14 @@ class Erratum:
     evidence: str
 
 
+def parse_yaml(text: str) -> Any:
+    """Read YAML by the safe parser in C, ten times faster, or the other where it was not built."""
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text).get_single_data()
+
+
 @cache
 def _document(name: str) -> dict[str, Any]:
-    # The safe parser in C is ten times faster; where it was not built there is the other one.
-    parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return parser(packaged(f"published/{name}").read_text(encoding="utf-8")).get_single_data()
+    return parse_yaml(packaged(f"published/{name}").read_text(encoding="utf-8"))
 
 
 @cache

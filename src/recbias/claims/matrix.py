@@ -22,7 +22,7 @@ from recbias.claims.cards import (
     lead,
     measured_text,
 )
-from recbias.claims.judging import Verdict, scorecard
+from recbias.claims.judging import Verdict, scorecards
 from recbias.claims.ledger import claims
 from recbias.claims.parts import Part
 from recbias.claims.showing import file_links, table_html, typeset
@@ -86,7 +86,7 @@ def judged_datasets(dataset: str) -> Matrix:
         if name not in (dataset, SIMULATIONS)
         and any((results_dir(name, recorded=True) / each).is_dir() for each in written)
     ]
-    return {name: scorecard(name) for name in (dataset, *others)}
+    return scorecards((dataset, *others))
 
 
 def matrix_html(matrix: Matrix) -> str:

@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import yaml
-
-from recbias.claims.ledger import NEEDS
+from recbias.claims.ledger import NEEDS, parse_yaml
 from recbias.claims.regions import Region, written
 from recbias.errors import ConfigError, unknown_name
 from recbias.places import packaged
@@ -508,7 +506,7 @@ def read_criteria(text: str, source: str) -> dict[str, ClaimCriterion]:
         Naming file, claim and what is wrong with it.
     """
     found = {}
-    for claim, entry in (yaml.safe_load(text) or {}).items():
+    for claim, entry in (parse_yaml(text) or {}).items():
         try:
             if strangers := set(entry) - {"parts", "elsewhere", "replaced"}:
                 raise ConfigError(f"unknown entries {sorted(strangers)}")
