@@ -20,7 +20,7 @@ from recbias.metrics.measuring import (
 
 # Importing a module declares its metrics; this order is that of every list of names.
 # isort: off
-from recbias.metrics import positive, false_positive, expected, popularity, concentration
+from recbias.metrics import positive, false_positive, order, expected, popularity, concentration
 # isort: on
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "measure_resampled",
     "measure_system",
     "metric_names",
+    "order",
     "parse_metric",
     "popularity",
     "positive",
