@@ -1,0 +1,189 @@
+"""What the figures about remedies show, and their titles: BCC17 Figures 6 and 8."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from recbias.claims.popularity_bias import world_name
+from recbias.experiment import Results
+from recbias.results import Quantity
+from recbias.simulation import PowerLawOptions, parse_world, power_law
+from recbias.splits import uniform_plan
+
+__all__ = [
+    "over_random",
+    "over_random_title",
+    "places_title",
+    "remedies_shown",
+    "two_tests",
+    "two_tests_title",
+]
+
+_EXPONENT = 1.4
+"""What BCC17 fits to MovieLens 1M."""
+
+_ONE, _ALL = "one relevant item at a time", "all relevant items"
+
+_NAMES = {
+    "1R": (_ONE, "1R"),
+    "head": (_ONE, "1R without the head"),
+    "U1R": (_ONE, "uniform test (U1R)"),
+    "P1R": (_ONE, "percentiles (P1R)"),
+    "AR-level": (_ALL, "AR, sampled"),
+    "AI-UAR": (_ALL, "uniform, whole catalogue (AI-UAR)"),
+    "UAR": (_ALL, "uniform test (UAR)"),
+}
+"""By label what is ranked at once, and what a test is called."""
+
+_PANELS = {
+    "1R": "1R",
+    "head": "1R without\nthe head",
+    "U1R": "uniform\n(U1R)",
+    "P1R": "percentiles\n(P1R)",
+    "AR-level": "AR,\nsampled",
+    "UAR": "uniform\n(UAR)",
+    "AI-UAR": "whole catalogue\n(AI-UAR)",
+}
+
+
+def two_tests(sigma: float, eps: float) -> pd.DataFrame:
+    """Lay out how many test ratings items get by a random and by a uniform split: Fig. 6.
+
+    Parameters
+    ----------
+    sigma
+        Share of the ratings that is tested.
+    eps
+        Least share of an item's ratings that a uniform test leaves to training.
+
+    Returns
+    -------
+    DataFrame
+        A row per item by falling popularity, which follows the power law of chapter 3 in a world
+        of the size of MovieLens 1M: its ``rank`` from 1, and its ``random`` (expected) and
+        ``uniform`` number of test ratings.
+
+    Raises
+    ------
+    DataError
+        If the share is more than a uniform test of these items can have.
+
+    Examples
+    --------
+    >>> found = two_tests(0.2, 0.2)
+    >>> tested = found["uniform"] > 0
+    >>> bool(tested.iloc[0]), bool(tested.iloc[-1]), found["uniform"].nunique()
+    (True, False, 2)
+    """
+    world = cast(PowerLawOptions, parse_world(world_name(_EXPONENT, 1)))
+    law = power_law(world.items, world.ratings or 0, alpha=world.alpha, offset=world.offset or 0.0)
+    counts = np.maximum(np.rint(law), 1).astype(np.int64)
+    plan = uniform_plan(counts, sigma, eps)
+    uniform = np.zeros(len(counts), dtype=np.int64)
+    uniform[plan.items] = plan.n_each
+    ranks = np.arange(1, len(counts) + 1)
+    return pd.DataFrame({"rank": ranks, "random": sigma * counts, "uniform": uniform})
+
+
+def two_tests_title(found: pd.DataFrame) -> str:
+    """Say in two lines what the most popular item has in either test."""
+    first = found.iloc[0]
+    times = first["random"] / first["uniform"]
+    return (
+        "A random split tests the most popular item with\n"
+        f"{times:.0f} times the ratings that a uniform test gives each"
+    )
+
+
+def _score(results: Mapping[str, Results], label: str, name: str, system: str) -> Quantity | None:
+    """Find what a system has under a label, in whichever results it was measured."""
+    for each in results.values():
+        if label in each.grid.parsed:
+            return each[system, label, str(each.metric(label, name))]
+    return None
+
+
+def over_random(results: Mapping[str, Results], *, system: str = "Popularity") -> pd.DataFrame:
+    """Divide the precision of a system under each test by what Random is expected to have.
+
+    Parameters
+    ----------
+    results
+        On a random and on a uniform split; labels that none of them has are left out.
+    system
+        The system.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``panel``, ``protocol``, ``line``, ``value``, ``low`` and ``high``, as
+        :func:`recbias.plotting.plot_protocols` takes them; ``label`` of the protocol beside them.
+        What is tested one at a time comes first.
+    """
+    rows = []
+    for label, (line, name) in _NAMES.items():
+        found = _score(results, label, "P", system)
+        random = _score(results, label, "rho", system)
+        if found is not None and random is not None:
+            ratios = (each / random.value for each in (found.value, *found.interval))
+            rows.append((label, "", name, line, *ratios))
+    columns = ["label", "panel", "protocol", "line", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def over_random_title(found: pd.DataFrame, *, system: str = "Popularity") -> str:
+    """Say in two lines how many times Random's score a system has, with and without a remedy."""
+    values = found.set_index("label")["value"]
+    ones = [label for label in ("head", "U1R", "P1R") if label in values]
+    least = min(ones, key=lambda label: values[label])
+    return (
+        f"{system} has {values['1R']:.1f} times Random's score by 1R,\n"
+        f"and {values[least]:.1f} times by {least}"
+    )
+
+
+def remedies_shown(results: Mapping[str, Results]) -> dict[str, Any]:
+    """Lay out what systems score under each test, one relevant item at a time and all: Fig. 8.
+
+    Parameters
+    ----------
+    results
+        On a random and on a uniform split.
+
+    Returns
+    -------
+    dict
+        ``found``, ``systems`` and ``labels``, arguments of
+        :func:`recbias.plotting.plot_remedies`; systems in their order under 1R.
+    """
+    first = next(iter(results.values()))
+    rows = []
+    for label, (row, _) in _NAMES.items():
+        for system in first.systems:
+            found = _score(results, label, "P", system)
+            if found is not None:
+                rows.append((row, label, _PANELS[label], system, found.value, *found.interval))
+    columns = ["row", "label", "panel", "system", "value", "low", "high"]
+    frame = pd.DataFrame(rows, columns=columns)
+    by_1r = frame[frame["label"] == "1R"].set_index("system")["value"]
+    cutoff = first.metric("1R", "P").cutoff
+    return {
+        "found": frame,
+        "systems": list(by_1r.sort_values(ascending=False, kind="stable").index),
+        "labels": {row: f"P@{cutoff}, {row}" for row in (_ONE, _ALL)},
+    }
+
+
+def places_title(found: pd.DataFrame, *, system: str = "Popularity") -> str:
+    """Say in two lines which place a system has under each test with one relevant item."""
+    ranks = found.assign(
+        rank=found.groupby("label")["value"].rank(ascending=False, method="min")
+    ).set_index(["label", "system"])["rank"]
+    tests = [label for label in ("1R", "head", "U1R", "P1R") if (label, system) in ranks.index]
+    places = [f"{int(ranks[label, system])} ({label})" for label in tests]
+    n_systems = found["system"].nunique()
+    return f"Place of {system} among {n_systems} systems:\n{', '.join(places)}"
