@@ -123,8 +123,7 @@ glue("fig_two_tests", figure, display=False)
 # :alt: Test ratings of items by popularity, under a random split falling steeply; left cut by vertical lines into ten percentiles, right beside a uniform test, the same for the first items and zero for others.
 #
 # The paper's Figure 6, which is lost, drawn from its caption: test ratings of items whose popularity
-# follows the power law of chapter 3, as many items and ratings as MovieLens 1M has. The vertical axis
-# is cut.
+# follows the power law of chapter 3, with as many items and ratings as MovieLens 1M has.
 # ```
 #
 # **Metrics for incomplete judgments** leave the test as it is and count otherwise. *bpref* and *infAP*
@@ -241,7 +240,7 @@ Markdown(pages.data_line(measured))
 # %% tags=["hide-input"]
 found = chapter.over_random({"systems": measured, "uniform": uniform})
 shown = {"title": chapter.over_random_title(found), "label": f"P@{cutoff} over that of Random"}
-figure = plotting.plot_protocols(found, **shown, at=1)
+figure = plotting.plot_protocols(found, **shown, at=1, as_ratio=True)
 glue("fig_over_random", figure, display=False)
 HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-random"))
 

@@ -48,6 +48,19 @@ def protocols(n_panels: int, n_lines: int, n_protocols: int = len(PROTOCOLS)) ->
     return plotting.plot_protocols(found, label="Kendall's tau with the truth", title=TITLE)
 
 
+def advantages(most: float) -> Figure:
+    rows = [
+        ("", name, "one relevant item at a time" if place < 4 else "all relevant items", value)
+        for place, (name, value) in enumerate(
+            zip(PROTOCOLS, np.geomspace(most, 0.8, len(PROTOCOLS)), strict=True)
+        )
+    ]
+    found = with_ends(rows, ["panel", "protocol", "line"])
+    return plotting.plot_protocols(
+        found, label="P@10 over that of Random", title=TITLE, at=1, as_ratio=True
+    )
+
+
 def remedies(n_systems: int, n_rows: int, n_panels: int, *, ranges: bool = False) -> Figure:
     names = {"with 99 sampled ones": "P@10|t=100", "all relevant items": "P@10"}
     panels = ("1R", "1R without\nhead", "uniform\n(U1R)", "percentiles\n(P1R)")[:n_panels]
@@ -64,11 +77,10 @@ def remedies(n_systems: int, n_rows: int, n_panels: int, *, ranges: bool = False
     return plotting.plot_remedies(found, systems=SYSTEMS[:n_systems], labels=labels, title=TITLE)
 
 
-def ratios(n: int, *, known: bool) -> Figure:
-    ranks = np.linspace(20, 3686, n)
-    found = pd.DataFrame({"rank": ranks, "ratio": 0.3 * np.exp(-ranks / 3000)})
-    if known:
-        found = found.assign(low=found["ratio"] - 0.02, high=found["ratio"] + 0.02)
+def ratios(n: int) -> Figure:
+    segments = np.arange(1, n + 1)
+    found = pd.DataFrame({"segment": segments, "ratio": 0.3 * np.exp(-segments / n)})
+    found = found.assign(low=found["ratio"] - 0.02, high=found["ratio"] + 0.02)
     return plotting.plot_positive_ratios(found, title=TITLE)
 
 
@@ -115,11 +127,13 @@ FIGURES = {
     "agreement, two data sets": lambda: protocols(2, 2),
     "agreement, three data sets": lambda: protocols(3, 2),
     "agreement, one data set": lambda: protocols(1, 1, 4),
+    "advantages": lambda: advantages(40),
+    "small advantages": lambda: advantages(1.7),
     "remedies, all": lambda: remedies(10, 2, 4),
     "remedies, few": lambda: remedies(3, 1, 3),
     "remedies, with a range": lambda: remedies(6, 1, 2, ranges=True),
-    "ratios": lambda: ratios(100, known=True),
-    "few ratios": lambda: ratios(5, known=False),
+    "ratios": lambda: ratios(100),
+    "few ratios": lambda: ratios(5),
     "two tests": lambda: two_tests(3706),
     "two tests, few items": lambda: two_tests(60),
     "causes": lambda: causes(4),

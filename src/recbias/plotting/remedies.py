@@ -11,6 +11,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, row_height, wrapped
 
@@ -29,7 +30,9 @@ _MARKS = "osD^vP*X"
 _STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 3)))
 
 
-def plot_protocols(found: pd.DataFrame, *, label: str, title: str, at: float = 0.0) -> Figure:
+def plot_protocols(
+    found: pd.DataFrame, *, label: str, title: str, at: float = 0.0, as_ratio: bool = False
+) -> Figure:
     """Plot a value of each protocol with its interval, a panel for each data set.
 
     Parameters
@@ -44,6 +47,8 @@ def plot_protocols(found: pd.DataFrame, *, label: str, title: str, at: float = 0
         The message.
     at
         Where a vertical line is drawn: no agreement, or no advantage.
+    as_ratio
+        Whether values are ratios, on a logarithmic axis.
 
     Returns
     -------
@@ -60,18 +65,25 @@ def plot_protocols(found: pd.DataFrame, *, label: str, title: str, at: float = 0
         1, len(panels), figsize=(WIDTH, height), sharey=True, sharex=True, squeeze=False
     )
     colours = sns.color_palette("colorblind")
+    beside = found.duplicated(["panel", "protocol"]).any()
     for axis, panel in zip(axes[0], panels, strict=True):
         axis.axvline(at, color="0.25", linewidth=1.2)
         for number, line in enumerate(lines):
             rows = found[(found["panel"] == panel) & (found["line"] == line)].set_index("protocol")
             rows = rows.reindex(protocols)
-            places = np.arange(len(protocols)) + 0.22 * (number - (len(lines) - 1) / 2)
+            shift = 0.22 * (number - (len(lines) - 1) / 2) if beside else 0.0
+            places = np.arange(len(protocols)) + shift
             axis.errorbar(
                 rows["value"], places, xerr=_errors(rows), label=line, linestyle="none",
                 color=colours[number], marker=_MARKS[number], markersize=7, elinewidth=1.8,
             )  # fmt: skip
         axis.set_title(panel)
-        axis.locator_params(axis="x", nbins=5)
+        if as_ratio:
+            axis.set_xscale("log")
+            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.xaxis.set_minor_locator(NullLocator())
+        else:
+            axis.locator_params(axis="x", nbins=5)
         axis.xaxis.set_major_formatter(SHORT)
         axis.grid(visible=False, axis="y")
     axes[0, 0].set_yticks(range(len(protocols)), names)
@@ -144,9 +156,9 @@ def plot_remedies(
 def _draw_bars(axis: Axes, rows: pd.DataFrame, colour: tuple[float, float, float]) -> None:
     """Draw the bars of one panel, Popularity's and Random's in a paler tone."""
     places = np.arange(len(rows))
-    pale = [name in ("Popularity", "Random") for name in rows.index]
-    for place, value, is_pale in zip(places, rows["value"], pale, strict=True):
-        axis.barh(place, value, color=colour, alpha=0.45 if is_pale else 1, height=0.7)
+    pale = sns.light_palette(colour, n_colors=5)[2]
+    shown = [pale if name in ("Popularity", "Random") else colour for name in rows.index]
+    axis.barh(places, rows["value"], color=shown, height=0.7)
     axis.errorbar(
         rows["value"], places, xerr=_errors(rows), linestyle="none", color="black", elinewidth=1.2,
         capsize=2,
@@ -190,7 +202,7 @@ def plot_two_tests(found: pd.DataFrame, *, n_groups: int, title: str) -> Figure:
     left.set_title(f"{n_groups} percentiles")
     right.set_title("uniform test")
     left.set_ylabel("test ratings of an item")
-    left.set_ylim(0, 6 * float(found["uniform"].max()))
+    left.set_ylim(bottom=0)
     right.legend(frameon=False)
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
@@ -202,8 +214,8 @@ def plot_positive_ratios(found: pd.DataFrame, *, title: str) -> Figure:
     Parameters
     ----------
     found
-        Rows of ``rank`` (mean rank of a segment of items, the most popular first), ``ratio``, and,
-        where it is known, the ends ``low`` and ``high`` of its 95 % interval.
+        Rows of ``segment`` (of items, the most popular first), ``ratio``, and the ends ``low`` and
+        ``high`` of its 95 % interval.
     title
         The message.
 
@@ -213,10 +225,9 @@ def plot_positive_ratios(found: pd.DataFrame, *, title: str) -> Figure:
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 3.6))
     colour = sns.color_palette("colorblind")[0]
-    if "low" in found:
-        axis.fill_between(found["rank"], found["low"], found["high"], color=colour, alpha=0.2)
-    axis.plot(found["rank"], found["ratio"], "o-", color=colour, markersize=4, linewidth=1.2)
-    axis.set(xlabel="items, most popular first", ylim=(0, None))
+    axis.fill_between(found["segment"], found["low"], found["high"], color=colour, alpha=0.2)
+    axis.plot(found["segment"], found["ratio"], "o-", color=colour, markersize=4, linewidth=1.2)
+    axis.set(xlabel="segments of items, most popular first", ylim=(0, None))
     axis.set_ylabel("share of relevant ratings")
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)

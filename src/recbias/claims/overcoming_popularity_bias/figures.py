@@ -1,4 +1,4 @@
-"""What the figures about remedies show, and their titles: BCC17 Figures 6 and 8."""
+"""What the figures about remedies show, and their titles: BCC17 Figures 6, 7 and 8."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ import numpy as np
 import pandas as pd
 
 from recbias.claims.popularity_bias import world_name
+from recbias.claims.popularity_bias.concentration import short_title
 from recbias.experiment import Results
+from recbias.makers import Table
 from recbias.results import Quantity
 from recbias.simulation import PowerLawOptions, parse_world, power_law
 from recbias.splits import uniform_plan
 
 __all__ = [
+    "causes_of_kept",
+    "causes_title",
     "over_random",
     "over_random_title",
     "places_title",
+    "ratio_title",
     "remedies_shown",
     "two_tests",
     "two_tests_title",
@@ -34,8 +39,8 @@ _NAMES = {
     "U1R": (_ONE, "uniform test (U1R)"),
     "P1R": (_ONE, "percentiles (P1R)"),
     "AR-level": (_ALL, "AR, sampled"),
-    "AI-UAR": (_ALL, "uniform, whole catalogue (AI-UAR)"),
     "UAR": (_ALL, "uniform test (UAR)"),
+    "AI-UAR": (_ALL, "uniform, whole catalogue (AI-UAR)"),
 }
 """By label what is ranked at once, and what a test is called."""
 
@@ -187,3 +192,86 @@ def places_title(found: pd.DataFrame, *, system: str = "Popularity") -> str:
     places = [f"{int(ranks[label, system])} ({label})" for label in tests]
     n_systems = found["system"].nunique()
     return f"Place of {system} among {n_systems} systems:\n{', '.join(places)}"
+
+
+def ratio_title(table: Table) -> str:
+    """Say in two lines how often ratings of popular items and of others are relevant: Fig. 7.
+
+    Parameters
+    ----------
+    table
+        As :func:`recbias.claims.overcoming_popularity_bias.positive_ratio` makes it.
+    """
+    top, bottom = (
+        table[{"quantity": "mean ratio", "label": f"{tenth} tenth", "system": "items"}].value
+        for tenth in ("top", "bottom")
+    )
+    return (
+        f"{short_title(table.dataset['title'])}: {top:.0%} of the ratings of popular items\n"
+        f"are relevant, {bottom:.0%} of those of unpopular ones (tenths)"
+    )
+
+
+_OF_UNIFORM = {"U1R": "uniform test (U1R)", "positive U1R": "U1R, every rating relevant"}
+_OF_FOLDS = {"1R": "1R", "head": "1R without the head", "P1R": "percentiles (P1R)"}
+
+RANDOM, LIKED, MISSING, TOGETHER = (
+    "random ranking",
+    "popular items are liked more often",
+    "training items are no rivals",
+    "not taken apart",
+)
+"""The parts of a score, in words."""
+
+
+def causes_of_kept(kept: Mapping[str, Results], *, system: str = "Popularity") -> pd.DataFrame:
+    """Take apart what a ranking for everybody scores, one relevant item at a time.
+
+    In a uniform test two things differ between popular items and others: more of their ratings may
+    be relevant, and more users have them in training, where they are nobody's rivals (E05). With
+    training items among the rivals the second is gone.
+
+    Parameters
+    ----------
+    kept
+        ``kept`` and ``kept_uniform``, of
+        :func:`recbias.claims.overcoming_popularity_bias.kept_grids`.
+    system
+        The ranking.
+
+    Returns
+    -------
+    DataFrame
+        By test, what a random ranking has; what is above it where training items are rivals;
+        what is more where they are not; and on folds all that is above a random ranking. The
+        parts of a row add up to the score.
+    """
+    rows = {}
+    for label, name in _OF_FOLDS.items():
+        score, random = (_value(kept["kept"], label, what, system) for what in ("P", "rho"))
+        rows[name] = {RANDOM: random, TOGETHER: score - random}
+    for label, name in _OF_UNIFORM.items():
+        score, random = (_value(kept["kept_uniform"], label, what, system) for what in ("P", "rho"))
+        control, expected = (
+            _value(kept["kept_uniform"], f"{label}-control", what, system) for what in ("P", "rho")
+        )
+        liked = control - expected
+        rows[name] = {RANDOM: random, LIKED: liked, MISSING: score - random - liked}
+    columns = [RANDOM, LIKED, MISSING, TOGETHER]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def _value(results: Results, label: str, name: str, system: str) -> float:
+    return results[system, label, str(results.metric(label, name))].value
+
+
+def causes_title(found: pd.DataFrame) -> str:
+    """Say in two lines which share of what U1R leaves above Random is owed to liking."""
+    own = found.loc[_OF_UNIFORM["U1R"]]
+    left = own[LIKED] + own[MISSING]
+    if left <= 0:
+        return "A uniform test leaves Popularity nothing\nabove a random ranking"
+    return (
+        f"Of what a uniform test leaves Popularity above Random,\n"
+        f"{own[LIKED] / left:.0%} is owed to liking"
+    )
