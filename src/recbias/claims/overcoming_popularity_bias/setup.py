@@ -5,6 +5,7 @@ The grids themselves stand in the chapter, where a reader sees them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from recbias.testset import TestSet
 __all__ = [
     "CHAPTER",
     "FIGURE_8",
+    "GAMMAS",
     "levelled_sample",
     "metrics",
     "protocols",
@@ -24,6 +26,9 @@ __all__ = [
 
 CHAPTER = "04_overcoming_popularity_bias"
 """Name of the notebook, and of the folder of its results."""
+
+GAMMAS = (0.0, 0.5, 1.0, 2.0, 10.0, math.inf)
+"""The gammas of stratified recall, from no compensation of popularity to the strongest."""
 
 FIGURE_8 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
 """The systems of BCC17 Fig. 8, MF and kNN read as rating predictors (E25)."""
