@@ -551,7 +551,8 @@ def aggregate(
     columns = contributions(
         table, values, averaging, min_rating=min_rating, group=group, n_groups=n_groups
     )
-    return finish(columns.sum(axis=1), averaging, len(values), n_groups)
+    of_groups = n_groups if averaging.population == "groups" else 1
+    return finish(columns.sum(axis=1), averaging, len(values), of_groups)
 
 
 def replicates(
