@@ -136,7 +136,7 @@ def _influence(ratings: Ratings, moved: FloatArray, items: npt.NDArray[np.int64]
     inside[items] = True
     rows = inside[ratings.item]
     of_users = np.bincount(ratings.user[rows], moved[rows], minlength=ratings.n_users)
-    return of_users * (ratings.n_users / len(items))
+    return np.asarray(of_users * (ratings.n_users / len(items)), dtype=np.float64)
 
 
 def _rank_correlation(a: FloatArray, b: FloatArray) -> float:
