@@ -551,8 +551,7 @@ def aggregate(
     columns = contributions(
         table, values, averaging, min_rating=min_rating, group=group, n_groups=n_groups
     )
-    of_groups = n_groups if averaging.population == "groups" else 1
-    return finish(columns.sum(axis=1), averaging, len(values), of_groups)
+    return finish(columns.sum(axis=1), averaging, len(values), n_groups)
 
 
 def replicates(

@@ -23,7 +23,17 @@ from recbias.claims.overcoming_popularity_bias.kept import (
     kept_systems,
 )
 from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
-from recbias.claims.overcoming_popularity_bias.setup import CHAPTER
+from recbias.claims.overcoming_popularity_bias.setup import (
+    CHAPTER,
+    FIGURE_8,
+    levelled_sample,
+    metrics,
+    protocols,
+    setting_grid,
+    threshold_grid,
+    uniform_metrics,
+    uniform_protocols,
+)
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -42,11 +52,19 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
 
 __all__ = [
     "CHAPTER",
+    "FIGURE_8",
     "FUNCTIONS",
     "KEPT",
     "POSITIVE",
     "SIMULATIONS",
     "kept_grids",
     "kept_systems",
+    "levelled_sample",
+    "metrics",
+    "protocols",
     "ratio_segments",
+    "setting_grid",
+    "threshold_grid",
+    "uniform_metrics",
+    "uniform_protocols",
 ]
