@@ -2,7 +2,8 @@
 
 What the experiment is called and shares (`setup`). What Popularity keeps where tests do not favour
 it (`kept`), how the positive ratio goes with popularity (`positive_ratio`), and uniform tests in
-worlds whose positive ratio is known (`constant_ratio`).
+worlds whose positive ratio is known (`constant_ratio`). What figures show of it, and their titles
+(`figures`).
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,21 @@ from recbias.claims.overcoming_popularity_bias.constant_ratio import (
     CONSTANT_RATIO,
     OF_RATIOS,
     RISING_RATIO,
+)
+from recbias.claims.overcoming_popularity_bias.figures import (
+    causes_of_kept,
+    causes_title,
+    gammas_shown,
+    gammas_title,
+    judged_shown,
+    judged_title,
+    over_random,
+    over_random_title,
+    places_title,
+    ratio_title,
+    remedies_shown,
+    two_tests,
+    two_tests_title,
 )
 from recbias.claims.overcoming_popularity_bias.kept import (
     KEPT,
@@ -57,14 +73,27 @@ __all__ = [
     "KEPT",
     "POSITIVE",
     "SIMULATIONS",
+    "causes_of_kept",
+    "causes_title",
+    "gammas_shown",
+    "gammas_title",
+    "judged_shown",
+    "judged_title",
     "kept_grids",
     "kept_systems",
     "levelled_sample",
     "metrics",
+    "over_random",
+    "over_random_title",
+    "places_title",
     "protocols",
     "ratio_segments",
+    "ratio_title",
+    "remedies_shown",
     "setting_grid",
     "threshold_grid",
+    "two_tests",
+    "two_tests_title",
     "uniform_metrics",
     "uniform_protocols",
 ]

@@ -1,4 +1,4 @@
-"""What the figures about remedies show, and their titles: BCC17 Figures 6, 7 and 8."""
+"""What the figures about remedies and metrics show, and their titles: BCC17 Figures 6 to 9."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from recbias.claims.overcoming_popularity_bias.setup import FIGURE_8
 from recbias.claims.popularity_bias import world_name
 from recbias.claims.popularity_bias.concentration import short_title
 from recbias.experiment import Results
@@ -19,6 +20,10 @@ from recbias.splits import uniform_plan
 __all__ = [
     "causes_of_kept",
     "causes_title",
+    "gammas_shown",
+    "gammas_title",
+    "judged_shown",
+    "judged_title",
     "over_random",
     "over_random_title",
     "places_title",
@@ -274,4 +279,98 @@ def causes_title(found: pd.DataFrame) -> str:
     return (
         f"Of what a uniform test leaves Popularity above Random,\n"
         f"{own[LIKED] / left:.0%} is owed to liking"
+    )
+
+
+# -- metrics for incomplete judgments --------------------------------------------------------------
+
+STRATIFIED = "SR"
+_DESIGNS = {"AI": "AI-AN-AR", "AR": "TI-AN-AR", "1R": "1R"}
+_ROWS = {"bpref": "bpref", "infAP": "infAP", STRATIFIED: "stratified recall, $\\gamma$ = 1"}
+
+
+def judged_shown(results: Results) -> dict[str, Any]:
+    """Lay out bpref, infAP and stratified recall of the paper's systems: Fig. 9.
+
+    Parameters
+    ----------
+    results
+        On a random split.
+
+    Returns
+    -------
+    dict
+        ``found``, ``systems`` and ``labels``, arguments of
+        :func:`recbias.plotting.plot_remedies`. infAP is that with a list's own first 100 items as
+        the pool, ``least`` to ``most`` what other pools may give: up to that of everything.
+    """
+    rows = []
+    for row in _ROWS:
+        for label, panel in _DESIGNS.items():
+            metrics = _named(results, label, row)
+            for system in FIGURE_8 if metrics else ():
+                found = [results[system, label, metric] for metric in metrics]
+                values = [each.value for each in found]
+                ends = (min(values), max(values)) if len(values) > 1 else (np.nan, np.nan)
+                rows.append((row, panel, system, values[0], *found[0].interval, *ends))
+    columns = ["row", "panel", "system", "value", "low", "high", "least", "most"]
+    return {
+        "found": pd.DataFrame(rows, columns=columns), "systems": list(FIGURE_8), "labels": _ROWS
+    }  # fmt: skip
+
+
+def _named(results: Results, label: str, name: str) -> list[str]:
+    """List the forms of a metric under a label; of stratified recall that with gamma 1."""
+    return [
+        str(metric)
+        for metric in results.grid.parsed_metrics[label]
+        if metric.name == name and (name != STRATIFIED or dict(metric.arguments)["gamma"] == 1)
+    ]
+
+
+def judged_title(found: pd.DataFrame) -> str:
+    """Say in two lines at which place Popularity is by each metric, all tested items ranked."""
+    own = found[found["panel"] == _DESIGNS["AR"]]
+    ranks = own.groupby("row")["value"].rank(ascending=False, method="min")
+    places = own.assign(rank=ranks).set_index(["row", "system"])["rank"]
+    said = [f"{places[row, 'Popularity']:.0f} by {row}" for row in _ROWS]
+    return f"Place of Popularity among {len(FIGURE_8)} (TI-AN-AR):\n{', '.join(said)}"
+
+
+def gammas_shown(results: Results, label: str = "AR") -> pd.DataFrame:
+    """Lay out stratified recall of all systems over gamma, relative to the best at each.
+
+    Parameters
+    ----------
+    results
+        On a random split.
+    label
+        Of the protocol.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``line`` (the system), ``gamma``, ``value`` and ``place``, from 1.
+    """
+    rows = [
+        (name, float(dict(metric.arguments)["gamma"]), results[name, label, str(metric)].value)
+        for metric in results.grid.parsed_metrics[label]
+        if metric.name == STRATIFIED
+        for name in results.systems
+    ]
+    found = pd.DataFrame(rows, columns=["line", "gamma", "value"])
+    of_each = found.groupby("gamma")["value"]
+    return found.assign(
+        value=found["value"] / of_each.transform("max"),
+        place=of_each.rank(ascending=False, method="min").astype(int),
+    )
+
+
+def gammas_title(found: pd.DataFrame, *, system: str = "Popularity") -> str:
+    """Say in two lines at which place a system is without weights, and with the steepest ones."""
+    own = found[found["line"] == system].set_index("gamma")["place"].sort_index()
+    n_systems = found["line"].nunique()
+    return (
+        f"{system} is at place {own.iloc[0]} of {n_systems} by recall,\n"
+        f"and at place {own.iloc[-1]} where hits weigh one over positives"
     )
