@@ -1,16 +1,21 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`). What Popularity keeps where tests do not favour
-it (`kept`), how the positive ratio goes with popularity (`positive_ratio`), and uniform tests in
-worlds whose positive ratio is known (`constant_ratio`). What figures show of it, and their titles
-(`figures`).
+What the experiment is called and shares (`setup`). What Popularity keeps where tests do not
+favour it (`kept`), how the positive ratio goes with popularity (`positive_ratio`), and uniform
+tests in worlds whose positive ratio is known (`constant_ratio`). What figures show of it, and
+their titles (`figures`). What a uniform test takes from data, and what follows from that
+(`uniform_tests`), and what rankings that are the same for all users score in it
+(`uniform_rankings`); all that is checked on data (`checks`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.non_personalised import baseline_grid, baselines
+from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
 from recbias.claims.overcoming_popularity_bias.constant_ratio import (
     CONSTANT_RATIO,
     OF_RATIOS,
@@ -50,6 +55,8 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
+from recbias.claims.overcoming_popularity_bias.uniform_tests import uniform_plans, uniform_table
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -57,6 +64,10 @@ FUNCTIONS: Mapping[str, Function] = {
     **{name: OF_PREDICTIONS[name] for name in ("predicted", "predicted_ratio")},
     **OF_KEPT,
     **OF_RATIOS,
+    **{name: OF_PREDICTIONS[name] for name in ("off_prediction", "over_prediction")},
+    "ratio_of_overs": OF_PREDICTIONS["ratio_of_overs"],
+    "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+    **OF_UNIFORM,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -73,6 +84,8 @@ __all__ = [
     "KEPT",
     "POSITIVE",
     "SIMULATIONS",
+    "baseline_grid",
+    "baselines",
     "causes_of_kept",
     "causes_title",
     "gammas_shown",
@@ -90,10 +103,14 @@ __all__ = [
     "ratio_segments",
     "ratio_title",
     "remedies_shown",
+    "remedy_checks",
     "setting_grid",
     "threshold_grid",
     "two_tests",
     "two_tests_title",
     "uniform_metrics",
+    "uniform_plans",
+    "uniform_predicted",
     "uniform_protocols",
+    "uniform_table",
 ]
