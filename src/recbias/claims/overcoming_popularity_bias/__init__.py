@@ -56,7 +56,12 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_protocols,
 )
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
-from recbias.claims.overcoming_popularity_bias.uniform_tests import uniform_plans, uniform_table
+from recbias.claims.overcoming_popularity_bias.uniform_tests import (
+    tested_items,
+    uniform_plans,
+    uniform_table,
+)
+from recbias.claims.popularity_bias.concentration import data_sets_beside
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -88,6 +93,7 @@ __all__ = [
     "baselines",
     "causes_of_kept",
     "causes_title",
+    "data_sets_beside",
     "gammas_shown",
     "gammas_title",
     "judged_shown",
@@ -105,6 +111,7 @@ __all__ = [
     "remedies_shown",
     "remedy_checks",
     "setting_grid",
+    "tested_items",
     "threshold_grid",
     "two_tests",
     "two_tests_title",

@@ -34,6 +34,7 @@ __all__ = [
     "check_published",
     "check_quotas",
     "last_prefix",
+    "tested_items",
     "uniform_plans",
     "uniform_table",
 ]
@@ -402,7 +403,7 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
 
 @maker(f"{CHAPTER}/uniform_plans", Table, uses=_revisions)
 def uniform_plans(
-    dataset: Dataset, *, kept_share: float = KEPT_SHARE
+    dataset: Dataset, *, test_share: float = SHARE, kept_share: float = KEPT_SHARE
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Tell what uniform tests of several sizes take from a data set, for `run_maker`.
 
@@ -410,6 +411,8 @@ def uniform_plans(
     ----------
     dataset
         A data set; its observed ratings count.
+    test_share
+        A share (sigma) that is in the table whatever else is.
     kept_share
         Least share of an item's ratings that stays in training (eps).
 
@@ -422,11 +425,17 @@ def uniform_plans(
         share for which there is no T has no rows.
     frame : DataFrame
         The ``value`` of each.
+
+    Raises
+    ------
+    DataError
+        If `test_share` is not feasible; names the largest share that is.
     """
     counts = dataset.ratings.item_counts()
+    uniform_plan(counts, test_share, kept_share)
     largest = float(largest_test_share(counts, kept_share))
     rows: list[tuple[str, str, float]] = [("largest", "feasible", largest)]
-    for share in (each for each in _PLANNED if each <= largest):
+    for share in sorted({each for each in _PLANNED if each <= largest} | {test_share}):
         plan = uniform_plan(counts, share, kept_share)
         found = {
             "items": len(plan.items),
@@ -437,6 +446,19 @@ def uniform_plans(
         }
         rows += [(f"{share:g}", what, float(value)) for what, value in found.items()]
     return ("share", "what"), pd.DataFrame(rows, columns=["share", "what", "value"])
+
+
+def tested_items(table: Table, test_share: float) -> int:
+    """Tell how many items a uniform test of a share tests.
+
+    Parameters
+    ----------
+    table
+        As `uniform_plans` makes it.
+    test_share
+        That which the table was asked for, or one of those that it has anyway.
+    """
+    return int(table[{"share": f"{test_share:g}", "what": "items"}].value)
 
 
 def uniform_table(tables: Mapping[str, Table], share: str = f"{SHARE:g}") -> str:
