@@ -198,7 +198,7 @@ plans = makers.run_maker(record, dataset, parameters=given, record=record)
 n_tested = chapter.tested_items(plans, sigma)
 
 # %% tags=["hide-input"]
-Markdown(chapter.uniform_table(chapter.data_sets_beside(plans), f"{sigma:g}"))
+Markdown(chapter.uniform_table(chapter.data_sets_beside(plans), sigma))
 
 # %% [markdown]
 # :::{finding} BCC17-C-UARFEAS/1

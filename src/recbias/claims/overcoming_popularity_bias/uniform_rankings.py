@@ -121,7 +121,7 @@ def uniform_predicted(
 def _of_plan(evidence: Evidence, record: Record) -> Quantity:
     """Read a number of a uniform test: a term's metric is ``what``, its label the share."""
     (term,) = record.of
-    row = {"share": term.label, "what": term.metric}
+    row = {"share": float(term.label), "what": term.metric}
     return evidence.of_table(term.table, row, term.edition or "")
 
 

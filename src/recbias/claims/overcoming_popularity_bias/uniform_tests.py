@@ -419,10 +419,10 @@ def uniform_plans(
     Returns
     -------
     index : tuple of str
-        ``share`` that is asked for (sigma), as text, or ``"largest"``; ``what``: ``"items"`` of T,
-        ``"share of items"``, ``"ratings each"``, ``"share tested"``, which the floor makes smaller,
-        ``"least count"`` of an item's ratings; and of ``"largest"`` the ``"feasible"`` share. A
-        share for which there is no T has no rows.
+        ``share`` that is asked for (sigma) and ``what``: ``"items"`` of T, ``"share of items"``,
+        ``"ratings each"``, ``"share tested"``, which the floor makes smaller, and ``"least count"``
+        of an item's ratings. A share for which there is no T has no rows. Of 1, that is of all
+        ratings, ``"feasible"`` is the largest share for which there is one.
     frame : DataFrame
         The ``value`` of each.
 
@@ -434,7 +434,7 @@ def uniform_plans(
     counts = dataset.ratings.item_counts()
     uniform_plan(counts, test_share, kept_share)
     largest = float(largest_test_share(counts, kept_share))
-    rows: list[tuple[str, str, float]] = [("largest", "feasible", largest)]
+    rows: list[tuple[float, str, float]] = [(1.0, "feasible", largest)]
     for share in sorted({each for each in _PLANNED if each <= largest} | {test_share}):
         plan = uniform_plan(counts, share, kept_share)
         found = {
@@ -444,7 +444,7 @@ def uniform_plans(
             "share tested": len(plan.items) * plan.n_each / counts.sum(),
             "least count": plan.least_count,
         }
-        rows += [(f"{share:g}", what, float(value)) for what, value in found.items()]
+        rows += [(share, what, float(value)) for what, value in found.items()]
     return ("share", "what"), pd.DataFrame(rows, columns=["share", "what", "value"])
 
 
@@ -458,10 +458,10 @@ def tested_items(table: Table, test_share: float) -> int:
     test_share
         That which the table was asked for, or one of those that it has anyway.
     """
-    return int(table[{"share": f"{test_share:g}", "what": "items"}].value)
+    return int(table[{"share": test_share, "what": "items"}].value)
 
 
-def uniform_table(tables: Mapping[str, Table], share: str = f"{SHARE:g}") -> str:
+def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
     """Write what data sets allow side by side.
 
     Parameters
@@ -479,7 +479,7 @@ def uniform_table(tables: Mapping[str, Table], share: str = f"{SHARE:g}") -> str
     rows = []
     for title, table in tables.items():
         found = table.frame.set_index(["share", "what"])["value"]
-        largest = f"{np.floor(found['largest', 'feasible'] * 1e4) / 1e4:.4f}"
+        largest = f"{np.floor(found[1.0, 'feasible'] * 1e4) / 1e4:.4f}"
         if (share, "items") not in found.index:
             rows.append([plain(title), largest, *["\N{EN DASH}"] * 4])
             continue
@@ -495,7 +495,7 @@ def uniform_table(tables: Mapping[str, Table], share: str = f"{SHARE:g}") -> str
             ]
         )
     head = (
-        "data", "largest σ", f"items of T at σ = {share}", "of all items", "test ratings each (η)",
+        "data", "largest σ", f"items of T at σ = {share:g}", "of all items", "test ratings each (η)",
         "of all ratings",
     )  # fmt: skip
     return markdown_table(head, rows)
