@@ -1,12 +1,28 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`).
+What the experiment is called and shares (`setup`). What Popularity keeps where tests do not favour
+it (`kept`), how the positive ratio goes with popularity (`positive_ratio`), and uniform tests in
+worlds whose positive ratio is known (`constant_ratio`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.overcoming_popularity_bias.constant_ratio import (
+    CONSTANT_RATIO,
+    OF_RATIOS,
+    RISING_RATIO,
+)
+from recbias.claims.overcoming_popularity_bias.kept import (
+    KEPT,
+    OF_KEPT,
+    POSITIVE,
+    kept_grids,
+    kept_systems,
+)
+from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
@@ -18,21 +34,35 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
-FUNCTIONS: Mapping[str, Function] = {}
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_WORLDS,
+    **{name: OF_PREDICTIONS[name] for name in ("predicted", "predicted_ratio")},
+    **OF_KEPT,
+    **OF_RATIOS,
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {}
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
+    "constant_ratio": CONSTANT_RATIO,
+    "rising_ratio": RISING_RATIO,
+}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
 __all__ = [
     "CHAPTER",
     "FIGURE_8",
     "FUNCTIONS",
+    "KEPT",
+    "POSITIVE",
     "SIMULATIONS",
+    "kept_grids",
+    "kept_systems",
     "levelled_sample",
     "metrics",
     "protocols",
+    "ratio_segments",
     "setting_grid",
     "threshold_grid",
     "uniform_metrics",
