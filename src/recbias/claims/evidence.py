@@ -20,7 +20,10 @@ from recbias.makers import Table
 from recbias.results import Quantity, StoredResult
 from recbias.store import digest
 
-__all__ = ["Evidence", "NotComputed", "axis_labels", "axis_terms"]
+__all__ = ["LEAST_POOL", "LEAST_RUNS", "Evidence", "NotComputed", "axis_labels", "axis_terms"]
+
+LEAST_POOL, LEAST_RUNS = 50, 30
+"""Of fewer items to choose from, or fewer relevant ones, no ranking is judged."""
 
 
 class NotComputed(Exception):  # noqa: N818 - an outcome, not an error
@@ -301,6 +304,29 @@ class Evidence:
             found.update(dict.fromkeys(fitting))
             self._systems.update(dict.fromkeys((table, each) for each in fitting))
         return list(found)
+
+    def small_pool(self, terms: Sequence[Term]) -> bool:
+        """Tell whether a target set of what terms name draws on too little to mean anything.
+
+        Fewer than `LEAST_POOL` items, or fewer than `LEAST_RUNS` relevant ones to rank among them,
+        are too little. The exact expectation of a random ranking given the size of target sets,
+        ``rho|t=T``, is one over their size; where a label has none, as under AR, the first label
+        of its table that has one speaks for it.
+        """
+        return any(
+            self._is_small(self.table(term.table, term.edition or ""), term.label) for term in terms
+        )
+
+    @staticmethod
+    def _is_small(table: Results, label: str) -> bool:
+        for asked in (label, *table.grid.parsed):
+            for metric in table.grid.parsed_metrics[asked]:
+                if metric.name == "rho" and "t" in dict(metric.given):
+                    sizes = 1 / table[table.systems[0], asked, str(metric)].value
+                    runs = table.target_sets.set_index("label")["sets"].to_dict()[asked]
+                    # No number where nothing was ranked, which is less than any.
+                    return not (sizes >= LEAST_POOL + 1 and runs >= LEAST_RUNS)
+        return False
 
     def note(self, table: str, what: str, value: float, edition: str = "") -> None:
         """Note that a number was read."""
