@@ -28,7 +28,7 @@ from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
 FILE = Path(__file__).with_name("golden_components.json")
 WORLD = make_world(seed=7, n_users=60, n_items=80, n_ratings=480)
 DATASET = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
-RULES = ("ratio 0.3", "k-fold 3", "leave-out 1")
+RULES = ("ratio 0.3", "k-fold 3", "leave-out 1", "uniform 0.3")
 
 REVISIONS: dict[str, tuple[Any, str]] = {
     "splits": (splits, "REVISION"),

@@ -150,6 +150,17 @@ def test_movielens_1m_has_the_published_folds(real_data: None) -> None:
 
 
 @pytest.mark.data
+def test_a_uniform_test_of_movielens_1m_has_the_published_size(real_data: None) -> None:
+    counts = load_dataset("ml-1m").ratings.item_counts()
+    plan = splits.uniform_plan(counts, 0.2)
+    # 118 is printed, more than .8 * 147.
+    assert (len(plan.items), plan.n_each, plan.least_count) == (1703, 117, 147)
+    assert round(float(plan.largest_share), 3) == 0.261
+    smaller = splits.uniform_plan(counts, 0.1)
+    assert (len(smaller.items), smaller.n_each) == (2514, 40)
+
+
+@pytest.mark.data
 def test_movielens_100k_against_its_readme(real_data: None) -> None:
     ratings = load_dataset("ml-100k").ratings
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (943, 1682, 100_000)

@@ -41,7 +41,7 @@ from recbias.recommenders.non_negative import starting_gammas
 from recbias.recommenders.pairwise import GroupSampler, TripleSampler
 from recbias.resampling import bootstrap_weights
 from recbias.simulation import World, make_world
-from recbias.splits import Split, SplitRule, k_fold, leave_out, ratio
+from recbias.splits import Split, SplitRule, k_fold, leave_out, ratio, uniform
 from recbias.streams import stream
 from recbias.targets import TargetRule, Targets, popularity_groups
 from recbias.testing import check_recommender
@@ -327,6 +327,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "splits.k_fold": lambda seed: k_fold(RATINGS, 2, rng=_rng(seed)),
     "splits.leave_out": lambda seed: leave_out(ACTIVE, rng=_rng(seed)),
     "splits.ratio": lambda seed: ratio(RATINGS, rng=_rng(seed)),
+    "splits.uniform": lambda seed: uniform(RATINGS, rng=_rng(seed)),
     "streams.stream": lambda seed: stream(seed, "a", 1).integers(2**60, size=3),
     "testset.dataset_splits": lambda seed: dataset_splits(DATASET, "k-fold 2", seed=seed),
     "testset.kept_rows": lambda seed: kept_rows(TestSet(removed=50), 99, seed=seed, fold=0),

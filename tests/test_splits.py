@@ -14,7 +14,8 @@ from recbias.errors import ConfigError, DataError
 from recbias.ratings import Ratings, RatingScale
 from recbias.splits import SplitRule
 
-ALL_RULES = ["ratio 0.3", "k-fold 4", "leave-out 1", "temporal 0.25", "temporal-user 0.5", "ready"]
+RANDOM_RULES = ["ratio 0.3", "k-fold 4", "leave-out 1", "uniform 0.3"]
+ALL_RULES = [*RANDOM_RULES, "temporal 0.25", "temporal-user 0.5", "ready"]
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -64,7 +65,7 @@ def test_train_and_test_are_a_partition_over_the_same_vocabularies(text: str) ->
         assert (split.fold, split.rule) == (fold, text)
 
 
-@pytest.mark.parametrize("text", ALL_RULES[:3])
+@pytest.mark.parametrize("text", RANDOM_RULES)
 def test_random_rules_obey_the_seed_and_nothing_else(text: str) -> None:
     ratings = make()
     rule = SplitRule.parse(text)
@@ -80,7 +81,7 @@ def test_shuffled_lines_give_the_same_split() -> None:
     frame = pd.DataFrame({"user_id": np.repeat(range(20), 9), "item_id": np.tile(range(9), 20)})
     frame["rating"] = frame.index % 5 + 1
     there, back = (Ratings.from_frame(f) for f in (frame, frame.sample(frac=1, random_state=0)))
-    for text in ALL_RULES[:3]:
+    for text in RANDOM_RULES:
         rule = SplitRule.parse(text)
         first, second = rule.splits(there, rng=rng()), rule.splits(back, rng=rng())
         assert [pairs(a.test) for a in first] == [pairs(b.test) for b in second]
@@ -217,12 +218,17 @@ def test_ready_needs_folds() -> None:
 # ---------------------------------------------------------------------------- rules as text
 
 
-@pytest.mark.parametrize("text", [*ALL_RULES, "ratio 1e-05", "k-fold 10"])
+@pytest.mark.parametrize("text", [*ALL_RULES, "ratio 1e-05", "k-fold 10", "uniform 0.2 eps=0.1"])
 def test_a_rule_prints_as_it_was_written(text: str) -> None:
     rule = SplitRule.parse(text)
     assert str(rule) == text
     assert SplitRule.parse(str(rule)) == rule
     assert hash(rule) == hash(SplitRule.parse(text))
+
+
+def test_a_default_is_left_out_of_a_rule() -> None:
+    assert str(SplitRule.parse("uniform 0.2 eps=0.2")) == "uniform 0.2"
+    assert SplitRule("uniform", 0.2, kept=0.2) == SplitRule("uniform", 0.2)
 
 
 @pytest.mark.parametrize(
@@ -240,6 +246,11 @@ def test_a_rule_prints_as_it_was_written(text: str) -> None:
         ("leave-out 0", "something like 'leave-out 1'"),
         ("temporal 2", "something like 'temporal 0.2'"),
         ("ready 5", "something like 'ready'"),
+        ("uniform", "something like 'uniform 0.2'"),
+        ("uniform 2", "something like 'uniform 0.2'"),
+        ("uniform 0.2 eps=1.0", "something like 'uniform 0.2'"),
+        ("uniform 0.2 eps=", "'0.2 eps=' is no number"),
+        ("ratio 0.2 eps=0.1", "something like 'ratio 0.2'"),
         ("", "unknown split rule"),
     ],
 )

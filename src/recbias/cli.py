@@ -254,7 +254,8 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
 def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
 
-    RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'temporal 0.2', 'temporal-user 0.2' or 'ready'.
+    RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'uniform 0.2', 'temporal 0.2',
+    'temporal-user 0.2' or 'ready'.
     The files hold ratings, so the terms of the data hold for them too.
     """
     from recbias.testset import dataset_splits  # pulls in every recommender

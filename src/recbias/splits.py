@@ -6,6 +6,7 @@ whatever the order of lines in a file. Train and test keep the vocabularies of t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,9 @@ from recbias.ratings import Ratings
 
 REVISION = 1
 """Raised when code changes which ratings a rule sends to the test, for the same seed."""
+
+KEPT_SHARE = 0.2
+"""Least share of an item's ratings that a uniform test leaves to training (BCC17's eps)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,6 +154,140 @@ def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> 
     return _split(ratings, place < n_out, rule)
 
 
+@dataclass(frozen=True, eq=False)
+class UniformPlan:
+    """Which items a uniform test takes ratings from, and how many from each.
+
+    Parameters
+    ----------
+    items : int32 array, ascending
+        The items T.
+    n_each : int
+        Test ratings of every one of them (eta).
+    least_count : int
+        Ratings of the least popular item of T.
+    largest_share : fractions.Fraction
+        The largest test share for which there is a T.
+    """
+
+    items: npt.NDArray[np.int32]
+    n_each: int
+    least_count: int
+    largest_share: Fraction
+
+
+def uniform_plan(
+    counts: npt.NDArray[np.int64], test_share: float = 0.2, kept_share: float = KEPT_SHARE
+) -> UniformPlan:
+    """Choose items, and a number of test ratings that each of them can spare.
+
+    With items by descending count c_1 >= c_2 >= ..., T is the first zeta items,
+
+        zeta = max{k : (1 - kept_share) c_k k / sum(c) >= test_share},
+        eta = floor((1 - kept_share) c_zeta).
+
+    The inequality is not monotone in k; the last k counts, which makes T as large as it can be.
+    Equally popular items are in T together, since the left side grows with k among them. All is
+    computed in exact arithmetic, with both shares read as the decimal numbers that they print as.
+    An item that can spare less than one rating is never in T.
+
+    Parameters
+    ----------
+    counts : int array (n_items,)
+        Ratings per item.
+    test_share : float
+        Share of all ratings that is to be tested (sigma). The floor makes it somewhat less: by
+        zeta / sum(c) at most.
+    kept_share : float
+        Least share of an item's ratings that stays in training (eps), above 0 and below 1.
+
+    Returns
+    -------
+    UniformPlan
+
+    Raises
+    ------
+    ConfigError
+        If a share is outside (0, 1).
+    DataError
+        If no k satisfies the inequality; names the largest test share that one does.
+
+    References
+    ----------
+    BCC17 Section 6.2, which prints eta unrounded.
+
+    Examples
+    --------
+    >>> plan = uniform_plan(np.array([10, 8, 5, 4, 2, 1]), 0.42)  # k=3 fails, k=4 does not
+    >>> plan.items.tolist(), plan.n_each, float(plan.largest_share)
+    ([0, 1, 2, 3], 3, 0.4266666666666667)
+    """
+    rule = SplitRule("uniform", test_share, kept_share)
+    order = np.argsort(-counts, kind="stable")
+    spared = 1 - Fraction(str(kept_share))
+    total = int(counts.sum())
+    shares = [
+        spared * count * (place + 1) / total
+        for place, count in enumerate(counts[order].tolist())
+        if spared * count >= 1
+    ]
+    largest = max(shares, default=Fraction(0))
+    asked = Fraction(str(test_share))
+    if asked > largest:
+        raise DataError(
+            f"split '{rule}': no set of items can give so many test ratings, equally many each, "
+            f"and keep {100 * kept_share:g}% of its own\n"
+            f"the largest feasible share of these {total} ratings is "
+            f"{math.floor(largest * 10**4) / 10**4}"
+        )
+    zeta = 1 + max(place for place, share in enumerate(shares) if share >= asked)
+    least = int(counts[order[zeta - 1]])
+    items = np.sort(order[:zeta]).astype(np.int32)
+    return UniformPlan(items, math.floor(spared * least), least, largest)
+
+
+def uniform(
+    ratings: Ratings,
+    test_share: float = 0.2,
+    kept_share: float = KEPT_SHARE,
+    *,
+    rng: np.random.Generator,
+) -> Split:
+    """Send equally many random ratings of each item of a set T to the test, none of others.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    test_share, kept_share : float
+        Decide T and the number of ratings, see `uniform_plan`.
+    rng : numpy.random.Generator
+        Draws one number per rating.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule: below ``kept_share=0.5`` the least popular item of T gives most
+        of its ratings to this test, so that there is no second one without them.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `uniform_plan`.
+
+    References
+    ----------
+    BCC17 Section 6.2, the split behind UAR and U1R.
+    """
+    plan = uniform_plan(ratings.item_counts(), test_share, kept_share)
+    shuffled = np.lexsort((rng.random(len(ratings)), ratings.item))
+    starts = np.cumsum(ratings.item_counts()) - ratings.item_counts()
+    place = np.empty(len(ratings), dtype=np.int64)
+    place[shuffled] = np.arange(len(ratings)) - starts[ratings.item[shuffled]]
+    in_test = (place < plan.n_each) & np.isin(ratings.item, plan.items)
+    return _split(ratings, in_test, SplitRule("uniform", test_share, kept_share))
+
+
 def temporal(ratings: Ratings, test_share: float = 0.2) -> Split:
     """Cut all ratings at one moment: the oldest train, the newest test.
 
@@ -258,41 +396,50 @@ class SplitRule:
     Parameters
     ----------
     kind : str
-        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-user"``, ``"ready"``
-        (the folds that came with the data) or ``"whole"`` (all judgments of a part that is not
-        trained on).
+        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-user"``,
+        ``"uniform"`` (equally many ratings of each item that is tested), ``"ready"`` (the folds
+        that came with the data) or ``"whole"`` (all judgments of a part that is not trained on).
     size : float or int, optional
         Test share, number of folds, or ratings per user; None for ``"ready"`` and ``"whole"``.
+    kept : float, optional
+        Of ``"uniform"``: least share of an item's ratings that stays in training; None is 0.2.
 
     Raises
     ------
     ConfigError
-        If `kind` is unknown or `size` does not fit it.
+        If `kind` is unknown, or `size` or `kept` does not fit it.
 
     See Also
     --------
-    ratio, k_fold, leave_out, temporal, temporal_per_user, from_fold_labels
+    ratio, k_fold, leave_out, temporal, temporal_per_user, uniform, from_fold_labels
 
     Examples
     --------
     >>> SplitRule.parse("k-fold 5")
-    SplitRule(kind='k-fold', size=5)
+    SplitRule(kind='k-fold', size=5, kept=None)
     >>> str(SplitRule("temporal-user", 0.2))
     'temporal-user 0.2'
+    >>> str(SplitRule("uniform", 0.2)), str(SplitRule("uniform", 0.2, kept=0.1))
+    ('uniform 0.2', 'uniform 0.2 eps=0.1')
     """
 
     kind: str
     size: float | None = None
+    kept: float | None = None
 
     def __post_init__(self) -> None:
+        if self.kind == "uniform" and self.kept == KEPT_SHARE:
+            object.__setattr__(self, "kept", None)  # one text for one rule
         if self.kind not in _EXPECTED:
             raise unknown_name("split rule", self.kind, _EXPECTED)
         fits, example = _EXPECTED[self.kind]
-        if not fits(self.size):
+        kept_fits = self.kept is None or (self.kind == "uniform" and _is_share(self.kept))
+        if not (fits(self.size) and kept_fits):
             raise ConfigError(f"split rule '{self}': expected something like '{example}'")
 
     def __str__(self) -> str:
-        return self.kind if self.size is None else f"{self.kind} {self.size}"
+        size = "" if self.size is None else f" {self.size}"
+        return self.kind + size + ("" if self.kept is None else f" eps={self.kept}")
 
     @classmethod
     def parse(cls, text: str) -> SplitRule:
@@ -311,15 +458,20 @@ class SplitRule:
         Raises
         ------
         ConfigError
-            If the kind is unknown, or the size is missing, no number, or out of range.
+            If the kind is unknown, or a number is missing, none, or out of range.
         """
-        kind, _, size = text.strip().partition(" ")
-        if not size:
+        kind, _, rest = text.strip().partition(" ")
+        if not rest:
             return cls(kind)
+        size, eps, kept = rest.partition(" eps=")
         try:
-            return cls(kind, int(size) if size.strip().isdecimal() else float(size))
+            return cls(
+                kind,
+                int(size) if size.strip().isdecimal() else float(size),
+                float(kept) if eps else None,
+            )
         except ValueError:
-            raise ConfigError(f"split rule '{text}': '{size}' is no number") from None
+            raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
 
     def splits(
         self,
@@ -361,6 +513,8 @@ class SplitRule:
                 return [temporal(ratings, share)]
             case "temporal-user", float(share):
                 return [temporal_per_user(ratings, share)]
+            case "uniform", float(share):
+                return [uniform(ratings, share, self.kept or KEPT_SHARE, rng=rng)]
         if self.kind == "whole":
             raise ConfigError(
                 f"split rule 'whole' leaves nothing of {ratings.name} to train on\n"
@@ -387,6 +541,7 @@ _EXPECTED = {
     "leave-out": (lambda size: _is_whole(size, 1), "leave-out 1"),
     "temporal": (_is_share, "temporal 0.2"),
     "temporal-user": (_is_share, "temporal-user 0.2"),
+    "uniform": (_is_share, "uniform 0.2"),
     "ready": (lambda size: size is None, "ready"),
     "whole": (lambda size: size is None, "whole"),
 }
