@@ -389,6 +389,7 @@ DERIVED = {
     "tail only": ("TI-AN-AR rel>=5", "items=6-10/10", ("R@10", "P@10")),
     "any size": ("TI-AN-1R rel>=5", "", ("P@10|t=5", "lower@10|t=50", "upper@10|t=50")),
     "percentiles": ("TI-AN-P1R m=5 rel>=5", "", ("P@3|t=10",)),
+    "runs of percentiles": ("TI-AN-P1R m=5 rel>=5 users=runs", "", ("P@3|t=10", "rho|t=10")),
     "control": ("TI-AN-1R +train rel>=5", "", ("P@10|t=30",)),
     "condensed": ("AI-AN-AR rel>=4 condensed", "", ("P@10", "antiP@10")),
     "lists": ("AI-AN-AR rel>=4", "", ("Gini@20", "Coverage@5", "ARP@10")),
@@ -466,7 +467,8 @@ def test_derived_values_equal_those_of_fresh_rankings(grid):
             if protocol.averaging.statistic == "median":
                 units_of.append(units(table, values, protocol.averaging, **options))
             else:
-                n_groups = protocol.rule.n_groups or 1
+                by_group = protocol.averaging.population == "groups"
+                n_groups = protocol.rule.n_groups if by_group else 1
                 columns.append(
                     contributions(
                         table, values, protocol.averaging, **options,

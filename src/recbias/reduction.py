@@ -349,7 +349,9 @@ def combine_folds(
     """Turn what the folds contribute into values with intervals, in the order of the metrics."""
     metrics = grid.parsed_metrics[label]
     order = [metric for kind in _by_kind(metrics) for metric in kind]
-    averaging, n_groups = grid.parsed[label].averaging, grid.parsed[label].rule.n_groups or 1
+    averaging, n_groups = grid.parsed[label].averaging, 1
+    if averaging.population == "groups":  # percentiles (P1R) whose runs weigh alike are no groups
+        n_groups = grid.parsed[label].rule.n_groups or 1
     sizes = [len(kind) for kind in _by_kind(metrics)[:2]]
     values, by_fold, drawn, carriers = [], [], [], []
     for place, n_metrics in enumerate(sizes):

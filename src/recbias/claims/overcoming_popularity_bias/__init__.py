@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
-from recbias.claims.overcoming_popularity_bias.setup import CHAPTER
+from recbias.claims.overcoming_popularity_bias.setup import (
+    CHAPTER,
+    FIGURE_8,
+    levelled_sample,
+    metrics,
+    protocols,
+    setting_grid,
+    threshold_grid,
+    uniform_metrics,
+    uniform_protocols,
+)
 
 FUNCTIONS: Mapping[str, Function] = {}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
@@ -15,4 +25,16 @@ FUNCTIONS: Mapping[str, Function] = {}
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
-__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
+__all__ = [
+    "CHAPTER",
+    "FIGURE_8",
+    "FUNCTIONS",
+    "SIMULATIONS",
+    "levelled_sample",
+    "metrics",
+    "protocols",
+    "setting_grid",
+    "threshold_grid",
+    "uniform_metrics",
+    "uniform_protocols",
+]

@@ -5,7 +5,244 @@ The grids themselves stand in the chapter, where a reader sees them.
 
 from __future__ import annotations
 
-__all__ = ["CHAPTER"]
+from collections.abc import Mapping
+from typing import Any
+
+from recbias.testset import TestSet
+
+__all__ = [
+    "CHAPTER",
+    "FIGURE_8",
+    "levelled_sample",
+    "metrics",
+    "protocols",
+    "setting_grid",
+    "threshold_grid",
+    "uniform_metrics",
+    "uniform_protocols",
+]
 
 CHAPTER = "04_overcoming_popularity_bias"
 """Name of the notebook, and of the folder of its results."""
+
+FIGURE_8 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
+"""The systems of BCC17 Fig. 8, MF and kNN read as rating predictors (E25)."""
+
+
+def protocols(min_rating: float, *, n_groups: int = 10) -> tuple[dict[str, str], dict[str, str]]:
+    """Name the protocols on a random split, and the side of the test under each.
+
+    Parameters
+    ----------
+    min_rating
+        Smallest rating that is relevant.
+    n_groups
+        Popularity percentiles of P1R (BCC17 Sec. 6.3: 10), a divisor of the grid's groups.
+
+    Returns
+    -------
+    protocols : dict
+        ``AR`` ranks all tested items; ``AR-level`` is the same, and asked for expectations over
+        samples of them; ``AI`` ranks the catalogue. ``1R`` has one relevant item per run, ``head``
+        the same without the most popular tenth of the items, ``P1R`` within popularity percentiles,
+        which weigh alike, ``P1R-micro`` within them with runs that weigh alike; ``control`` is 1R
+        with the user's training items left in the pool (E05).
+    tests : dict
+        Side of the test by label, where the head is left out.
+
+    Examples
+    --------
+    >>> asked, tests = protocols(5)
+    >>> asked["P1R"], asked["control"], tests
+    ('TI-AN-P1R m=10 rel>=5', 'TI-AN-1R +train rel>=5', {'head': 'observed head=10%'})
+    """
+    rules = {
+        "AR": "TI-AN-AR",
+        "AR-level": "TI-AN-AR",
+        "AI": "AI-AN-AR",
+        "1R": "TI-AN-1R",
+        "head": "TI-AN-1R",
+        "P1R": f"TI-AN-P1R m={n_groups}",
+        "control": "TI-AN-1R +train",
+    }
+    asked = _asked(rules, min_rating)
+    asked["P1R-micro"] = f"{asked['P1R']} users=runs"
+    return asked, {"head": str(TestSet(head=10))}
+
+
+def uniform_protocols(min_rating: float, *, n_groups: int = 10) -> dict[str, str]:
+    """Name the protocols on a uniform split, where only the items T are tested: TI is C=T.
+
+    Parameters
+    ----------
+    min_rating, n_groups
+        As of `protocols`.
+
+    Returns
+    -------
+    dict
+        ``UAR`` and ``AI-UAR`` have all relevant items in one target set, ``U1R`` and ``U1R-AI`` one
+        per run; AI samples outside T, too. ``U1R-control`` leaves the user's training items in, and
+        ``U1R-narrow`` forms the runs within popularity percentiles.
+
+    Examples
+    --------
+    >>> uniform_protocols(5)["U1R-AI"]
+    'AI-AN-1R rel>=5'
+    """
+    rules = {
+        "UAR": "TI-AN-AR",
+        "AI-UAR": "AI-AN-AR",
+        "U1R": "TI-AN-1R",
+        "U1R-AI": "AI-AN-1R",
+        "U1R-control": "TI-AN-1R +train",
+        "U1R-narrow": f"TI-AN-P1R m={n_groups}",
+    }
+    asked = _asked(rules, min_rating)
+    asked["U1R-narrow"] += " users=runs"
+    return asked
+
+
+def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
+    return {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
+
+
+def levelled_sample(n_tested: int) -> int:
+    """Choose the AR sample that gives Random about what it scores among as many tested items.
+
+    The paper takes 1,700 for 1,703 items (Sec. 6.3) and does not say why: read here as the first
+    two digits.
+
+    Parameters
+    ----------
+    n_tested
+        Items that a uniform split tests, at least 1.
+
+    Examples
+    --------
+    >>> levelled_sample(1703), levelled_sample(783), levelled_sample(7)
+    (1700, 780, 7)
+    """
+    unit = 10 ** max(len(str(n_tested)) - 2, 0)
+    return n_tested // unit * unit
+
+
+def metrics(cutoff: int, size: int, n_level: int) -> dict[str, tuple[str, ...]]:
+    """Name what is measured under each label of `protocols`.
+
+    Parameters
+    ----------
+    cutoff
+        Length of the lists.
+    size
+        Size of a 1R target set; a pool that is smaller is taken whole.
+    n_level
+        Sampled items under ``AR-level``, of `levelled_sample`.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        ``rho`` is what Random is expected to score under each, exactly.
+
+    Examples
+    --------
+    >>> asked = metrics(10, 100, 1700)
+    >>> asked["AR-level"], asked["P1R"]
+    (('P@10|N=1700', 'rho|N=1700'), ('P@10|t=100', 'nDCG@10|t=100', 'RR|t=100', 'rho|t=100'))
+    """
+    asked = protocols(0)[0]
+    level = (f"P@{cutoff}|N={n_level}", f"rho|N={n_level}")
+    return {label: level if label == "AR-level" else _of(label, cutoff, size) for label in asked}
+
+
+def uniform_metrics(cutoff: int, size: int) -> dict[str, tuple[str, ...]]:
+    """Name what is measured under each label of `uniform_protocols`, as `metrics` does.
+
+    Examples
+    --------
+    >>> uniform_metrics(10, 100)["UAR"]
+    ('P@10', 'nDCG@10', 'R@10', 'AP', 'RR', 'rho')
+    """
+    return {label: _of(label, cutoff, size) for label in uniform_protocols(0)}
+
+
+def _of(label: str, cutoff: int, size: int) -> tuple[str, ...]:
+    """Name the metrics of a label; under 1R recall is a multiple of precision, and AP is RR."""
+    if _of_runs(label):
+        return tuple(f"{name}|t={size}" for name in (f"P@{cutoff}", f"nDCG@{cutoff}", "RR", "rho"))
+    if label.startswith("AI"):
+        return (f"P@{cutoff}", f"nDCG@{cutoff}", "rho")
+    whole = (f"P@{cutoff}", f"nDCG@{cutoff}", f"R@{cutoff}", "AP", "RR", "rho")
+    return (*whole, f"ARP@{cutoff}") if label == "AR" else whole
+
+
+def _of_runs(label: str) -> bool:
+    return "1R" in label or label in ("head", "control")
+
+
+def setting_grid(
+    min_rating: float, *, cutoff: int, size: int, uniform: bool = False
+) -> dict[str, Any]:
+    """Say under which protocols the parameter grid is measured, and by what.
+
+    Those of the claims that carry a share of the grid; a share needs precision alone.
+
+    Parameters
+    ----------
+    min_rating, cutoff, size
+        As of `protocols` and `metrics`.
+    uniform
+        Whether on a uniform split.
+
+    Returns
+    -------
+    dict
+        ``protocols`` and ``metrics``, arguments of :class:`recbias.Grid`.
+
+    Examples
+    --------
+    >>> setting_grid(5, cutoff=10, size=100, uniform=True)["metrics"]
+    {'UAR': ('P@10',), 'U1R': ('P@10|t=100',)}
+    """
+    asked = uniform_protocols(min_rating) if uniform else protocols(min_rating)[0]
+    kept = ("UAR", "U1R") if uniform else ("AR", "AI", "1R", "P1R")
+    return {
+        "protocols": {label: asked[label] for label in kept},
+        "metrics": {label: _of(label, cutoff, size)[:1] for label in kept},
+    }
+
+
+def threshold_grid(
+    min_rating: float, *, cutoff: int, size: int, uniform: bool = False
+) -> dict[str, Any]:
+    """Say what is measured of the systems of Figure 8 with another relevance threshold.
+
+    Parameters
+    ----------
+    min_rating
+        The other threshold.
+    cutoff, size, uniform
+        As of `setting_grid`.
+
+    Returns
+    -------
+    dict
+        ``protocols``, ``metrics`` and ``tests``, arguments of :class:`recbias.Grid`. Under ``AR``
+        nDCG is measured twice: with one gain, and with the ratings as gains (BCC17 Fig. 8).
+
+    Examples
+    --------
+    >>> threshold_grid(4, cutoff=10, size=100)["metrics"]["AR"]
+    ('P@10', 'nDCG@10', 'nDCG(linear)@10', 'rho')
+    """
+    asked, tests = (uniform_protocols(min_rating), {}) if uniform else protocols(min_rating)
+    kept = ("UAR", "U1R") if uniform else ("AR", "1R", "head", "P1R")
+    whole = (f"P@{cutoff}", f"nDCG@{cutoff}", f"nDCG(linear)@{cutoff}", "rho")
+    return {
+        "protocols": {label: asked[label] for label in kept},
+        "metrics": {
+            label: (f"P@{cutoff}|t={size}", f"rho|t={size}") if _of_runs(label) else whole
+            for label in kept
+        },
+        "tests": tests,
+    }
