@@ -1,6 +1,7 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`).
+What the experiment is called and shares (`setup`); which protocol orders systems as judgments of
+random items do, on real data (`true_orders`).
 """
 
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.overcoming_popularity_bias.true_orders import true_orders_parameters
 
 FUNCTIONS: Mapping[str, Function] = {}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
@@ -35,6 +37,7 @@ __all__ = [
     "protocols",
     "setting_grid",
     "threshold_grid",
+    "true_orders_parameters",
     "uniform_metrics",
     "uniform_protocols",
 ]
