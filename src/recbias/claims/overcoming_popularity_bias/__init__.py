@@ -5,7 +5,9 @@ favour it (`kept`), how the positive ratio goes with popularity (`positive_ratio
 tests in worlds whose positive ratio is known (`constant_ratio`). What figures show of it, and
 their titles (`figures`). What a uniform test takes from data, and what follows from that
 (`uniform_tests`), and what rankings that are the same for all users score in it
-(`uniform_rankings`); all that is checked on data (`checks`).
+(`uniform_rankings`); all that is checked on data (`checks`). What the experiment is called and
+shares (`setup`); which protocol orders systems as judgments of random items do, on real data
+(`true_orders`).
 """
 
 from collections.abc import Mapping
@@ -55,6 +57,7 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.overcoming_popularity_bias.true_orders import true_orders_parameters
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
     tested_items,
@@ -113,6 +116,7 @@ __all__ = [
     "setting_grid",
     "tested_items",
     "threshold_grid",
+    "true_orders_parameters",
     "two_tests",
     "two_tests_title",
     "uniform_metrics",
