@@ -1,12 +1,18 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`).
+What the experiment is called and shares (`setup`). What a uniform test takes from data, and what
+follows from that (`uniform_tests`), and what rankings that are the same for all users score in it
+(`uniform_rankings`); all that is checked on data (`checks`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.non_personalised import baseline_grid, baselines
+from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
@@ -18,8 +24,18 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.overcoming_popularity_bias.uniform_rankings import (
+    OF_UNIFORM,
+    uniform_predicted,
+)
+from recbias.claims.overcoming_popularity_bias.uniform_tests import uniform_plans, uniform_table
 
-FUNCTIONS: Mapping[str, Function] = {}
+FUNCTIONS: Mapping[str, Function] = {
+    **{name: OF_PREDICTIONS[name] for name in ("off_prediction", "over_prediction")},
+    "ratio_of_overs": OF_PREDICTIONS["ratio_of_overs"],
+    "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+    **OF_UNIFORM,
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {}
@@ -30,11 +46,17 @@ __all__ = [
     "FIGURE_8",
     "FUNCTIONS",
     "SIMULATIONS",
+    "baseline_grid",
+    "baselines",
     "levelled_sample",
     "metrics",
     "protocols",
+    "remedy_checks",
     "setting_grid",
     "threshold_grid",
     "uniform_metrics",
+    "uniform_plans",
+    "uniform_predicted",
     "uniform_protocols",
+    "uniform_table",
 ]
