@@ -1,15 +1,20 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`).
+What the experiment is called and shares (`setup`). What criteria compute over systems by infAP and
+stratified recall (`figure_9`), and whether weights undo which liked items are rated, in worlds
+(`steck`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
+from recbias.claims.overcoming_popularity_bias.figure_9 import OF_FIGURE_9
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
+    GAMMAS,
     levelled_sample,
     metrics,
     protocols,
@@ -18,22 +23,30 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.overcoming_popularity_bias.steck import OF_STECK, STECK, steck_errors
 
-FUNCTIONS: Mapping[str, Function] = {}
+FUNCTIONS: Mapping[str, Function] = {
+    "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
+    **OF_FIGURE_9,
+    **OF_STECK,
+}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
-SIMULATIONS: Mapping[str, Mapping[str, Any]] = {}
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"steck": STECK}
 """What simulations the chapter asks for, by the name under which each is kept."""
 
 __all__ = [
     "CHAPTER",
     "FIGURE_8",
     "FUNCTIONS",
+    "GAMMAS",
     "SIMULATIONS",
+    "STECK",
     "levelled_sample",
     "metrics",
     "protocols",
     "setting_grid",
+    "steck_errors",
     "threshold_grid",
     "uniform_metrics",
     "uniform_protocols",
