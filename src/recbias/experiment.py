@@ -164,9 +164,14 @@ class Results(StoredResult):
         Raises
         ------
         ConfigError
-            If there is none, or more than one.
+            If there is none, or more than one, where a name with arguments, ``SR(gamma=1)``, tells
+            which.
         """
-        found = [metric for metric in self.grid.parsed_metrics[label] if metric.name == name]
+        found = [
+            metric
+            for metric in self.grid.parsed_metrics[label]
+            if name in (metric.name, str(metric).partition("|")[0].partition("@")[0])
+        ]
         if len(found) != 1:
             raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
         return found[0]

@@ -1,20 +1,20 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`). What Popularity keeps where tests do not
-favour it (`kept`), how the positive ratio goes with popularity (`positive_ratio`), and uniform
-tests in worlds whose positive ratio is known (`constant_ratio`). What figures show of it, and
-their titles (`figures`). What a uniform test takes from data, and what follows from that
+What the experiment is called and shares (`setup`). What a uniform test takes from data
 (`uniform_tests`), and what rankings that are the same for all users score in it
-(`uniform_rankings`); all that is checked on data (`checks`). What the experiment is called and
-shares (`setup`); which protocol orders systems as judgments of random items do, on real data
-(`true_orders`).
+(`uniform_rankings`). What Popularity keeps where tests do not favour it (`kept`), how the positive
+ratio goes with popularity (`positive_ratio`), and uniform tests in worlds whose positive ratio is
+known (`constant_ratio`). What criteria compute over systems by infAP and stratified recall
+(`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`). Which
+protocol orders systems as judgments of random items do, on real data (`true_orders`). All that is
+checked on data (`checks`); what figures show of it, and their titles (`figures`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
+from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines
 from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
@@ -23,6 +23,7 @@ from recbias.claims.overcoming_popularity_bias.constant_ratio import (
     OF_RATIOS,
     RISING_RATIO,
 )
+from recbias.claims.overcoming_popularity_bias.figure_9 import OF_FIGURE_9
 from recbias.claims.overcoming_popularity_bias.figures import (
     causes_of_kept,
     causes_title,
@@ -49,6 +50,7 @@ from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segme
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
+    GAMMAS,
     levelled_sample,
     metrics,
     protocols,
@@ -57,6 +59,7 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.overcoming_popularity_bias.steck import OF_STECK, STECK, steck_errors
 from recbias.claims.overcoming_popularity_bias.true_orders import true_orders_parameters
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
@@ -67,21 +70,26 @@ from recbias.claims.overcoming_popularity_bias.uniform_tests import (
 from recbias.claims.popularity_bias.concentration import data_sets_beside
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
+_OF_PREDICTIONS = (
+    "predicted", "predicted_ratio", "off_prediction", "over_prediction", "ratio_of_overs"
+)  # fmt: skip
+
 FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
-    **{name: OF_PREDICTIONS[name] for name in ("predicted", "predicted_ratio")},
     **OF_KEPT,
     **OF_RATIOS,
-    **{name: OF_PREDICTIONS[name] for name in ("off_prediction", "over_prediction")},
-    "ratio_of_overs": OF_PREDICTIONS["ratio_of_overs"],
-    "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+    **{name: OF_PREDICTIONS[name] for name in _OF_PREDICTIONS},
+    "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
     **OF_UNIFORM,
+    **OF_FIGURE_9,
+    **OF_STECK,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "constant_ratio": CONSTANT_RATIO,
     "rising_ratio": RISING_RATIO,
+    "steck": STECK,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -89,9 +97,11 @@ __all__ = [
     "CHAPTER",
     "FIGURE_8",
     "FUNCTIONS",
+    "GAMMAS",
     "KEPT",
     "POSITIVE",
     "SIMULATIONS",
+    "STECK",
     "baseline_grid",
     "baselines",
     "causes_of_kept",
@@ -114,6 +124,7 @@ __all__ = [
     "remedies_shown",
     "remedy_checks",
     "setting_grid",
+    "steck_errors",
     "tested_items",
     "threshold_grid",
     "true_orders_parameters",
