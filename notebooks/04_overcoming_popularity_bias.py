@@ -319,6 +319,25 @@ record = "04_overcoming_popularity_bias/positive_ratio"
 given = {"min_rating": min_rating, "seed": seed}
 positive_ratio = makers.run_maker(record, dataset, parameters=given, record=record)
 
+# %%
+asked = chapter.baseline_grid(min_rating, cutoff=cutoff, size=size)
+rankings = run(
+    Grid(
+        dataset,
+        with_seeds(chapter.baselines(min_rating), n_seeds),
+        asked["protocols"],
+        asked["metrics"],
+        split=uniform.grid.split,
+        seed=seed,
+    ),
+    workers=workers,
+    record="04_overcoming_popularity_bias/uniform_baselines",
+)
+record = "04_overcoming_popularity_bias/uniform_predicted"
+given = {"min_rating": min_rating, "cutoff": cutoff, "size": size, "seed": seed}
+given["split"] = uniform.grid.split
+predicted = makers.run_maker(record, dataset, parameters=given, record=record)
+
 # %% tags=["hide-input"]
 found = chapter.ratio_segments(positive_ratio)
 figure = plotting.plot_positive_ratios(found, title=chapter.ratio_title(positive_ratio))
@@ -464,6 +483,7 @@ checks = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "uniform": uniform, "uniform_plans": plans, "checks": checks}
+results |= {"uniform_baselines": rankings, "uniform_predicted": predicted}
 results |= {"positive_ratio": positive_ratio, **kept}
 verdicts = judge_chapter("overcoming popularity bias", results)
 HTML(verdict_cards(verdicts))

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from recbias.claims.overcoming_popularity_bias.figure_9 import STRATIFIED
 from recbias.claims.overcoming_popularity_bias.setup import FIGURE_8
 from recbias.claims.popularity_bias import world_name
 from recbias.claims.popularity_bias.concentration import short_title
@@ -284,7 +285,7 @@ def causes_title(found: pd.DataFrame) -> str:
 
 # -- metrics for incomplete judgments --------------------------------------------------------------
 
-STRATIFIED = "SR"
+
 _DESIGNS = {"AI": "AI-AN-AR", "AR": "TI-AN-AR", "1R": "1R"}
 _ROWS = {"bpref": "bpref", "infAP": "infAP", STRATIFIED: "stratified recall, $\\gamma$ = 1"}
 

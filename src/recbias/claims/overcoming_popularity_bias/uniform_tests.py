@@ -495,7 +495,7 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
             ]
         )
     head = (
-        "data", "largest σ", f"items of T at σ = {share:g}", "of all items", "test ratings each (η)",
+        "data", "largest σ", f"items of T at σ = {share:g}", "of all items", "test ratings each, η",
         "of all ratings",
     )  # fmt: skip
     return markdown_table(head, rows)
