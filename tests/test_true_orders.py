@@ -135,17 +135,23 @@ def test_pairs_are_counted_as_loops_count_them():
     changed, _ = agreement_rows(compared | {("P", "AR"): (turned, true)}, 2)
     assert (changed["kept"], changed["turned"]) == (row["turned"], row["kept"])
     assert changed["right"] == row["resolved"] - row["right"]
-    # Alone it resolves more: the family is that of the whole table.
-    noisy = [
-        Values(each.value, 3 * each.replicates - 2 * each.value[:, None]) for each in (by, true)
-    ]
-    many = {("P", str(number)): (copy_of(noisy[0], rng), noisy[1]) for number in range(20)}
-    (alone,) = agreement_rows({("P", "AR"): tuple(noisy)}, 2)
-    assert agreement_rows({("P", "AR"): tuple(noisy)} | many, 2)[0]["resolved"] <= alone["resolved"]
 
 
-def copy_of(each, rng):
-    return Values(each.value, each.value[:, None] + rng.normal(size=each.replicates.shape))
+def test_the_family_is_that_of_the_whole_table():
+    """A difference of 2.7 standard errors is sure alone, and not among those of 40 orders."""
+    rng = np.random.default_rng(8)
+
+    def two_systems(gap):
+        noise = rng.normal(size=(2, 2000)) / 2**0.5
+        return Values(np.array([gap, 0.0]), np.array([[gap], [0.0]]) + noise)
+
+    by, true = two_systems(2.7), two_systems(2.7)
+    others = {("P", str(number)): (two_systems(0.0), true) for number in range(40)}
+    (alone,) = agreement_rows({("P", "AR"): (by, true)}, 0)
+    among = agreement_rows({("P", "AR"): (by, true)} | others, 0)[0]
+    assert (alone["kept"], alone["low"], alone["high"]) == (1, 1.0, 1.0)
+    assert (among["kept"], among["low"], among["high"]) == (0, -1.0, 1.0)
+    assert alone["value"] == among["value"] == 1
 
 
 def bands(*sides):
