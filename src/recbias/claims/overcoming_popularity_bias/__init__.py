@@ -1,8 +1,11 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`). What Popularity keeps where tests do not favour
-it (`kept`), how the positive ratio goes with popularity (`positive_ratio`), and uniform tests in
-worlds whose positive ratio is known (`constant_ratio`).
+What the experiment is called and shares (`setup`). What a uniform test takes from data, and what
+follows from that (`uniform_tests`), and what rankings that are the same for all users score in it
+(`uniform_rankings`). What systems keep of their lead over Random (`remedies`), and Popularity in
+each percentile (`percentiles`). What Popularity keeps where tests do not favour it (`kept`), how
+the positive ratio goes with popularity (`positive_ratio`), and uniform tests in worlds whose
+positive ratio is known (`constant_ratio`). All that is checked on data (`checks`).
 """
 
 from collections.abc import Mapping
@@ -10,6 +13,8 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.non_personalised import baseline_grid, baselines
+from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
 from recbias.claims.overcoming_popularity_bias.constant_ratio import (
     CONSTANT_RATIO,
     OF_RATIOS,
@@ -23,6 +28,7 @@ from recbias.claims.overcoming_popularity_bias.kept import (
     kept_systems,
 )
 from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
+from recbias.claims.overcoming_popularity_bias.remedies import OF_REMEDIES
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
@@ -34,11 +40,27 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
+from recbias.claims.overcoming_popularity_bias.uniform_rankings import (
+    OF_UNIFORM,
+    uniform_predicted,
+)
+from recbias.claims.overcoming_popularity_bias.uniform_tests import uniform_plans, uniform_table
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
-    **{name: OF_PREDICTIONS[name] for name in ("predicted", "predicted_ratio")},
+    **{
+        name: OF_PREDICTIONS[name]
+        for name in (
+            "off_prediction",
+            "over_prediction",
+            "predicted",
+            "predicted_ratio",
+            "ratio_of_overs",
+        )
+    },
+    **OF_UNIFORM,
+    **OF_REMEDIES,
     **OF_KEPT,
     **OF_RATIOS,
 }
@@ -57,14 +79,20 @@ __all__ = [
     "KEPT",
     "POSITIVE",
     "SIMULATIONS",
+    "baseline_grid",
+    "baselines",
     "kept_grids",
     "kept_systems",
     "levelled_sample",
     "metrics",
     "protocols",
     "ratio_segments",
+    "remedy_checks",
     "setting_grid",
     "threshold_grid",
     "uniform_metrics",
+    "uniform_plans",
+    "uniform_predicted",
     "uniform_protocols",
+    "uniform_table",
 ]
