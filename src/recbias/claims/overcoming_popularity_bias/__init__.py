@@ -27,6 +27,10 @@ from recbias.claims.overcoming_popularity_bias.kept import (
     kept_grids,
     kept_systems,
 )
+from recbias.claims.overcoming_popularity_bias.percentiles import (
+    OF_PERCENTILES,
+    large_percentiles,
+)
 from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
 from recbias.claims.overcoming_popularity_bias.remedies import OF_REMEDIES
 from recbias.claims.overcoming_popularity_bias.setup import (
@@ -61,6 +65,7 @@ FUNCTIONS: Mapping[str, Function] = {
     },
     **OF_UNIFORM,
     **OF_REMEDIES,
+    **OF_PERCENTILES,
     **OF_KEPT,
     **OF_RATIOS,
 }
@@ -83,6 +88,7 @@ __all__ = [
     "baselines",
     "kept_grids",
     "kept_systems",
+    "large_percentiles",
     "levelled_sample",
     "metrics",
     "protocols",
