@@ -7,6 +7,8 @@ from typing import Any
 
 from recbias import splits
 from recbias.claims.checks import Check, Checks
+from recbias.claims.overcoming_popularity_bias.incomplete import incomplete_checks
+from recbias.claims.overcoming_popularity_bias.ranked import ranked_grid, used_metrics
 from recbias.claims.overcoming_popularity_bias.setup import CHAPTER
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
     check_candidates,
@@ -16,6 +18,7 @@ from recbias.claims.overcoming_popularity_bias.uniform_tests import (
     check_quotas,
 )
 from recbias.datasets import Dataset
+from recbias.grid import Grid
 from recbias.makers import maker
 from recbias.splits import KEPT_SHARE, SplitRule
 from recbias.testset import dataset_splits
@@ -23,17 +26,22 @@ from recbias.testset import dataset_splits
 __all__ = ["remedy_checks"]
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Name the revision of splits."""
-    return {"splits": splits.REVISION}
+def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revision of splits, the cells that ranked the systems, and the metrics."""
+    ranked = ranked_grid(Grid.from_dict(given["grid"]))
+    metrics = used_metrics(given["cutoff"], given["size"])
+    return {"splits": splits.REVISION, "grid": ranked.key_of(hashes), "metrics": metrics}
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_revisions)
+@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
 def remedy_checks(
     dataset: Dataset,
     *,
     min_rating: float,
     seed: int,
+    cutoff: int,
+    size: int,
+    grid: Mapping[str, Any],
     test_share: float = 0.2,
     kept_share: float = KEPT_SHARE,
 ) -> tuple[list[Check], Mapping[str, float]]:
@@ -47,6 +55,10 @@ def remedy_checks(
         Smallest rating that is relevant.
     seed
         Of the uniform split; the next one names another draw of it.
+    cutoff, size
+        Length of the lists; size of a 1R target set.
+    grid
+        The grid of the chapter's systems, which was run here, as a dict.
     test_share, kept_share
         Of the uniform split (sigma and eps).
 
@@ -67,5 +79,8 @@ def remedy_checks(
         *check_feasible(counts, **shares),
         *check_drawn_positives(split, min_rating=min_rating, seed=seed),
         *check_candidates(split, **shares),
+        *incomplete_checks(
+            dataset, Grid.from_dict(grid), min_rating=min_rating, cutoff=cutoff, size=size
+        ),
     ]
     return checks, {}
