@@ -2,12 +2,16 @@
 
 What the experiment is called and shares (`setup`). What a uniform test takes from data
 (`uniform_tests`), and what rankings that are the same for all users score in it
-(`uniform_rankings`). What Popularity keeps where tests do not favour it (`kept`), how the positive
-ratio goes with popularity (`positive_ratio`), and uniform tests in worlds whose positive ratio is
-known (`constant_ratio`). What criteria compute over systems by infAP and stratified recall
-(`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`). Which
-protocol orders systems as judgments of random items do, on real data (`true_orders`). All that is
-checked on data (`checks`); what figures show of it, and their titles (`figures`).
+(`uniform_rankings`). What Popularity keeps where tests do not favour it (`kept`), how the
+positive ratio goes with popularity (`positive_ratio`), and uniform tests in worlds whose positive
+ratio is known (`constant_ratio`). What criteria compute over systems by infAP and stratified
+recall (`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`).
+Which protocol orders systems as judgments of random items do, on real data (`true_orders`). All
+that is checked on data (`checks`); what figures show of it, and their titles (`figures`). What a
+uniform test takes from data, and what follows from that (`uniform_tests`), and what rankings that
+are the same for all users score in it (`uniform_rankings`). What systems keep of their lead over
+Random (`remedies`), and Popularity in each percentile (`percentiles`). All that is checked on
+data (`checks`).
 """
 
 from collections.abc import Mapping
@@ -46,7 +50,9 @@ from recbias.claims.overcoming_popularity_bias.kept import (
     kept_grids,
     kept_systems,
 )
+from recbias.claims.overcoming_popularity_bias.percentiles import OF_PERCENTILES, large_percentiles
 from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
+from recbias.claims.overcoming_popularity_bias.remedies import OF_REMEDIES
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
@@ -83,6 +89,18 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_UNIFORM,
     **OF_FIGURE_9,
     **OF_STECK,
+    **{
+        name: OF_PREDICTIONS[name]
+        for name in (
+            "off_prediction",
+            "over_prediction",
+            "predicted",
+            "predicted_ratio",
+            "ratio_of_overs",
+        )
+    },
+    **OF_REMEDIES,
+    **OF_PERCENTILES,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -113,6 +131,7 @@ __all__ = [
     "judged_title",
     "kept_grids",
     "kept_systems",
+    "large_percentiles",
     "levelled_sample",
     "metrics",
     "over_random",
