@@ -64,7 +64,7 @@ def declared(name="Own", **changes):
         "Gini@10", "Coverage@10", "P@10|N=1000", "rho|N=1000", "rho|t=100",
         "RR|t=100", "RR@10|t=100", "nDCG@10|t=100", "nDCG|t=100", "P@10|judged", "antiP@1|judged",
         "antiR@10", "antiRR", "antiRR@10", "antiAP", "antinDCG@10", "nDCG(steps)@10", "fallout@10",
-        "nDCL@10", "nDCL", "judged@10", "bpref", "infAP(pool=100)", "infAP(pool=all)",
+        "nDCL@10", "nDCL", "judged@10", "AUC", "bpref", "infAP(pool=100)", "infAP(pool=all)",
         "infAP(pool=0)", "infAP(pool=100)|t=100", "SR(gamma=1)@10", "SR(gamma=inf)@10",
         "SR(gamma=0.5)@10|t=100",
     ],
@@ -150,7 +150,7 @@ def test_arguments_are_attributes():
     ("text", "message"),
     [
         ("NDCG@10", r"unknown metric 'NDCG': did you mean 'nDCG'\?"),
-        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, antiP, .* judged, rho, lower"),
+        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, antiP, .* judged, .*rho, lower"),
         ("gini@10", r"unknown metric 'gini': did you mean 'Gini'\?"),
         ("", "unknown metric ''"),
         ("P@10@5", "cutoff '10@5' is not an integer"),

@@ -23,6 +23,7 @@ from recbias.metrics.measuring import (
 from recbias.metrics import (
     positive,
     false_positive,
+    order,
     expected,
     popularity,
     concentration,
@@ -48,6 +49,7 @@ __all__ = [
     "measure_resampled",
     "measure_system",
     "metric_names",
+    "order",
     "parse_metric",
     "popularity",
     "positive",

@@ -27,6 +27,9 @@ __all__ = [
 CHAPTER = "04_overcoming_popularity_bias"
 """Name of the notebook, and of the folder of its results."""
 
+GAMMAS = (0.0, 0.5, 1.0, 2.0, 10.0, math.inf)
+"""The gammas of stratified recall, from no compensation of popularity to the strongest."""
+
 FIGURE_8 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
 """The systems of BCC17 Fig. 8, MF and kNN read as rating predictors (E25)."""
 
