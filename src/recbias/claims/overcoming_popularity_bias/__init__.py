@@ -21,6 +21,13 @@ from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines
+from recbias.claims.overcoming_popularity_bias.best_gamma import (
+    OF_GAMMA,
+    best_gamma_title,
+    best_gammas,
+    best_gammas_table,
+    gamma_courses,
+)
 from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
 from recbias.claims.overcoming_popularity_bias.constant_ratio import (
     CONSTANT_RATIO,
@@ -65,7 +72,12 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
-from recbias.claims.overcoming_popularity_bias.steck import OF_STECK, STECK, steck_errors
+from recbias.claims.overcoming_popularity_bias.steck import (
+    OF_STECK,
+    STECK,
+    steck_errors,
+    steck_title,
+)
 from recbias.claims.overcoming_popularity_bias.true_orders import true_orders_parameters
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
@@ -82,25 +94,16 @@ _OF_PREDICTIONS = (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
-    **OF_KEPT,
-    **OF_RATIOS,
     **{name: OF_PREDICTIONS[name] for name in _OF_PREDICTIONS},
     "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
-    **OF_UNIFORM,
     **OF_FIGURE_9,
-    **OF_STECK,
-    **{
-        name: OF_PREDICTIONS[name]
-        for name in (
-            "off_prediction",
-            "over_prediction",
-            "predicted",
-            "predicted_ratio",
-            "ratio_of_overs",
-        )
-    },
-    **OF_REMEDIES,
+    **OF_GAMMA,
+    **OF_KEPT,
     **OF_PERCENTILES,
+    **OF_RATIOS,
+    **OF_REMEDIES,
+    **OF_STECK,
+    **OF_UNIFORM,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -122,9 +125,13 @@ __all__ = [
     "STECK",
     "baseline_grid",
     "baselines",
+    "best_gamma_title",
+    "best_gammas",
+    "best_gammas_table",
     "causes_of_kept",
     "causes_title",
     "data_sets_beside",
+    "gamma_courses",
     "gammas_shown",
     "gammas_title",
     "judged_shown",
@@ -144,6 +151,7 @@ __all__ = [
     "remedy_checks",
     "setting_grid",
     "steck_errors",
+    "steck_title",
     "tested_items",
     "threshold_grid",
     "true_orders_parameters",
