@@ -27,6 +27,7 @@ from recbias.plotting.popularity import (
     plot_skew_shares,
     plot_sure_bounds,
 )
+from recbias.plotting.protocols import plot_best_protocols, plot_over_relations
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
 from recbias.plotting.sparsity import (
     plot_courses,
@@ -43,6 +44,7 @@ __all__ = [
     "WIDTH",
     "downloads",
     "plot_answers",
+    "plot_best_protocols",
     "plot_bounds",
     "plot_calibration",
     "plot_chain",
@@ -58,6 +60,7 @@ __all__ = [
     "plot_list_shares",
     "plot_metric_slopes",
     "plot_orders",
+    "plot_over_relations",
     "plot_over_skew",
     "plot_predictions",
     "plot_ranges",
