@@ -9,7 +9,7 @@ from typing import Any
 
 from recbias.claims.combinators import evaluate
 from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.ledger import Claim, claims
+from recbias.claims.ledger import NEEDS, Claim, claims
 from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
 from recbias.claims.parts import ChapterResults, Part, combine
@@ -205,6 +205,9 @@ def find_parts(
             parts.append(Part(record, None, lacks=lack))
             continue
         try:
+            if "pool" in record.needs and evidence.small_pool(record.of):
+                parts.append(Part(record, None, lacks=NEEDS["pool"]))
+                continue
             parts += evaluate(record, evidence, claim, judged.functions)
         except NotComputed as absent:
             missing.append(str(absent))

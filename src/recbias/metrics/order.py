@@ -33,7 +33,8 @@ def measure_order(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_users)
-        In [0, 1]; NaN for a user without relevant or without non-relevant test item.
+        In [0, 1]; 1/2, what a random order has, for a user without relevant or without
+        non-relevant test item. So Random has 1/2 on average over any population.
 
     References
     ----------
@@ -65,7 +66,7 @@ def measure_order(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     right = np.where(listed, n_disliked[owner] - above, 0.5 * n_below[owner])
     total = np.bincount(owner[liked], weights=right[liked], minlength=n_users)
     pairs = n_liked * n_disliked
-    value = np.divide(total, pairs, out=np.full(n_users, np.nan), where=pairs > 0)
+    value = np.divide(total, pairs, out=np.full(n_users, 0.5), where=pairs > 0)
     return np.tile(value, (len(metrics), 1))
 
 
@@ -78,8 +79,8 @@ register(
         r"\frac{|\{(i,j)\in PR_{test}(u)\times NR_{test}(u):\tau(i)<\tau(j)\}|}"
         r"{|PR_{test}(u)|\,|NR_{test}(u)|}",
         "Rendle et al. 2009",
-        "undefined for a user without relevant or without non-relevant test item; items outside "
-        "the list stand below all others, two of them count half",
+        "1/2 for a user without relevant or without non-relevant test item; items outside the list "
+        "stand below all others, two of them count half",
         measure_order,
         cutoff="none",
         per=("user",),

@@ -28,6 +28,14 @@ from recbias.plotting.popularity import (
     plot_sure_bounds,
 )
 from recbias.plotting.protocols import plot_best_protocols, plot_over_relations
+from recbias.plotting.remedies import (
+    plot_causes,
+    plot_gammas,
+    plot_positive_ratios,
+    plot_protocols,
+    plot_remedies,
+    plot_two_tests,
+)
 from recbias.plotting.settings import plot_ranges, plot_readings, plot_settings
 from recbias.plotting.sparsity import (
     plot_courses,
@@ -47,12 +55,14 @@ __all__ = [
     "plot_best_protocols",
     "plot_bounds",
     "plot_calibration",
+    "plot_causes",
     "plot_chain",
     "plot_courses",
     "plot_cumulative",
     "plot_designs",
     "plot_enough",
     "plot_exponents",
+    "plot_gammas",
     "plot_gaps",
     "plot_item_curves",
     "plot_item_functions",
@@ -62,12 +72,15 @@ __all__ = [
     "plot_orders",
     "plot_over_relations",
     "plot_over_skew",
+    "plot_positive_ratios",
     "plot_predictions",
+    "plot_protocols",
     "plot_ranges",
     "plot_rankings",
     "plot_ranks",
     "plot_readings",
     "plot_relations",
+    "plot_remedies",
     "plot_settings",
     "plot_skew",
     "plot_skew_shares",
@@ -77,6 +90,7 @@ __all__ = [
     "plot_told_apart",
     "plot_truth",
     "plot_two_metrics",
+    "plot_two_tests",
     "plot_values",
     "use_book_style",
 ]
