@@ -95,7 +95,8 @@ def test_uniform_tests_are_averaged_before_orders_are_compared(found, measured, 
     alone = true_orders(load_dataset(WORLD), **asked(draws=1))[1].set_index(["truth", "protocol"])
     columns = ["value", "low", "high", "kept", "popularity"]
     assert (alone.loc["P", columns] != found.loc["P", columns]).loc[["UAR", "U1R"]].to_numpy().any()
-    assert (alone.loc[(truth, "AR")] == found.loc[(truth, "AR")]).all()
+    of_values = ["value", "popularity", "popularity_true"]
+    assert (alone.loc[(truth, "AR"), of_values] == found.loc[(truth, "AR"), of_values]).all()
 
 
 def _n_runs(results):
@@ -107,41 +108,54 @@ def _n_runs(results):
 def test_pairs_are_counted_as_loops_count_them():
     rng = np.random.default_rng(4)
     n = 6
-    seen, known = rng.normal(size=(2, n))
-    drawn = 0.2 * rng.normal(size=(2, n, 400))
-    by = Values(seen, seen[:, None] + drawn[0])
-    true = Values(known, known[:, None] + drawn[1])
-    (row,) = agreement_rows("AR", by, {"P": true}, 2)
-    resolved = band(true)
-    both = band_of_both(by, true)
+    value = rng.normal(size=(3, n))
+    noise = 0.2 * rng.normal(size=(3, n, 400))
+    by, other, true = (Values(*each) for each in zip(value, value[:, :, None] + noise, strict=True))
+    compared = {("P", "AR"): (by, true), ("P", "1R"): (other, true)}
+    row, beside = agreement_rows(compared, 2)
+    signs = bands(by, true, other)
+    seen, known = value[0], value[2]
+    both = [(signs[pair, 0], signs[pair, 1]) for pair in combinations(range(n), 2)]
+    resolved = {pair: signs[pair, 1] for pair in combinations(range(n), 2) if signs[pair, 1]}
     assert row["pairs"] == n * (n - 1) / 2
-    assert row["resolved"] == sum(sign != 0 for sign in resolved.values()) > 3
-    right = [p for p, sign in resolved.items() if sign * (seen[p[0]] - seen[p[1]]) > 0]
+    assert row["resolved"] == len(resolved) == beside["resolved"] > 3
+    right = [(a, b) for (a, b), sign in resolved.items() if sign * (seen[a] - seen[b]) > 0]
     assert row["right"] == len(right)
-    assert 0 < len(right) < row["resolved"]
-    assert row["kept"] == sum(a * b > 0 for a, b in both.values())
-    assert row["turned"] == sum(a * b < 0 for a, b in both.values()) > 0
-    assert row["popularity"] == 1 + sum(value > seen[2] for value in seen)
-    assert row["popularity_true"] == 1 + sum(value > known[2] for value in known)
-    assert row["low"] <= row["value"] <= row["high"]
+    assert 0 < len(right) < len(resolved)
+    assert row["kept"] == sum(a * b > 0 for a, b in both)
+    assert row["turned"] == sum(a * b < 0 for a, b in both) > 0
+    sure, n_open = row["kept"] - row["turned"], row["pairs"] - row["kept"] - row["turned"]
+    expected = [(sure - n_open) / row["pairs"], (sure + n_open) / row["pairs"]]
+    assert [row["low"], row["high"]] == pytest.approx(expected)
+    assert row["low"] < row["value"] < row["high"]
+    assert row["popularity"] == 1 + sum(each > seen[2] for each in seen)
+    assert row["popularity_true"] == 1 + sum(each > known[2] for each in known)
     # The twin: the order turned keeps what it turned.
     turned = Values(-by.value, -by.replicates)
-    (other,) = agreement_rows("AR", turned, {"P": true}, 2)
-    assert (other["kept"], other["turned"]) == (row["turned"], row["kept"])
-    assert other["right"] == row["resolved"] - row["right"]
+    changed, _ = agreement_rows(compared | {("P", "AR"): (turned, true)}, 2)
+    assert (changed["kept"], changed["turned"]) == (row["turned"], row["kept"])
+    assert changed["right"] == row["resolved"] - row["right"]
 
 
-def band(each):
-    """Simultaneous bands of all pairs, as the formula says."""
-    return {pair: sign for (pair, _), sign in _bands([each]).items()}
+def test_the_family_is_that_of_the_whole_table():
+    """A difference of 2.7 standard errors is sure alone, and not among those of 40 orders."""
+    rng = np.random.default_rng(8)
+
+    def two_systems(gap):
+        noise = rng.normal(size=(2, 2000)) / 2**0.5
+        return Values(np.array([gap, 0.0]), np.array([[gap], [0.0]]) + noise)
+
+    by, true = two_systems(2.7), two_systems(2.7)
+    others = {("P", str(number)): (two_systems(0.0), true) for number in range(40)}
+    (alone,) = agreement_rows({("P", "AR"): (by, true)}, 0)
+    among = agreement_rows({("P", "AR"): (by, true)} | others, 0)[0]
+    assert (alone["kept"], alone["low"], alone["high"]) == (1, 1.0, 1.0)
+    assert (among["kept"], among["low"], among["high"]) == (0, -1.0, 1.0)
+    assert alone["value"] == among["value"] == 1
 
 
-def band_of_both(first, second):
-    found = _bands([first, second])
-    return {pair: (found[pair, 0], found[pair, 1]) for pair, _ in found}
-
-
-def _bands(sides):
+def bands(*sides):
+    """Signs of all pairs whose band, simultaneous for all sides, excludes 0."""
     scaled, errors, gaps = [], {}, {}
     for number, side in enumerate(sides):
         for a, b in combinations(range(len(side.value)), 2):

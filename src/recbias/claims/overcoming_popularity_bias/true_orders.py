@@ -11,20 +11,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.agreement import (
-    kendall_tau,
-    opposed_pairs,
-    resolved_signs,
-    tau_interval,
-)
+from recbias.agreement import kendall_tau, resolved_signs
 from recbias.cells import grid_cells, run_cell
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
@@ -185,24 +180,24 @@ def true_orders(
     """
     of_random, of_uniform = _grids(random, uniform, draws)
     names = [system.name for system in of_random[0].systems]
-    popularity = names.index("Popularity")
-    rows: list[dict[str, Any]] = []
+    compared: dict[tuple[str, str], tuple[Values, Values]] = {}
     for grids in (of_random, of_uniform):
         values = _measured(grids, dataset, workers)
-        true = {name: values.pop((_TRUE, metric)) for name, metric in _true_metrics(grids[0])}
-        for (label, metric), found in values.items():
-            name = metric.partition("(")[0].partition("@")[0]
-            rows += agreement_rows(label if name == "P" else name, found, true, popularity)
+        true = {_name(metric): values.pop((_TRUE, metric)) for metric in grids[0].by_label[_TRUE]}
+        orders = {
+            label if _name(metric) == "P" else _name(metric): found
+            for (label, metric), found in values.items()
+        }
         if grids is of_random:
-            for name, found in true.items():
-                others = {other: each for other, each in true.items() if other != name}
-                rows += agreement_rows(name, found, others, popularity)
-    return INDEX, pd.DataFrame(rows)
+            orders |= true
+        for truth, protocol in product(true, orders):
+            if truth != protocol:
+                compared[truth, protocol] = orders[protocol], true[truth]
+    return INDEX, pd.DataFrame(agreement_rows(compared, names.index("Popularity")))
 
 
-def _true_metrics(grid: Grid) -> Iterator[tuple[str, str]]:
-    for metric in grid.by_label[_TRUE]:
-        yield metric.partition("@")[0], metric
+def _name(metric: str) -> str:
+    return metric.partition("(")[0].partition("@")[0]
 
 
 def _measured(
@@ -237,69 +232,63 @@ def _measured(
 
 
 def agreement_rows(
-    protocol: str, found: Values, true: Mapping[str, Values], popularity: int
+    compared: Mapping[tuple[str, str], tuple[Values, Values]], popularity: int
 ) -> list[dict[str, Any]]:
-    """Compare an order of systems with true ones.
+    """Compare orders of systems with true ones.
 
     Parameters
     ----------
-    protocol
-        What made the order.
-    found, true
-        What the systems score by it, and in truth, by name of the truth; replicates are paired.
+    compared
+        By name of the truth and of what made the order: what the systems score by the order, and in
+        truth. All replicates are paired.
     popularity
         Place of the system Popularity among them.
 
     Returns
     -------
     list of dict
-        For each truth ``value``, Kendall's tau, with its interval ``low`` to ``high``; the number
-        of ``pairs`` of systems, how many of them the truth ``resolved`` beyond the noise of its
-        users, and how many of these the order has ``right``, by its values; of the pairs that
-        *both* resolve, those ``kept`` and ``turned``; the place of Popularity, from 1, by the order
-        (``popularity``) and in truth (``popularity_true``).
+        ``truth`` and ``protocol``; ``value``, Kendall's tau; the number of ``pairs`` of systems,
+        how many of them the truth ``resolved``, and how many of these the order has ``right``, by
+        its values; of the pairs that *both* resolve, those ``kept`` and ``turned``; ``low`` to
+        ``high``, every tau that the other pairs allow; the place of Popularity, from 1, by the
+        order (``popularity``) and in truth (``popularity_true``). All pairs under all orders are
+        one family of :func:`recbias.agreement.resolved_signs`: that any is resolved wrongly has a
+        chance of 5 % at most, so that rows can be compared.
 
     Examples
     --------
     >>> noise = 0.1 * np.random.default_rng(1).normal(size=(2, 3, 1000))
     >>> seen, known = np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.1, 3.0])
-    >>> (row,) = agreement_rows(
-    ...     "AR", Values(seen, seen[:, None] + noise[0]),
-    ...     {"P": Values(known, known[:, None] + noise[1])}, 0)
+    >>> both = (Values(seen, seen[:, None] + noise[0]), Values(known, known[:, None] + noise[1]))
+    >>> (row,) = agreement_rows({("P", "AR"): both}, 0)
     >>> row["value"], row["resolved"], row["right"], row["turned"], row["popularity"]
     (1.0, 2, 2, 0, 3)
     """
-    first, second = np.triu_indices(len(found.value), k=1)
+    sides = list({id(each): each for both in compared.values() for each in both}.values())
+    first, second = np.triu_indices(len(sides[0].value), k=1)
+    gaps = np.array([side.value[first] - side.value[second] for side in sides])
+    drawn = [side.replicates[first] - side.replicates[second] for side in sides]
+    signs = resolved_signs(gaps.ravel(), np.concatenate(drawn)).reshape(gaps.shape).astype(int)
+    place = {id(side): number for number, side in enumerate(sides)}
     rows = []
-    for name, each in true.items():
-        known = resolved_signs(
-            each.value[first] - each.value[second],
-            each.replicates[first] - each.replicates[second],
-        )
-        signs = np.sign(found.value[first] - found.value[second])
-        low, high = tau_interval(found.value, each.value, found.replicates, each.replicates)
-        kept, turned = (
-            len(
-                opposed_pairs(
-                    found.value, side * each.value, found.replicates, side * each.replicates
-                )
-            )
-            for side in (-1, 1)
-        )
+    for (truth, protocol), (found, true) in compared.items():
+        by, known = place[id(found)], place[id(true)]
+        kept, turned = (int((side * signs[by] * signs[known] > 0).sum()) for side in (1, -1))
+        n_open = len(first) - kept - turned
         rows.append(
             {
-                "truth": name,
+                "truth": truth,
                 "protocol": protocol,
-                "value": float(kendall_tau(found.value, each.value)),
-                "low": low,
-                "high": high,
+                "value": float(kendall_tau(found.value, true.value)),
+                "low": (kept - turned - n_open) / len(first),
+                "high": (kept - turned + n_open) / len(first),
                 "pairs": len(first),
-                "resolved": int((known != 0).sum()),
-                "right": int((known * signs > 0).sum()),
+                "resolved": int((signs[known] != 0).sum()),
+                "right": int((np.sign(gaps[by]) * signs[known] > 0).sum()),
                 "kept": kept,
                 "turned": turned,
                 "popularity": _place(found.value, popularity),
-                "popularity_true": _place(each.value, popularity),
+                "popularity_true": _place(true.value, popularity),
             }
         )
     return rows
