@@ -27,6 +27,7 @@ from recbias.plotting.popularity import (
     plot_skew_shares,
     plot_sure_bounds,
 )
+from recbias.plotting.protocols import plot_best_protocols, plot_over_relations
 from recbias.plotting.remedies import (
     plot_causes,
     plot_gammas,
@@ -51,6 +52,7 @@ __all__ = [
     "WIDTH",
     "downloads",
     "plot_answers",
+    "plot_best_protocols",
     "plot_bounds",
     "plot_calibration",
     "plot_causes",
@@ -68,6 +70,7 @@ __all__ = [
     "plot_list_shares",
     "plot_metric_slopes",
     "plot_orders",
+    "plot_over_relations",
     "plot_over_skew",
     "plot_positive_ratios",
     "plot_predictions",

@@ -21,6 +21,12 @@ from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines
+from recbias.claims.overcoming_popularity_bias.best import (
+    OF_BEST,
+    best_protocols,
+    map_title,
+    over_relations,
+)
 from recbias.claims.overcoming_popularity_bias.best_gamma import (
     OF_GAMMA,
     best_gamma_title,
@@ -85,8 +91,10 @@ from recbias.claims.overcoming_popularity_bias.uniform_tests import (
     uniform_plans,
     uniform_table,
 )
+from recbias.claims.overcoming_popularity_bias.worlds import PROTOCOLS, STRATIFIED, TRUTHS, WORLDS
 from recbias.claims.popularity_bias.concentration import data_sets_beside
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
+from recbias.claims.true_vs_false_positive_disagreement.worlds import OF_WORLDS as OF_MAPS
 
 _OF_PREDICTIONS = (
     "predicted", "predicted_ratio", "off_prediction", "over_prediction", "ratio_of_overs"
@@ -96,6 +104,8 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
     **{name: OF_PREDICTIONS[name] for name in _OF_PREDICTIONS},
     "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
+    "on_worlds": OF_MAPS["on_worlds"],
+    **OF_BEST,
     **OF_FIGURE_9,
     **OF_GAMMA,
     **OF_KEPT,
@@ -111,6 +121,7 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "constant_ratio": CONSTANT_RATIO,
     "rising_ratio": RISING_RATIO,
     "steck": STECK,
+    "worlds": WORLDS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
 
@@ -121,13 +132,18 @@ __all__ = [
     "GAMMAS",
     "KEPT",
     "POSITIVE",
+    "PROTOCOLS",
     "SIMULATIONS",
     "STECK",
+    "STRATIFIED",
+    "TRUTHS",
+    "WORLDS",
     "baseline_grid",
     "baselines",
     "best_gamma_title",
     "best_gammas",
     "best_gammas_table",
+    "best_protocols",
     "causes_of_kept",
     "causes_title",
     "data_sets_beside",
@@ -140,9 +156,11 @@ __all__ = [
     "kept_systems",
     "large_percentiles",
     "levelled_sample",
+    "map_title",
     "metrics",
     "over_random",
     "over_random_title",
+    "over_relations",
     "places_title",
     "protocols",
     "ratio_segments",

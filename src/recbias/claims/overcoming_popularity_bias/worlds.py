@@ -44,7 +44,7 @@ from recbias.testset import TestSet, dataset_splits
 from recbias.theory import relevant_counts
 from recbias.trust import compared_systems
 
-__all__ = ["PROTOCOLS", "STRATIFIED", "TRUTHS", "WORLDS", "true_auc", "worlds"]
+__all__ = ["PROTOCOLS", "STRATIFIED", "TRUTHS", "WORLDS", "column", "true_auc", "worlds"]
 
 TRUTHS = ("P@10", "AUC")
 """What the truth about all pairs outside training is read as."""
@@ -186,12 +186,13 @@ def _taus(
     for rule, labels, reduced in sides:
         observed, true = _values(dataset, min_rating, rule, labels, reduced, kind.number)
         for name, truth in product(map(str, observed), TRUTHS):
-            taus[_column(name, truth)] = float(kendall_tau(observed[name], true[truth]))
-    columns = [_column(name, truth) for name in _ALL for truth in TRUTHS]
+            taus[column(name, truth)] = float(kendall_tau(observed[name], true[truth]))
+    columns = [column(name, truth) for name in _ALL for truth in TRUTHS]
     return {**kind._asdict(), **{column: taus[column] for column in columns}}
 
 
-def _column(name: str, truth: str) -> str:
+def column(name: str, truth: str) -> str:
+    """Name the column of :func:`worlds` for a protocol and one of `TRUTHS`: ``P1R, AUC``."""
     return f"{name}, {truth}"
 
 
@@ -270,7 +271,7 @@ def true_auc(model: Recommender, fold: Split, liked: BoolArray) -> float:
     >>> (fold,) = SplitRule.parse("ratio 0.2").splits(world.ratings, rng=np.random.default_rng(1))
     >>> liked = world.true_rating(np.arange(40)) >= 4
     >>> round(true_auc(Popularity().fit(fold.train), fold, liked), 2)
-    0.7
+    0.66
     """
     scores = np.concatenate([block for _, block in score_blocks(model, fold.train)])
     scores[np.isnan(scores)] = -np.inf
