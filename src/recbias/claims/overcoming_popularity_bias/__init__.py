@@ -19,6 +19,7 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
+from recbias.claims.design_alternatives import READINGS
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines
 from recbias.claims.overcoming_popularity_bias.best import (
@@ -133,6 +134,7 @@ __all__ = [
     "KEPT",
     "POSITIVE",
     "PROTOCOLS",
+    "READINGS",
     "SIMULATIONS",
     "STECK",
     "STRATIFIED",
