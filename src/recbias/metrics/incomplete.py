@@ -445,9 +445,9 @@ def measure_stratified(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     ConfigError
         If the view has no counts, or a relevant item of the table has none.
     """
-    ranks = np.where(view.rank > 0, view.rank, _EVERYTHING)
     cutoffs = np.array([metric.cutoff for metric in metrics])
-    return _stratified(view, metrics, (ranks <= cutoffs[:, None]).astype(np.float64))
+    hits = (view.rank > 0) & (view.rank <= cutoffs[:, None])
+    return _stratified(view, metrics, hits.astype(np.float64))
 
 
 def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
