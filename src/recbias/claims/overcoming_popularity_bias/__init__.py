@@ -85,7 +85,17 @@ from recbias.claims.overcoming_popularity_bias.steck import (
     steck_errors,
     steck_title,
 )
-from recbias.claims.overcoming_popularity_bias.true_orders import true_orders_parameters
+from recbias.claims.overcoming_popularity_bias.true_orders import (
+    OF_TRUE_ORDERS,
+    true_orders_asked,
+    true_orders_parameters,
+)
+from recbias.claims.overcoming_popularity_bias.truth_figures import (
+    true_order_tables,
+    true_orders_shown,
+    true_orders_table,
+    true_orders_title,
+)
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
     tested_items,
@@ -114,6 +124,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_RATIOS,
     **OF_REMEDIES,
     **OF_STECK,
+    **OF_TRUE_ORDERS,
     **OF_UNIFORM,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
@@ -174,7 +185,12 @@ __all__ = [
     "steck_title",
     "tested_items",
     "threshold_grid",
+    "true_order_tables",
+    "true_orders_asked",
     "true_orders_parameters",
+    "true_orders_shown",
+    "true_orders_table",
+    "true_orders_title",
     "two_tests",
     "two_tests_title",
     "uniform_metrics",
