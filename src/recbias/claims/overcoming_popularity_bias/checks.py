@@ -8,6 +8,10 @@ from typing import Any
 from recbias import splits
 from recbias.claims.checks import Check, Checks
 from recbias.claims.overcoming_popularity_bias.incomplete import incomplete_checks
+from recbias.claims.overcoming_popularity_bias.percentile_checks import (
+    checked_grids,
+    percentile_checks,
+)
 from recbias.claims.overcoming_popularity_bias.ranked import ranked_grid, used_metrics
 from recbias.claims.overcoming_popularity_bias.setup import CHAPTER
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
@@ -28,9 +32,19 @@ __all__ = ["remedy_checks"]
 
 def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revision of splits, the cells that ranked the systems, and the metrics."""
-    ranked = ranked_grid(Grid.from_dict(given["grid"]))
+    systems = Grid.from_dict(given["grid"])
     metrics = used_metrics(given["cutoff"], given["size"])
-    return {"splits": splits.REVISION, "grid": ranked.key_of(hashes), "metrics": metrics}
+    of_popularity = checked_grids(systems, _rule(**given))
+    return {
+        "splits": splits.REVISION,
+        "grid": ranked_grid(systems).key_of(hashes),
+        "metrics": metrics,
+        "percentiles": [each.key_of(hashes) for each in of_popularity],
+    }
+
+
+def _rule(test_share: float = 0.2, kept_share: float = KEPT_SHARE, **_others: Any) -> str:
+    return str(SplitRule("uniform", test_share, kept_share))
 
 
 @maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
@@ -67,11 +81,13 @@ def remedy_checks(
     checks : list of Check
         In the order of the claims.
     statistics : dict
-        None so far.
+        Those of `percentile_checks`.
     """
     counts = dataset.ratings.item_counts()
-    rule = str(SplitRule("uniform", test_share, kept_share))
+    rule = _rule(test_share, kept_share)
     split, again = (dataset_splits(dataset, rule, seed=each)[0] for each in (seed, seed + 1))
+    systems = Grid.from_dict(grid)
+    options: dict[str, Any] = {"min_rating": min_rating, "cutoff": cutoff, "size": size}
     shares = {"test_share": test_share, "kept_share": kept_share}
     checks = [
         *check_quotas(split, again, min_rating=min_rating, **shares),
@@ -79,8 +95,7 @@ def remedy_checks(
         *check_feasible(counts, **shares),
         *check_drawn_positives(split, min_rating=min_rating, seed=seed),
         *check_candidates(split, **shares),
-        *incomplete_checks(
-            dataset, Grid.from_dict(grid), min_rating=min_rating, cutoff=cutoff, size=size
-        ),
+        *incomplete_checks(dataset, systems, **options),
     ]
-    return checks, {}
+    of_percentiles, statistics = percentile_checks(dataset, systems, split, **options)
+    return [*checks, *of_percentiles], statistics
