@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +29,7 @@ __all__ = [
     "over_random_title",
     "places_title",
     "ratio_title",
+    "relations_title",
     "remedies_shown",
     "two_tests",
     "two_tests_title",
@@ -375,3 +376,23 @@ def gammas_title(found: pd.DataFrame, *, system: str = "Popularity") -> str:
         f"{system} is at place {own.iloc[0]} of {n_systems} by recall,\n"
         f"and at place {own.iloc[-1]} where hits weigh one over positives"
     )
+
+
+def relations_title(
+    found: Mapping[str, pd.DataFrame], *, names: Sequence[str] = ("AR", "U1R")
+) -> str:
+    """Say in two lines how tests agree with the first truth, from opposed worlds to agreeing ones.
+
+    Parameters
+    ----------
+    found
+        By truth, of :func:`recbias.claims.overcoming_popularity_bias.over_relations`.
+    names
+        Tests that are named.
+    """
+    truth, rows = next(iter(found.items()))
+    lines = []
+    for name in names:
+        own = rows[rows["name"] == name].sort_values("relation")["value"]
+        lines.append(f"{name} from {own.iloc[0]:.2f} to {own.iloc[-1]:.2f}")
+    return f"$\\tau$ with true {truth}, from opposed to agreeing:\n{', '.join(lines)}"
