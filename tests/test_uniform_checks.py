@@ -21,7 +21,7 @@ from recbias.ratings import Ratings
 from recbias.simulation import make_world
 from recbias.splits import Split, uniform, uniform_plan
 from recbias.testset import dataset_splits
-from recbias.theory import positive_ratios, uniform_rates
+from recbias.theory import positive_ratios, uniform_bounds, uniform_rates
 
 SHARES = {"test_share": 0.2, "kept_share": 0.2}
 LIKED = 4.0
@@ -300,14 +300,27 @@ def test_items_are_liked_in_the_test_as_their_ratio_says() -> None:
     liked = np.array([uniform_tests._liked(each, LIKED)[tested] for each in draws])
     error = liked.std(axis=0) / np.sqrt(len(draws)) + 1e-9
     assert (np.abs(liked.mean(axis=0) - rates[tested] * lacking) < 5 * error).all()
-    # The factor of the printed bounds takes all positives to split like all ratings (E06).
-    total = liked.sum(axis=1)
-    ratios = positive_ratios(first, min_rating=LIKED)
-    expected = first.test.item_counts() @ ratios
-    assert abs(total.mean() - expected) < 5 * total.std() / 20
-    n_liked = int((WORLD.ratings.value >= LIKED).sum())
-    printed = len(first.test) / len(WORLD.ratings) * n_liked
-    assert abs(total.mean() - printed) > 10 * total.std() / 20
+
+
+def test_positives_of_a_uniform_test_are_not_a_fixed_share_of_all() -> None:
+    """The factor |R| / |PR| of the printed bounds takes them for one (E06)."""
+    popular = np.argsort(-WORLD.ratings.item_counts(), kind="stable")[:10]
+    stars = np.where(np.isin(WORLD.ratings.item, popular), 5, 1)
+    frame = {"user_id": WORLD.ratings.user, "item_id": WORLD.ratings.item, "rating": stars}
+    ratings = Ratings.from_frame(pd.DataFrame(frame))
+    split = draw(1, ratings)
+    n_each = uniform_plan(ratings.item_counts(), 0.2).n_each
+    n_liked = int((split.test.value >= LIKED).sum())
+    assert n_liked == 10 * n_each == split.test.item_counts() @ positive_ratios(split, min_rating=5)
+    assert n_liked < 0.8 * 0.2 * int((stars == 5).sum())
+    sizes = np.full(split.test.n_users, 50)
+    bounds = uniform_bounds(split, 1.0, 2.0, sizes, 10, min_rating=LIKED)
+    share = len(split.test) / len(ratings)
+    mended = share * int((stars == 5).sum()) / n_liked
+    assert bounds.lower / bounds.printed_lower == pytest.approx(mended)
+    assert bounds.upper == pytest.approx(2 * bounds.lower)
+    printed = len(ratings) / (10 * int((stars == 5).sum())) / 50
+    assert bounds.printed_lower == pytest.approx(printed)
 
 
 def test_expectations_are_those_of_plain_loops() -> None:
