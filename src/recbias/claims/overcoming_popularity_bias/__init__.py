@@ -30,6 +30,7 @@ from recbias.claims.overcoming_popularity_bias.kept import (
 from recbias.claims.overcoming_popularity_bias.percentiles import (
     OF_PERCENTILES,
     large_percentiles,
+    percentiles,
 )
 from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
 from recbias.claims.overcoming_popularity_bias.remedies import OF_REMEDIES
@@ -91,6 +92,7 @@ __all__ = [
     "large_percentiles",
     "levelled_sample",
     "metrics",
+    "percentiles",
     "protocols",
     "ratio_segments",
     "remedy_checks",
