@@ -394,7 +394,7 @@ class World:
                     *(self._all_pairs(grid) if table == "systems" else ()),
                 ]
             ),
-            target_sets=pd.DataFrame(),
+            target_sets=pd.DataFrame({"label": list(grid.parsed), "sets": N_TESTED}),
         )
 
     def _all_pairs(self, grid: Grid) -> Iterator[pd.DataFrame]:

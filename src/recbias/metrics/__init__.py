@@ -20,7 +20,14 @@ from recbias.metrics.measuring import (
 
 # Importing a module declares its metrics; this order is that of every list of names.
 # isort: off
-from recbias.metrics import positive, false_positive, expected, popularity, concentration
+from recbias.metrics import (
+    positive,
+    false_positive,
+    expected,
+    popularity,
+    concentration,
+    incomplete,
+)
 # isort: on
 
 __all__ = [
@@ -33,6 +40,7 @@ __all__ = [
     "declarations",
     "expected",
     "false_positive",
+    "incomplete",
     "influence",
     "item_counts",
     "measure",
