@@ -360,6 +360,9 @@ def _same_course(old: Record, new: Record, claim: str) -> str:
 
 def _mark(old: Record, new: Record, claim: str) -> str:
     """Tell a system that is left out where it is what others are compared with."""
+    if old.name == "least_gain" and _only_differs(old, new, "but"):
+        same = {*old.but} - {*new.but} == {"Popularity"}
+        return "Popularity over itself is 1, where the region ends" if same else ""
     if old.name not in ("systems_above", "systems_below") or not _only_differs(old, new, "but"):
         return ""
     return "no system is above or below itself" if new.but == (old.of[1].system,) else ""
