@@ -106,6 +106,9 @@ def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
         planted[f"{table}threshold"] = PlantedGrid(
             five, of_other["protocols"], of_other["metrics"], {"tests": of_other["tests"]}
         )
+    for table, asked in chapter.kept_grids(MIN_RATING, **size).items():
+        options = {"tests": asked["tests"], "replicates": asked["replicates"]}
+        planted[table] = PlantedGrid(alike, asked["protocols"], asked["metrics"], options)
     return planted
 
 
