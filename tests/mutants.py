@@ -252,6 +252,9 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
+    elif old.name in _IN_ERRORS:
+        same = _ends(old.region) == _ends(new.region)
+        return "a distance in standard errors is at an end itself with no chance" if same else ""
     else:
         return ""
     same = all(_sides(old.region, value) == _sides(new.region, value) for value in values)
@@ -264,6 +267,14 @@ def _n_systems(record: Record, claim: str) -> int:
     patterns = ["*" if name == "all" else name for name in record.systems]
     found = {name for each in patterns for name in fnmatch.filter(known, each)}
     return len(found - set(record.but))
+
+
+_IN_ERRORS = ("errors_apart", "errors_apart_in_worlds")
+"""Functions that divide a distance by its standard error."""
+
+
+def _ends(region: Region) -> tuple[float, float]:
+    return max(region.least, region.above), min(region.most, region.below)
 
 
 def _sides(region: Region, value: float) -> str:
@@ -285,6 +296,7 @@ _SYMMETRIC = (
     "share_of_pairs",
     "lemma_violations",
     "tau_p",
+    *_IN_ERRORS,
 )
 """Functions that take the extreme of their terms, or the sum, or the same of either order."""
 
@@ -378,6 +390,9 @@ def _same_course(old: Record, new: Record, claim: str) -> str:
 
 def _mark(old: Record, new: Record, claim: str) -> str:
     """Tell a system that is left out where it is what others are compared with."""
+    if old.name == "least_gain" and _only_differs(old, new, "but"):
+        same = {*old.but} - {*new.but} == {"Popularity"}
+        return "Popularity over itself is 1, where the region ends" if same else ""
     if old.name not in ("systems_above", "systems_below") or not _only_differs(old, new, "but"):
         return ""
     return "no system is above or below itself" if new.but == (old.of[1].system,) else ""

@@ -66,7 +66,7 @@ _Place = tuple[str, str, str, str, str]
 """Edition, table, system, label, metric without cutoff."""
 
 _TERM = (
-    r"(?P<metric>[\w@|=().]+)\[(?P<label>[^\]]+)\](?: of (?P<system>.+?))?"
+    r"(?P<metric>[\w@|=().][\w@|=(). -]*)\[(?P<label>[^\]]+)\](?: of (?P<system>.+?))?"
     r"(?: in (?P<table>\w+))?(?: on (?P<edition>[\w-]+))?"
 )
 _NUMBER = r"-?\d*\.?\d+(?:e-?\d+)?"

@@ -84,18 +84,12 @@ def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
     protocols, tests = chapter.protocols(MIN_RATING)
     systems, alike = line_up("bcc17"), popularity_bias.baselines(MIN_RATING)
     measured = chapter.metrics(CUTOFF, SIZE, LEVEL)
-    two, size = ("1R", "P1R"), {"cutoff": CUTOFF, "size": SIZE}
+    size = {"cutoff": CUTOFF, "size": SIZE}
     five = [each for each in systems if each.name in chapter.FIGURE_8]
     planted = {
         "systems": PlantedGrid(systems, protocols, measured, {"tests": tests}),
         "uniform": PlantedGrid(
             systems, chapter.uniform_protocols(MIN_RATING), chapter.uniform_metrics(**size), {}
-        ),
-        "baselines": PlantedGrid(
-            alike,
-            {name: protocols[name] for name in two},
-            {name: measured[name] for name in two},
-            {},
         ),
         "uniform_baselines": _baselines(alike, chapter.baseline_grid(MIN_RATING, **size)),
     }
@@ -106,6 +100,9 @@ def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
         planted[f"{table}threshold"] = PlantedGrid(
             five, of_other["protocols"], of_other["metrics"], {"tests": of_other["tests"]}
         )
+    for table, asked in chapter.kept_grids(MIN_RATING, **size).items():
+        options = {"tests": asked["tests"], "replicates": asked["replicates"]}
+        planted[table] = PlantedGrid(alike, asked["protocols"], asked["metrics"], options)
     return planted
 
 

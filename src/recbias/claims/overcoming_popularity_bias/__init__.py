@@ -65,7 +65,11 @@ from recbias.claims.overcoming_popularity_bias.kept import (
     kept_grids,
     kept_systems,
 )
-from recbias.claims.overcoming_popularity_bias.percentiles import OF_PERCENTILES, large_percentiles
+from recbias.claims.overcoming_popularity_bias.percentiles import (
+    OF_PERCENTILES,
+    large_percentiles,
+    percentiles,
+)
 from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
 from recbias.claims.overcoming_popularity_bias.remedies import OF_REMEDIES
 from recbias.claims.overcoming_popularity_bias.setup import (
@@ -175,6 +179,7 @@ __all__ = [
     "over_random",
     "over_random_title",
     "over_relations",
+    "percentiles",
     "places_title",
     "protocols",
     "ratio_segments",

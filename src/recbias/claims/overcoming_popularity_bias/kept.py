@@ -104,6 +104,10 @@ def kept_grids(
     """
     narrow = {"U1R-narrow": "TI-AN-P1R m=10"}
     found: dict[str, dict[str, Any]] = {}
+    combined: dict[str, tuple[str, ...]] = {
+        KEPT[0]: ("1R", "P1R", "P1R-wide", "positive AR", "positive 1R", "positive P1R"),
+        KEPT[1]: ("U1R", "U1R-control", "U1R-narrow", *(POSITIVE + label for label in _UNIFORM)),
+    }
     for name, rules in zip(KEPT, (_ON_FOLDS, _UNIFORM | narrow), strict=True):
         protocols = {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
         if "U1R-narrow" in protocols:
@@ -116,7 +120,14 @@ def kept_grids(
         given = {label: "" if "AR" in label else f"|t={size}" for label in protocols}
         metrics = {label: (f"P@{cutoff}{t}", f"rho{t}") for label, t in given.items()}
         tests = {"head": str(TestSet(head=10))} if "head" in protocols else {}
-        found[name] = {"protocols": protocols, "metrics": metrics, "tests": tests}
+        found[name] = {
+            "protocols": protocols,
+            "metrics": metrics,
+            "tests": tests,
+            "replicates": tuple(
+                (label, text) for label in combined[name] for text in metrics[label]
+            ),
+        }
     found["kept_uniform"]["split"] = uniform
     return found
 

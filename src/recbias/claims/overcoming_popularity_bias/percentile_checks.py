@@ -195,7 +195,7 @@ def check_runs(folds: Sequence[RankedFold], *, min_rating: float, seed: int) -> 
     fold = folds[0]
     split, table = fold.split, fold.tables["P1R"]
     counts, wrong, n_runs = split.train.item_counts(), 0, 0
-    users = np.unique(table.user)
+    users = np.unique(split.test.user[relevant(split.test.value, min_rating)])
     if len(users) > MOST_USERS:
         rng = stream(seed, "checks", "percentiles")
         users = np.sort(rng.choice(users, MOST_USERS, replace=False))
@@ -254,6 +254,7 @@ def check_macro(
         pool = table.n_targets.astype(np.int64) - 1
         drawn = np.minimum(size - 1, pool)
         chance = scipy.stats.hypergeom.cdf(cutoff - 1, pool, table.rank - 1, drawn)
+        chance = np.where(pool > 0, chance, 1.0)  # alone it comes first
         for item, each, rank in zip(table.item.tolist(), chance.tolist(), table.rank, strict=True):
             hits[int(fold.labels[item])].append(each / cutoff if rank > 0 else 0.0)
     means = [sum(own) / len(own) for own in hits.values()]

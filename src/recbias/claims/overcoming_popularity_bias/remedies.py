@@ -12,10 +12,10 @@ import numpy as np
 
 from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
+from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.quantities import share_of_orders
-from recbias.claims.records import Record
+from recbias.claims.records import Record, Term
 from recbias.results import Quantity
 
 __all__ = ["OF_REMEDIES"]
@@ -70,12 +70,37 @@ def _share_last(evidence: Evidence, record: Record) -> Quantity:
     return _share(evidence, record, first=False)
 
 
+def _agreement(evidence: Evidence, term: Term) -> tuple[float, float, float]:
+    """Read how far an order agrees with the true one: tau, and the ends of its interval."""
+    frame = evidence.made(term.table, term.edition or "").frame
+    rows = frame[(frame["truth"] == term.metric) & (frame["protocol"] == term.label)]
+    if len(rows) != 1:
+        raise NotComputed(f"{term}")
+    value, low, high = (float(rows[name].iloc[0]) for name in ("value", "low", "high"))
+    evidence.note(term.table, f"{term.label} by true {term.metric}", value)
+    return value, low, high
+
+
+def _truer(evidence: Evidence, record: Record) -> Quantity:
+    """Compare how far two orders agree with the true one; of several truths the worst comparison.
+
+    The lower and upper end are those of intervals that do not know of each other.
+    """
+    found = []
+    for term, other in zip(record.of[::2], record.of[1::2], strict=True):
+        (a, low_a, high_a), (b, low_b, high_b) = (_agreement(evidence, t) for t in (term, other))
+        found.append((a - b, low_a - high_b, high_a - low_b))
+    value, low, high = (min(ends) for ends in zip(*found, strict=True))
+    return Quantity(value, None, limits=(low, high))
+
+
 OF_REMEDIES: Mapping[str, Function] = {
     "excess_left": _excess_left,
     "excess_left_apart": _excess_left_apart,
     "excess_left_ratio": _excess_left_ratio,
     "share_first": _share_first,
     "share_last": _share_last,
+    "truer": _truer,
     "gap_ratio": OF_PREDICTIONS["gap_ratio"],
     "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
 }

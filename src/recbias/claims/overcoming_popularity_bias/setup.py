@@ -201,7 +201,8 @@ def setting_grid(
     """Say under which protocols the parameter grid is measured, and by what.
 
     Those of the claims that carry a share of the grid: of precision, and under ``AR`` of bpref and
-    of stratified recall with gamma 1.
+    of stratified recall with gamma 1. What Random is expected to have under 1R tells the size of
+    target sets.
 
     Parameters
     ----------
@@ -218,15 +219,17 @@ def setting_grid(
     Examples
     --------
     >>> setting_grid(5, cutoff=10, size=100, uniform=True)["metrics"]
-    {'UAR': ('P@10',), 'U1R': ('P@10|t=100',)}
+    {'UAR': ('P@10',), 'U1R': ('P@10|t=100', 'rho|t=100')}
     """
     asked = uniform_protocols(min_rating) if uniform else protocols(min_rating)[0]
     kept = ("UAR", "U1R") if uniform else ("AR", "AI", "1R", "P1R")
     judged = ("bpref", f"SR(gamma=1)@{cutoff}")
+    of_runs = f"P@{cutoff}|t={size}", f"rho|t={size}"
     return {
         "protocols": {label: asked[label] for label in kept},
         "metrics": {
-            label: _of(label, cutoff, size)[:1] + judged * (label == "AR") for label in kept
+            label: of_runs if _of_runs(label) else (f"P@{cutoff}", *judged * (label == "AR"))
+            for label in kept
         },
     }
 

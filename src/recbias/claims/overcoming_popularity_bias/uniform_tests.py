@@ -290,7 +290,9 @@ def check_drawn_positives(split: Split, *, min_rating: float, seed: int) -> list
     -----
     Each item's relevant test ratings are to be a draw of eta from its ratings, so that their number
     is hypergeometric. Their squared standard scores, summed over items, are compared with those of
-    1,999 simulated draws: a sound split fails with a chance of one in a thousand.
+    1,999 simulated draws: a sound split fails with a chance of one in a thousand. That they go with
+    the number of an item's ratings, given its ratio, is asked in standard errors that follow from
+    the same draws, as those of popular items vary more.
     """
     quotas, test_liked = split.test.item_counts(), _liked(split, min_rating)
     tested = np.flatnonzero(quotas)
@@ -309,9 +311,9 @@ def check_drawn_positives(split: Split, *, min_rating: float, seed: int) -> list
     )
     simulated = np.square((draws - mean[varies]) / deviation[varies]).sum(axis=1)
     p = (1 + int((simulated >= np.square(scores).sum()).sum())) / (1 + _N_DRAWS)
-    rest = [_residuals(each, ratio) for each in (test_liked[tested], n_all)]
-    norms = [float(np.sqrt(np.square(each).sum())) for each in rest]
-    partial = float(rest[0] @ rest[1]) / (norms[0] * norms[1]) if min(norms) > 0 else 0.0
+    rest = _residuals(n_all, ratio)
+    spread = float(np.sqrt(np.square(rest * deviation).sum()))
+    along = abs(float(rest @ (test_liked[tested] - mean))) / spread if spread else 0.0
     found: tuple[tuple[str, str, int, float], ...] = (
         (
             "per-positive",
@@ -324,7 +326,7 @@ def check_drawn_positives(split: Split, *, min_rating: float, seed: int) -> list
             "given-ratio",
             "|correlation of relevant test ratings and ratings, given their ratio|, in s.e.",
             len(tested),
-            abs(partial) * float(np.sqrt(max(len(tested) - 3, 0))),
+            along,
         ),
     )
     return [Check("BCC17-EQ-UAR", *row) for row in found]
