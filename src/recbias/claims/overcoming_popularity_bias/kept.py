@@ -124,7 +124,9 @@ def kept_grids(
             "protocols": protocols,
             "metrics": metrics,
             "tests": tests,
-            "replicates": tuple((label, text) for label in combined[name] for text in metrics[label]),
+            "replicates": tuple(
+                (label, text) for label in combined[name] for text in metrics[label]
+            ),
         }
     found["kept_uniform"]["split"] = uniform
     return found
