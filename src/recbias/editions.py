@@ -14,14 +14,25 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 
 import yaml
 from tqdm import tqdm
 
-from recbias.chapters import BuildError, edition_name, list_chapters, own_table, run_chapter
+from recbias.chapters import (
+    BuildError,
+    Chapter,
+    edition_name,
+    list_chapters,
+    own_table,
+    run_chapter,
+)
 from recbias.datasets import dataset_info
 from recbias.errors import ConfigError
+from recbias.results import recorded_datasets
 
 _STRICT = ("-q", "-n", "-W", "--keep-going")
 _SHOWN = 10
@@ -84,18 +95,8 @@ def build_site(
     editions = {edition_name(dataset): dataset for dataset in datasets}
     if len(editions) < len(datasets):
         raise ConfigError(f"each edition can be named once, got: {' '.join(datasets)}")
-    # summaries last: they show what the chapters stored, on any of the data sets
-    runs = [
-        (chapter, dataset)
-        for is_summary in (False, True)
-        for dataset in datasets
-        for chapter in chapters
-        if chapter.is_summary == is_summary
-    ]
-    with tqdm(runs, desc="chapters", unit="run") as bar:
-        for chapter, dataset in bar:
-            bar.set_postfix_str(f"{chapter.name} on {dataset}")
-            run_chapter(chapter, dataset, progress=True)
+    for is_summary in (False, True):  # last: they show what the chapters stored, on any data set
+        _run_all([each for each in chapters if each.is_summary == is_summary], datasets)
     _build_editions(root, editions)
     fresh = root / "_build" / "site.new"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -114,6 +115,38 @@ def edition_titles(editions: Mapping[str, str]) -> dict[str, str]:
         name: name if own_table(dataset) else dataset_info(dataset).title
         for name, dataset in editions.items()
     }
+
+
+def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
+    """Run chapters on every data set: one after the other on each, as they share trained systems.
+
+    Data sets run side by side, at most one for each processor: a page that reads recorded results
+    leaves most of them idle. Those that have none recorded take longest, and go first.
+    """
+    n_lanes = min(len(datasets), os.cpu_count() or 1)
+    with tqdm(total=len(chapters) * len(datasets), desc="chapters", unit="run") as bar:
+        if n_lanes < 2:
+            for dataset, chapter in product(datasets, chapters):
+                bar.set_postfix_str(f"{chapter.name} on {dataset}")
+                run_chapter(chapter, dataset, progress=True)
+                bar.update()
+            return
+        is_recorded = set(recorded_datasets()).__contains__
+        waiting = {dataset: list(chapters) for dataset in sorted(datasets, key=is_recorded)}
+        running: dict[Future[Path], str] = {}
+        # processes: what a kernel inherits is set in the environment of the one that starts it
+        with ProcessPoolExecutor(n_lanes, mp_context=get_context("spawn")) as runners:
+            while any(waiting.values()) or running:
+                free = [each for each in waiting if waiting[each] and each not in running.values()]
+                for dataset in free[: n_lanes - len(running)]:
+                    chapter = waiting[dataset].pop(0)
+                    bar.set_postfix_str(f"{chapter.name} on {dataset}")
+                    running[runners.submit(run_chapter, chapter, dataset)] = dataset
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for run in done:
+                    del running[run]
+                    run.result()
+                    bar.update()
 
 
 def _build_editions(root: Path, editions: Mapping[str, str]) -> None:

@@ -79,7 +79,7 @@ from recbias.store import (
 )
 from recbias.streams import stream
 
-__all__ = ["Results", "grid_tables", "run"]
+__all__ = ["Results", "fold_tasks", "grid_tables", "run"]
 
 N_REPLICATES = 1000
 """Resamplings of users behind every interval: the end of one then has a s.d. over seeds of
@@ -164,9 +164,14 @@ class Results(StoredResult):
         Raises
         ------
         ConfigError
-            If there is none, or more than one.
+            If there is none, or more than one, where a name with arguments, ``SR(gamma=1)``, tells
+            which.
         """
-        found = [metric for metric in self.grid.parsed_metrics[label] if metric.name == name]
+        found = [
+            metric
+            for metric in self.grid.parsed_metrics[label]
+            if name in (metric.name, str(metric).partition("|")[0].partition("@")[0])
+        ]
         if len(found) != 1:
             raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
         return found[0]
@@ -465,7 +470,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     cells = grid_cells(grid, dataset, data_dir)
     missing = [cell for _, cell in cells if cell.missing()]
     again = artefacts_to_train(missing)
-    tasks = _tasks(grid, cells)
+    tasks = fold_tasks(grid, cells)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     needed = bool(missing) or n_rows >= WORKERS_FROM
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
@@ -532,7 +537,7 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
             )
 
 
-def _tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
+def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
     """Group the cells by system, in the order of the grid, and fold."""
     single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
     grouped: dict[tuple[str, int], list[Cell]] = {

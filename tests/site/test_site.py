@@ -149,6 +149,17 @@ def test_a_faulty_page_is_named_and_the_site_kept(book: Path) -> None:
     assert (site / "index.html").read_text() == "the last good one"
 
 
+def test_a_chapter_that_fails_beside_others_is_named(book: Path) -> None:
+    chapter = book / "notebooks/01_tiny.py"
+    sums = "total = sum(tqdm([1.0, 1.0]))"
+    text = chapter.read_text()
+    assert sums in text
+    chapter.write_text(text.replace(sums, f"assert dataset != 'synthetic', 'no'\n{sums}"))
+    with pytest.raises(BuildError, match=r"01_tiny on synthetic stopped at .* AssertionError: no"):
+        build_site(root=book)
+    assert not (book / "_build" / "site").exists()
+
+
 def test_the_book_has_three_editions_of_which_one_runs_live() -> None:
     assert default_editions(CLONE) == ["ml-1m", "ml-100k", "synthetic"]
 
