@@ -6,6 +6,8 @@ popularity of items, says BCC17 Sec. 6.2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -81,12 +83,13 @@ def positive_ratio(
     ratio, moved = _ratios(ratings, min_rating)
     groups = [*segments, order[:tenth], order[-tenth:]]
     values = np.array([ratio[group].mean() for group in groups])
-    influence = np.array([_influence(ratings, moved, group) for group in groups])
+    parts = (segments, groups[-2:-1], groups[-1:])  # none of which has an item twice
+    influence = np.concatenate([_influence(ratings, moved, part) for part in parts])
     weights = bootstrap_weights(ratings.n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
     drawn = linear_replicates(values, influence, weights)
     popularity = -np.arange(float(n_segments))
     of_segments = _rank_correlation(popularity, values[:n_segments])
-    resampled = np.array([_rank_correlation(popularity, one) for one in drawn[:n_segments].T])
+    resampled = _rank_correlation(popularity, drawn[:n_segments])
     numbers = [str(number + 1) for number in range(n_segments)]
     rows = {
         **{("ratio", number, "segments"): drawn[place] for place, number in enumerate(numbers)},
@@ -95,7 +98,7 @@ def positive_ratio(
         # Noise on top of that in the data blurs an order: its draws are put around what was found.
         ("rank correlation", "ratio", "segments"): resampled - resampled.mean() + of_segments,
     }
-    found = [*values, of_segments]
+    found = [*values, float(of_segments)]
     rule = SplitRule.parse(uniform)
     exact = {
         ("items", "uniform test", "widths"): float(
@@ -106,8 +109,8 @@ def positive_ratio(
             ("ratings", number, "segments"): float(counts[segment].mean())
             for number, segment in zip(numbers, segments, strict=True)
         },
-        ("rank correlation", "ratio", "items"): _rank_correlation(
-            counts[order].astype(np.float64), ratio[order]
+        ("rank correlation", "ratio", "items"): float(
+            _rank_correlation(counts[order].astype(np.float64), ratio[order])
         ),
     }
     frame = pd.DataFrame([*rows, *exact], columns=list(INDEX))
@@ -130,20 +133,29 @@ def _ratios(ratings: Ratings, min_rating: float) -> tuple[FloatArray, FloatArray
     return ratio, moved
 
 
-def _influence(ratings: Ratings, moved: FloatArray, items: npt.NDArray[np.int64]) -> FloatArray:
-    """Add up by user what the ratings of some items move the mean of their ratios."""
-    inside = np.zeros(ratings.n_items, dtype=bool)
-    inside[items] = True
-    rows = inside[ratings.item]
-    of_users = np.bincount(ratings.user[rows], moved[rows], minlength=ratings.n_users)
-    return np.asarray(of_users * (ratings.n_users / len(items)), dtype=np.float64)
+def _influence(
+    ratings: Ratings, moved: FloatArray, groups: Sequence[npt.NDArray[np.int64]]
+) -> FloatArray:
+    """Add up by group of items and user what ratings move the mean of the group's ratios."""
+    label = np.full(ratings.n_items, -1)
+    for number, group in enumerate(groups):
+        label[group] = number
+    of_rating = label[ratings.item]
+    inside = of_rating >= 0
+    cell = of_rating[inside] * ratings.n_users + ratings.user[inside]
+    n_cells = len(groups) * ratings.n_users
+    sums = np.bincount(cell, moved[inside], minlength=n_cells).reshape(len(groups), -1)
+    sizes = np.array([len(group) for group in groups], dtype=np.float64)
+    return np.asarray(sums * (ratings.n_users / sizes[:, None]), dtype=np.float64)
 
 
-def _rank_correlation(a: FloatArray, b: FloatArray) -> float:
-    """Correlate two rankings by Spearman; NaN where one of them has no order at all."""
-    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return float("nan")
-    return float(scipy.stats.spearmanr(a, b).statistic)
+def _rank_correlation(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Correlate a ranking with another, or with each column, by Spearman; NaN without an order."""
+    first, second = (scipy.stats.rankdata(each, axis=0) for each in (a, b))
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    squares = (first @ first) * np.square(second).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(first @ second / np.sqrt(squares), dtype=np.float64)
 
 
 def ratio_segments(table: Table) -> pd.DataFrame:
