@@ -2,7 +2,8 @@
 
 What the experiment is called and shares (`setup`). What a uniform test takes from data, and what
 follows from that (`uniform_tests`), and what rankings that are the same for all users score in it
-(`uniform_rankings`); all that is checked on data (`checks`).
+(`uniform_rankings`). What bpref, infAP and stratified recall are (`incomplete`), by ranks of the
+systems (`ranked`); all that is checked on data (`checks`).
 """
 
 from collections.abc import Mapping
