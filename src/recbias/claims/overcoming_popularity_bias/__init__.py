@@ -121,6 +121,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **{name: OF_PREDICTIONS[name] for name in _OF_PREDICTIONS},
     "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
     "on_worlds": OF_MAPS["on_worlds"],
+    "ratio_of_overs": OF_PREDICTIONS["ratio_of_overs"],
     **OF_BEST,
     **OF_FIGURE_9,
     **OF_GAMMA,

@@ -1,6 +1,6 @@
 r"""How chapter 4 checks metrics for incomplete judgments: BCC17 Sec. 7, as printed and as cited.
 
-What is compared is counted here in the ranks of each system, apart from :mod:`recbias.metrics`;
+What is compared is counted here in the ranks of each system, apart from `recbias.metrics`;
 every check takes what it judges as an argument. |d100_u| of the printed infAP, which the paper
 leaves open, is read as the number of items above the rank: everything is pooled.
 """

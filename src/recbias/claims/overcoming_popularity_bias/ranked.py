@@ -1,6 +1,6 @@
 """Ranks of the chapter's systems on one fold, and what the package measures of them.
 
-What stands above each relevant item is counted here apart from :mod:`recbias.metrics`.
+What stands above each relevant item is counted here apart from `recbias.metrics`.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def measured_values(
     Returns
     -------
     dict
-        As :data:`Values` says.
+        As `Values` says.
     """
     joint, liked = each.joint, each.joint.value >= min_rating
     missed = liked & (joint.rank == 0)
