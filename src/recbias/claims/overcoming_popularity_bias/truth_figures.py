@@ -76,7 +76,7 @@ def _by_agreement(tables: Mapping[str, Table]) -> list[str]:
     """Order the protocols by their mean tau over data and truths, the best first."""
     every = pd.concat([_with_share(table) for table in tables.values()])
     means = every.groupby("protocol", sort=False)["value"].mean()
-    return list(means.sort_values(ascending=False, kind="stable").index)
+    return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
 
 
 def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFrame:
@@ -122,7 +122,7 @@ def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
         for title, table in tables.items():
             own = _with_share(table)
             own = own[own["truth"] == truth]
-            protocol = own.loc[own["value"].idxmax(), "protocol"]
+            protocol = own["protocol"].iloc[int(own["value"].argmax())]
             best.append(f"{protocol} on {title}")
         lines.append(f"{_truth(truth, cutoff)}: {', '.join(best)}")
     return "Nearest to " + ",\nto ".join(lines)
