@@ -6,20 +6,31 @@ import dataclasses
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from recbias.agreement import kendall_tau
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.overcoming_popularity_bias import truth_figures
 from recbias.claims.overcoming_popularity_bias.true_orders import (
     INDEX,
+    OF_TRUE_ORDERS,
     Values,
     agreement_rows,
     true_orders,
     true_orders_parameters,
 )
+from recbias.claims.overcoming_popularity_bias.truth_figures import (
+    true_order_tables,
+    true_orders_shown,
+    true_orders_table,
+    true_orders_title,
+)
+from recbias.claims.records import Record
 from recbias.datasets import load_dataset
 from recbias.experiment import run
 from recbias.grid import Grid
-from recbias.makers import _maker
+from recbias.makers import Table, _maker
 from recbias.recommenders import System
 from recbias.testset import dataset_splits
 
@@ -178,3 +189,108 @@ def test_the_key_names_grids_and_draws_but_not_workers():
     assert key() == key(workers=2)
     others = [key(draws=3), key(cutoff=4), key(size=10), key(seed=4), key(uniform="uniform 0.1")]
     assert len({key(), *others}) == 6
+
+
+# ---- what the page shows and findings read
+
+COLUMNS = ["truth", "protocol", "value", "low", "high", "pairs", "resolved", "right", "kept"]
+COLUMNS += ["turned", "popularity", "popularity_true"]
+EVERY = ["AR", "1R", "head", "P1R", "UAR", "U1R", "bpref", "infAP", "SR"]
+
+
+def planted(name="coat", **changed):
+    """A table in which each order has 5 of 10 pairs right, but for what is changed."""
+    rows = []
+    for truth in ("P", "AUC"):
+        for protocol in (*EVERY, *({"P", "AUC"} - {truth})):
+            counts = changed.get(f"{truth}_{protocol}", (0.0, 5, 4, 3))
+            rows.append((truth, protocol, counts[0], -0.5, 0.5, 15, 10, *counts[1:], 3, 2))
+    title = {"coat": "Coat (self-selected part)", "cm100k": "CM100k (known)"}[name]
+    return Table.of(
+        (INDEX, pd.DataFrame(rows, columns=COLUMNS)),
+        key="", dataset={"name": name, "title": title}, maker_name="", given={},
+    )  # fmt: skip
+
+
+def shown(tables):
+    return true_orders_shown(tables, cutoff=10).set_index(["panel", "protocol", "line"])
+
+
+def test_protocols_are_shown_by_agreement():
+    tables = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), P_AR=(-0.9, 1, 1, 9))}
+    found = true_orders_shown(tables, cutoff=10)
+    assert found["protocol"].iloc[0] == "bpref"
+    assert found["protocol"].iloc[-1] == "AR"
+    own = shown(tables)
+    assert own.loc[("Coat", "bpref", "true AUC")].tolist() == [90, 80, 100]
+    assert own.loc[("Coat", "AR", "true P@10")].tolist() == pytest.approx([10, 10, 10])
+    assert own.loc[("Coat", "1R", "true AUC")].tolist() == [50, 40, 70]
+    title = true_orders_title(tables, cutoff=10)
+    assert title.endswith("to true AUC: bpref on Coat")
+    # The twin: another best one is named.
+    other = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), AUC_UAR=(0.95, 9, 8, 0))}
+    assert true_orders_title(other, cutoff=10).endswith("to true AUC: UAR on Coat")
+    assert len(true_orders_shown({}, cutoff=10)) == 0
+    assert true_orders_table({}, cutoff=10) == ""
+    assert true_orders_title({}, cutoff=10).startswith("No data")
+
+
+def test_the_table_ranks_protocols_and_sets_the_truths_beside_each_other():
+    tables = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), P_AUC=(-0.25, 2, 1, 6))}
+    lines = true_orders_table(tables, cutoff=10).splitlines()
+    assert lines[0] == (
+        "| order by | Coat, true P@10 | Coat, true AUC | place of Popularity, Coat |"
+    )
+    assert lines[2].startswith("| bpref | 0.00 (\N{MINUS SIGN}0.50 to 0.50), 5 of 10 | 0.90 (")
+    assert lines[-1] == (
+        "| true AUC | \N{MINUS SIGN}0.25 (\N{MINUS SIGN}0.50 to 0.50), 2 of 10 |  | 3 |"
+    )
+    assert len(lines) == 2 + 9 + 2
+
+
+def test_a_truth_that_resolves_nothing_has_no_share():
+    table = planted()
+    table.frame.loc[table.frame["truth"] == "P", ["resolved", "right", "kept", "turned"]] = 0
+    found = shown({"Coat": table})
+    assert np.isnan(found.loc[("Coat", "AR", "true P@10"), "value"])
+    with pytest.raises(NotComputed, match="the truth resolves"):
+        read("pairs_right", "x[P, AR] in true_orders", table=table)
+
+
+def test_the_own_data_of_a_page_take_the_place_of_recorded_ones(monkeypatch):
+    recorded = {"cm100k": {"true_orders": planted("cm100k")}, "coat": {}}
+    monkeypatch.setattr(truth_figures, "load_chapter", lambda _, name: recorded[name])
+    assert list(true_order_tables({})) == ["CM100k"]
+    own = planted("coat")
+    assert true_order_tables({"true_orders": own})["Coat"] is own
+    assert list(true_order_tables({"true_orders": own})) == ["CM100k", "Coat"]
+    again = planted("cm100k")
+    assert true_order_tables({"true_orders": again})["CM100k"] is again
+
+
+def read(name, *terms, table):
+    evidence = Evidence({"true_orders": table})
+    record = Record.from_dict(
+        {"finds": "{value}", "measure": "function", "name": name, "of": terms, "above": 0}
+    )
+    return OF_TRUE_ORDERS[name](evidence, record)
+
+
+def test_findings_read_rows_with_what_is_sure_of_them():
+    table = planted(AUC_bpref=(0.6, 9, 8, 0), AUC_AR=(0.2, 6, 5, 3), AUC_P1R=(0.1, 8, 2, 1))
+    terms = {each: f"x[AUC, {each}] in true_orders" for each in (*EVERY, "P")}
+    tau = read("true_tau", terms["bpref"], table=table)
+    assert (tau.value, tau.interval) == (0.6, (-0.5, 0.5))
+    share = read("pairs_right", terms["AR"], table=table)
+    assert (share.value, share.interval) == (0.6, pytest.approx((0.5, 0.7)))
+    ahead = read("more_right", terms["bpref"], terms["AR"], table=table)
+    # Of ten pairs bpref surely has eight, and AR seven at most.
+    assert (ahead.value, ahead.interval) == (pytest.approx(0.3), pytest.approx((0.1, 0.5)))
+    behind = read("more_right", terms["AR"], terms["bpref"], table=table)
+    assert behind.interval == pytest.approx((-0.5, -0.1))
+    best = read("most_ahead", terms["AR"], terms["P1R"], terms["bpref"], table=table)
+    assert (best.value, best.interval) == (pytest.approx(0.3), pytest.approx((0.1, 0.5)))
+    one = read("most_ahead", terms["AR"], terms["P1R"], table=table)
+    assert (one.value, one.interval) == (pytest.approx(0.2), pytest.approx((-0.5, 0.4)))
+    with pytest.raises(NotComputed, match="AUC, AI in true_orders"):
+        read("true_tau", "x[AUC, AI] in true_orders", table=table)

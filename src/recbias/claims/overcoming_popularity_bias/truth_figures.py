@@ -7,6 +7,7 @@ their data.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,7 @@ def _by_agreement(tables: Mapping[str, Table]) -> list[str]:
     """Order the protocols by their mean tau over data and truths, the best first."""
     every = pd.concat([_with_share(table) for table in tables.values()])
     means = every.groupby("protocol", sort=False)["value"].mean()
-    return list(means.sort_values(ascending=False, kind="stable").index)
+    return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
 
 
 def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFrame:
@@ -121,7 +122,7 @@ def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
         for title, table in tables.items():
             own = _with_share(table)
             own = own[own["truth"] == truth]
-            protocol = own.loc[own["value"].idxmax(), "protocol"]
+            protocol = own["protocol"].iloc[int(own["value"].argmax())]
             best.append(f"{protocol} on {title}")
         lines.append(f"{_truth(truth, cutoff)}: {', '.join(best)}")
     return "Nearest to " + ",\nto ".join(lines)
@@ -138,31 +139,28 @@ def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
     Returns
     -------
     str
-        Markdown; empty without tables. Of each truth tau and its interval, how many of the pairs
-        that the truth resolves are right, and the place of Popularity by the protocol and in truth.
+        Markdown; empty without tables. Cells hold tau, its interval, and how many of the pairs that
+        the truth resolves are right; the last columns the place of Popularity. Below the protocols
+        stand the two truths, each beside the other.
     """
     if not tables:
         return ""
-    head = ["protocol"]
-    for title in tables:
-        for truth in TRUTHS:
-            head += [f"{title}, {_truth(truth, cutoff)}: $\\tau$", "right", "Popularity"]
-    frames = [_with_share(table).set_index(["truth", "protocol"]) for table in tables.values()]
+    asked = [(title, truth) for title in tables for truth in TRUTHS]
+    head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in asked)]
+    head += [f"place of Popularity, {title}" for title in tables]
     rows = []
-    for protocol in _by_agreement(tables):
-        cells = [_NAMES[protocol]]
-        for frame in frames:
-            for truth in TRUTHS:
-                row = frame.loc[(truth, protocol)]
-                value, low, high = (_signed(row[name]) for name in ("value", "low", "high"))
-                cells += [
-                    f"{value} ({low} to {high})",
-                    f"{row['right']} of {row['resolved']}",
-                    f"{row['popularity']} ({row['popularity_true']})",
-                ]
-        rows.append(cells)
+    for protocol in (*_by_agreement(tables), *TRUTHS):
+        cells = [_truth(protocol, cutoff) if protocol in TRUTHS else _NAMES[protocol]]
+        for title, truth in asked:
+            own = tables[title].select(truth=truth, protocol=protocol)
+            cells.append(_agreement(own.iloc[0]) if len(own) else "")
+        places = [table.select(protocol=protocol)["popularity"] for table in tables.values()]
+        rows.append([*cells, *(str(place.iloc[0]) for place in places)])
     return markdown_table(head, rows)
 
 
-def _signed(number: float) -> str:
-    return f"{number:.2f}".replace("-", "\N{MINUS SIGN}")
+def _agreement(row: pd.Series[Any]) -> str:
+    value, low, high = (
+        f"{row[name]:.2f}".replace("-", "\N{MINUS SIGN}") for name in ("value", "low", "high")
+    )
+    return f"{value} ({low} to {high}), {row['right']} of {row['resolved']}"
