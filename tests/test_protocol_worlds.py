@@ -194,12 +194,32 @@ def test_findings_read_the_map() -> None:
     assert (found.value, found.interval) == (1, (1, 1))
     found = computed("best_kinds", table, ["AR, P@10[*, *] in worlds"])
     assert found.interval == (0, 1)
+    likes = planted(bpref=0.5, U1R=0.3)  # of those that need no dislikes U1R is best at 1
+    found = computed("best_of_likes", likes, ["U1R, AUC[*, *] in worlds"])
+    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    assert computed("best_kinds", likes, ["U1R, AUC[*, *] in worlds"]).interval == (0, 0)
     terms = ["bpref, AUC[*, *] in worlds", "AR, AUC[*, *] in worlds"]
     ahead = computed("ahead_on_worlds", table, terms, take="smallest")
     assert ahead.value == pytest.approx(-0.8)
     assert computed("ahead_on_worlds", table, terms, take="largest").value == pytest.approx(0.8)
     with pytest.raises(NotComputed):
         computed("best_kinds", table, ["AR, AUC[0.3, *] in worlds"])
+
+
+def test_title_and_table_say_who_is_best() -> None:
+    table = planted(bpref=0.5, AR=-0.3)
+    maps = {f"by {truth}": chapter.best_protocols(table, truth) for truth in ("AUC", "P@10")}
+    assert chapter.map_title(maps) == (
+        "Best of 4 kinds of worlds: AR in 2 by AUC and AR in 4 by P@10;\nAR in 2 by AUC and in 4 "
+        "by P@10"
+    )
+    at = {"by AUC": chapter.best_protocols(table, "AUC", by=("relation",))}
+    lines = chapter.best_table(at).splitlines()
+    assert lines[0] == "| relation | best by AUC | tau | may be as good |"
+    assert lines[2:] == [
+        "| \u22121 | **AR** | 0.30 (0.28 to 0.32) | none |",
+        "| +1 | **bpref** | 0.50 (0.48 to 0.52) | none |",
+    ]
 
 
 # --------------------------------------------------------------------------------- the figures

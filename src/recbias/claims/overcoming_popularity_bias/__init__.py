@@ -19,8 +19,10 @@ from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines
 from recbias.claims.overcoming_popularity_bias.best import (
+    LIKES_ONLY,
     OF_BEST,
     best_protocols,
+    best_table,
     map_title,
     over_relations,
 )
@@ -116,6 +118,7 @@ __all__ = [
     "FUNCTIONS",
     "GAMMAS",
     "KEPT",
+    "LIKES_ONLY",
     "POSITIVE",
     "PROTOCOLS",
     "SIMULATIONS",
@@ -126,6 +129,7 @@ __all__ = [
     "baseline_grid",
     "baselines",
     "best_protocols",
+    "best_table",
     "causes_of_kept",
     "causes_title",
     "data_sets_beside",
