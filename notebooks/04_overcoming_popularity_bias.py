@@ -23,15 +23,60 @@
 #
 # ```{glue:figure} fig_agreement
 # :name: fig-agreement
-# :alt: Kendall's tau between the order of systems by each test and their order by unbiased judgments, a row for each test and a panel for each of two datasets.
+# :alt: Share of the pairs of systems that each test has in their true order, a row for each test and a panel for each of two datasets, with two readings of the truth.
 #
-# How well each test orders systems: Kendall's $\tau$ between the order by the test, on ratings that
-# users chose to give, and the order by what they like of items that were drawn at random. 1: the same
-# order; 0: none in common; -1: the reverse. Whiskers: 95 % intervals over users.
+# How well each test orders systems. The truth is what users like of items that were drawn at random,
+# outside training: among a system's first ten (P@10), and anywhere (AUC). Shown is how many of the
+# pairs of systems that the truth tells apart have the same order by the test, which has seen ratings
+# that users chose to give. 50 is what a coin has. Whiskers: from the pairs that are surely right to all
+# but those that are surely wrong.
 # ```
 
 # %% [markdown]
-# FINDINGS-LEAD
+# - **The remedies do what they promise.**
+#   :::{finding} BCC17-F8-1R/1
+#   holds: On the data of this page all three leave Popularity less than half of its advantage over a
+#     random ranking.
+#   refuted: On the data of this page not all three leave Popularity less than half of its advantage over
+#     a random ranking: one of them leaves {value}.
+#   open: Whether all three leave Popularity less than half of its advantage over a random ranking on the
+#     data of this page, is open.
+#   :::
+# - **That is not the same as being right.**
+#   :::{finding} own/TRUTH-CM-AR-P
+#   holds: On CM100k plain precision (AR) misleads about the first ten: it has {value} of the pairs right.
+#   refuted: On CM100k plain precision (AR) has {value} of the pairs right by the first ten.
+#   open: On CM100k plain precision (AR) has {value} of the pairs right by the first ten ({low} to {high}).
+#   :::
+#   :::{finding} own/TRUTH-CM-REMEDIES-P
+#   holds: The best remedy has {value} more.
+#   refuted: No remedy has more.
+#   open: Whether a remedy has more is open: the best has {value} more ({low} to {high}).
+#   :::
+#   :::{finding} own/TRUTH-CM-AR-AUC
+#   holds: But by all items AR is right about {value} of the pairs.
+#   refuted: Nor is AR right by all items: it has {value} of the pairs.
+#   open: By all items AR has {value} of the pairs right ({low} to {high}).
+#   :::
+#   :::{finding} own/TRUTH-CM-BOTH
+#   holds: The two truths are two questions: of the pairs that the first ten tell apart, all items have
+#     {value} in the same order.
+#   refuted: Of the pairs that the first ten tell apart, all items have {value} in the same order.
+#   open: Of the pairs that the first ten tell apart, all items have {value} in the same order ({low} to
+#     {high}).
+#   :::
+# - **Counting otherwise may help more.**
+#   :::{finding} own/TRUTH-COAT-BPREF-AUC
+#   holds: On Coat bpref has {value} more of the pairs right than AR, by all items,
+#   refuted: On Coat bpref has no more of the pairs right than AR, by all items,
+#   open: On Coat bpref has {value} more of the pairs right than AR, by all items ({low} to {high}),
+#   :::
+#   :::{finding} own/TRUTH-COAT-REMEDIES-AUC
+#   holds: the best of the remedies {value} more.
+#   refuted: and the remedies have none more.
+#   open: and whether a remedy has more is open ({low} to {high}).
+#   :::
+# FINDINGS-LEAD-WORLDS
 #
 # {cite:t}`BCC17` devised two of these tests, percentiles and uniform tests, and compare them with
 # metrics for incomplete judgments. This chapter repeats Sections 6 and 7 of their paper, takes apart
@@ -54,7 +99,7 @@ from recbias import Grid, line_up, makers, plotting, run
 from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import overcoming_popularity_bias as chapter
 from recbias.datasets import top_rating
-from recbias.recommenders import with_seeds
+from recbias.recommenders import bcc17_grid, with_seeds
 from recbias.splits import SplitRule
 
 # %% tags=["parameters"]
@@ -173,7 +218,16 @@ HTML(pages.claims_of("overcoming popularity bias"))
 # - a uniform test
 # - percentiles
 #
-# FINDING-LEAST
+# :::{finding} BCC17-F8-1R/4
+# holds: Percentiles, by the excess over Random with one relevant item at a time.
+# refuted: Not percentiles: a uniform test leaves it less of its excess over Random.
+# open: Whether percentiles leave it less than a uniform test, is open here.
+# :::
+# :::{finding} BCC17-F8-HEAD/3
+# holds: To take the head out is least effective.
+# refuted: To take the head out is not the least effective of the three here.
+# open: Whether to take the head out is the least effective, is open.
+# :::
 # {numref}`fig-over-random` has all of them.
 # ::::
 #
@@ -275,7 +329,43 @@ HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-rando
 # ```
 
 # %% [markdown]
-# FINDINGS-F8
+# :::{finding} BCC17-F8-1R/3
+# holds: U1R brings Popularity to about where Random stands, {value} away.
+# refuted: U1R does not bring Popularity to about where Random stands: they are {value} apart.
+# open: Whether U1R brings Popularity to about where Random stands is open: they are {value} apart
+#   ({low} to {high}).
+# :::
+# :::{finding} BCC17-F8-1R/5
+# holds: In U1R and in P1R it keeps some advantage, as the paper says.
+# refuted: It does not keep an advantage both in U1R and in P1R, unlike what the paper says.
+# open: Whether it keeps an advantage both in U1R and in P1R, as the paper says, is open.
+# :::
+# :::{finding} BCC17-F8-1R/2
+# holds: Remedies take more away with one relevant item at a time than with all of them.
+# refuted: Remedies do not take more away with one relevant item at a time than with all of them,
+#   against what seemed so to the authors.
+# open: Whether remedies take more away with one relevant item at a time than with all of them, is
+#   open.
+# :::
+# :::{finding} BCC17-F8-AI/1
+# holds: Candidates beyond $T$ give Popularity some of it back: in units of Random, AI-UAR has
+#   {value} what UAR has,
+# refuted: Candidates beyond $T$ do not give Popularity some of it back: in units of Random, AI-UAR
+#   has {value} what UAR has.
+# open: -
+# :::
+# :::{finding} BCC17-F8-AI/2
+# holds: which is slight.
+# refuted: which is not slight.
+# open: -
+# :::
+# :::{finding} BCC17-C-U1RTI/3
+# holds: The reason given is that Popularity places all items outside $T$ below those of $T$.
+# refuted: The reason given, that Popularity places all items outside $T$ below those of $T$, is not
+#   true where it counts training ratings: {value} of the items of $T$ are at or below one outside
+#   ([E26](#err-e26)).
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # ### And what they do to the order of systems
@@ -298,7 +388,69 @@ HTML(plotting.downloads(figure, shown["found"].set_index("label"), "figure-8"))
 # ```
 
 # %% [markdown]
-# FINDINGS-ORDER
+# :::{finding} BCC17-F8-PLSA/1
+# holds: All three remedies tell pLSA and Popularity apart: by a factor of {value} in one of them,
+#   and by at least 2 in all.
+# refuted: Not all three remedies tell pLSA and Popularity well apart: in one of them pLSA has only
+#   {value} the score of Popularity.
+# open: Whether all three remedies tell pLSA and Popularity well apart, by a factor of 2, is open.
+# :::
+# :::{finding} BCC17-F8-PLSA/3
+# holds: Of the paper's five systems pLSA is first under every one of these tests.
+# refuted: Of the paper's five systems pLSA is not first under every one of these tests.
+# open: Whether pLSA is first of the paper's five systems under every one of these tests, is open.
+# :::
+# :::{finding} BCC17-F8-UAR/2
+# holds: Under UAR Popularity is still above kNN as a predictor of ratings.
+# refuted: Under UAR Popularity is not above kNN as a predictor of ratings any more.
+# open: Whether Popularity is still above kNN as a predictor of ratings under UAR, is open.
+# :::
+# :::{finding} BCC17-F8-NDCG/1
+# holds: nDCG puts the five in the same or nearly the same order under each test.
+# refuted: nDCG does not put the five in nearly the same order under each test.
+# open: Whether nDCG puts the five in nearly the same order under each test, is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Other settings, another threshold
+#
+# The paper prints no parameters. So orders of systems are looked for in the parameter grid of chapter 1
+# as well, under both readings of MF and kNN; the shares stand on the cards, and decide nothing. And
+# everything is asked again with a relevance threshold that is a star lower.
+
+# %%
+references = ("Random", "Popularity", "pLSA")
+chosen = [system for system in line_up(systems) if system.name in references]
+for parts in chapter.READINGS.values():
+    chosen += [system for part in parts for system in bcc17_grid(part)]
+others = {}
+for name, rule in {"grid": split, "uniform_grid": uniform.grid.split}.items():
+    given = {"cutoff": cutoff, "size": size, "uniform": rule != split}
+    asked = chapter.setting_grid(min_rating, **given)
+    others[name] = run(
+        Grid(dataset, with_seeds(chosen, n_seeds), **asked, split=rule, seed=seed),
+        workers=workers,
+        record=f"04_overcoming_popularity_bias/{name}",
+    )
+
+# %%
+chosen = [system for system in line_up(systems) if system.name in chapter.FIGURE_8]
+for name, rule in {"threshold": split, "uniform_threshold": uniform.grid.split}.items():
+    given = {"cutoff": cutoff, "size": size, "uniform": rule != split}
+    asked = chapter.threshold_grid(min_rating - 1, **given)
+    others[name] = run(
+        Grid(dataset, with_seeds(chosen, n_seeds), **asked, split=rule, seed=seed),
+        workers=workers,
+        record=f"04_overcoming_popularity_bias/{name}",
+    )
+
+# %% [markdown]
+# :::{finding} BCC17-C-THR/1
+# holds: With that threshold both what becomes of Popularity and the orders of systems are the same, as
+#   the paper says.
+# refuted: With that threshold not everything stays the same, against what the paper says.
+# open: Whether everything stays the same with that threshold is open.
+# :::
 
 # %% [markdown] tags=["general"]
 # (sec-what-is-left)=
@@ -316,8 +468,27 @@ for name, given in asked.items():
     grid = Grid(dataset, chapter.kept_systems(min_rating), seed=seed, **{"split": split, **given})
     kept[name] = run(grid, workers=workers, record=record)
 record = "04_overcoming_popularity_bias/positive_ratio"
-given = {"min_rating": min_rating, "seed": seed}
+given = {"min_rating": min_rating, "seed": seed, "uniform": uniform.grid.split}
 positive_ratio = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %%
+asked = chapter.baseline_grid(min_rating, cutoff=cutoff, size=size)
+rankings = run(
+    Grid(
+        dataset,
+        with_seeds(chapter.baselines(min_rating), n_seeds),
+        asked["protocols"],
+        asked["metrics"],
+        split=uniform.grid.split,
+        seed=seed,
+    ),
+    workers=workers,
+    record="04_overcoming_popularity_bias/uniform_baselines",
+)
+record = "04_overcoming_popularity_bias/uniform_predicted"
+given = {"min_rating": min_rating, "cutoff": cutoff, "size": size, "seed": seed}
+given["split"] = uniform.grid.split
+predicted = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
 found = chapter.ratio_segments(positive_ratio)
@@ -335,7 +506,19 @@ HTML(plotting.downloads(figure, found.set_index("segment"), "figure-7"))
 # ```
 
 # %% [markdown]
-# FINDINGS-F7
+# :::{finding} BCC17-F7/2
+# holds: Ratings of popular items do say liking more often, and more than twice as often at one end
+#   as at the other.
+# refuted: Not so here: ratings of popular items do not say liking more often, or not twice as often
+#   at one end as at the other.
+# open: Whether ratings of popular items say liking more often, and twice as often at one end as at
+#   the other, is open.
+# :::
+# :::{finding} BCC17-F7/4
+# holds: The advantage that is left in U1R is moderate, as expected: {value} of that in 1R.
+# refuted: The advantage that is left in U1R is not moderate: {value} of that in 1R.
+# open: How much of the advantage in 1R is left in U1R, is open ({low} to {high}).
+# :::
 
 # %% [markdown] tags=["general"]
 # It is not the only cause. Items that a user has in training are never ranked for that user, and these
@@ -361,7 +544,38 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 # ```
 
 # %% [markdown]
-# FINDINGS-RES
+# :::{finding} BCC17-F8-RES/1
+# holds: Liking is the cause of nearly all of it, as the paper says.
+# refuted: The paper names liking as the cause, and it is not the only one: where training items
+#   stay among the rivals, or where every rating is relevant, what is left is not what it should be
+#   then.
+# open: Whether liking is the cause of nearly all of it, as the paper says, is open.
+# :::
+# :::{finding} own/LIKED-SHARE
+# holds: It accounts for {value} of what U1R leaves ({low} to {high}), the missing training items
+#   for the rest.
+# refuted: It accounts for {value} of what U1R leaves ({low} to {high}), the missing training items
+#   for the larger part.
+# open: It accounts for {value} of what U1R leaves, though that is not sure ({low} to {high}).
+# :::
+# :::{finding} BCC17-F8-RES/2
+# holds: More is left in U1R than in P1R,
+# refuted: No more is left in U1R than in P1R.
+# open: -
+# :::
+# :::{finding} BCC17-F8-RES/3
+# holds: and the reason given is right: what is left grows with the range of popularity among
+#   rivals.
+# refuted: The reason given, that rivals differ more in popularity there, is not right in all that
+#   was tried.
+# open: -
+# :::
+# :::{finding} BCC17-C-ALLPOS/1
+# holds: With every rating relevant nothing is left, as the paper has it.
+# refuted: With every rating relevant, something is left, where the paper has nothing: that is the
+#   missing training items alone.
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # ### Where the ratio is known
@@ -376,7 +590,22 @@ for name, given in chapter.SIMULATIONS.items():
     simulated[name] = makers.run_maker(record, None, parameters=given, record=record)
 
 # %% [markdown]
-# FINDINGS-UARC
+# :::{finding} BCC17-EQ-UARC/5
+# holds: With a constant ratio Popularity falls to Random, as the paper says.
+# refuted: With a constant ratio Popularity does not fall all the way to Random, as the paper says
+#   it does. It does where training items stay among the rivals ([E05](#err-e05)).
+# open: Whether Popularity falls to Random with a constant ratio, is open.
+# :::
+# :::{finding} BCC17-EQ-UARC/3
+# holds: It gains only where popular items have the higher ratio,
+# refuted: Nor does it gain only where popular items have the higher ratio:
+# open: -
+# :::
+# :::{finding} BCC17-EQ-UARC/4
+# holds: and by no more than the ratio rises.
+# refuted: its gain may be more than the ratio rises.
+# open: -
+# :::
 
 # %% [markdown] tags=["general"]
 # ## Count otherwise instead
@@ -452,19 +681,89 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # ```
 
 # %% [markdown]
-# FINDINGS-F9
+# :::{finding} BCC17-F9-BP/2
+# holds: bpref counters popularity: by it the predictors of ratings are ahead of Popularity,
+# refuted: By bpref not both predictors of ratings are ahead of Popularity,
+# open: Whether both predictors of ratings are ahead of Popularity by bpref, is open,
+# :::
+# :::{finding} BCC17-F9-BP/4
+# holds: and of pLSA as well: what is good goes down with what is popular.
+# refuted: and not both are ahead of pLSA.
+# open: and whether both are ahead of pLSA.
+# :::
+# :::{finding} BCC17-F9-BP/6
+# holds: It rates a random ranking highly: {value} of the best.
+# refuted: It does not rate a random ranking highly: {value} of the best.
+# open: -
+# :::
+# :::{finding} BCC17-F9-IA/1
+# holds: infAP counters popularity, too, by every pool.
+# refuted: infAP does not counter popularity by every pool: Popularity stays ahead of one of the
+#   predictors.
+# open: Whether infAP counters popularity by every pool is open.
+# :::
+# :::{finding} own/INFAP-POOL
+# holds: What the pool is matters: between the smallest and the largest the orders of all systems
+#   have a $\tau$ of {value:.2f}.
+# refuted: What the pool is changes the order of no two systems.
+# open: Whether what the pool is changes the order of systems, is open: $\tau$ = {value:.2f}
+#   ({low:.2f} to {high:.2f}).
+# :::
+# :::{finding} BCC17-F9-SR/2
+# holds: By stratified recall with $\gamma=1$ Popularity is second of the five, as in the paper.
+# refuted: By stratified recall with $\gamma=1$ Popularity is not second of the five, as it is in
+#   the paper.
+# open: Whether Popularity is second of the five by stratified recall with $\gamma=1$, is open.
+# :::
+# :::{finding} BCC17-C-GAMMA/1
+# holds: With $\gamma$ it loses, place by place.
+# refuted: With $\gamma$ it does not only lose: some system is above it at one $\gamma$ and below it
+#   at a larger one, or its lead over Random does not shrink.
+# open: Whether it only loses with $\gamma$, is open.
+# :::
+# :::{finding} BCC17-C-GAMMA/3
+# holds: Which $\gamma$ balances it depends on design and data.
+# refuted: Which $\gamma$ balances it does not depend on design and data.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Asking the truth
+#
+# CM100k and Coat have, beside the ratings that users chose to give, judgments of items that were drawn
+# at random. What they say of each test [follows](#sec-real-truth); where the data of this page have such
+# judgments, they are asked here.
+
+# %%
+of_truth = {}
+given = {"cutoff": cutoff, "size": size, "uniform": uniform.grid.split, "seed": seed}
+for name, asked in chapter.true_orders_asked(dataset, **given, workers=workers).items():
+    maker, record = (f"04_overcoming_popularity_bias/{each}" for each in ("true_orders", name))
+    of_truth[name] = makers.run_maker(maker, dataset, parameters=asked, record=record)
+
+# %% tags=["hide-input", "remove-output"]
+known = chapter.true_order_tables(of_truth)
+shown = {"label": "pairs of systems in the true order, %", "at": 50}
+shown["title"] = chapter.true_orders_title(known, cutoff=cutoff)
+figure = plotting.plot_protocols(chapter.true_orders_shown(known, cutoff=cutoff), **shown)
+glue("fig_agreement", figure, display=False)
 
 # %% [markdown] tags=["general"]
 # ## Verdicts
 
 # %%
+record = "04_overcoming_popularity_bias/percentiles"
+asked = {"grid": measured.grid.to_dict()}
+percentiles = makers.run_maker(record, dataset, parameters=asked, record=record)
 record = "04_overcoming_popularity_bias/checks"
-given = {"min_rating": min_rating, "seed": seed, "test_share": sigma, "kept_share": eps}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
+asked |= {"min_rating": min_rating, "seed": seed, "cutoff": cutoff, "size": size}
+asked |= {"test_share": sigma, "kept_share": eps}
+checks = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "uniform": uniform, "uniform_plans": plans, "checks": checks}
-results |= {"positive_ratio": positive_ratio, **kept}
+results |= {"uniform_baselines": rankings, "uniform_predicted": predicted, **kept, **others}
+results |= {"positive_ratio": positive_ratio, "percentiles": percentiles, **of_truth}
 verdicts = judge_chapter("overcoming popularity bias", results)
 HTML(verdict_cards(verdicts))
 
@@ -483,21 +782,102 @@ state("overcoming popularity bias", results, verdicts)
 # ### Which test orders systems as the truth does?
 #
 # The paper judges a remedy by how little it leaves of Popularity. Whether Popularity *deserves* little,
-# no split of observed ratings can say. CM100k and Coat have, beside the ratings that users chose to
-# give, judgments of items that were drawn at random. So every test can be asked the question that
-# matters: it orders the systems by its own split; the truth is that of the very same trained models, on
-# the random judgments of pairs that they were not trained on. By *true P@{glue:text}`cutoff`* a list is
-# good whose first items are liked; by *true AUC* one that has liked items above others.
+# no split of observed ratings can say; judgments of random items can. So every test is asked: it
+# orders the systems by its own split; the truth is that of the very same trained models, on the random
+# judgments of pairs that they were not trained on.
+#
+# **Two truths.** What is liked of a list's first {glue:text}`cutoff` items (true P) is what a user would
+# see. How often a liked item stands above another one (true AUC) looks at the whole list. They need not
+# agree: a system may know well what is mediocre, and not what is best. No test is asked to serve both.
+
+# %% tags=["hide-input"]
+Markdown(chapter.true_orders_table(known, cutoff=cutoff))
+
+# %% [markdown] tags=["general"]
+# Tests by agreement with the truth: Kendall's $\tau$ between the order by the test and the true one, with
+# its 95 % interval over users; pairs of systems that the truth tells apart, and how many of them are
+# right; the place of Popularity by the test, and in truth.
 
 # %% [markdown]
-# TRUTH-SECTION
+# :::{finding} own/TRUTH-CM-BPREF-P
+# holds: On CM100k bpref has {value} more of the pairs right by the first ten than AR has.
+# refuted: On CM100k bpref has no more of the pairs right by the first ten than AR has.
+# open: Whether bpref has more of the pairs right than AR on CM100k, by the first ten, is open ({low} to
+#   {high}).
+# :::
+# :::{finding} own/TRUTH-CM-SR-AUC
+# holds: By all items stratified recall has fewer right there than AR, by {value}: it takes away what was
+#   deserved.
+# refuted: By all items stratified recall has no fewer right there than AR.
+# open: Whether stratified recall has fewer right there than AR by all items, is open ({low} to {high}).
+# :::
+# :::{finding} own/TRUTH-COAT-INFAP-AUC
+# holds: On Coat infAP has {value} more right by all items than AR has.
+# refuted: On Coat infAP has no more right by all items than AR has.
+# open: Whether infAP has more right on Coat than AR, by all items, is open ({low} to {high}).
+# :::
+# :::{finding} own/TRUTH-COAT-MORE
+# holds: So it is with the sixteen systems of {cite:t}`MCCRS20` there.
+# refuted: With the sixteen systems of {cite:t}`MCCRS20` it is not so.
+# open: With the sixteen systems of {cite:t}`MCCRS20` that is open.
+# :::
+# :::{finding} BCC17-F8-HEAD/4
+# holds: That P1R and U1R are closer to reality than a test without the head, as the paper has it, holds on
+#   the data of this page.
+# refuted: That P1R and U1R are closer to reality than a test without the head, as the paper has it, does
+#   not hold on the data of this page.
+# open: Whether P1R and U1R are closer to reality than a test without the head, as the paper has it, is
+#   open on the data of this page.
+# :::
 
 # %% [markdown] tags=["general"]
 # (sec-which-test)=
 # ### Which test to trust where
 #
-# Two datasets are two points on a map, and in both people like what is popular. A simulated world can be
-# anything.
+# Two datasets are two points on a map. A simulated world can be anywhere on it: popularity goes from even
+# to piled up on a few items, and its relation to liking from entirely opposed to entirely agreeing. In
+# each world every test orders ten systems by observed ratings, and the truth about all pairs outside
+# training is known.
+#
+# The best of nine is flattered by chance. So the map says beside each winner how many other tests may be
+# as good: all that are not behind it by more than worlds of one kind differ.
+
+# %% tags=["hide-input"]
+best = {truth: chapter.best_protocols(simulated["worlds"], truth) for truth in chapter.TRUTHS}
+shown = {"names": chapter.PROTOCOLS, "axes": ("relation", "skew")}
+shown |= {"labels": ("relation of popularity and liking", "skew"), "title": chapter.map_title(best)}
+panels = {f"by true {truth}": found for truth, found in best.items()}
+figure = plotting.plot_best_protocols(panels, **shown)
+glue("fig_winners", figure, display=False)
+HTML(plotting.downloads(figure, best["P@10"].set_index("relation"), "which-test"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_winners
+# :name: fig-winners
+# :alt: Two maps over the relation of popularity and liking and the skew of popularity, with the name of the test that orders systems most nearly as the truth does in each field.
+#
+# Which test orders systems most nearly as the truth does, in worlds that are the same in every edition.
+# Skew: Gini coefficient of the items' ratings. Full colour: it is surely the best of its field; pale:
+# so many others may be as good. SR is stratified recall with $\gamma=1$.
+# ```
+
+# %% tags=["hide-input"]
+found = {truth: chapter.over_relations(simulated["worlds"], truth) for truth in chapter.TRUTHS}
+shown = {"marked": ("AR", "U1R", "P1R", "bpref", "SR"), "label": r"$\tau$ with the truth"}
+shown["title"] = chapter.relations_title(found)
+panels = {f"by true {truth}": each for truth, each in found.items()}
+figure = plotting.plot_over_relations(panels, **shown)
+glue("fig_relations", figure, display=False)
+HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-relations"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_relations
+# :name: fig-relations
+# :alt: Kendall's tau of several tests with the truth over the relation of popularity and liking, a panel for each reading of the truth.
+#
+# How well tests order systems, averaged over skews. Whiskers: 95 % intervals over worlds. Grey: the
+# other tests.
+# ```
 
 # %% [markdown]
 # WORLDS-SECTION
@@ -516,8 +896,85 @@ state("overcoming popularity bias", results, verdicts)
 # ratio of such sums over *all* users estimates true recall. The printed form sets $w_i$ to a power of
 # the item's positives instead, and averages over users.
 
+# %% tags=["hide-input"]
+found = chapter.steck_errors(simulated["steck"])
+shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": "printed form / true recall - 1"}
+figure = plotting.plot_gammas(found, **shown, title=chapter.steck_title(simulated["steck"]))
+glue("fig_steck", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-truth"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_steck
+# :name: fig-steck
+# :alt: How far stratified recall is from true recall over gamma, a line for each relation of popularity and liking.
+#
+# Stratified recall as printed, over true recall, less 1, in worlds in which an item's likes are all rated
+# with the same chance. Means over ten systems; whiskers: 95 % intervals over worlds.
+# ```
+
 # %% [markdown]
-# GAMMA-SECTION
+# :::{finding} own/STECK-LAW
+# holds: With the right weights the estimate is within three standard errors of true recall in {value} of
+#   the cases, a system in a world, as it should be.
+# refuted: With the right weights the estimate is within three standard errors of true recall in {value} of
+#   the cases only, fewer than it should be.
+# open: -
+# :::
+# :::{finding} own/PRINTED-AGREES
+# holds: As printed, with $\gamma=1$, it is {value} too high where popularity and liking agree entirely.
+# refuted: As printed, with $\gamma=1$, it is not too high where popularity and liking agree entirely:
+#   {value}.
+# open: -
+# :::
+# :::{finding} own/PRINTED-OPPOSED
+# holds: Where they are opposed, not even an infinite $\gamma$ is enough: it is {value} too high.
+# refuted: Where they are opposed, an infinite $\gamma$ makes it {value} off.
+# open: -
+# :::
+# :::{finding} own/PRINTED-OVERSTATED
+# holds: What matters for an order: it is not off by the same for all systems, {value} for Popularity
+# refuted: For Popularity it is {value} off
+# open: -
+# :::
+# :::{finding} own/PRINTED-UNDERSTATED
+# holds: and {value} for the average rating.
+# refuted: and {value} for the average rating.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# An order may be right all the same. So which $\gamma$ orders systems best?
+
+# %% tags=["hide-input"]
+found = chapter.gamma_courses(simulated["worlds"], "P@10")
+shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": r"$\tau$ with true P@10"}
+figure = plotting.plot_gammas(found, **shown, title=chapter.best_gamma_title(simulated["worlds"]))
+glue("fig_best_gamma", figure, display=False)
+Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_best_gamma
+# :name: fig-best-gamma
+# :alt: Kendall's tau between the order of systems by stratified recall and by true precision, over gamma, a line for each relation of popularity and liking.
+#
+# How well stratified recall orders systems in the worlds of {numref}`fig-winners`, over $\gamma$. Whiskers:
+# 95 % intervals over worlds.
+# ```
+
+# %% [markdown]
+# :::{finding} own/GAMMA-OPPOSED
+# holds: Where popularity and liking are opposed, the strongest correction is better than none, by
+#   {value:.2f} of $\tau$;
+# refuted: Where popularity and liking are opposed, the strongest correction is no better than none;
+# open: Whether the strongest correction is better than none where popularity and liking are opposed, is
+#   open;
+# :::
+# :::{finding} own/GAMMA-AGREES
+# holds: where they agree entirely, none is better than the strongest, by {value:.2f}.
+# refuted: where they agree entirely, none is not better than the strongest.
+# open: where they agree entirely, that is open as well.
+# :::
+# No $\gamma$ suits both, and the data do not say which it is.
 
 # %% [markdown] tags=["general"]
 # (sec-what-to-do-about-tests)=

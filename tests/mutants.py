@@ -238,11 +238,13 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         return ""
     if not old.decides:
         return "what decides nothing is shown whatever its region"
-    if old.measure == "tau":
-        # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
+    if old.measure == "tau" or old.name == "steadier":
+        # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are; of
+        # the difference of two they are twice as far apart at most.
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
-        values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
+        least = -pairs if old.measure == "tau" else -2 * pairs
+        values = [number / pairs for number in range(least, -least + 1, 2)]
     elif old.name == "tau_p":
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
@@ -292,6 +294,8 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
         return ""
     if old.measure in ("tau", "opposed", "range") or old.name in _SYMMETRIC:
         return "symmetric in its terms"
+    if old.name == "steadier" and old.of[0].metric == new.of[0].metric:
+        return "symmetric in the terms of either metric"
     if old.measure == "distinct":
         return "two ratios differ where their inverses do"
     if old.measure == "change" and not old.per:
@@ -304,11 +308,25 @@ def _same_metric(old: Record, new: Record, claim: str) -> str:
         return ""
     written_out = tuple(
         dataclasses.replace(one, metric=other.metric)
-        if "|" in one.metric and one.metric.replace("@n", f"@{CUTOFF}") == other.metric
+        if _metric_of(one, claim) == _metric_of(other, claim)
         else one
         for one, other in zip(old.of, new.of, strict=True)
     )
     return "the one metric under the label that it names" if written_out == new.of else ""
+
+
+def _metric_of(term: Term, claim: str) -> str:
+    """Write out the metric that a term names, where there is one such under its label."""
+    metric = term.metric.replace("@n", f"@{CUTOFF}")
+    if not measured(topic_of(claim), term.table):
+        return metric
+    known = grid_of(topic_of(claim), term.table).parsed_metrics.get(term.label, ())
+    named = [
+        str(each)
+        for each in known
+        if metric in (str(each), each.name, str(each).partition("|")[0].partition("@")[0])
+    ]
+    return named[0] if len(named) == 1 else metric
 
 
 def _no_interval(old: Record, new: Record, claim: str) -> str:

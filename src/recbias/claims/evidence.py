@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from recbias.claims.checks import Check, Checks
+from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record, Term
 from recbias.claims.seeds import few_seeds
@@ -20,7 +21,15 @@ from recbias.makers import Table
 from recbias.results import Quantity, StoredResult
 from recbias.store import digest
 
-__all__ = ["LEAST_POOL", "LEAST_RUNS", "Evidence", "NotComputed", "axis_labels", "axis_terms"]
+__all__ = [
+    "LEAST_POOL",
+    "LEAST_RUNS",
+    "Evidence",
+    "NotComputed",
+    "NotTestable",
+    "axis_labels",
+    "axis_terms",
+]
 
 LEAST_POOL, LEAST_RUNS = 50, 30
 """Of fewer items to choose from, or fewer relevant ones, no ranking is judged."""
@@ -28,6 +37,10 @@ LEAST_POOL, LEAST_RUNS = 50, 30
 
 class NotComputed(Exception):  # noqa: N818 - an outcome, not an error
     """Raised where a criterion asks for what no results hold; carries what is missing."""
+
+
+class NotTestable(Exception):  # noqa: N818 - an outcome, not an error
+    """Raised where results are there and too small; carries a reason of the closed list."""
 
 
 def axis_labels(grid: Grid, axis: str, like: str = "*") -> dict[int, str]:
@@ -305,17 +318,24 @@ class Evidence:
             self._systems.update(dict.fromkeys((table, each) for each in fitting))
         return list(found)
 
-    def small_pool(self, terms: Sequence[Term]) -> bool:
-        """Tell whether a target set of what terms name draws on too little to mean anything.
+    def require_pool(self, terms: Sequence[Term]) -> None:
+        """Refuse target sets that draw on too little to mean anything.
 
         Fewer than `LEAST_POOL` items, or fewer than `LEAST_RUNS` relevant ones to rank among them,
         are too little. The exact expectation of a random ranking given the size of target sets,
         ``rho|t=T``, is one over their size; where a label has none, as under AR, the first label
         of its table that has one speaks for it.
+
+        Raises
+        ------
+        NotTestable
+            If the sets of one of the terms are so.
+        NotComputed
+            If a table is missing.
         """
-        return any(
-            self._is_small(self.table(term.table, term.edition or ""), term.label) for term in terms
-        )
+        for term in terms:
+            if self._is_small(self.table(term.table, term.edition or ""), term.label):
+                raise NotTestable(NEEDS["pool"])
 
     @staticmethod
     def _is_small(table: Results, label: str) -> bool:

@@ -53,9 +53,10 @@ def plot_protocols(
     Returns
     -------
     Figure
+        Without rows an empty panel.
     """
     panels, protocols, lines = (
-        list(dict.fromkeys(found[name])) for name in ("panel", "protocol", "line")
+        list(dict.fromkeys(found[name])) or [""] for name in ("panel", "protocol", "line")
     )
     names = wrapped(protocols)
     a_row = max(0.26, row_height(names) - 0.04, 0.1 + 0.15 * len(lines))

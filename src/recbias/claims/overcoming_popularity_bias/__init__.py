@@ -2,13 +2,16 @@
 
 What the experiment is called and shares (`setup`). What a uniform test takes from data
 (`uniform_tests`), and what rankings that are the same for all users score in it
-(`uniform_rankings`). What Popularity keeps where tests do not favour it (`kept`), how the positive
-ratio goes with popularity (`positive_ratio`), and uniform tests in worlds whose positive ratio is
-known (`constant_ratio`). What criteria compute over systems by infAP and stratified recall
-(`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`). Which
-protocol orders systems as judgments of random items do, on real data (`true_orders`), and in worlds
-where the truth is known (`worlds`); the best protocol of each kind of worlds (`best`). All that is
-checked on data (`checks`); what figures show of it, and their titles (`figures`).
+(`uniform_rankings`). What Popularity keeps where tests do not favour it (`kept`), how the
+positive ratio goes with popularity (`positive_ratio`), and uniform tests in worlds whose positive
+ratio is known (`constant_ratio`). What criteria compute over systems by infAP and stratified
+recall (`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`).
+Which protocol orders systems as judgments of random items do, on real data (`true_orders`). All
+that is checked on data (`checks`); what figures show of it, and their titles (`figures`). What a
+uniform test takes from data, and what follows from that (`uniform_tests`), and what rankings that
+are the same for all users score in it (`uniform_rankings`). What systems keep of their lead over
+Random (`remedies`), and Popularity in each percentile (`percentiles`). All that is checked on
+data (`checks`).
 """
 
 from collections.abc import Mapping
@@ -16,6 +19,7 @@ from typing import Any
 
 from recbias.claims.combinators import Function
 from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
+from recbias.claims.design_alternatives import READINGS
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines
 from recbias.claims.overcoming_popularity_bias.best import (
@@ -25,6 +29,13 @@ from recbias.claims.overcoming_popularity_bias.best import (
     best_table,
     map_title,
     over_relations,
+)
+from recbias.claims.overcoming_popularity_bias.best_gamma import (
+    OF_GAMMA,
+    best_gamma_title,
+    best_gammas,
+    best_gammas_table,
+    gamma_courses,
 )
 from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
 from recbias.claims.overcoming_popularity_bias.constant_ratio import (
@@ -44,6 +55,7 @@ from recbias.claims.overcoming_popularity_bias.figures import (
     over_random_title,
     places_title,
     ratio_title,
+    relations_title,
     remedies_shown,
     two_tests,
     two_tests_title,
@@ -55,7 +67,9 @@ from recbias.claims.overcoming_popularity_bias.kept import (
     kept_grids,
     kept_systems,
 )
+from recbias.claims.overcoming_popularity_bias.percentiles import OF_PERCENTILES, large_percentiles
 from recbias.claims.overcoming_popularity_bias.positive_ratio import ratio_segments
+from recbias.claims.overcoming_popularity_bias.remedies import OF_REMEDIES
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
@@ -68,20 +82,30 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     uniform_metrics,
     uniform_protocols,
 )
-from recbias.claims.overcoming_popularity_bias.steck import OF_STECK, STECK, steck_errors
-from recbias.claims.overcoming_popularity_bias.true_orders import true_orders_parameters
+from recbias.claims.overcoming_popularity_bias.steck import (
+    OF_STECK,
+    STECK,
+    steck_errors,
+    steck_title,
+)
+from recbias.claims.overcoming_popularity_bias.true_orders import (
+    OF_TRUE_ORDERS,
+    true_orders_asked,
+    true_orders_parameters,
+)
+from recbias.claims.overcoming_popularity_bias.truth_figures import (
+    true_order_tables,
+    true_orders_shown,
+    true_orders_table,
+    true_orders_title,
+)
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
     tested_items,
     uniform_plans,
     uniform_table,
 )
-from recbias.claims.overcoming_popularity_bias.worlds import (
-    PROTOCOLS,
-    STRATIFIED,
-    TRUTHS,
-    WORLDS,
-)
+from recbias.claims.overcoming_popularity_bias.worlds import PROTOCOLS, STRATIFIED, TRUTHS, WORLDS
 from recbias.claims.popularity_bias.concentration import data_sets_beside
 from recbias.claims.popularity_bias.worlds import OF_WORLDS
 from recbias.claims.true_vs_false_positive_disagreement.worlds import OF_WORLDS as OF_MAPS
@@ -92,15 +116,19 @@ _OF_PREDICTIONS = (
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
-    **OF_KEPT,
-    **OF_RATIOS,
     **{name: OF_PREDICTIONS[name] for name in _OF_PREDICTIONS},
     "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
-    **OF_UNIFORM,
-    **OF_FIGURE_9,
-    **OF_STECK,
-    **OF_BEST,
     "on_worlds": OF_MAPS["on_worlds"],
+    **OF_BEST,
+    **OF_FIGURE_9,
+    **OF_GAMMA,
+    **OF_KEPT,
+    **OF_PERCENTILES,
+    **OF_RATIOS,
+    **OF_REMEDIES,
+    **OF_STECK,
+    **OF_TRUE_ORDERS,
+    **OF_UNIFORM,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
@@ -121,6 +149,7 @@ __all__ = [
     "LIKES_ONLY",
     "POSITIVE",
     "PROTOCOLS",
+    "READINGS",
     "SIMULATIONS",
     "STECK",
     "STRATIFIED",
@@ -128,17 +157,22 @@ __all__ = [
     "WORLDS",
     "baseline_grid",
     "baselines",
+    "best_gamma_title",
+    "best_gammas",
+    "best_gammas_table",
     "best_protocols",
     "best_table",
     "causes_of_kept",
     "causes_title",
     "data_sets_beside",
+    "gamma_courses",
     "gammas_shown",
     "gammas_title",
     "judged_shown",
     "judged_title",
     "kept_grids",
     "kept_systems",
+    "large_percentiles",
     "levelled_sample",
     "map_title",
     "metrics",
@@ -149,13 +183,20 @@ __all__ = [
     "protocols",
     "ratio_segments",
     "ratio_title",
+    "relations_title",
     "remedies_shown",
     "remedy_checks",
     "setting_grid",
     "steck_errors",
+    "steck_title",
     "tested_items",
     "threshold_grid",
+    "true_order_tables",
+    "true_orders_asked",
     "true_orders_parameters",
+    "true_orders_shown",
+    "true_orders_table",
+    "true_orders_title",
     "two_tests",
     "two_tests_title",
     "uniform_metrics",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
+from recbias.claims.overcoming_popularity_bias.figure_9 import STRATIFIED
 from recbias.claims.overcoming_popularity_bias.setup import FIGURE_8
 from recbias.claims.popularity_bias import world_name
 from recbias.claims.popularity_bias.concentration import short_title
@@ -28,6 +29,7 @@ __all__ = [
     "over_random_title",
     "places_title",
     "ratio_title",
+    "relations_title",
     "remedies_shown",
     "two_tests",
     "two_tests_title",
@@ -284,7 +286,7 @@ def causes_title(found: pd.DataFrame) -> str:
 
 # -- metrics for incomplete judgments --------------------------------------------------------------
 
-STRATIFIED = "SR"
+
 _DESIGNS = {"AI": "AI-AN-AR", "AR": "TI-AN-AR", "1R": "1R"}
 _ROWS = {"bpref": "bpref", "infAP": "infAP", STRATIFIED: "stratified recall, $\\gamma$ = 1"}
 
@@ -374,3 +376,23 @@ def gammas_title(found: pd.DataFrame, *, system: str = "Popularity") -> str:
         f"{system} is at place {own.iloc[0]} of {n_systems} by recall,\n"
         f"and at place {own.iloc[-1]} where hits weigh one over positives"
     )
+
+
+def relations_title(
+    found: Mapping[str, pd.DataFrame], *, names: Sequence[str] = ("AR", "U1R")
+) -> str:
+    """Say in two lines how tests agree with the first truth, from opposed worlds to agreeing ones.
+
+    Parameters
+    ----------
+    found
+        By truth, of :func:`recbias.claims.overcoming_popularity_bias.over_relations`.
+    names
+        Tests that are named.
+    """
+    truth, rows = next(iter(found.items()))
+    lines = []
+    for name in names:
+        own = rows[rows["name"] == name].sort_values("relation")["value"]
+        lines.append(f"{name} from {own.iloc[0]:.2f} to {own.iloc[-1]:.2f}")
+    return f"$\\tau$ with true {truth}, from opposed to agreeing:\n{', '.join(lines)}"

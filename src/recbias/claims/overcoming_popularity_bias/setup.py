@@ -34,9 +34,6 @@ FIGURE_8 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating predict
 """The systems of BCC17 Fig. 8, MF and kNN read as rating predictors (E25)."""
 
 
-GAMMAS = (0.0, 0.5, 1.0, 2.0, 10.0, math.inf)
-"""The gammas of stratified recall, from no compensation of popularity to the strongest."""
-
 _JUDGED = ("bpref", "infAP(pool=100)", "infAP(pool=all)")
 """Metrics for incomplete judgments. The pool of infAP is not defined in BCC17; every one that a
 comparison by the first 100 places can have lies between these two."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ import pandas as pd
 
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.overcoming_popularity_bias.best_gamma import relation_name
 from recbias.claims.overcoming_popularity_bias.setup import CHAPTER, GAMMAS
 from recbias.claims.quantities import extreme, over_worlds
 from recbias.claims.records import Record
@@ -41,7 +42,15 @@ from recbias.targets import TargetRule
 from recbias.theory import relevant_counts
 from recbias.trust import compared_systems
 
-__all__ = ["OF_STECK", "STECK", "Observed", "observed_by_item", "steck", "steck_errors"]
+__all__ = [
+    "OF_STECK",
+    "STECK",
+    "Observed",
+    "observed_by_item",
+    "steck",
+    "steck_errors",
+    "steck_title",
+]
 
 STECK: Mapping[str, Any] = {
     "relations": (-1.0, -0.5, 0.0, 0.5, 1.0),
@@ -285,33 +294,46 @@ def _exponent(seen: Observed) -> float:
 # -- what follows ----------------------------------------------------------------------------------
 
 
-def steck_errors(table: Table) -> pd.DataFrame:
+def steck_errors(table: Table, *, by: Literal["relation", "system"] = "relation") -> pd.DataFrame:
     """Lay out how far the printed form is from true recall, over gamma.
 
     Parameters
     ----------
     table
         As :func:`steck` makes it.
+    by
+        What has a line of its own: relations, each averaged over systems, or the other way round.
 
     Returns
     -------
     DataFrame
-        A row per ``relation`` and ``gamma``: the ``error`` relative to the mean recall of users,
-        averaged over systems, its mean over worlds with 95 % interval, ``low`` to ``high``.
+        A row per ``line`` and ``gamma``: ``value``, the error relative to the mean recall of users,
+        with its 95 % interval over worlds, ``low`` to ``high``.
 
     Raises
     ------
     ConfigError
-        For fewer than two worlds of a relation.
+        For fewer than two worlds of a kind.
     """
     frame, rows = table.frame, []
-    for gamma in GAMMAS:
-        error = frame[f"gamma {gamma:g}"] / frame["mean recall"] - 1
-        of_world = error.groupby([frame["relation"], frame["number"]]).mean()
-        for relation, values in of_world.groupby(level="relation"):
-            found = over_worlds(values)
-            rows.append((relation, gamma, found.value, *found.interval))
-    return pd.DataFrame(rows, columns=["relation", "gamma", "error", "low", "high"]).astype(float)
+    for name in dict.fromkeys(frame[by]):
+        own = frame[frame[by] == name]
+        line = relation_name(float(name)) if by == "relation" else str(name)
+        for gamma in GAMMAS:
+            error = own[f"gamma {gamma:g}"] / own["mean recall"] - 1
+            found = over_worlds(error.groupby(own["number"]).mean())
+            rows.append((line, gamma, found.value, *found.interval))
+    return pd.DataFrame(rows, columns=["line", "gamma", "value", "low", "high"])
+
+
+def steck_title(table: Table) -> str:
+    """Say how far the printed form is off at gamma 1, from the relation with the least on."""
+    errors = steck_errors(table)
+    values = errors["value"][errors["gamma"] == 1]
+    return (
+        "Weights by popularity do not give true recall:\n"
+        f"with $\\gamma$ = 1 they are {values.min():+.0%} to {values.max():+.0%} off"
+    )
 
 
 def _within(evidence: Evidence, record: Record) -> Quantity:
@@ -324,21 +346,25 @@ def _within(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _steck_error(evidence: Evidence, record: Record) -> Quantity:
-    """Average how far the printed form is off at a gamma; of several relations the extreme."""
+    """Average how far the printed form is off at a gamma; of several lines the extreme.
+
+    A term names gamma and line: ``gamma 1[relation +1] in steck``, or ``gamma 1[Popularity]``; with
+    ``*`` for all relations and ``* systems``.
+    """
     found = {}
     for term in record.of:
         table = evidence.made(term.table, term.edition or "")
-        gamma, wanted = term.metric.removeprefix("error at gamma "), term.label
-        errors = steck_errors(table)
-        errors = errors[errors["gamma"] == float(gamma)]
-        if wanted != "*":
-            errors = errors[errors["relation"] == float(wanted)]
+        both = [steck_errors(table, by="relation"), steck_errors(table, by="system")]
+        errors = {"*": both[0], "* systems": both[1]}.get(term.label, pd.concat(both))
+        errors = errors[errors["gamma"] == float(term.metric.removeprefix("gamma "))]
+        if not term.label.startswith("*"):
+            errors = errors[errors["line"] == term.label]
         if errors.empty:
             raise NotComputed(str(term))
         for row in errors.to_dict("records"):
-            place = f"{term.metric} at relation {row['relation']:g}"
-            found[place] = Quantity(row["error"], None, limits=(row["low"], row["high"]))
-            evidence.note(term.table, place, row["error"], term.edition or "")
+            place = f"{term.metric}, {row['line']}"
+            found[place] = Quantity(row["value"], None, limits=(row["low"], row["high"]))
+            evidence.note(term.table, place, row["value"], term.edition or "")
     return extreme(found, largest=record.take == "largest")[1]
 
 

@@ -21,22 +21,38 @@ import pandas as pd
 
 from recbias.agreement import kendall_tau, resolved_signs
 from recbias.cells import grid_cells, run_cell
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     protocols,
     uniform_protocols,
 )
-from recbias.datasets import Dataset, dataset_info
+from recbias.claims.records import Record, Term
+from recbias.claims.seeds import training_seeds
+from recbias.claims.systems import relevance_threshold
+from recbias.claims.true_vs_false_positive_disagreement import truth_of
+from recbias.datasets import Dataset, dataset_info, is_path
 from recbias.engine import open_executor, run_all
 from recbias.experiment import N_REPLICATES, fold_tasks
 from recbias.grid import Grid
 from recbias.makers import Table, maker
-from recbias.recommenders import System
+from recbias.recommenders import System, line_up, with_seeds
 from recbias.reduction import FoldPart, combine_folds, reduce_fold
 from recbias.resampling import bootstrap_weights
+from recbias.results import Quantity
 from recbias.streams import stream
 
-__all__ = ["INDEX", "TRUTHS", "agreement_rows", "true_orders", "true_orders_parameters"]
+__all__ = [
+    "INDEX",
+    "OF_TRUE_ORDERS",
+    "TRUTHS",
+    "Values",
+    "agreement_rows",
+    "true_orders",
+    "true_orders_asked",
+    "true_orders_parameters",
+]
 
 INDEX = ("truth", "protocol")
 
@@ -55,6 +71,49 @@ class Values(NamedTuple):
 
     value: FloatArray
     replicates: FloatArray
+
+
+def true_orders_asked(
+    dataset: str, *, cutoff: int, size: int, seed: int, uniform: str, workers: int = 1
+) -> dict[str, dict[str, Any]]:
+    """Name the tables of true orders that a page makes, with the parameters of each.
+
+    Parameters
+    ----------
+    dataset, cutoff, size, seed, uniform, workers
+        As of `true_orders_parameters`.
+
+    Returns
+    -------
+    dict
+        Empty for data without judgments of random items. ``true_orders`` is of the line-up of BCC17
+        with the threshold that is used where the truth is known, ``true_orders_top`` with the top
+        of the scale, which leaves few liked judgments, and ``true_orders_more`` of that of MCCRS20:
+        other systems, and more, trained once on each of the ten splits.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> asked = partial(true_orders_asked, cutoff=10, size=100, seed=1, uniform="uniform 0.2")
+    >>> list(asked("cm100k")), asked("ml-1m")
+    (['true_orders', 'true_orders_top', 'true_orders_more'], {})
+    """
+    if is_path(dataset) or truth_of(dataset) != "unbiased":
+        return {}
+    liked, top = relevance_threshold(dataset), dataset_info(dataset).scale.maximum
+    n_seeds = training_seeds(dataset)
+    asked = {
+        "true_orders": (with_seeds(line_up("bcc17"), n_seeds), liked),
+        "true_orders_top": (with_seeds(line_up("bcc17"), n_seeds), top),
+        "true_orders_more": (line_up("mccrs20", min_rating=liked), liked),
+    }
+    return {
+        name: true_orders_parameters(
+            dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform,
+            workers=workers,
+        )
+        for name, (systems, min_rating) in asked.items()
+    }  # fmt: skip
 
 
 def true_orders_parameters(
@@ -297,3 +356,74 @@ def agreement_rows(
 def _place(values: FloatArray, which: int) -> int:
     """Tell at which place a system is, the best being the first; at the first of those it ties."""
     return int((values > values[which]).sum()) + 1
+
+
+# -- what findings read ---------------------------------------------------------------------------
+
+
+def _row(evidence: Evidence, term: Term) -> pd.Series[Any]:
+    """Read a row by truth and protocol: ``tau[AUC, bpref] in true_orders on coat``."""
+    table = evidence.made(term.table, term.edition or "")
+    names = dict(zip(INDEX, term.label.split(", "), strict=True))
+    rows = table.select(**names)
+    if len(rows) != 1:
+        raise NotComputed(f"{term.label} in {term.table}")
+    evidence.note(term.table, term.label, float(rows["value"].iloc[0]), term.edition or "")
+    return rows.iloc[0]
+
+
+def true_tau(evidence: Evidence, record: Record) -> Quantity:
+    """Return the tau of a row, with every tau that the pairs allow which are not resolved."""
+    (term,) = record.of
+    row = _row(evidence, term)
+    return Quantity(float(row["value"]), None, limits=(float(row["low"]), float(row["high"])))
+
+
+def _right(row: pd.Series[Any]) -> Quantity:
+    if not row["resolved"]:
+        raise NotComputed("pairs that the truth resolves")
+    right, kept, turned = (float(row[name] / row["resolved"]) for name in _COUNTS)
+    return Quantity(right, None, limits=(kept, 1 - turned))
+
+
+_COUNTS = ("right", "kept", "turned")
+
+
+def pairs_right(evidence: Evidence, record: Record) -> Quantity:
+    """Give the share of the pairs that the truth resolves which an order has right.
+
+    The interval goes from those that the order resolves rightly to all but those that it resolves
+    wrongly.
+    """
+    (term,) = record.of
+    return _right(_row(evidence, term))
+
+
+def more_right(evidence: Evidence, record: Record) -> Quantity:
+    """Subtract the shares of two orders; the interval holds the difference of any in theirs."""
+    first, second = (_right(_row(evidence, term)) for term in record.of)
+    (low, high), (least, most) = first.interval, second.interval
+    limits = (low - most, high - least)
+    return Quantity(first.value - second.value, None, limits=limits)
+
+
+def most_ahead(evidence: Evidence, record: Record) -> Quantity:
+    """Find by how much the best of some orders has more pairs right than the first that is named.
+
+    All intervals of a table hold together, so that neither end has to make up for the choice.
+    """
+    first, *others = (_right(_row(evidence, term)) for term in record.of)
+    low, high = first.interval
+    ahead = [each.value - first.value for each in others]
+    least = max(each.interval[0] - high for each in others)
+    most = max(each.interval[1] - low for each in others)
+    return Quantity(max(ahead), None, limits=(least, most))
+
+
+OF_TRUE_ORDERS: Mapping[str, Function] = {
+    "more_right": more_right,
+    "most_ahead": most_ahead,
+    "pairs_right": pairs_right,
+    "true_tau": true_tau,
+}
+"""By the name that a record gives them."""

@@ -494,8 +494,6 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
                 f"{at['share tested']:.1%}",
             ]
         )
-    head = (
-        "data", "largest σ", f"items of T at σ = {share:g}", "of all items", "test ratings each (η)",
-        "of all ratings",
-    )  # fmt: skip
+    columns = (f"items of T at σ = {share:g}", "of all items", "test ratings each", "in all")
+    head = ("data", "largest σ", *columns)
     return markdown_table(head, rows)
