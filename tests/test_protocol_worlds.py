@@ -208,14 +208,18 @@ def test_findings_read_the_map() -> None:
 
 def test_title_and_table_say_who_is_best() -> None:
     table = planted(bpref=0.5, AR=-0.3)
-    maps = {f"by {truth}": chapter.best_protocols(table, truth) for truth in ("AUC", "P@10")}
+    maps = {truth: chapter.best_protocols(table, truth) for truth in ("AUC", "P@10")}
+    maps["P@10"].loc[0, "best"] = "bpref"
     assert chapter.map_title(maps) == (
-        "Best of 4 kinds of worlds: AR in 2 by AUC and AR in 4 by P@10;\nAR in 2 by AUC and in 4 "
-        "by P@10"
+        "Best in 4 kinds of worlds, by true AUC: AR 2;\nby true P@10: AR 3"
     )
-    at = {"by AUC": chapter.best_protocols(table, "AUC", by=("relation",))}
+    maps["AUC"]["best"] = "bpref"
+    assert chapter.map_title(maps).startswith(
+        "Best in 4 kinds of worlds, by true AUC: bpref 4, AR 0;"
+    )
+    at = {"AUC": chapter.best_protocols(table, "AUC", by=("relation",))}
     lines = chapter.best_table(at).splitlines()
-    assert lines[0] == "| relation | best by AUC | tau | may be as good |"
+    assert lines[0] == "| relation | best by true AUC | tau | may be as good |"
     assert lines[2:] == [
         "| \u22121 | **AR** | 0.30 (0.28 to 0.32) | none |",
         "| +1 | **bpref** | 0.50 (0.48 to 0.52) | none |",

@@ -181,13 +181,13 @@ def map_title(best: Mapping[str, pd.DataFrame]) -> str:
     best
         As `best_protocols` gives it, by truth.
     """
-    words, plain = [], []
+    words = []
     for truth, rows in best.items():
         counts = rows["best"].value_counts()
-        words.append(f"{counts.index[0]} in {counts.iloc[0]} {truth}")
-        plain.append(f"in {int((rows['best'] == 'AR').sum()) or 'none'} {truth}")
+        others = "" if counts.index[0] == "AR" else f", AR {counts.get('AR', 0)}"
+        words.append(f"by true {truth}: {counts.index[0]} {counts.iloc[0]}{others}")
     n_kinds = len(next(iter(best.values())))
-    return f"Best of {n_kinds} kinds of worlds: {' and '.join(words)};\nAR {' and '.join(plain)}"
+    return f"Best in {n_kinds} kinds of worlds, " + ";\n".join(words)
 
 
 def best_table(best: Mapping[str, pd.DataFrame]) -> str:
@@ -200,7 +200,7 @@ def best_table(best: Mapping[str, pd.DataFrame]) -> str:
     """
     head = ["relation"]
     for truth in best:
-        head += [f"best {truth}", "tau", "may be as good"]
+        head += [f"best by true {truth}", "tau", "may be as good"]
     rows = []
     for regions in zip(*(found.to_dict("records") for found in best.values()), strict=True):
         cells = [f"{regions[0]['relation']:+g}"]
