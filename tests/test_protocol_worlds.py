@@ -194,12 +194,36 @@ def test_findings_read_the_map() -> None:
     assert (found.value, found.interval) == (1, (1, 1))
     found = computed("best_kinds", table, ["AR, P@10[*, *] in worlds"])
     assert found.interval == (0, 1)
+    likes = planted(bpref=0.5, U1R=0.3)  # of those that need no dislikes U1R is best at 1
+    found = computed("best_of_likes", likes, ["U1R, AUC[*, *] in worlds"])
+    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    assert computed("best_kinds", likes, ["U1R, AUC[*, *] in worlds"]).interval == (0, 0)
     terms = ["bpref, AUC[*, *] in worlds", "AR, AUC[*, *] in worlds"]
     ahead = computed("ahead_on_worlds", table, terms, take="smallest")
     assert ahead.value == pytest.approx(-0.8)
     assert computed("ahead_on_worlds", table, terms, take="largest").value == pytest.approx(0.8)
     with pytest.raises(NotComputed):
         computed("best_kinds", table, ["AR, AUC[0.3, *] in worlds"])
+
+
+def test_title_and_table_say_who_is_best() -> None:
+    table = planted(bpref=0.5, AR=-0.3)
+    maps = {truth: chapter.best_protocols(table, truth) for truth in ("AUC", "P@10")}
+    maps["P@10"].loc[0, "best"] = "bpref"
+    assert chapter.map_title(maps) == (
+        "Best in 4 kinds of worlds, by true AUC: AR 2;\nby true P@10: AR 3"
+    )
+    maps["AUC"]["best"] = "bpref"
+    assert chapter.map_title(maps).startswith(
+        "Best in 4 kinds of worlds, by true AUC: bpref 4, AR 0;"
+    )
+    at = {"AUC": chapter.best_protocols(table, "AUC", by=("relation",))}
+    lines = chapter.best_table(at).splitlines()
+    assert lines[0] == "| relation | best by true AUC | tau | may be as good |"
+    assert lines[2:] == [
+        "| \u22121 | **AR** | 0.30 (0.28 to 0.32) | none |",
+        "| +1 | **bpref** | 0.50 (0.48 to 0.52) | none |",
+    ]
 
 
 # --------------------------------------------------------------------------------- the figures

@@ -50,7 +50,7 @@ def plot_best_protocols(
     """
     across, up = axes
     n_rows = max(rows[up].nunique() for rows in found.values())
-    height = 0.8 + 0.2 * title.count("\n") + len(found) * (0.75 + 0.5 * n_rows)
+    height = 0.8 + 0.2 * title.count("\n") + len(found) * (0.75 + 0.42 * n_rows)
     figure, panels = plt.subplots(
         len(found), 1, figsize=(WIDTH, height), sharex=True, squeeze=False
     )

@@ -23,8 +23,10 @@ from recbias.claims.design_alternatives import READINGS
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.non_personalised import baseline_grid, baselines
 from recbias.claims.overcoming_popularity_bias.best import (
+    LIKES_ONLY,
     OF_BEST,
     best_protocols,
+    best_table,
     map_title,
     over_relations,
 )
@@ -149,6 +151,7 @@ __all__ = [
     "FUNCTIONS",
     "GAMMAS",
     "KEPT",
+    "LIKES_ONLY",
     "POSITIVE",
     "PROTOCOLS",
     "READINGS",
@@ -163,6 +166,7 @@ __all__ = [
     "best_gammas",
     "best_gammas_table",
     "best_protocols",
+    "best_table",
     "causes_of_kept",
     "causes_title",
     "data_sets_beside",

@@ -8,6 +8,7 @@ one is ahead of by more than chance allows. Where one is left, it is surely the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from scipy.stats import t as student
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence
 from recbias.claims.overcoming_popularity_bias.worlds import PROTOCOLS, column
+from recbias.claims.pages import markdown_table
 from recbias.claims.quantities import extreme, over_worlds
 from recbias.claims.records import Record
 from recbias.claims.true_vs_false_positive_disagreement.worlds import kinds_meant
@@ -24,7 +26,15 @@ from recbias.errors import ConfigError
 from recbias.makers import Table
 from recbias.results import Quantity
 
-__all__ = ["OF_BEST", "best_protocols", "map_title", "over_relations", "possibly_best"]
+__all__ = [
+    "LIKES_ONLY",
+    "OF_BEST",
+    "best_protocols",
+    "best_table",
+    "map_title",
+    "over_relations",
+    "possibly_best",
+]
 
 _MISS = 0.05
 
@@ -159,6 +169,10 @@ def over_relations(
     return pd.DataFrame(rows, columns=["name", "relation", "value", "low", "high"])
 
 
+LIKES_ONLY = tuple(name for name in PROTOCOLS if name not in ("bpref", "infAP"))
+"""What can be measured where nobody says what they dislike: bpref and infAP need that."""
+
+
 def map_title(best: Mapping[str, pd.DataFrame]) -> str:
     """Say in two lines who is best most often, and where plain AR is.
 
@@ -170,30 +184,46 @@ def map_title(best: Mapping[str, pd.DataFrame]) -> str:
     words = []
     for truth, rows in best.items():
         counts = rows["best"].value_counts()
-        words.append(f"by true {truth}, {counts.index[0]} in {counts.iloc[0]} of {len(rows)}")
-    every = pd.concat(best.values())
-    plain = int((every["best"] == "AR").sum())
-    return f"Best {'; '.join(words)} kinds of worlds;\nplain AR in {plain or 'none'} of either"
+        others = "" if counts.index[0] == "AR" else f", AR {counts.get('AR', 0)}"
+        words.append(f"by true {truth}: {counts.index[0]} {counts.iloc[0]}{others}")
+    n_kinds = len(next(iter(best.values())))
+    return f"Best in {n_kinds} kinds of worlds, " + ";\n".join(words)
 
 
-def _best_kinds(evidence: Evidence, record: Record) -> Quantity:
+def best_table(best: Mapping[str, pd.DataFrame]) -> str:
+    """Write as a table in Markdown which protocol is the best at each relation, and how sure it is.
+
+    Parameters
+    ----------
+    best
+        As `best_protocols` gives it by relation alone, by truth.
+    """
+    head = ["relation"]
+    for truth in best:
+        head += [f"best by true {truth}", "tau", "may be as good"]
+    rows = []
+    for regions in zip(*(found.to_dict("records") for found in best.values()), strict=True):
+        cells = [f"{regions[0]['relation']:+g}"]
+        for row in regions:
+            numbers = f"{row['tau']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+            cells += [f"**{row['best']}**", numbers, ", ".join(row["others"]) or "none"]
+        rows.append([cell.replace("-", "\N{MINUS SIGN}") for cell in cells])
+    return markdown_table(head, rows)
+
+
+def _best_kinds(names: Sequence[str], evidence: Evidence, record: Record) -> Quantity:
     """Compute the share of kinds of worlds in which a protocol is best: ``bpref, AUC[*, *]``.
 
     The interval goes from the share where it surely is to the share where it may be.
     """
     (term,) = record.of
-    table = evidence.made(term.table, term.edition or "")
+    frame = evidence.made(term.table, term.edition or "").frame
     name, _, truth = term.metric.partition(", ")
-    columns = [column(each, truth) for each in PROTOCOLS]
-    place = list(PROTOCOLS).index(name)
+    columns, place = [column(each, truth) for each in names], names.index(name)
     is_best, surely, possibly = [], [], []
-    for relation, skew, choice in kinds_meant(table, term):
-        own = table.frame[
-            (table.frame["relation"] == relation)
-            & (table.frame["skew"] == skew)
-            & (table.frame["choice"] == choice)
-        ]
-        values = own[columns].to_numpy()
+    for kind in kinds_meant(evidence.made(term.table, term.edition or ""), term):
+        own = (frame[["relation", "skew", "choice"]] == list(kind)).all(axis=1)
+        values = frame.loc[own, columns].to_numpy()
         may = possibly_best(values)
         is_best.append(int(np.argmax(values.mean(axis=0))) == place)
         possibly.append(bool(may[place]))
@@ -219,6 +249,7 @@ def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:
 
 OF_BEST: Mapping[str, Function] = {
     "ahead_on_worlds": _ahead_on_worlds,
-    "best_kinds": _best_kinds,
+    "best_kinds": partial(_best_kinds, tuple(PROTOCOLS)),
+    "best_of_likes": partial(_best_kinds, LIKES_ONLY),
 }
 """What findings compute of the worlds, by the name that a record gives it."""

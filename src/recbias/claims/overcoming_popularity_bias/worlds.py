@@ -99,19 +99,15 @@ class _Kind(NamedTuple):
 
 def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
+    least = given["min_rating"]
+    texts = {**protocols(least)[0], **uniform_protocols(least)}
     return {
         **component_revisions(sampled=False, reduced=True),
         "world": REVISION,
         "aggregation": aggregation.REVISION,
-        "protocols": {
-            **protocols(given["min_rating"])[0],
-            **uniform_protocols(given["min_rating"]),
-        },
-        "compared": {name: list(each) for name, each in _ALL.items()},
+        "compared": {name: [texts[label], metric] for name, (label, metric) in _ALL.items()},
         "metrics": [parse_metric(metric).identity() for _, metric in _ALL.values()],
-        "systems": [
-            {"name": each.name, **each.identity()} for each in compared_systems(given["min_rating"])
-        ],
+        "systems": [{"name": each.name, **each.identity()} for each in compared_systems(least)],
     }
 
 
