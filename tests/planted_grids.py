@@ -97,6 +97,7 @@ def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
             {name: measured[name] for name in two},
             {},
         ),
+        "uniform_baselines": _baselines(alike, chapter.baseline_grid(MIN_RATING, **size)),
     }
     for table, uniform in (("", False), ("uniform_", True)):
         of_settings = chapter.setting_grid(MIN_RATING, **size, uniform=uniform)

@@ -176,6 +176,30 @@ class UniformPlan:
     largest_share: Fraction
 
 
+def largest_test_share(counts: npt.NDArray[np.int64], kept_share: float = KEPT_SHARE) -> Fraction:
+    """Compute the largest test share for which `uniform_plan` finds items.
+
+    Parameters
+    ----------
+    counts : int array (n_items,)
+        Ratings per item.
+    kept_share : float
+        Least share of an item's ratings that stays in training (eps), above 0 and below 1.
+
+    Returns
+    -------
+    fractions.Fraction
+        0 if no item can spare a rating; ``1 - kept_share`` if all are equally popular, and less
+        otherwise.
+
+    Examples
+    --------
+    >>> largest_test_share(np.array([10, 8, 5, 4, 2, 1]))
+    Fraction(32, 75)
+    """
+    return max(_prefix_shares(counts, kept_share), default=Fraction(0))
+
+
 def uniform_plan(
     counts: npt.NDArray[np.int64], test_share: float = 0.2, kept_share: float = KEPT_SHARE
 ) -> UniformPlan:
@@ -223,27 +247,31 @@ def uniform_plan(
     ([0, 1, 2, 3], 3, 0.4266666666666667)
     """
     rule = SplitRule("uniform", test_share, kept_share)
-    order = np.argsort(-counts, kind="stable")
-    spared = 1 - Fraction(str(kept_share))
-    total = int(counts.sum())
-    shares = [
-        spared * count * (place + 1) / total
-        for place, count in enumerate(counts[order].tolist())
-        if spared * count >= 1
-    ]
+    shares = _prefix_shares(counts, kept_share)
     largest = max(shares, default=Fraction(0))
     asked = Fraction(str(test_share))
     if asked > largest:
         raise DataError(
             f"split '{rule}': no set of items can give so many test ratings, equally many each, "
             f"and keep {100 * kept_share:g}% of its own\n"
-            f"the largest feasible share of these {total} ratings is "
+            f"the largest feasible share of these {counts.sum()} ratings is "
             f"{math.floor(largest * 10**4) / 10**4}"
         )
     zeta = 1 + max(place for place, share in enumerate(shares) if share >= asked)
+    order = np.argsort(-counts, kind="stable")
     least = int(counts[order[zeta - 1]])
-    items = np.sort(order[:zeta]).astype(np.int32)
-    return UniformPlan(items, math.floor(spared * least), least, largest)
+    n_each = math.floor((1 - Fraction(str(kept_share))) * least)
+    return UniformPlan(np.sort(order[:zeta]).astype(np.int32), n_each, least, largest)
+
+
+def _prefix_shares(counts: npt.NDArray[np.int64], kept_share: float) -> list[Fraction]:
+    """List what share of the ratings the first k items can test, equally many each, for each k."""
+    spared, total = 1 - Fraction(str(kept_share)), int(counts.sum())
+    return [
+        spared * count * (place + 1) / total
+        for place, count in enumerate(np.sort(counts)[::-1].tolist())
+        if spared * count >= 1
+    ]
 
 
 def uniform(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -263,7 +264,12 @@ class Evidence:
             return term.metric
         if not cutoff:
             return str(table.metric(label, name))
-        measured = [m for m in table.grid.parsed_metrics[label] if m.name == name]
+        # SR@n is any metric SR; with several gammas, SR(gamma=1)@n says which.
+        measured = [
+            metric
+            for metric in table.grid.parsed_metrics[label]
+            if name in (metric.name, re.split("[@|]", str(metric))[0])
+        ]
         # Without a condition P@n is P@10, where P@10|judged stands beside it.
         same = [m for m in measured if str(m).partition("|")[2] == condition]
         lists = {m.cutoff: m for m in (same if bar else same or measured)}

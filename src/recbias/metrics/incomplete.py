@@ -445,8 +445,9 @@ def measure_stratified(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     ConfigError
         If the view has no counts, or a relevant item of the table has none.
     """
-    hits = [(view.rank > 0) & (view.rank <= metric.cutoff) for metric in metrics]
-    return _stratified(view, metrics, hits)
+    cutoffs = np.array([metric.cutoff for metric in metrics])
+    hits = (view.rank > 0) & (view.rank <= cutoffs[:, None])
+    return _stratified(view, metrics, hits.astype(np.float64))
 
 
 def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
@@ -469,16 +470,14 @@ def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> Flo
     ConfigError
         As :func:`measure_stratified` does.
     """
-    hits = [
-        metric.cutoff * expected_hit(view.table, "P", metric.cutoff, metric.t)  # type: ignore[arg-type, operator]
-        for metric in metrics
+    cutoffs = np.array([metric.cutoff for metric in metrics])
+    shares = [
+        expected_hit(view.table, "P", int(n), m.t) for m, n in zip(metrics, cutoffs, strict=True)
     ]
-    return _stratified(view, metrics, hits)
+    return _stratified(view, metrics, np.array(shares) * cutoffs[:, None])
 
 
-def _stratified(
-    view: RankView, metrics: Sequence[Metric], hits: Sequence[npt.NDArray[np.generic]]
-) -> FloatArray:
+def _stratified(view: RankView, metrics: Sequence[Metric], hits: FloatArray) -> FloatArray:
     """Weigh what each row of a table hits, and divide by the weights of its user."""
     table, liked = view.table, view.positive
     user, counts = table.user[liked], _counts_of_rows(view)[liked]

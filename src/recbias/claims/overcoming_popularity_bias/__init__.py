@@ -1,15 +1,17 @@
 """Chapter 4, "Overcoming popularity bias": BCC17 Sections 6 and 7.
 
-What the experiment is called and shares (`setup`). What criteria compute over systems by infAP and
-stratified recall (`figure_9`); in worlds, whether weights undo which liked items are rated
-(`steck`), and which gamma orders systems best (`best_gamma`).
+What the experiment is called and shares (`setup`). What a uniform test takes from data, and what
+follows from that (`uniform_tests`), and what rankings that are the same for all users score in it
+(`uniform_rankings`); all that is checked on data (`checks`). What criteria compute over systems by
+infAP and stratified recall (`figure_9`). In worlds, whether weights undo which liked items are
+rated (`steck`), and which gamma orders systems best (`best_gamma`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
-from recbias.claims.design_alternatives import FUNCTIONS as OF_DESIGNS
 from recbias.claims.overcoming_popularity_bias.best_gamma import (
     OF_GAMMA,
     best_gamma_title,
@@ -18,6 +20,9 @@ from recbias.claims.overcoming_popularity_bias.best_gamma import (
     gamma_courses,
 )
 from recbias.claims.overcoming_popularity_bias.figure_9 import OF_FIGURE_9
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.non_personalised import baseline_grid, baselines
+from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
@@ -36,9 +41,17 @@ from recbias.claims.overcoming_popularity_bias.steck import (
     steck_errors,
     steck_title,
 )
+from recbias.claims.overcoming_popularity_bias.uniform_rankings import (
+    OF_UNIFORM,
+    uniform_predicted,
+)
+from recbias.claims.overcoming_popularity_bias.uniform_tests import uniform_plans, uniform_table
 
 FUNCTIONS: Mapping[str, Function] = {
-    "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
+    **{name: OF_PREDICTIONS[name] for name in ("off_prediction", "over_prediction")},
+    "ratio_of_overs": OF_PREDICTIONS["ratio_of_overs"],
+    "ratio_of_ratios": design_alternatives.FUNCTIONS["ratio_of_ratios"],
+    **OF_UNIFORM,
     **OF_FIGURE_9,
     **OF_GAMMA,
     **OF_STECK,
@@ -59,13 +72,19 @@ __all__ = [
     "best_gammas",
     "best_gammas_table",
     "gamma_courses",
+    "baseline_grid",
+    "baselines",
     "levelled_sample",
     "metrics",
     "protocols",
+    "remedy_checks",
     "setting_grid",
     "steck_errors",
     "steck_title",
     "threshold_grid",
     "uniform_metrics",
+    "uniform_plans",
+    "uniform_predicted",
     "uniform_protocols",
+    "uniform_table",
 ]

@@ -1,0 +1,226 @@
+"""Ranks of the chapter's systems on one fold, and what the package measures of them.
+
+What stands above each relevant item is counted here apart from :mod:`recbias.metrics`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.cells import grid_cells, run_cell
+from recbias.datasets import Dataset
+from recbias.grid import Grid
+from recbias.metrics import Metric, measure, parse_metric
+from recbias.ranking import RankTable
+from recbias.recommenders import System, non_personalised
+from recbias.reduction import Reader
+
+__all__ = [
+    "CONDENSED",
+    "LIMIT",
+    "Above",
+    "Ranked",
+    "Values",
+    "count_above",
+    "measured_values",
+    "ranked_grid",
+    "ranked_systems",
+    "used_metrics",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Values = Mapping[str, FloatArray]
+"""What the package measures of a system: of users by the text of a metric, and what is told apart
+by a word before it. ``condensed``: of lists of judged items; ``positive``: where no user judged
+anything non-relevant; ``missed``: of relevant items without a score, one by one; ``runs``: of 1R
+runs."""
+
+LIMIT = "SR(gamma=1000000000000000)@n"
+"""Nearly infinite."""
+
+_OF_USERS = (
+    "bpref",
+    "infAP(pool=all)",
+    "infAP(pool=100)",
+    "R@n",
+    "SR(gamma=0)@n",
+    "SR(gamma=1)@n",
+    "SR(gamma=inf)@n",
+    LIMIT,
+)
+_OF_RUNS = ("bpref", "P@n|t=T")
+CONDENSED = ("infAP(pool=all)", "AP")
+
+
+class Ranked(NamedTuple):
+    """Ranks of one system on a fold: with all relevant items in one set, and one per run."""
+
+    system: System
+    joint: RankTable
+    runs: RankTable
+
+    @property
+    def personalised(self) -> bool:
+        """Whether it may treat users differently: collaborative filtering, here."""
+        return not hasattr(non_personalised, self.system.algorithm)
+
+
+class Above(NamedTuple):
+    """What stands above each relevant item of the lists, by rank within the user.
+
+    Attributes
+    ----------
+    user, item, rank : ndarray of int64, shape (n_listed,)
+    relevant, others : ndarray of int64, shape (n_listed,)
+        Judged items above, relevant ones and others.
+    n_relevant, n_others : ndarray of int64, shape (n_users,)
+        Test items of the user, in the list or not.
+    """
+
+    user: IntArray
+    item: IntArray
+    rank: IntArray
+    relevant: IntArray
+    others: IntArray
+    n_relevant: IntArray
+    n_others: IntArray
+
+    def mean(self, terms: FloatArray) -> FloatArray:
+        """Average terms of the listed items over all relevant ones; NaN for users without any."""
+        total = np.bincount(self.user, terms, minlength=len(self.n_relevant))
+        value = np.full(len(total), np.nan)
+        return np.divide(total, self.n_relevant, out=value, where=self.n_relevant > 0)
+
+
+def count_above(table: RankTable, min_rating: float) -> Above:
+    """Count the judged items above each relevant one, from a table with one set per user."""
+    liked = table.value >= min_rating
+    rows = np.flatnonzero(table.rank > 0)
+    rows = rows[np.lexsort((table.rank[rows], table.user[rows]))]
+    user = table.user[rows].astype(np.int64)
+    counts = []
+    for kind in (liked, ~liked):
+        before = np.concatenate([[0], np.cumsum(kind[rows])])
+        counts.append(before[:-1] - before[np.searchsorted(user, user)])
+    kept = liked[rows]
+    return Above(
+        user[kept],
+        table.item[rows][kept].astype(np.int64),
+        table.rank[rows][kept].astype(np.int64),
+        counts[0][kept],
+        counts[1][kept],
+        np.bincount(table.user[liked], minlength=table.n_users),
+        np.bincount(table.user[~liked], minlength=table.n_users),
+    )
+
+
+def _metric(text: str, cutoff: int, size: int) -> Metric:
+    return parse_metric(text.replace("@n", f"@{cutoff}").replace("t=T", f"t={size}"))
+
+
+def used_metrics(cutoff: int, size: int) -> list[dict[str, Any]]:
+    """Identify all metrics that the checks measure, for the key of their results."""
+    texts = dict.fromkeys((*_OF_USERS, *CONDENSED, *_OF_RUNS))
+    return [_metric(text, cutoff, size).identity() for text in texts]
+
+
+def measured_values(
+    each: Ranked, likes: IntArray, *, min_rating: float, cutoff: int, size: int
+) -> dict[str, FloatArray]:
+    """Measure of one system all that the checks compare.
+
+    Parameters
+    ----------
+    each
+        A system.
+    likes
+        Relevant ratings of each item.
+    min_rating, cutoff, size
+        As of `incomplete_checks`.
+
+    Returns
+    -------
+    dict
+        As :data:`Values` says.
+    """
+    joint, liked = each.joint, each.joint.value >= min_rating
+    missed = liked & (joint.rank == 0)
+    alone = dataclasses.replace(
+        _rows(joint, missed),
+        n_users=int(missed.sum()),
+        user=np.arange(missed.sum(), dtype=np.int32),
+        n_targets=joint.n_targets[joint.user[missed]],
+        n_scored=joint.n_scored[joint.user[missed]],
+    )
+    found = {}
+    for prefix, table, texts in (
+        ("", joint, _OF_USERS),
+        ("condensed ", joint, CONDENSED),
+        ("positive ", _rows(joint, liked), ("bpref",)),
+        ("missed ", alone, ("bpref",)),
+        ("runs ", each.runs, _OF_RUNS),
+    ):
+        values = measure(
+            table,
+            [_metric(text, cutoff, size) for text in texts],
+            min_rating=min_rating,
+            condensed=prefix == "condensed ",
+            relevant_counts=likes,
+        )
+        found.update({prefix + text: row for text, row in zip(texts, values, strict=True)})
+    return found
+
+
+def _rows(table: RankTable, rows: npt.NDArray[np.generic]) -> RankTable:
+    """Keep some judged items of a table; those that stay move up in the condensed list."""
+    user, rank = table.user[rows], table.rank[rows]
+    order = np.lexsort((np.where(rank > 0, rank, np.iinfo(np.int32).max), user))
+    place = np.empty(len(user), dtype=np.int32)
+    place[order] = np.arange(len(user)) - np.searchsorted(user, user) + 1
+    return dataclasses.replace(
+        table,
+        user=user,
+        item=table.item[rows],
+        value=table.value[rows],
+        rank=rank,
+        condensed_rank=np.where(rank > 0, place, 0).astype(np.int32),
+    )
+
+
+def ranked_grid(grid: Grid) -> Grid:
+    """Ask for the ranks that the checks read: all systems, with one training seed."""
+    return dataclasses.replace(
+        grid,
+        systems=tuple(dataclasses.replace(system, n_seeds=1) for system in grid.systems),
+        protocols={label: str(grid.parsed[label]) for label in ("AR", "1R")},
+        metrics={"AR": ("AP",), "1R": ("RR",)},
+        compare=(),
+        tests={},
+        replicates=(),
+        crossed=(),
+    )
+
+
+def ranked_systems(grid: Grid, dataset: Dataset) -> Iterator[Ranked]:
+    """Read the ranks of all systems on the first fold.
+
+    Parameters
+    ----------
+    grid
+        With a label ``AR``, one set per user, and ``1R``, runs among all others.
+    dataset
+        Its data.
+    """
+    asked = ranked_grid(grid)
+    systems = {system.name: system for system in asked.systems}
+    for name, cell in takewhile(lambda each: each[1].fold == 0, grid_cells(asked, dataset, None)):
+        run_cell(cell)
+        reader = Reader(cell)
+        yield Ranked(systems[name], reader.table(asked, "AR"), reader.table(asked, "1R"))
