@@ -12,6 +12,8 @@ from typing import Any
 
 from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
+from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.non_personalised import baseline_grid, baselines
 from recbias.claims.overcoming_popularity_bias.best_gamma import (
     OF_GAMMA,
     best_gamma_title,
@@ -19,10 +21,8 @@ from recbias.claims.overcoming_popularity_bias.best_gamma import (
     best_gammas_table,
     gamma_courses,
 )
-from recbias.claims.overcoming_popularity_bias.figure_9 import OF_FIGURE_9
-from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
-from recbias.claims.non_personalised import baseline_grid, baselines
 from recbias.claims.overcoming_popularity_bias.checks import remedy_checks
+from recbias.claims.overcoming_popularity_bias.figure_9 import OF_FIGURE_9
 from recbias.claims.overcoming_popularity_bias.setup import (
     CHAPTER,
     FIGURE_8,
@@ -68,12 +68,12 @@ __all__ = [
     "GAMMAS",
     "SIMULATIONS",
     "STECK",
+    "baseline_grid",
+    "baselines",
     "best_gamma_title",
     "best_gammas",
     "best_gammas_table",
     "gamma_courses",
-    "baseline_grid",
-    "baselines",
     "levelled_sample",
     "metrics",
     "protocols",
