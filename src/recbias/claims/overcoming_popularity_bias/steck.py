@@ -27,7 +27,6 @@ from recbias.claims.quantities import extreme, over_worlds
 from recbias.claims.records import Record
 from recbias.datasets import load_dataset
 from recbias.engine import open_executor, run_all
-from recbias.errors import ConfigError
 from recbias.grid import component_revisions
 from recbias.makers import Table, maker
 from recbias.metrics import parse_metric
@@ -211,8 +210,7 @@ def _in_world(
         liked=int(min_rating),
     )  # fmt: skip
     world = load_dataset(str(options)).truth
-    if not isinstance(world, PreferenceWorld):
-        raise ConfigError(f"{options}: {type(world).__name__} does not know how likely ratings are")
+    assert isinstance(world, PreferenceWorld)
     seen = observed_by_item(world, min_rating, seed=number)
     rule = SplitRule("ratio", test_share)
     (fold,) = rule.splits(seen.ratings, rng=stream(number, "split", str(rule)))
