@@ -107,9 +107,14 @@ def _errors(rows: pd.DataFrame) -> FloatArray:
 
 
 def plot_remedies(
-    found: pd.DataFrame, *, systems: Sequence[str], labels: Mapping[str, str], title: str
+    found: pd.DataFrame,
+    *,
+    systems: Sequence[str],
+    labels: Mapping[str, str],
+    title: str,
+    common_scale: bool = True,
 ) -> Figure:
-    """Plot a bar per system with its interval, a panel per protocol, in rows of a common scale.
+    """Plot a bar per system with its interval, a panel per protocol, in rows of one metric.
 
     Parameters
     ----------
@@ -123,6 +128,8 @@ def plot_remedies(
         Of the horizontal axis, by row.
     title
         The message.
+    common_scale
+        Whether the panels of a row have one scale.
 
     Returns
     -------
@@ -139,16 +146,19 @@ def plot_remedies(
     parts = figure.subfigures(len(rows), 1, squeeze=False)[:, 0]
     colours = sns.color_palette("colorblind")
     for number, (part, row) in enumerate(zip(parts, rows, strict=True)):
-        axes = part.subplots(1, len(panels[row]), sharey=True, sharex=True, squeeze=False)[0]
+        axes = part.subplots(1, len(panels[row]), sharey=True, sharex=common_scale, squeeze=False)[
+            0
+        ]
         for axis, panel in zip(axes, panels[row], strict=True):
             own = found[(found["row"] == row) & (found["panel"] == panel)]
             _draw_bars(axis, own.set_index("system").reindex(systems), colours[number])
             axis.set_title(panel)
             axis.locator_params(axis="x", nbins=2)
             axis.xaxis.set_major_formatter(SHORT)
+        for axis in axes:  # now that all of them are filled, if they share a scale
+            axis.set_xlim(left=0)
         axes[0].set_yticks(range(len(names)), names)
         axes[0].set_ylim(len(names) - 0.5, -0.5)
-        axes[0].set_xlim(left=0)
         part.supxlabel(labels[row], fontsize=FONT_SIZE)
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
