@@ -35,12 +35,12 @@
 # %% [markdown]
 # - **The remedies do what they promise.**
 #   :::{finding} BCC17-F8-1R/1
-#   holds: On the data of this page all three leave Popularity less than half of its advantage over a
-#     random ranking.
-#   refuted: On the data of this page not all three leave Popularity less than half of its advantage over
-#     a random ranking: one of them leaves {value}.
-#   open: Whether all three leave Popularity less than half of its advantage over a random ranking on the
-#     data of this page, is open.
+#   holds: On the data of this page they leave little of Popularity's advantage over a random ranking: P1R
+#     a quarter at most, uniform tests a half at most.
+#   refuted: On the data of this page not all of them leave little of Popularity's advantage over a random
+#     ranking: one leaves {value}.
+#   open: Whether all of them leave little of Popularity's advantage over a random ranking on the data of
+#     this page, is open.
 #   :::
 # - **That is not the same as being right.**
 #   :::{finding} own/TRUTH-CM-AR-P
@@ -563,9 +563,7 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 # %% [markdown]
 # :::{finding} BCC17-F8-RES/1
 # holds: Liking is the cause of nearly all of it, as the paper says.
-# refuted: The paper names liking as the cause, and it is not the only one: where training items
-#   stay among the rivals, or where every rating is relevant, what is left is not what it should be
-#   then.
+# refuted: The paper names liking as the cause of what is left, and not nearly all of it is.
 # open: Whether liking is the cause of nearly all of it, as the paper says, is open.
 # :::
 # :::{finding} own/LIKED-SHARE
@@ -691,7 +689,7 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_gammas
 # :name: fig-gammas
-# :alt: A line for each system, its stratified recall as a share of the best one, over gamma from zero to infinity.
+# :alt: A line for each system over gamma, from zero to infinity.
 #
 # Stratified recall among all tested items over $\gamma$, as a share of that of the best system at each.
 # Grey: the other systems of the line-up.

@@ -56,8 +56,9 @@ def plot_protocols(
         Without rows an empty panel.
     """
     panels, protocols, lines = (
-        list(dict.fromkeys(found[name])) or [""] for name in ("panel", "protocol", "line")
+        list(dict.fromkeys(found[name])) for name in ("panel", "protocol", "line")
     )
+    panels, protocols = panels or [""], protocols or [""]
     names = wrapped(protocols)
     a_row = max(0.26, row_height(names) - 0.04, 0.1 + 0.15 * len(lines))
     legend = 0.25 * -(-len(lines) // 2) if len(lines) > 1 else 0.0
@@ -103,7 +104,7 @@ def plot_protocols(
 
 def _errors(rows: pd.DataFrame) -> FloatArray:
     """Give what intervals reach below and above their values, never less than nothing."""
-    return np.maximum([rows["value"] - rows["low"], rows["high"] - rows["value"]], 0)
+    return np.clip([rows["value"] - rows["low"], rows["high"] - rows["value"]], 0, None)
 
 
 def plot_remedies(
