@@ -158,6 +158,16 @@ def test_infap_is_the_cited_form(sound):
     assert inferred(sound, found=off(sound, "infAP(pool=100)"))["pool"] == pytest.approx(0.01)
 
 
+def test_the_printed_infap_has_its_worked_value():
+    """N R P R N R with P pooled: .569446 as cited, .722222 as printed."""
+    table = user_table(([1, 2, 3, 4, 5, 6], {1: 1, 2: 5, 4: 5, 5: 1, 6: 5}))
+    values = {text: np.array([0.569446]) for text in ("infAP(pool=all)", "infAP(pool=100)")}
+    values |= {f"condensed {text}": np.array([0.5]) for text in ranks.CONDENSED}
+    found = named(module.check_inferred([alone(table)], [values]))
+    assert found["counted"] < 1e-6
+    assert found["printed"] == pytest.approx(0.722222 - 0.569446, abs=2e-6)
+
+
 def test_the_printed_infap_counts_the_item_itself():
     """R N R: 5/6 as cited. At rank 3 the printed form has (1 + 2 * 2/3)/3, and none at rank 1."""
     table = user_table(([9, 1, 2, 3], {1: 5, 2: 1, 3: 5}))
