@@ -20,6 +20,7 @@ from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteri
 from recbias.claims.topics import find_judged
 from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
+from recbias.experiment import is_named
 from recbias.recommenders import line_up
 
 Raw = Mapping[str, Any]
@@ -333,11 +334,7 @@ def _metric_of(term: Term, claim: str) -> str:
     if not measured(topic_of(claim), term.table):
         return metric
     known = grid_of(topic_of(claim), term.table).parsed_metrics.get(term.label, ())
-    named = [
-        str(each)
-        for each in known
-        if metric in (str(each), each.name, str(each).partition("|")[0].partition("@")[0])
-    ]
+    named = [str(each) for each in known if metric == str(each) or is_named(each, metric)]
     return named[0] if len(named) == 1 else metric
 
 
