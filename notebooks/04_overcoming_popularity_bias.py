@@ -1090,17 +1090,16 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 #
 # ## What we had to decide
 #
-# - **Uniform tests** take the *last* $k$ that satisfies the condition, and the floor of $\eta$
-#   ([E09](#err-e09)); there is one draw per seed, since the least popular items of $T$ can give
-#   most of their ratings once only.
-# - **Percentiles** are of items by training ratings, and an average over groups that have a relevant test
-#   item. A target set that would need more items than there are takes all of them.
+# - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$, and there is
+#   one draw per seed ([why](#dev-uniform)).
+# - **Percentiles** are of items by training ratings. A target set that would need more items than there
+#   are takes all of them ([more](#dev-percentiles)).
 # - **1R, U1R and P1R** are measured in expectation over samples, and Random exactly
 #   ([more](#metric-expected)).
 # - **All-positive data** are these data with every rating called relevant.
 # - **MF and kNN** are read as predictors of ratings where the paper's figures are judged, as in
 #   chapter 1 ([E25](#err-e25)).
-# - **bpref and infAP** are those of trec_eval ([E07](#err-e07), [E08](#err-e08)).
+# - **bpref and infAP** are those of trec_eval; infAP has two pools ([why](#dev-incomplete)).
 # - **Ties** are broken by one seeded key per user and item ([why](#dev-ties)).
 #   {ref}`All decisions <sec-decisions>` are on one page.
 #
