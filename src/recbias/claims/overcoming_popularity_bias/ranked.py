@@ -126,7 +126,26 @@ class Above(NamedTuple):
 
 
 def count_above(table: RankTable, min_rating: float) -> Above:
-    """Count the judged items above each relevant one, from a table with one set per user."""
+    """Count the judged items above each relevant one, in the order of ranks.
+
+    Parameters
+    ----------
+    table
+        With one target set per user.
+    min_rating
+        Smallest rating that is relevant.
+
+    Examples
+    --------
+    Non-relevant, relevant, unjudged, relevant.
+
+    >>> user, item, rank = np.array([[0, 0, 0], [7, 8, 9], [1, 2, 4]], dtype=np.int32)
+    >>> place, four = np.array([1, 2, 3], np.int32), np.array([4], np.int32)
+    >>> stars = np.array([1.0, 5.0, 5.0])
+    >>> above = count_above(RankTable("user", 1, user, item, stars, rank, place, four, four), 4)
+    >>> above.relevant.tolist(), above.others.tolist(), above.rank.tolist()
+    ([0, 1], [1, 1], [2, 4])
+    """
     liked = table.value >= min_rating
     rows = np.flatnonzero(table.rank > 0)
     rows = rows[np.lexsort((table.rank[rows], table.user[rows]))]
