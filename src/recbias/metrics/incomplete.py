@@ -206,7 +206,7 @@ def observation_weights(chances: npt.ArrayLike, test_share: float) -> FloatArray
     :math:`\sigma`. So it is in test with :math:`\sigma p_i` and outside training with
     :math:`1-(1-\sigma)p_i`. Weights :math:`(1-(1-\sigma)p_i)/p_i` turn the one into the other, but
     for :math:`\sigma`, which cancels in a ratio of sums over users and items: see
-    :func:`stratified_sums`.
+    `stratified_sums`.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def stratified_sums(
 
     The ratio of a user's sums is their stratified recall. The ratio of the sums of *all* users is
     Steck's: users weigh as much as their relevant items, and it estimates true recall without bias
-    where the weights are right (:func:`observation_weights`); a mean of ratios does not.
+    where the weights are right (`observation_weights`); a mean of ratios does not.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def stratified_sums(
 
 
 def measure_binary_preference(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
-    """Measure all users or runs by :func:`binary_preference`.
+    """Measure all users or runs by `binary_preference`.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def _measure_preferences(
 
 
 def measure_inferred(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
-    """Measure all users or runs by :func:`inferred_average_precision`.
+    """Measure all users or runs by `inferred_average_precision`.
 
     Every judged item is in the pool. Beside them it holds the first `pool` places of the list, or
     everything. These two are the smallest and the largest pool that a comparison of systems by
@@ -423,7 +423,7 @@ def measure_stratified(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     r"""Measure popularity-stratified recall, a mean over users or over runs.
 
     :math:`SR@n=\sum_{i\in top_n\cap PR_{test}(u)}w_i/\sum_{i\in PR_{test}(u)}w_i` with the weights
-    of :func:`stratified_weights`. Under 1R, where a list holds one relevant item, a run weighs
+    of `stratified_weights`. Under 1R, where a list holds one relevant item, a run weighs
     as its item does among the user's: its value is :math:`[\tau\le n]\,w_i` over the mean weight
     of the user's runs. The mean of a user's runs then is the ratio above with hits of runs, and the
     mean over all runs weighs users by their relevant items, as 1RP@n does (BCC17 Eq. 1).
@@ -463,12 +463,12 @@ def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> Flo
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_rows)
-        As of :func:`measure_stratified`, with :func:`recbias.theory.expected_hit` for the hit.
+        As of `measure_stratified`, with `recbias.theory.expected_hit` for the hit.
 
     Raises
     ------
     ConfigError
-        As :func:`measure_stratified` does.
+        As `measure_stratified` does.
     """
     cutoffs = np.array([metric.cutoff for metric in metrics])
     shares = [

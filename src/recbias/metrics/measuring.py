@@ -61,7 +61,7 @@ def measure(
         Top of the rating scale, for the gain map ``exp``.
     relevant_counts : ndarray of int64, shape (n_items,), optional
         Relevant ratings of each item in training and test, for SR:
-        :func:`recbias.theory.relevant_counts`.
+        `recbias.theory.relevant_counts`.
 
     Returns
     -------

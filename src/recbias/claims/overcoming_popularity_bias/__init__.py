@@ -2,9 +2,10 @@
 
 What the experiment is called and shares (`setup`). What a uniform test takes from data, and what
 follows from that (`uniform_tests`), and what rankings that are the same for all users score in it
-(`uniform_rankings`); all that is checked on data (`checks`). What criteria compute over systems by
-infAP and stratified recall (`figure_9`). In worlds, whether weights undo which liked items are
-rated (`steck`), and which gamma orders systems best (`best_gamma`).
+(`uniform_rankings`). What bpref, infAP and stratified recall are (`incomplete`), by ranks of the
+systems (`ranked`), and what criteria compute over systems by them (`figure_9`); all that is checked
+on data (`checks`). In worlds, whether weights undo which liked items are rated (`steck`), and which
+gamma orders systems best (`best_gamma`).
 """
 
 from collections.abc import Mapping
