@@ -1027,13 +1027,13 @@ HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-
 # open: -
 # :::
 # :::{finding} own/PRINTED-OVERSTATED
-# holds: What matters for an order: it is not off by the same for all systems, {value} for Popularity
-# refuted: For Popularity it is {value} off
+# holds: What matters for an order: systems are not off by the same, Popularity by {value}
+# refuted: What matters for an order: Popularity is off by {value}
 # open: -
 # :::
 # :::{finding} own/PRINTED-UNDERSTATED
-# holds: and {value} for the average rating.
-# refuted: and {value} for the average rating.
+# holds: and the average rating, in the other direction, by {value}.
+# refuted: and the average rating by {value}.
 # open: -
 # :::
 
