@@ -573,6 +573,12 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 #   for the larger part.
 # open: It accounts for {value} of what U1R leaves, though that is not sure ({low} to {high}).
 # :::
+# :::{finding} own/P1R-OWED-TO-SKEW
+# holds: Of what P1R leaves, {value} is there with every rating relevant, too ({low} to {high}).
+# refuted: Of what P1R leaves, {value} is there with every rating relevant, too ({low} to {high}), the
+#   smaller part.
+# open: -
+# :::
 # :::{finding} BCC17-F8-RES/2
 # holds: More is left in U1R than in P1R,
 # refuted: No more is left in U1R than in P1R.
@@ -619,6 +625,18 @@ for name, given in chapter.SIMULATIONS.items():
 # :::{finding} BCC17-EQ-UARC/4
 # holds: and by no more than the ratio rises.
 # refuted: its gain may be more than the ratio rises.
+# open: -
+# :::
+# :::{finding} own/U1R-OPPOSED
+# holds: Where popular items are those that fewer people like, U1R still gives Popularity {value} what
+#   Random scores;
+# refuted: Where popular items are those that fewer people like, U1R gives Popularity {value} what
+#   Random scores;
+# open: -
+# :::
+# :::{finding} own/U1R-OPPOSED-CONTROL
+# holds: with training items among the rivals it is {value}.
+# refuted: with training items among the rivals it is no less, {value}.
 # open: -
 # :::
 
