@@ -326,9 +326,9 @@ def test_runs_are_expected_over_all_samples(size):
 def test_stratified_recall_needs_counts_that_fit():
     table = user_table(([1], {1: 5}))
     metric = "SR(gamma=1)@5"
-    with pytest.raises(ConfigError, match=r"give relevant_counts, .PR.i.. of each item"):
+    with pytest.raises(ConfigError, match="SR: give relevant_counts"):
         values(table, metric)
-    with pytest.raises(ConfigError, match="a relevant item of the test has none"):
+    with pytest.raises(ConfigError, match="a relevant item has none"):
         values(table, metric, relevant_counts=np.array([3, 0]))
     with pytest.raises(ConfigError, match="it goes from 0 to inf"):
         stratified_weights([1], -1)

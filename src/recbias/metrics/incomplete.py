@@ -4,16 +4,13 @@ A user has judged few items, so that most of a list is unjudged. Three ideas of 
 bpref leaves unjudged items out and asks how many judged non-relevant ones stand above a relevant
 one; infAP takes the judged items above to be a sample of what a *pool* holds there, and estimates
 precision from it; stratified recall undoes that popular items are judged more often, by weights.
-
-BCC17 (Sec. 7) prints all three. Its forms of bpref and infAP are misprinted (errata E07 and E08);
-what is measured here are the definitions that it cites, which are those of trec_eval.
+BCC17 (Sec. 7) misprints the first two (E07, E08); measured are the definitions that it cites.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numba as nb
 import numpy as np
@@ -21,6 +18,7 @@ import numpy.typing as npt
 
 from recbias.errors import ConfigError
 from recbias.metrics.base import Argument, Declaration, Metric, positive_integer, register
+from recbias.metrics.expected import OF_SAMPLES, SAMPLE_SIZE
 from recbias.metrics.lists import RankView
 from recbias.ranking import RankTable
 from recbias.relevance import relevant
@@ -183,7 +181,7 @@ def stratified_weights(counts: npt.ArrayLike, gamma: float) -> FloatArray:
 
     References
     ----------
-    BCC17 Sec. 7; H. Steck, "Item popularity and recommendation accuracy", RecSys 2011, Eqs. 5-8.
+    BCC17 Sec. 7; H. Steck, "Item popularity and recommendation accuracy", RecSys 2011.
 
     Examples
     --------
@@ -226,8 +224,7 @@ def observation_weights(chances: npt.ArrayLike, test_share: float) -> FloatArray
 
     References
     ----------
-    Steck, RecSys 2011, Sec. 3, where all that is observed is in test (:math:`\sigma=1`): then the
-    weight is :math:`1/p_i`.
+    Steck, RecSys 2011, where all that is observed is in test, so that it is :math:`1/p_i`.
 
     Examples
     --------
@@ -236,10 +233,7 @@ def observation_weights(chances: npt.ArrayLike, test_share: float) -> FloatArray
     """
     chances = np.asarray(chances, dtype=np.float64)
     if not 0 < test_share <= 1 or not ((chances > 0) & (chances <= 1)).all():
-        raise ConfigError(
-            f"test share {test_share}, chances {chances.min(initial=np.nan)} to "
-            f"{chances.max(initial=np.nan)}: all are above 0 and at most 1"
-        )
+        raise ConfigError(f"test share {test_share} and chances: all are above 0 and at most 1")
     return (1.0 - (1.0 - test_share) * chances) / chances
 
 
@@ -338,16 +332,14 @@ def _measure_preferences(
 def measure_inferred(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     """Measure all users or runs by `inferred_average_precision`.
 
-    Every judged item is in the pool. Beside them it holds the first `pool` places of the list, or
-    everything. These two are the smallest and the largest pool that a comparison of systems by
-    their first `pool` places can have: the union of these over systems lies between, and so does
-    the value, which grows with the pool.
+    Every judged item is in the pool, and beside them the first `pool` places of the list, or
+    everything. A union of first places over several systems lies between the two, and so does the
+    value, which grows with the pool.
 
     Parameters
     ----------
     view : RankView
-        A run knows of no judged item but the relevant one, so that all that is pooled above it is
-        half relevant: the value is 1/k + (pooled above) / (2k).
+        In a run half of what is pooled above the relevant item counts as relevant.
     metrics : sequence of Metric
         infAP with any pools.
 
@@ -405,12 +397,10 @@ def measure_sampled_inferred(view: RankView, metrics: Sequence[Metric]) -> Float
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_rows)
-        0 for an item that is not in the list.
     """
     table = view.table
-    candidates = table.n_targets.astype(np.int64) - 1
+    candidates, rows = table.n_targets.astype(np.int64) - 1, []
     above = np.maximum(table.rank.astype(np.int64) - 1, 0)
-    rows = []
     for metric in metrics:
         ranks = np.arange(1, min(metric.t, candidates.max(initial=0) + 1) + 1)
         worth = (1.0 + np.minimum(ranks - 1, _depth(metric.pool)) / 2) / ranks
@@ -443,7 +433,7 @@ def measure_stratified(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     Raises
     ------
     ConfigError
-        If the view has no counts, or a relevant item of the table has none.
+        If there are no counts, or a relevant item of the table has none.
     """
     cutoffs = np.array([metric.cutoff for metric in metrics])
     hits = (view.rank > 0) & (view.rank <= cutoffs[:, None])
@@ -463,12 +453,7 @@ def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> Flo
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_rows)
-        As of `measure_stratified`, with `recbias.theory.expected_hit` for the hit.
-
-    Raises
-    ------
-    ConfigError
-        As `measure_stratified` does.
+        As of `measure_stratified`, as are errors, with `recbias.theory.expected_hit` for the hit.
     """
     cutoffs = np.array([metric.cutoff for metric in metrics])
     shares = [
@@ -490,50 +475,37 @@ def _stratified(view: RankView, metrics: Sequence[Metric], hits: FloatArray) -> 
             mean = total / np.maximum(np.bincount(user, minlength=table.n_users), 1)
             rows.append(gained / mean[user])
             continue
-        found = np.bincount(user, gained, minlength=table.n_users)
-        value = np.full(table.n_users, np.nan)
-        np.divide(found, total, out=value, where=total > 0)
-        rows.append(value)
+        found, nothing = np.bincount(user, gained, table.n_users), np.full(table.n_users, np.nan)
+        rows.append(np.divide(found, total, out=nothing, where=total > 0))
     return np.array(rows)
 
 
 def _counts_of_rows(view: RankView) -> IntArray:
     """Look up |PR(i)| of every row; each relevant one has counted itself."""
     if view.relevant_counts is None:
-        raise ConfigError(
-            "SR weighs items by how many like them: give relevant_counts, |PR(i)| of each item, as "
-            "recbias.theory.relevant_counts does"
-        )
+        raise ConfigError("SR: give relevant_counts, as recbias.theory.relevant_counts has them")
     counts = view.relevant_counts[view.table.item]
     if (counts[view.positive] < 1).any():
-        raise ConfigError(
-            "relevant_counts: a relevant item of the test has none; count training and test "
-            "together, with the threshold of the metric"
-        )
+        raise ConfigError("relevant_counts: a relevant item has none; count training and test")
     return counts
 
 
-def _depth(pool: int | Literal["all"]) -> int:
+def _depth(pool: int | str) -> int:
     return _EVERYTHING if isinstance(pool, str) else pool
 
 
-def _parse_pool(text: str) -> int | Literal["all"]:
-    return "all" if text == "all" else 0 if text == "0" else positive_integer(text)
+def _parse_pool(text: str) -> int | str:
+    return text if text == "all" else 0 if text == "0" else positive_integer(text)
 
 
 def _parse_gamma(text: str) -> float:
-    gamma = float(text)
-    if not gamma >= 0:
+    if not float(text) >= 0:
         raise ValueError(text)
-    return gamma
+    return float(text)
 
 
 _IN_BCC17 = "BCC17 Sec. 7"
 _WITHOUT_RELEVANT = "undefined for a user without relevant test item; 0 if none is returned"
-_EXPECTED = (
-    "0 for an item that is not in the list; a pool below T-1 is taken whole; computed from full "
-    "ranks, for condensed lists too"
-)
 _POOL = (
     Argument(
         "pool",
@@ -550,11 +522,6 @@ _GAMMA = (
         "how far popularity is undone, a number from 0 to inf",
         ("1", "0", "0.5", "inf"),
         keyword=True,
-    ),
-)
-_SAMPLE_SIZE = (
-    Argument(
-        "t", positive_integer, "the size of the target set, an integer of at least 1", ("100",)
     ),
 )
 
@@ -594,11 +561,11 @@ register(
         "only",
         r"E[(1+d/2)/\tau(i_r,T_u^r)]",
         f"{_IN_BCC17}, Sec. 3.1",
-        _EXPECTED,
+        OF_SAMPLES,
         measure_sampled_inferred,
         cutoff="none",
         arguments=_POOL,
-        given=_SAMPLE_SIZE,
+        given=SAMPLE_SIZE,
         per=("run",),
     )
 )
@@ -622,10 +589,10 @@ register(
         "SR of 1R runs, expected over all samples of T-1 non-relevant items; tables of AN-1R only",
         r"E[\tau(i_r,T_u^r)\le n]\,w_{i_r}/avg_{r'}w_{i_{r'}}",
         f"{_IN_BCC17}, Sec. 3.1",
-        _EXPECTED,
+        OF_SAMPLES,
         measure_sampled_stratified,
         arguments=_GAMMA,
-        given=_SAMPLE_SIZE,
+        given=SAMPLE_SIZE,
         per=("run",),
     )
 )
