@@ -35,12 +35,12 @@
 # %% [markdown]
 # - **The remedies do what they promise.**
 #   :::{finding} BCC17-F8-1R/1
-#   holds: On the data of this page all three leave Popularity less than half of its advantage over a
-#     random ranking.
-#   refuted: On the data of this page not all three leave Popularity less than half of its advantage over
-#     a random ranking: one of them leaves {value}.
-#   open: Whether all three leave Popularity less than half of its advantage over a random ranking on the
-#     data of this page, is open.
+#   holds: On the data of this page they leave little of Popularity's advantage over a random ranking: P1R
+#     a quarter at most, uniform tests a half at most.
+#   refuted: On the data of this page not all of them leave little of Popularity's advantage over a random
+#     ranking: one leaves {value}.
+#   open: Whether all of them leave little of Popularity's advantage over a random ranking on the data of
+#     this page, is open.
 #   :::
 # - **That is not the same as being right.**
 #   :::{finding} own/TRUTH-CM-AR-P
@@ -76,12 +76,30 @@
 #   refuted: and the remedies have none more.
 #   open: and whether a remedy has more is open ({low} to {high}).
 #   :::
-# FINDINGS-LEAD-WORLDS
+# - **Which test to trust depends on what is popular.**
+#   :::{finding} own/WORLDS-OPPOSED-LEAD
+#   holds: In worlds where people like what is popular *less*, a uniform test is nearer to the truth than
+#     plain precision, whatever the skew;
+#   refuted: In worlds where people like what is popular *less*, a uniform test is not always nearer to the
+#     truth than plain precision;
+#   open: -
+#   :::
+#   :::{finding} own/WORLDS-AGREE-LEAD
+#   holds: where they like it more, it is farther away.
+#   refuted: where they like it more, it is not always farther away.
+#   open: -
+#   :::
+#   :::{finding} own/WORLDS-BPREF-AUC
+#   holds: A metric that uses dislikes, bpref, is the nearest of all tests in {value} of all kinds of worlds,
+#     by all items.
+#   refuted: -
+#   open: -
+#   :::
 #
 # {cite:t}`BCC17` devised two of these tests, percentiles and uniform tests, and compare them with
-# metrics for incomplete judgments. This chapter repeats Sections 6 and 7 of their paper, takes apart
-# [what is left of popularity](#sec-what-is-left), and then asks the truth
-# [on real data](#sec-real-truth) and [over worlds](#sec-which-test).
+# metrics for incomplete judgments. This chapter repeats Sections 6 and 7 of their paper and
+# [takes apart](#sec-what-is-left) what their tests do not take away. Then it asks the truth, first
+# [on data](#sec-real-truth) and then [over worlds](#sec-which-test).
 
 # %% [markdown] tags=["general"]
 # **After this chapter you can**
@@ -100,7 +118,6 @@ from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import overcoming_popularity_bias as chapter
 from recbias.datasets import top_rating
 from recbias.recommenders import bcc17_grid, with_seeds
-from recbias.splits import SplitRule
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -236,7 +253,7 @@ HTML(pages.claims_of("overcoming popularity bias"))
 # - the one that leaves it most
 # - that depends on whether people like what is popular
 #
-# It depends on that, and nothing in a test can tell it: {numref}`fig-winners`.
+# It hangs on that, and no test can tell it. {numref}`fig-winners` is a map of it.
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -299,7 +316,7 @@ uniform = run(
         with_seeds(line_up(systems), n_seeds),
         chapter.uniform_protocols(min_rating),
         chapter.uniform_metrics(cutoff, size),
-        split=str(SplitRule("uniform", sigma, eps)),
+        split=chapter.uniform_rule(sigma, eps),
         seed=seed,
     ),
     workers=workers,
@@ -546,9 +563,7 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 # %% [markdown]
 # :::{finding} BCC17-F8-RES/1
 # holds: Liking is the cause of nearly all of it, as the paper says.
-# refuted: The paper names liking as the cause, and it is not the only one: where training items
-#   stay among the rivals, or where every rating is relevant, what is left is not what it should be
-#   then.
+# refuted: The paper names liking as the cause of what is left, and not nearly all of it is.
 # open: Whether liking is the cause of nearly all of it, as the paper says, is open.
 # :::
 # :::{finding} own/LIKED-SHARE
@@ -650,7 +665,7 @@ shown = chapter.judged_shown(measured)
 title = chapter.judged_title(shown["found"])
 
 # %% tags=["hide-input"]
-figure = plotting.plot_remedies(**shown, title=title)
+figure = plotting.plot_remedies(**shown, title=title, common_scale=False)
 glue("fig_judged", figure, display=False)
 HTML(plotting.downloads(figure, shown["found"].set_index("row"), "figure-9"))
 
@@ -674,7 +689,7 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_gammas
 # :name: fig-gammas
-# :alt: Stratified recall of systems relative to the best, over gamma from zero to infinity, a line for each system.
+# :alt: A line for each system over gamma, from zero to infinity.
 #
 # Stratified recall among all tested items over $\gamma$, as a share of that of the best system at each.
 # Grey: the other systems of the line-up.
@@ -1072,27 +1087,27 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # |---|---|
 # | want to know whether a system does more than repeat popularity | look at U1R or P1R: what a system has there above Popularity is not popularity |
 # | want to know which system users would like better | do not take a remedy for granted: it is right only as far as popularity says nothing about liking |
-# | believe that people like what is popular | keep the plain test, and report a remedy beside it |
-# | believe that popular items are liked no more than others, or less | use a remedy, and say that this is why |
+# | have ratings that say dislike | report bpref beside precision: what is popular enters both of what it compares |
+# | have likes alone, and believe that people like what is popular | keep the plain test, and report a remedy beside it |
+# | have likes alone, and believe that popular items are liked no more than others, or less | use a remedy, and say that this is why |
 # | set up a uniform test | report $T$, $\eta$ and $\sigma$; sample from $T$ |
-# | find Popularity above Random in a uniform test | leave training items among the rivals once: what stays is liking, what goes is not |
+# | see that popularity wins even in a uniform test | leave training items among the rivals once: what stays is liking, what goes is not |
 # | report infAP | say what the pool is, and give both ends |
 # | report stratified recall | give it over a range of $\gamma$, from 0 to infinity |
 # | can collect judgments | let users judge items drawn at random: it is the only test here that needs no belief |
 #
 # ## What we had to decide
 #
-# - **Uniform tests** take the *last* $k$ that satisfies the condition, and the floor of $\eta$
-#   ([E09](#err-e09)); there is one draw per seed, since the least popular items of $T$ can give
-#   most of their ratings once only.
-# - **Percentiles** are of items by training ratings, and an average over groups that have a relevant test
-#   item. A target set that would need more items than there are takes all of them.
+# - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$, and there is
+#   one draw per seed ([why](#dev-uniform)).
+# - **Percentiles** are of items by training ratings. A target set that would need more items than there
+#   are takes all of them ([more](#dev-percentiles)).
 # - **1R, U1R and P1R** are measured in expectation over samples, and Random exactly
 #   ([more](#metric-expected)).
 # - **All-positive data** are these data with every rating called relevant.
 # - **MF and kNN** are read as predictors of ratings where the paper's figures are judged, as in
 #   chapter 1 ([E25](#err-e25)).
-# - **bpref and infAP** are those of trec_eval ([E07](#err-e07), [E08](#err-e08)).
+# - **bpref and infAP** are those of trec_eval; infAP has two pools ([why](#dev-incomplete)).
 # - **Ties** are broken by one seeded key per user and item ([why](#dev-ties)).
 #   {ref}`All decisions <sec-decisions>` are on one page.
 #
@@ -1261,8 +1276,9 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # - What is left has two causes, and only one of them is that people like what is popular.
 # - Metrics for incomplete judgments take something for granted about what is judged: a fair sample,
 #   a pool, a known law. Recommender data rarely grant it.
-# - A test that popularity cannot win is not a test that is right. It is right about systems as far as
-#   popularity says nothing about liking, and whether that is so no split of observed ratings can tell.
+# - A test that popularity cannot win is not a test that is right. It may be right about systems as far as
+#   popularity says nothing about liking, and whether that is so no split of likes can tell.
+# - Ratings that say dislike can help: popularity is in them as it is in likes.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

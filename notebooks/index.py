@@ -96,7 +96,8 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # : Users rate what they have seen, and they see what is popular. The test set repeats that pattern. A
 #   system that repeats it too is rewarded, even where popularity says nothing about taste
 #   {cite:p}`marlin2009,canamares2018`. This is the **popularity bias**
-#   ({doc}`chapter 3 <03_popularity_bias>`).
+#   ({doc}`chapter 3 <03_popularity_bias>`); what tests against it are worth is asked in
+#   {doc}`chapter 4 <04_overcoming_popularity_bias>`.
 #
 # To these come the choices, and each moves the score.
 #

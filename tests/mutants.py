@@ -20,6 +20,7 @@ from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteri
 from recbias.claims.topics import find_judged
 from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
+from recbias.experiment import is_named
 from recbias.recommenders import line_up
 
 Raw = Mapping[str, Any]
@@ -296,6 +297,7 @@ _SYMMETRIC = (
     "share_of_pairs",
     "lemma_violations",
     "tau_p",
+    "over_percentiles",
     *_IN_ERRORS,
 )
 """Functions that take the extreme of their terms, or the sum, or the same of either order."""
@@ -312,6 +314,8 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
         return "two ratios differ where their inverses do"
     if old.measure == "change" and not old.per:
         return "the sign of a gap cancels in its share of another"
+    if old.name == "gap_ratio" and old.of[0] == old.of[2] and new.of == (*old.of[1:], old.of[0]):
+        return "the signs of two gaps from one end cancel"
     return ""
 
 
@@ -333,11 +337,7 @@ def _metric_of(term: Term, claim: str) -> str:
     if not measured(topic_of(claim), term.table):
         return metric
     known = grid_of(topic_of(claim), term.table).parsed_metrics.get(term.label, ())
-    named = [
-        str(each)
-        for each in known
-        if metric in (str(each), each.name, str(each).partition("|")[0].partition("@")[0])
-    ]
+    named = [str(each) for each in known if metric == str(each) or is_named(each, metric)]
     return named[0] if len(named) == 1 else metric
 
 

@@ -61,7 +61,9 @@ def advantages(most: float) -> Figure:
     )
 
 
-def remedies(n_systems: int, n_rows: int, n_panels: int, *, ranges: bool = False) -> Figure:
+def remedies(
+    n_systems: int, n_rows: int, n_panels: int, *, ranges: bool = False, common_scale: bool = True
+) -> Figure:
     names = {"with 99 sampled ones": "P@10|t=100", "all relevant items": "P@10"}
     panels = ("1R", "1R without\nhead", "uniform\n(U1R)", "percentiles\n(P1R)")[:n_panels]
     rows = [
@@ -74,7 +76,9 @@ def remedies(n_systems: int, n_rows: int, n_panels: int, *, ranges: bool = False
     if ranges:
         found = found.assign(least=found["value"] * 0.8, most=found["value"] * 1.2)
     labels = dict(list(names.items())[:n_rows])
-    return plotting.plot_remedies(found, systems=SYSTEMS[:n_systems], labels=labels, title=TITLE)
+    return plotting.plot_remedies(
+        found, systems=SYSTEMS[:n_systems], labels=labels, title=TITLE, common_scale=common_scale
+    )
 
 
 def ratios(n: int) -> Figure:
@@ -131,7 +135,7 @@ FIGURES = {
     "small advantages": lambda: advantages(1.7),
     "remedies, all": lambda: remedies(10, 2, 4),
     "remedies, few": lambda: remedies(3, 1, 3),
-    "remedies, with a range": lambda: remedies(6, 1, 2, ranges=True),
+    "remedies, with a range": lambda: remedies(6, 1, 2, ranges=True, common_scale=False),
     "ratios": lambda: ratios(100),
     "few ratios": lambda: ratios(5),
     "two tests": lambda: two_tests(3706),
@@ -152,6 +156,25 @@ def test_a_figure_that_cannot_be_read_is_noticed() -> None:
     figure = causes(4)
     figure.axes[0].annotate("on another", (0.0638, 0), (5, 0), textcoords="offset points")
     assert any(said.startswith("overlap") for said in faults(figure))
+
+
+def test_without_data_an_agreement_is_an_empty_panel() -> None:
+    columns = ["panel", "protocol", "line", "value", "low", "high"]
+    figure = plotting.plot_protocols(pd.DataFrame(columns=columns), label="tau", title=TITLE)
+    assert faults(figure) == []
+
+
+def test_panels_of_one_row_may_have_a_scale_each() -> None:
+    rows = [("one", panel, "pLSA", value) for panel, value in {"a": 0.1, "b": 0.9}.items()]
+    found = with_ends(rows, ["row", "panel", "system"], 0)
+    ends = {}
+    for common in (True, False):
+        figure = plotting.plot_remedies(
+            found, systems=["pLSA"], labels={"one": "P"}, title=TITLE, common_scale=common
+        )
+        ends[common] = [axis.get_xlim()[1] for axis in figure.axes]
+    assert ends[True][0] == ends[True][1] >= 0.9
+    assert ends[False][0] < 0.2 < ends[False][1]
 
 
 def test_a_protocol_without_a_value_keeps_its_row() -> None:

@@ -19,7 +19,7 @@ from recbias.recommenders import System
 from recbias.testset import dataset_splits
 
 CUTOFF, SIZE, MIN_RATING, N_USERS, N_ITEMS = 3, 6, 4, 60, 20
-OPTIONS = {"min_rating": MIN_RATING, "cutoff": CUTOFF, "size": SIZE}
+OPTIONS = {"cutoff": CUTOFF, "size": SIZE}
 
 
 def runs_of(lists):
@@ -49,7 +49,7 @@ def system(name, algorithm, seed, judged, *, covered=N_ITEMS, lead=()):
         lists.append((first + [i for i in order if i not in first], own))
     table = user_table(*lists)
     table = dataclasses.replace(table, n_targets=np.full(N_USERS, N_ITEMS, np.int32))
-    return ranks.Ranked(System(name, algorithm), table, runs_of(lists))
+    return ranks.Ranked(System(name, algorithm), table, runs_of(lists), MIN_RATING)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,6 @@ def sound():
     found = [ranks.measured_values(each, likes, **OPTIONS) for each in systems]
     return SimpleNamespace(
         ranked=systems,
-        joint=[each.joint for each in systems],
         found=found,
         likes=likes,
         weights={gamma: stratified_weights(likes, gamma) for gamma in module.GAMMAS},
@@ -78,34 +77,38 @@ def sound():
     )
 
 
+def alone(joint, runs=None):
+    return ranks.Ranked(System("a", "PLSA"), joint, runs, MIN_RATING)
+
+
 def named(checks):
     assert len({(check.claim, check.name) for check in checks}) == len(checks)
     return {check.name: check.worst for check in checks}
 
 
 def preference(x, **changes):
-    given = {n: changes.get(n, getattr(x, n)) for n in ("joint", "found", "non_relevant")}
-    return named(module.check_preference(**given, min_rating=MIN_RATING))
+    given = {n: changes.get(n, getattr(x, n)) for n in ("ranked", "found", "non_relevant")}
+    return named(module.check_preference(**given))
 
 
 def inferred(x, **changes):
-    given = {n: changes.get(n, getattr(x, n)) for n in ("joint", "found")}
-    return named(module.check_inferred(**given, min_rating=MIN_RATING))
+    given = {n: changes.get(n, getattr(x, n)) for n in ("ranked", "found")}
+    return named(module.check_inferred(**given))
 
 
 def stratified(x, **changes):
-    given = {n: changes.get(n, getattr(x, n)) for n in ("joint", "found", "likes", "weights")}
-    return named(module.check_stratified(**given, min_rating=MIN_RATING, cutoff=CUTOFF))
+    given = {n: changes.get(n, getattr(x, n)) for n in ("ranked", "found", "likes", "weights")}
+    return named(module.check_stratified(**given, cutoff=CUTOFF))
 
 
 def judged_runs(x, **changes):
     given = {n: changes.get(n, getattr(x, n)) for n in ("ranked", "found")}
-    return named(module.check_judged_runs(**given, min_rating=MIN_RATING))
+    return named(module.check_judged_runs(**given))
 
 
 def coverage(x, claim="BCC17-C-COV", **changes):
     given = {n: changes.get(n, getattr(x, n)) for n in ("ranked", "found", "losses")}
-    checks = module.check_coverage(**given, min_rating=MIN_RATING)
+    checks = module.check_coverage(**given)
     return named([check for check in checks if check.claim == claim])
 
 
@@ -136,11 +139,7 @@ def test_the_printed_bpref_differs_only_beyond_the_cap():
     for only, smallest, apart in ((lists[0], -2, 2), (lists[1], 0, 0)):
         table = user_table(only)
         (bpref,) = measure(table, [parse_metric("bpref")], min_rating=MIN_RATING)
-        found = named(
-            module.check_preference(
-                [table], [{"bpref": bpref}], np.array([3]), min_rating=MIN_RATING
-            )
-        )
+        found = named(module.check_preference([alone(table)], [{"bpref": bpref}], np.array([3])))
         assert found["smallest"] == pytest.approx(smallest)
         assert found["printed"] == pytest.approx(apart)
 
@@ -159,6 +158,16 @@ def test_infap_is_the_cited_form(sound):
     assert inferred(sound, found=off(sound, "infAP(pool=100)"))["pool"] == pytest.approx(0.01)
 
 
+def test_the_printed_infap_has_its_worked_value():
+    """N R P R N R with P pooled: .569446 as cited, .722222 as printed."""
+    table = user_table(([1, 2, 3, 4, 5, 6], {1: 1, 2: 5, 4: 5, 5: 1, 6: 5}))
+    values = {text: np.array([0.569446]) for text in ("infAP(pool=all)", "infAP(pool=100)")}
+    values |= {f"condensed {text}": np.array([0.5]) for text in ranks.CONDENSED}
+    found = named(module.check_inferred([alone(table)], [values]))
+    assert found["counted"] < 1e-6
+    assert found["printed"] == pytest.approx(0.722222 - 0.569446, abs=2e-6)
+
+
 def test_the_printed_infap_counts_the_item_itself():
     """R N R: 5/6 as cited. At rank 3 the printed form has (1 + 2 * 2/3)/3, and none at rank 1."""
     table = user_table(([9, 1, 2, 3], {1: 5, 2: 1, 3: 5}))
@@ -166,7 +175,7 @@ def test_the_printed_infap_counts_the_item_itself():
     # 9 is unjudged: k = 2 with nothing known above, k = 4 with one of each kind
     cited = ((1 + 0.5) / 2 + (1 + 3 * 0.5) / 4) / 2
     values |= {"infAP(pool=all)": np.array([cited]), "condensed infAP(pool=all)": np.array([0.0])}
-    found = named(module.check_inferred([table], [values], min_rating=MIN_RATING))
+    found = named(module.check_inferred([alone(table)], [values]))
     printed = ((1 + 1) / 2 + (1 + 3 * 2 / 3) / 4) / 2
     assert found["counted"] == pytest.approx(0, abs=1e-12)
     assert found["printed"] == pytest.approx(printed - cited, abs=1e-12)
@@ -214,11 +223,11 @@ def test_judged_runs_would_tell_systems_apart():
     """Above their liked items the one has none that is disliked, the other one in two runs."""
     judged = {1: 5, 2: 1, 3: 5}
     each = [
-        ranks.Ranked(System("a", "PLSA"), user_table((items, judged)), runs_of([(items, judged)]))
+        alone(user_table((items, judged)), runs_of([(items, judged)]))
         for items in ([1, 3, 9, 2], [1, 2, 3, 9])
     ]
     values = [{"runs bpref": np.ones(2)} for _ in each]
-    found = named(module.check_judged_runs(each, values, min_rating=MIN_RATING))
+    found = named(module.check_judged_runs(each, values))
     assert (found["kept"], found["all-runs"]) == (0.5, 0)
 
 
@@ -237,7 +246,7 @@ def test_bpref_without_dislikes_is_coverage(sound):
 
 
 def judged_of(sound):
-    table = sound.joint[0]
+    table = sound.ranked[0].joint
     own = [{} for _ in range(N_USERS)]
     for user, item, value in zip(table.user, table.item, table.value, strict=True):
         own[user][int(item)] = float(value)
@@ -262,7 +271,9 @@ def test_gaps_are_counted_among_collaborative_filters(sound):
         dataclasses.replace(each.joint, n_scored=each.joint.n_targets - gaps)
         for each, gaps in zip(sound.ranked, (5, 5, 4, 0), strict=True)
     ]
-    ranked = [e._replace(joint=table) for e, table in zip(sound.ranked, tables, strict=True)]
+    ranked = [
+        dataclasses.replace(e, joint=table) for e, table in zip(sound.ranked, tables, strict=True)
+    ]
     found = coverage(sound, ranked=ranked)
     assert (found["with-gaps"], found["median-missing"]) == (0.5, pytest.approx(0.1))
     losses = [(0.1, 0.2), (0.1, 0.05), (0.1, 0.4)]

@@ -7,6 +7,7 @@ processes where that pays), *combine* the folds, *test* all pairs of systems.
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +80,7 @@ from recbias.store import (
 )
 from recbias.streams import stream
 
-__all__ = ["Results", "fold_tasks", "grid_tables", "run"]
+__all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
 
 N_REPLICATES = 1000
 """Resamplings of users behind every interval: the end of one then has a s.d. over seeds of
@@ -167,11 +168,7 @@ class Results(StoredResult):
             If there is none, or more than one, where a name with arguments, ``SR(gamma=1)``, tells
             which.
         """
-        found = [
-            metric
-            for metric in self.grid.parsed_metrics[label]
-            if name in (metric.name, str(metric).partition("|")[0].partition("@")[0])
-        ]
+        found = [metric for metric in self.grid.parsed_metrics[label] if is_named(metric, name)]
         if len(found) != 1:
             raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
         return found[0]
@@ -309,6 +306,25 @@ _WIDER = 10
 processors implicit's ALS differed by 0, 1.2 and 4 times the usual one."""
 
 _NAMES_OF_SYSTEMS = ["system", "a", "b"]
+
+
+def is_named(metric: Metric, name: str) -> bool:
+    """Tell whether a name stands for a metric, whatever its cutoff and condition.
+
+    Parameters
+    ----------
+    metric
+        A metric.
+    name
+        Its name, alone or with its arguments.
+
+    Examples
+    --------
+    >>> one = Metric("nDCG", 10, "exp")
+    >>> [is_named(one, name) for name in ("nDCG", "nDCG(exp)", "nDCG(linear)", "nDCG@10")]
+    [True, True, False, False]
+    """
+    return name in (metric.name, re.split("[@|]", str(metric))[0])
 
 
 def _comparable(frame: pd.DataFrame, chosen: set[str]) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -15,7 +14,7 @@ from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record, Term
 from recbias.claims.seeds import few_seeds
 from recbias.errors import ConfigError, StoreError
-from recbias.experiment import Results
+from recbias.experiment import Results, is_named
 from recbias.grid import Grid
 from recbias.makers import Table
 from recbias.results import Quantity, StoredResult
@@ -281,11 +280,7 @@ class Evidence:
         if not cutoff:
             return str(table.metric(label, name))
         # SR@n is any metric SR; with several gammas, SR(gamma=1)@n says which.
-        measured = [
-            metric
-            for metric in table.grid.parsed_metrics[label]
-            if name in (metric.name, re.split("[@|]", str(metric))[0])
-        ]
+        measured = [m for m in table.grid.parsed_metrics[label] if is_named(m, name)]
         # Without a condition P@n is P@10, where P@10|judged stands beside it.
         same = [m for m in measured if str(m).partition("|")[2] == condition]
         lists = {m.cutoff: m for m in (same if bar else same or measured)}
@@ -324,7 +319,7 @@ class Evidence:
         Fewer than `LEAST_POOL` items, or fewer than `LEAST_RUNS` relevant ones to rank among them,
         are too little. The exact expectation of a random ranking given the size of target sets,
         ``rho|t=T``, is one over their size; where a label has none, as under AR, the first label
-        of its table that has one speaks for it.
+        of its table that has one speaks for it. What a function made has no target sets.
 
         Raises
         ------
@@ -334,7 +329,8 @@ class Evidence:
             If a table is missing.
         """
         for term in terms:
-            if self._is_small(self.table(term.table, term.edition or ""), term.label):
+            found = self._stored(term.table, term.edition or "")
+            if isinstance(found, Results) and self._is_small(found, term.label):
                 raise NotTestable(NEEDS["pool"])
 
     @staticmethod

@@ -56,8 +56,9 @@ def plot_protocols(
         Without rows an empty panel.
     """
     panels, protocols, lines = (
-        list(dict.fromkeys(found[name])) or [""] for name in ("panel", "protocol", "line")
+        list(dict.fromkeys(found[name])) for name in ("panel", "protocol", "line")
     )
+    panels, protocols = panels or [""], protocols or [""]
     names = wrapped(protocols)
     a_row = max(0.26, row_height(names) - 0.04, 0.1 + 0.15 * len(lines))
     legend = 0.25 * -(-len(lines) // 2) if len(lines) > 1 else 0.0
@@ -103,13 +104,18 @@ def plot_protocols(
 
 def _errors(rows: pd.DataFrame) -> FloatArray:
     """Give what intervals reach below and above their values, never less than nothing."""
-    return np.maximum([rows["value"] - rows["low"], rows["high"] - rows["value"]], 0)
+    return np.clip([rows["value"] - rows["low"], rows["high"] - rows["value"]], 0, None)
 
 
 def plot_remedies(
-    found: pd.DataFrame, *, systems: Sequence[str], labels: Mapping[str, str], title: str
+    found: pd.DataFrame,
+    *,
+    systems: Sequence[str],
+    labels: Mapping[str, str],
+    title: str,
+    common_scale: bool = True,
 ) -> Figure:
-    """Plot a bar per system with its interval, a panel per protocol, in rows of a common scale.
+    """Plot a bar per system with its interval, a panel per protocol, in rows of one metric.
 
     Parameters
     ----------
@@ -123,6 +129,8 @@ def plot_remedies(
         Of the horizontal axis, by row.
     title
         The message.
+    common_scale
+        Whether the panels of a row have one scale.
 
     Returns
     -------
@@ -139,16 +147,19 @@ def plot_remedies(
     parts = figure.subfigures(len(rows), 1, squeeze=False)[:, 0]
     colours = sns.color_palette("colorblind")
     for number, (part, row) in enumerate(zip(parts, rows, strict=True)):
-        axes = part.subplots(1, len(panels[row]), sharey=True, sharex=True, squeeze=False)[0]
+        axes = part.subplots(1, len(panels[row]), sharey=True, sharex=common_scale, squeeze=False)[
+            0
+        ]
         for axis, panel in zip(axes, panels[row], strict=True):
             own = found[(found["row"] == row) & (found["panel"] == panel)]
             _draw_bars(axis, own.set_index("system").reindex(systems), colours[number])
             axis.set_title(panel)
             axis.locator_params(axis="x", nbins=2)
             axis.xaxis.set_major_formatter(SHORT)
+        for axis in axes:  # now that all of them are filled, if they share a scale
+            axis.set_xlim(left=0)
         axes[0].set_yticks(range(len(names)), names)
         axes[0].set_ylim(len(names) - 0.5, -0.5)
-        axes[0].set_xlim(left=0)
         part.supxlabel(labels[row], fontsize=FONT_SIZE)
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)

@@ -85,6 +85,7 @@ from recbias.claims.overcoming_popularity_bias.setup import (
     threshold_grid,
     uniform_metrics,
     uniform_protocols,
+    uniform_rule,
 )
 from recbias.claims.overcoming_popularity_bias.steck import (
     OF_STECK,
@@ -209,5 +210,6 @@ __all__ = [
     "uniform_plans",
     "uniform_predicted",
     "uniform_protocols",
+    "uniform_rule",
     "uniform_table",
 ]

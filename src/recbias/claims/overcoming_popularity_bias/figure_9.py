@@ -39,13 +39,13 @@ def over_gamma(evidence: Evidence, term: Term) -> dict[float, Term]:
     Raises
     ------
     NotComputed
-        If it was not measured under the label.
+        If it was not measured under the label, or the term names another metric.
     """
     grid = evidence.table(term.table, term.edition or "").grid
     asked = {
         float(dict(metric.arguments)["gamma"]): dataclasses.replace(term, metric=str(metric))
         for metric in grid.parsed_metrics.get(term.label, ())
-        if metric.name == STRATIFIED
+        if metric.name == term.metric == STRATIFIED
     }
     if not asked:
         raise NotComputed(str(term))

@@ -22,14 +22,12 @@ from recbias.claims.overcoming_popularity_bias.ranked import (
     Above,
     Ranked,
     Values,
-    count_above,
     measured_values,
     ranked_systems,
 )
 from recbias.datasets import Dataset
 from recbias.grid import Grid
 from recbias.metrics.incomplete import INFAP_EPSILON, stratified_weights
-from recbias.ranking import RankTable
 from recbias.testset import dataset_splits
 from recbias.theory import expected_hit, hypergeometric_mean
 
@@ -69,37 +67,33 @@ def _preference(above: Above, *, capped: bool) -> FloatArray:
 
 
 def check_preference(
-    joint: Sequence[RankTable],
+    ranked: Sequence[Ranked],
     found: Sequence[Values],
     non_relevant: IntArray,
-    *,
-    min_rating: float,
 ) -> list[Check]:
     """Compare bpref with the cited form and with the printed one, which has no cap (E07).
 
     Parameters
     ----------
-    joint
-        Of each system the ranks in one set per user.
+    ranked
+        All systems.
     found
         What is measured of each.
     non_relevant
         For every user the test ratings that are below the threshold, as the data have them.
-    min_rating
-        Smallest rating that is relevant.
 
     References
     ----------
     BCC17 Sec. 7; Buckley & Voorhees, SIGIR 2004.
     """
     apart, printed, smallest = [], [], []
-    for table, values in zip(joint, found, strict=True):
-        above = count_above(table, min_rating)
+    for each, values in zip(ranked, found, strict=True):
+        above = each.above
         as_printed = _preference(above, capped=False)
         apart.append(_apart(values["bpref"], _preference(above, capped=True)))
         printed.append(_apart(as_printed, values["bpref"]))
         smallest.append(float(np.nanmin(as_printed, initial=1.0)))
-    others = count_above(joint[0], min_rating).n_others
+    others = ranked[0].above.n_others
     n_values = _n_values(found, "bpref")
     return [
         Check(_BPREF, "printed", "|printed form - bpref|", n_values, largest(printed)),
@@ -121,19 +115,15 @@ def _inferred(above: Above, *, itself: int = 0) -> FloatArray:
     return np.where(above.rank == 1, 1.0, (1 + (above.rank - 1) * share) / above.rank)
 
 
-def check_inferred(
-    joint: Sequence[RankTable], found: Sequence[Values], *, min_rating: float
-) -> list[Check]:
+def check_inferred(ranked: Sequence[Ranked], found: Sequence[Values]) -> list[Check]:
     """Compare infAP with the cited form and with the printed one (E08).
 
     Parameters
     ----------
-    joint
-        Of each system the ranks in one set per user.
+    ranked
+        All systems.
     found
         What is measured of each.
-    min_rating
-        Smallest rating that is relevant.
 
     References
     ----------
@@ -141,8 +131,8 @@ def check_inferred(
     """
     apart, printed, itself, judged, pooled, first = [], [], [], [], [], []
     n_values = _n_values(found, "infAP(pool=all)")
-    for table, values in zip(joint, found, strict=True):
-        above = count_above(table, min_rating)
+    for each, values in zip(ranked, found, strict=True):
+        above = each.above
         whole = values["infAP(pool=all)"]
         apart.append(_apart(whole, above.mean(_inferred(above))))
         itself.append(_apart(whole, above.mean(_inferred(above, itself=1))))
@@ -163,28 +153,27 @@ def check_inferred(
 
 
 def check_stratified(
-    joint: Sequence[RankTable],
+    ranked: Sequence[Ranked],
     found: Sequence[Values],
     likes: IntArray,
     weights: Mapping[float, FloatArray],
     *,
-    min_rating: float,
     cutoff: int,
 ) -> list[Check]:
     """Compare stratified recall with weights that are added up item by item.
 
     Parameters
     ----------
-    joint
-        Of each system the ranks in one set per user.
+    ranked
+        All systems.
     found
         What is measured of each.
     likes
         Relevant ratings of each item, as the data have them.
     weights
         By gamma what each item weighs.
-    min_rating, cutoff
-        Smallest rating that is relevant; length of the lists.
+    cutoff
+        Length of the lists.
 
     References
     ----------
@@ -193,13 +182,13 @@ def check_stratified(
     ratio, recall, linear = [], [], []
     n_values = _n_values(found, "SR(gamma=1)@n")
     penalty = np.maximum(likes, 1).astype(np.float64)
-    for table, values in zip(joint, found, strict=True):
-        counted = _shares(table, 1 / np.sqrt(penalty), cutoff, min_rating)
+    for each, values in zip(ranked, found, strict=True):
+        counted = _shares(each, 1 / np.sqrt(penalty), cutoff)
         ratio.append(_apart(values["SR(gamma=1)@n"], counted))
         recall.append(_apart(values["SR(gamma=0)@n"], values["R@n"]))
-        counted = _shares(table, 1 / penalty, cutoff, min_rating)
+        counted = _shares(each, 1 / penalty, cutoff)
         linear += [_apart(values[text], counted) for text in ("SR(gamma=inf)@n", LIMIT)]
-    tested = joint[0].item[joint[0].value >= min_rating]
+    tested = ranked[0].joint.item[ranked[0].liked]
     head = np.isin(tested, np.argsort(-likes, kind="stable")[: -(-len(likes) // 10)])
     held = [float(each[tested[head]].sum() / each[tested].sum()) for each in weights.values()]
     falls = [before - after for before, after in pairwise(held)]
@@ -213,8 +202,8 @@ def check_stratified(
     ]  # fmt: skip
 
 
-def _shares(table: RankTable, weights: FloatArray, cutoff: int, min_rating: float) -> FloatArray:
-    liked = table.value >= min_rating
+def _shares(each: Ranked, weights: FloatArray, cutoff: int) -> FloatArray:
+    table, liked = each.joint, each.liked
     top = liked & (table.rank >= 1) & (table.rank <= cutoff)
     hit, total = np.zeros(table.n_users), np.zeros(table.n_users)
     np.add.at(hit, table.user[top], weights[table.item[top]])
@@ -222,9 +211,7 @@ def _shares(table: RankTable, weights: FloatArray, cutoff: int, min_rating: floa
     return np.divide(hit, total, out=np.full(table.n_users, np.nan), where=total > 0)
 
 
-def check_judged_runs(
-    ranked: Sequence[Ranked], found: Sequence[Values], *, min_rating: float
-) -> list[Check]:
+def check_judged_runs(ranked: Sequence[Ranked], found: Sequence[Values]) -> list[Check]:
     """Ask whether bpref of a 1R run is 1, and what it would be with its non-relevant judgments.
 
     Parameters
@@ -233,8 +220,6 @@ def check_judged_runs(
         All systems.
     found
         What is measured of each.
-    min_rating
-        Smallest rating that is relevant.
 
     References
     ----------
@@ -243,8 +228,7 @@ def check_judged_runs(
     kept = []
     for each in ranked:
         # With one relevant item the cap is 1: any judged non-relevant item above it takes all.
-        above = count_above(each.joint, min_rating)
-        kept.append(float(np.mean(above.others == 0)))
+        kept.append(float(np.mean(each.above.others == 0)))
     scored = np.concatenate([each.runs.rank > 0 for each in ranked])
     off = np.abs(np.concatenate([values["runs bpref"] for values in found]) - 1)
     n_runs = len(off)
@@ -258,7 +242,7 @@ def check_judged_runs(
     ]  # fmt: skip
 
 
-def gap_losses(each: Ranked, *, min_rating: float, cutoff: int, size: int) -> tuple[float, float]:
+def gap_losses(each: Ranked, *, cutoff: int, size: int) -> tuple[float, float]:
     r"""Tell what share of its precision a system is expected to lose without a fifth of its scores.
 
     Each pair loses its score with the same chance, whatever it is. A relevant item then keeps its
@@ -268,8 +252,8 @@ def gap_losses(each: Ranked, *, min_rating: float, cutoff: int, size: int) -> tu
     ----------
     each
         A system.
-    min_rating, cutoff, size
-        Smallest rating that is relevant; length of the lists; size of a 1R target set.
+    cutoff, size
+        Length of the lists; size of a 1R target set.
 
     Returns
     -------
@@ -281,7 +265,7 @@ def gap_losses(each: Ranked, *, min_rating: float, cutoff: int, size: int) -> tu
     BCC17 Sec. 3.1 on gaps in coverage.
     """
     stays = 1 - GAP
-    above = count_above(each.joint, min_rating)
+    above = each.above
     hits = stays * binom.cdf(cutoff - 1, above.rank - 1, stays)
     n_hits = np.sum(above.rank <= cutoff)
     joint = float(hits.sum() / n_hits) if n_hits else np.nan
@@ -298,8 +282,6 @@ def check_coverage(
     ranked: Sequence[Ranked],
     found: Sequence[Values],
     losses: Sequence[tuple[float, float]],
-    *,
-    min_rating: float,
 ) -> list[Check]:
     """Ask what a missing score does to bpref and to 1R, and who has some missing.
 
@@ -311,8 +293,6 @@ def check_coverage(
         What is measured of each.
     losses
         From `gap_losses`, of all systems but Random.
-    min_rating
-        Smallest rating that is relevant.
 
     References
     ----------
@@ -321,7 +301,7 @@ def check_coverage(
     apart, missed, scored = [], [], {}
     complete = np.ones(ranked[0].joint.n_users, dtype=bool)
     for each, values in zip(ranked, found, strict=True):
-        above = count_above(each.joint, min_rating)
+        above = each.above
         share = above.mean(np.ones(len(above.rank)))
         apart.append(_apart(values["positive bpref"], share))
         in_runs = values["runs P@n|t=T"][each.runs.rank == 0]
@@ -385,23 +365,18 @@ def incomplete_checks(
     list of Check
         Over all systems, on the first fold.
     """
-    ranked = list(ranked_systems(grid, dataset))
+    ranked = list(ranked_systems(grid, dataset, min_rating))
     ratings, test = dataset.ratings, dataset_splits(dataset, grid.split, seed=grid.seed)[0].test
     likes = np.bincount(ratings.item[ratings.value >= min_rating], minlength=ratings.n_items)
     non_relevant = np.bincount(test.user[test.value < min_rating], minlength=test.n_users)
     options = {"cutoff": cutoff, "size": size}
-    found = [measured_values(each, likes, min_rating=min_rating, **options) for each in ranked]
-    joint = [each.joint for each in ranked]
+    found = [measured_values(each, likes, **options) for each in ranked]
     weights = {gamma: stratified_weights(likes, gamma) for gamma in GAMMAS}
-    losses = [
-        gap_losses(each, min_rating=min_rating, **options)
-        for each in ranked
-        if each.system.algorithm != "Random"
-    ]
+    losses = [gap_losses(each, **options) for each in ranked if each.system.algorithm != "Random"]
     return [
-        *check_preference(joint, found, non_relevant, min_rating=min_rating),
-        *check_inferred(joint, found, min_rating=min_rating),
-        *check_stratified(joint, found, likes, weights, min_rating=min_rating, cutoff=cutoff),
-        *check_judged_runs(ranked, found, min_rating=min_rating),
-        *check_coverage(ranked, found, losses, min_rating=min_rating),
+        *check_preference(ranked, found, non_relevant),
+        *check_inferred(ranked, found),
+        *check_stratified(ranked, found, likes, weights, cutoff=cutoff),
+        *check_judged_runs(ranked, found),
+        *check_coverage(ranked, found, losses),
     ]

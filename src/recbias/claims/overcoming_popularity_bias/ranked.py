@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -59,17 +61,41 @@ _OF_RUNS = ("bpref", "P@n|t=T")
 CONDENSED = ("infAP(pool=all)", "AP")
 
 
-class Ranked(NamedTuple):
-    """Ranks of one system on a fold: with all relevant items in one set, and one per run."""
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Ranks of one system on a fold.
+
+    Attributes
+    ----------
+    system
+        What ranked.
+    joint
+        Ranks with all relevant items of a user in one set.
+    runs
+        Ranks with one relevant item per run.
+    min_rating
+        Smallest rating that is relevant.
+    """
 
     system: System
     joint: RankTable
     runs: RankTable
+    min_rating: float
 
     @property
     def personalised(self) -> bool:
         """Whether it may treat users differently: collaborative filtering, here."""
         return not hasattr(non_personalised, self.system.algorithm)
+
+    @cached_property
+    def liked(self) -> npt.NDArray[np.bool_]:
+        """Which rows of `joint` are relevant."""
+        return self.joint.value >= self.min_rating
+
+    @cached_property
+    def above(self) -> Above:
+        """What stands above each relevant item of `joint`."""
+        return count_above(self.joint, self.min_rating)
 
 
 class Above(NamedTuple):
@@ -100,7 +126,26 @@ class Above(NamedTuple):
 
 
 def count_above(table: RankTable, min_rating: float) -> Above:
-    """Count the judged items above each relevant one, from a table with one set per user."""
+    """Count the judged items above each relevant one, in the order of ranks.
+
+    Parameters
+    ----------
+    table
+        With one target set per user.
+    min_rating
+        Smallest rating that is relevant.
+
+    Examples
+    --------
+    Non-relevant, relevant, unjudged, relevant.
+
+    >>> user, item, rank = np.array([[0, 0, 0], [7, 8, 9], [1, 2, 4]], dtype=np.int32)
+    >>> place, four = np.array([1, 2, 3], np.int32), np.array([4], np.int32)
+    >>> stars = np.array([1.0, 5.0, 5.0])
+    >>> above = count_above(RankTable("user", 1, user, item, stars, rank, place, four, four), 4)
+    >>> above.relevant.tolist(), above.others.tolist(), above.rank.tolist()
+    ([0, 1], [1, 1], [2, 4])
+    """
     liked = table.value >= min_rating
     rows = np.flatnonzero(table.rank > 0)
     rows = rows[np.lexsort((table.rank[rows], table.user[rows]))]
@@ -132,7 +177,7 @@ def used_metrics(cutoff: int, size: int) -> list[dict[str, Any]]:
 
 
 def measured_values(
-    each: Ranked, likes: IntArray, *, min_rating: float, cutoff: int, size: int
+    each: Ranked, likes: IntArray, *, cutoff: int, size: int
 ) -> dict[str, FloatArray]:
     """Measure of one system all that the checks compare.
 
@@ -142,7 +187,7 @@ def measured_values(
         A system.
     likes
         Relevant ratings of each item.
-    min_rating, cutoff, size
+    cutoff, size
         As of `incomplete_checks`.
 
     Returns
@@ -150,7 +195,7 @@ def measured_values(
     dict
         As `Values` says.
     """
-    joint, liked = each.joint, each.joint.value >= min_rating
+    joint, liked = each.joint, each.liked
     missed = liked & (joint.rank == 0)
     alone = dataclasses.replace(
         _rows(joint, missed),
@@ -170,7 +215,7 @@ def measured_values(
         values = measure(
             table,
             [_metric(text, cutoff, size) for text in texts],
-            min_rating=min_rating,
+            min_rating=each.min_rating,
             condensed=prefix == "condensed ",
             relevant_counts=likes,
         )
@@ -208,7 +253,7 @@ def ranked_grid(grid: Grid) -> Grid:
     )
 
 
-def ranked_systems(grid: Grid, dataset: Dataset) -> Iterator[Ranked]:
+def ranked_systems(grid: Grid, dataset: Dataset, min_rating: float) -> Iterator[Ranked]:
     """Read the ranks of all systems on the first fold.
 
     Parameters
@@ -217,10 +262,13 @@ def ranked_systems(grid: Grid, dataset: Dataset) -> Iterator[Ranked]:
         With a label ``AR``, one set per user, and ``1R``, runs among all others.
     dataset
         Its data.
+    min_rating
+        Smallest rating that is relevant, for both labels.
     """
     asked = ranked_grid(grid)
     systems = {system.name: system for system in asked.systems}
     for name, cell in takewhile(lambda each: each[1].fold == 0, grid_cells(asked, dataset, None)):
         run_cell(cell)
         reader = Reader(cell)
-        yield Ranked(systems[name], reader.table(asked, "AR"), reader.table(asked, "1R"))
+        joint, runs = (reader.table(asked, label) for label in ("AR", "1R"))
+        yield Ranked(systems[name], joint, runs, min_rating)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.splits import SplitRule
 from recbias.testset import TestSet
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "threshold_grid",
     "uniform_metrics",
     "uniform_protocols",
+    "uniform_rule",
 ]
 
 CHAPTER = "04_overcoming_popularity_bias"
@@ -115,6 +117,17 @@ def uniform_protocols(min_rating: float, *, n_groups: int = 10) -> dict[str, str
 
 def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
     return {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
+
+
+def uniform_rule(sigma: float, eps: float) -> str:
+    """Write the rule of a uniform split.
+
+    Examples
+    --------
+    >>> uniform_rule(0.2, 0.2), uniform_rule(0.1, 0.25)
+    ('uniform 0.2', 'uniform 0.1 eps=0.25')
+    """
+    return str(SplitRule("uniform", sigma, eps))
 
 
 def levelled_sample(n_tested: int) -> int:
