@@ -935,15 +935,16 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 # :::
 #
 # :::{finding} own/WORLDS-OPPOSED-AR
-# holds: Where popularity opposes liking entirely, plain AR orders systems the wrong way round ($\tau$ is
-#   {value} at most), whatever the skew.
-# refuted: Where popularity opposes liking entirely, plain AR does not order systems the wrong way round
-#   everywhere ($\tau$ reaches {value}).
-# open: Where popularity opposes liking entirely, $\tau$ of plain AR with the truth is {value} at most ({low}
-#   to {high}).
+# holds: Where popularity opposes liking entirely, and has a skew of 0.5 or more, plain AR orders systems
+#   the wrong way round ($\tau$ is {value} at most).
+# refuted: Where popularity opposes liking entirely, and has a skew of 0.5 or more, plain AR does not order
+#   systems the wrong way round everywhere ($\tau$ reaches {value}).
+# open: Where popularity opposes liking entirely, and has a skew of 0.5 or more, $\tau$ of plain AR with the
+#   truth is {value} at most ({low} to {high}).
 # :::
 # :::{finding} own/WORLDS-OPPOSED-LEAD
-# holds: There a uniform test is a remedy. U1R is ahead of AR by {value} at least.
+# holds: A uniform test is a remedy there, whatever the skew. U1R is ahead of AR by {value} at least, by the
+#   first ten.
 # refuted: A uniform test is no remedy everywhere there. U1R is ahead of AR by no more than {value}.
 # open: Whether a uniform test is a remedy there is open. U1R is ahead of AR by {value} ({low} to {high}).
 # :::
@@ -955,17 +956,24 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 #   ({low} to {high}).
 # :::
 # :::{finding} own/WORLDS-AGREE-LEAD
-# holds: Where popularity agrees with liking entirely, a uniform test makes things worse. AR is ahead of
-#   U1R by {value} at least.
-# refuted: Where popularity agrees with liking entirely, a uniform test is not worse everywhere. AR is ahead
-#   of U1R by no more than {value}.
-# open: Where popularity agrees with liking entirely, whether a uniform test is worse is open. AR is ahead of
-#   U1R by {value} ({low} to {high}).
+# holds: Where popularity agrees with liking entirely, and has that skew, a uniform test makes things worse.
+#   AR is ahead of U1R by {value} at least.
+# refuted: Where popularity agrees with liking entirely, and has that skew, a uniform test is not worse
+#   everywhere. AR is ahead of U1R by no more than {value}.
+# open: Where popularity agrees with liking entirely, and has that skew, whether a uniform test is worse is
+#   open. AR is ahead of U1R by {value} ({low} to {high}).
+# :::
+# :::{finding} own/WORLDS-AGREE-BPREF
+# holds: By the first ten AR is ahead of bpref there, too, by {value} at least.
+# refuted: By the first ten AR is not ahead of bpref everywhere there.
+# open: By the first ten AR is ahead of bpref there by {value} ({low} to {high}).
 # :::
 # :::{finding} own/WORLDS-AR-BEST
-# holds: Up to a relation of 0.3 plain AR is best nowhere, not even possibly.
-# refuted: Plain AR may be the best in some worlds with a relation of 0.3 at most.
-# open: Up to a relation of 0.3 plain AR is best nowhere, though it may be in {high} of the kinds.
+# holds: Where popularity does not agree with liking, plain AR is best in no kind of worlds, not even
+#   possibly.
+# refuted: Plain AR is the best in some worlds where popularity does not agree with liking.
+# open: Where popularity does not agree with liking, plain AR is best in {value} of the kinds of worlds, and
+#   may be in {high}.
 # :::
 
 # %% [markdown] tags=["general"]

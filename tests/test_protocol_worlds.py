@@ -222,7 +222,7 @@ def test_title_and_table_say_who_is_best() -> None:
     assert lines[0] == "| relation | best by true AUC | tau | may be as good |"
     assert lines[2:] == [
         "| \u22121 | **AR** | 0.30 (0.28 to 0.32) | none |",
-        "| +1 | **bpref** | 0.50 (0.48 to 0.52) | none |",
+        "| 1 | **bpref** | 0.50 (0.48 to 0.52) | none |",
     ]
 
 

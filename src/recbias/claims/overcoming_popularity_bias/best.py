@@ -203,7 +203,7 @@ def best_table(best: Mapping[str, pd.DataFrame]) -> str:
         head += [f"best by true {truth}", "tau", "may be as good"]
     rows = []
     for regions in zip(*(found.to_dict("records") for found in best.values()), strict=True):
-        cells = [f"{regions[0]['relation']:+g}"]
+        cells = [f"{regions[0]['relation']:g}"]
         for row in regions:
             numbers = f"{row['tau']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
             cells += [f"**{row['best']}**", numbers, ", ".join(row["others"]) or "none"]
