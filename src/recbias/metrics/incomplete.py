@@ -470,11 +470,10 @@ def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> Flo
     ConfigError
         As `measure_stratified` does.
     """
-    cutoffs = np.array([metric.cutoff for metric in metrics])
-    shares = [
-        expected_hit(view.table, "P", int(n), m.t) for m, n in zip(metrics, cutoffs, strict=True)
-    ]
-    return _stratified(view, metrics, np.array(shares) * cutoffs[:, None])
+    asked = [(int(metric.cutoff or 0), metric.t) for metric in metrics]
+    # Gammas weigh the same hits, which take longer than the weights.
+    hits = {(n, t): n * expected_hit(view.table, "P", n, t) for n, t in dict.fromkeys(asked)}
+    return _stratified(view, metrics, np.array([hits[each] for each in asked]))
 
 
 def _stratified(view: RankView, metrics: Sequence[Metric], hits: FloatArray) -> FloatArray:
