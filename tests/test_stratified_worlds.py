@@ -206,11 +206,9 @@ def test_the_best_gamma_of_each_relation_is_named() -> None:
     assert best.loc[0.0, ["least", "most"]].tolist() == [0.0, math.inf]  # all alike
     assert best.loc[1.0, ["least", "most"]].tolist() == [0.0, 0.0]
     assert chapter.best_gammas(table, "AUC")["best"].tolist() == [0.0, 0.0, math.inf]
-    title = chapter.best_gamma_title(table)
-    assert "opposes liking, $\\gamma$ = \N{INFINITY} orders" in title
-    assert title.endswith("where it agrees, $\\gamma$ = 0")
-    assert "However" in chapter.best_gamma_title(
-        gamma_table(lambda relation, gamma, number: number)
+    assert chapter.best_gamma_title(table) == (
+        "The best $\\gamma$ where popularity opposes liking is \N{INFINITY} ($\\tau$ = 1.40),\n"
+        "where it agrees 0 ($\\tau$ = 0.40)"
     )
 
 
@@ -268,6 +266,7 @@ def test_findings_read_both_tables() -> None:
     terms = "gamma inf, P@10[-1] in worlds", "gamma 1, P@10[-1] in worlds"
     value, (low, high) = judged("gamma_gain", *terms)
     assert [value, low, high] == pytest.approx([0.5, 0.5, 0.5])  # the same in every world
+    assert judged("gamma_tau", terms[0])[0] == pytest.approx(1.4)
 
 
 @pytest.mark.parametrize(

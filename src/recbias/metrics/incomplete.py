@@ -455,11 +455,10 @@ def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> Flo
     ndarray of float64, shape (n_metrics, n_rows)
         As of `measure_stratified`, as are errors, with `recbias.theory.expected_hit` for the hit.
     """
-    cutoffs = np.array([metric.cutoff for metric in metrics])
-    shares = [
-        expected_hit(view.table, "P", int(n), m.t) for m, n in zip(metrics, cutoffs, strict=True)
-    ]
-    return _stratified(view, metrics, np.array(shares) * cutoffs[:, None])
+    asked = [(int(metric.cutoff or 0), metric.t) for metric in metrics]
+    # Gammas weigh the same hits, which take longer than the weights.
+    hits = {(n, t): n * expected_hit(view.table, "P", n, t) for n, t in dict.fromkeys(asked)}
+    return _stratified(view, metrics, np.array([hits[each] for each in asked]))
 
 
 def _stratified(view: RankView, metrics: Sequence[Metric], hits: FloatArray) -> FloatArray:

@@ -182,22 +182,20 @@ def law_gamma(exponent: float) -> str:
 
 
 def best_gamma_title(worlds: Table) -> str:
-    """Say which gamma is best where popularity opposes liking, and where it agrees."""
-    best = best_gammas(worlds, "P@10").set_index("relation")["best"]
-    opposed, agreeing = (gamma_text(best.loc[end]) for end in (best.index.min(), best.index.max()))
-    if opposed == agreeing:
-        return f"However popularity relates to liking,\n$\\gamma$ = {opposed} orders systems best"
+    """Say which gamma is best where popularity opposes liking, and where it agrees, and its tau."""
+    rows = best_gammas(worlds, "P@10").set_index("relation")
+    opposed, agreeing = (
+        f"{gamma_text(rows['best'].loc[end])} ($\\tau$ = {rows['tau'].loc[end]:.2f})"
+        for end in (rows.index.min(), rows.index.max())
+    )
     return (
-        f"Where popularity opposes liking, $\\gamma$ = {opposed} orders systems best,\n"
-        f"where it agrees, $\\gamma$ = {agreeing}"
+        f"The best $\\gamma$ where popularity opposes liking is {opposed},\n"
+        f"where it agrees {agreeing}"
     )
 
 
 def _gamma_gain(evidence: Evidence, record: Record) -> Quantity:
-    """Compute how much more tau one gamma has than another, world by world, at a relation.
-
-    Terms are ``gamma inf, P@10[-1] in worlds on simulations``.
-    """
+    """Compute how much more tau one gamma has than another, world by world, at a relation."""
     one, other = (
         _of_gamma(evidence.made(term.table, term.edition or ""), term.metric, term.label)
         for term in record.of
@@ -210,6 +208,16 @@ def _gamma_gain(evidence: Evidence, record: Record) -> Quantity:
     return found
 
 
+def _gamma_tau(evidence: Evidence, record: Record) -> Quantity:
+    """Average tau at a gamma over the worlds of a relation."""
+    (term,) = record.of
+    found = over_worlds(
+        _of_gamma(evidence.made(term.table, term.edition or ""), term.metric, term.label)
+    )
+    evidence.note(term.table, str(term), found.value, term.edition or "")
+    return found
+
+
 def _of_gamma(table: Table, metric: str, relation: str) -> pd.Series[float]:
     text, _, truth = metric.partition(", ")
     taus = _taus(table, truth)
@@ -219,5 +227,6 @@ def _of_gamma(table: Table, metric: str, relation: str) -> pd.Series[float]:
     return taus.xs(float(relation), level="relation")[gamma]
 
 
-OF_GAMMA: Mapping[str, Function] = {"gamma_gain": _gamma_gain}
-"""What findings compute from the worlds, by the name that a record gives it."""
+OF_GAMMA: Mapping[str, Function] = {"gamma_gain": _gamma_gain, "gamma_tau": _gamma_tau}
+"""What findings compute from the worlds, by the name that a record gives it. A term names gamma,
+truth and relation: ``gamma inf, P@10[-1] in worlds on simulations``."""

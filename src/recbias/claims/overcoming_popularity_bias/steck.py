@@ -52,9 +52,9 @@ __all__ = [
 ]
 
 STECK: Mapping[str, Any] = {
-    "relations": (-1.0, -0.5, 0.0, 0.5, 1.0),
+    "relations": (-1.0, -0.6, -0.3, 0.0, 0.3, 0.6, 1.0),
     "skew": 0.5,
-    "n_worlds": 8,
+    "n_worlds": 6,
     "size": (500, 1200),
     "min_rating": 4,
     "test_share": 0.2,
