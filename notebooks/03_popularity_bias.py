@@ -715,7 +715,8 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # | compare two datasets | compare their skew first |
 # | can collect ratings | ask some users about items drawn at random; nothing else tells which part of the map you are in |
 #
-# Chapters to come look at designs that are made against this bias, and at what unbiased ratings say.
+# The {doc}`next chapter <04_overcoming_popularity_bias>` is about designs that are made against this bias,
+# and about what unbiased ratings say of them.
 
 # %% [markdown] tags=["general"]
 # ## What we had to decide

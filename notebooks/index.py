@@ -96,7 +96,8 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # : Users rate what they have seen, and they see what is popular. The test set repeats that pattern. A
 #   system that repeats it too is rewarded, even where popularity says nothing about taste
 #   {cite:p}`marlin2009,canamares2018`. This is the **popularity bias**
-#   ({doc}`chapter 3 <03_popularity_bias>`).
+#   ({doc}`chapter 3 <03_popularity_bias>`); what tests against it are worth is asked in
+#   {doc}`chapter 4 <04_overcoming_popularity_bias>`.
 #
 # To these come the choices, and each moves the score.
 #
@@ -137,7 +138,7 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # | {doc}`Design alternatives <01_design_alternatives>` | {cite:t}`BCC17`, Sections 2 and 3 | written |
 # | {doc}`Sparsity bias <02_sparsity_bias>` | {cite:t}`BCC17`, Section 4 | written |
 # | {doc}`Popularity bias <03_popularity_bias>` | {cite:t}`BCC17`, Section 5 | written |
-# | Overcoming popularity bias | {cite:t}`BCC17`, Sections 6 and 7 | planned |
+# | {doc}`Overcoming popularity bias <04_overcoming_popularity_bias>` | {cite:t}`BCC17`, Sections 6 and 7 | written |
 # | {doc}`True and false positives <05_true_false_positives>` | {cite:t}`MCCRS20`, {cite:t}`TOIS21` | written |
 # | Concentration metrics | {cite:t}`ATM15` | planned |
 # | Offline option taxonomy | {cite:t}`CCM20` | planned |

@@ -63,12 +63,15 @@ def _thinning() -> dict[str, str]:
     truth = dataset_splits(DATASET, "k-fold 3", seed=2, judgments=TestSet("truth", sample=6))
     drawn = Dataset(WORLD.ratings, DATASET.info, "made here", unbiased=WORLD.sample(4, rng=_rng(3)))
     unbiased = dataset_splits(drawn, "whole", seed=2, judgments=TestSet("unbiased"))
+    outside = TestSet("unbiased", train="observed")
+    beside = dataset_splits(drawn, "k-fold 3", seed=2, judgments=outside)
     side = TestSet(removed=20, head=20, items="2-5/5")
     reduced = reduced_split(_fold(), side, popularity_groups(_fold().train, 5), seed=2)
     return {
         "removed": _bits(kept_rows(TestSet(removed=40), 500, seed=2, fold=1)),
         "truth": _bits(*(fold.test.value for fold in truth), *(fold.test.item for fold in truth)),
         "unbiased": _bits(unbiased[0].train.item, unbiased[0].test.item),
+        "outside": _bits(*(fold.test.item for fold in beside), beside[0].train.item),
         "reduced": _bits(reduced.test.item, reduced.test_items),
     }
 

@@ -35,7 +35,8 @@ def examples() -> list[str]:
         given = ",".join(
             argument.name + ("" if argument.flag else "=5") for argument in declaration.given
         )
-        arguments = [""] + [
+        left_out = all(argument.default is not None for argument in declaration.arguments)
+        arguments = [""] * left_out + [
             f"({argument.name}={text})"
             for argument in declaration.arguments
             for text in argument.examples
@@ -65,7 +66,11 @@ def compute() -> dict[str, Any]:
         np.array([9, 4, 7, 40, 1, 0, 2]),
     )
     weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 0, 4, 0]])
-    options: dict[str, Any] = {"min_rating": 4, "rating_max": 5}
+    options: dict[str, Any] = {
+        "min_rating": 4,
+        "rating_max": 5,
+        "relevant_counts": np.array([3, 40, 7, 2, 15, 9, 1, 1, 4, 25]),
+    }
     found = {}
     for text in examples():
         metric = parse_metric(text)

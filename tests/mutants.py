@@ -20,6 +20,7 @@ from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteri
 from recbias.claims.topics import find_judged
 from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
+from recbias.experiment import is_named
 from recbias.recommenders import line_up
 
 Raw = Mapping[str, Any]
@@ -238,11 +239,13 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         return ""
     if not old.decides:
         return "what decides nothing is shown whatever its region"
-    if old.measure == "tau":
-        # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
+    if old.measure == "tau" or old.name == "steadier":
+        # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are; of
+        # the difference of two they are twice as far apart at most.
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
-        values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
+        least = -pairs if old.measure == "tau" else -2 * pairs
+        values = [number / pairs for number in range(least, -least + 1, 2)]
     elif old.name == "tau_p":
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
@@ -250,6 +253,9 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
+    elif old.name in _IN_ERRORS:
+        same = _ends(old.region) == _ends(new.region)
+        return "a distance in standard errors is at an end itself with no chance" if same else ""
     else:
         return ""
     same = all(_sides(old.region, value) == _sides(new.region, value) for value in values)
@@ -262,6 +268,14 @@ def _n_systems(record: Record, claim: str) -> int:
     patterns = ["*" if name == "all" else name for name in record.systems]
     found = {name for each in patterns for name in fnmatch.filter(known, each)}
     return len(found - set(record.but))
+
+
+_IN_ERRORS = ("errors_apart", "errors_apart_in_worlds")
+"""Functions that divide a distance by its standard error."""
+
+
+def _ends(region: Region) -> tuple[float, float]:
+    return max(region.least, region.above), min(region.most, region.below)
 
 
 def _sides(region: Region, value: float) -> str:
@@ -283,6 +297,8 @@ _SYMMETRIC = (
     "share_of_pairs",
     "lemma_violations",
     "tau_p",
+    "over_percentiles",
+    *_IN_ERRORS,
 )
 """Functions that take the extreme of their terms, or the sum, or the same of either order."""
 
@@ -292,10 +308,14 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
         return ""
     if old.measure in ("tau", "opposed", "range") or old.name in _SYMMETRIC:
         return "symmetric in its terms"
+    if old.name == "steadier" and old.of[0].metric == new.of[0].metric:
+        return "symmetric in the terms of either metric"
     if old.measure == "distinct":
         return "two ratios differ where their inverses do"
     if old.measure == "change" and not old.per:
         return "the sign of a gap cancels in its share of another"
+    if old.name == "gap_ratio" and old.of[0] == old.of[2] and new.of == (*old.of[1:], old.of[0]):
+        return "the signs of two gaps from one end cancel"
     return ""
 
 
@@ -304,11 +324,21 @@ def _same_metric(old: Record, new: Record, claim: str) -> str:
         return ""
     written_out = tuple(
         dataclasses.replace(one, metric=other.metric)
-        if "|" in one.metric and one.metric.replace("@n", f"@{CUTOFF}") == other.metric
+        if _metric_of(one, claim) == _metric_of(other, claim)
         else one
         for one, other in zip(old.of, new.of, strict=True)
     )
     return "the one metric under the label that it names" if written_out == new.of else ""
+
+
+def _metric_of(term: Term, claim: str) -> str:
+    """Write out the metric that a term names, where there is one such under its label."""
+    metric = term.metric.replace("@n", f"@{CUTOFF}")
+    if not measured(topic_of(claim), term.table):
+        return metric
+    known = grid_of(topic_of(claim), term.table).parsed_metrics.get(term.label, ())
+    named = [str(each) for each in known if metric == str(each) or is_named(each, metric)]
+    return named[0] if len(named) == 1 else metric
 
 
 def _no_interval(old: Record, new: Record, claim: str) -> str:
@@ -360,6 +390,9 @@ def _same_course(old: Record, new: Record, claim: str) -> str:
 
 def _mark(old: Record, new: Record, claim: str) -> str:
     """Tell a system that is left out where it is what others are compared with."""
+    if old.name == "least_gain" and _only_differs(old, new, "but"):
+        same = {*old.but} - {*new.but} == {"Popularity"}
+        return "Popularity over itself is 1, where the region ends" if same else ""
     if old.name not in ("systems_above", "systems_below") or not _only_differs(old, new, "but"):
         return ""
     return "no system is above or below itself" if new.but == (old.of[1].system,) else ""

@@ -66,12 +66,12 @@ _Place = tuple[str, str, str, str, str]
 """Edition, table, system, label, metric without cutoff."""
 
 _TERM = (
-    r"(?P<metric>[\w@|=]+)\[(?P<label>[^\]]+)\](?: of (?P<system>.+?))?"
+    r"(?P<metric>[\w@|=().][\w@|=(). -]*)\[(?P<label>[^\]]+)\](?: of (?P<system>.+?))?"
     r"(?: in (?P<table>\w+))?(?: on (?P<edition>[\w-]+))?"
 )
 _NUMBER = r"-?\d*\.?\d+(?:e-?\d+)?"
 _VALUE = re.compile(
-    rf"(?P<number>{_NUMBER})(?: (?P<other>[\w@|=]+\[.+?))?"
+    rf"(?P<number>{_NUMBER})(?: (?P<other>[\w@|=().]+\[.+?))?"
     rf"(?: \+- (?P<error>{_NUMBER}))?(?: tail (?P<share>{_NUMBER}) at (?P<tail>{_NUMBER}))?"
 )
 
@@ -394,7 +394,7 @@ class World:
                     *(self._all_pairs(grid) if table == "systems" else ()),
                 ]
             ),
-            target_sets=pd.DataFrame(),
+            target_sets=pd.DataFrame({"label": list(grid.parsed), "sets": N_TESTED}),
         )
 
     def _all_pairs(self, grid: Grid) -> Iterator[pd.DataFrame]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from recbias import line_up
 from recbias.claims import (
     design_alternatives,
+    overcoming_popularity_bias,
     popularity_bias,
     sparsity_bias,
     true_vs_false_positive_disagreement,
@@ -19,6 +20,9 @@ from recbias.claims import (
 from recbias.recommenders import System, bcc17_grid
 
 CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
+
+LEVEL, OTHER_RATING = 1700, 4.0
+"""The levelled sample of chapter 4, and its other relevance threshold."""
 
 RELEVANT = 4.0
 """The rating from which chapter 5 counts an item as liked."""
@@ -46,16 +50,13 @@ def _design_alternatives() -> dict[str, PlantedGrid]:
         "shared": (precision, *bounds),
         "all-1R": tuple(f"{name}|t={SIZE}" for name in (precision, *bounds)),
     }
-    settings = [each for each in systems if each.name in ("pLSA", "Popularity", "Random")]
-    for part in ("mf-rating", "knn-rating", "mf-ranking", "knn-ranking"):
-        settings += bcc17_grid(part)[:2]
     two = {label: protocols[label] for label in ("AR", "1R")}
     drawn = [each for each in systems if each.name in design_alternatives.LEMMA_SYSTEMS]
     lemma, tests = design_alternatives.lemma_protocols(MIN_RATING)
     kept = {"replicates": design_alternatives.combined(CUTOFF, SIZE)}
     return {
         "systems": PlantedGrid(systems, protocols, metrics, kept),
-        "grid": PlantedGrid(settings, two, dict.fromkeys(two, (precision,)), {}),
+        "grid": PlantedGrid(_settings(), two, dict.fromkeys(two, (precision,)), {}),
         "lemma": PlantedGrid(
             drawn, lemma, dict.fromkeys(lemma, (precision, *bounds)), {"tests": tests}
         ),
@@ -76,6 +77,41 @@ def _sparsity_bias() -> dict[str, PlantedGrid]:
 def _popularity_bias() -> dict[str, PlantedGrid]:
     asked = popularity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE)
     return {"baselines": _baselines(popularity_bias.baselines(MIN_RATING), asked)}
+
+
+def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
+    chapter = overcoming_popularity_bias
+    protocols, tests = chapter.protocols(MIN_RATING)
+    systems, alike = line_up("bcc17"), popularity_bias.baselines(MIN_RATING)
+    measured = chapter.metrics(CUTOFF, SIZE, LEVEL)
+    size = {"cutoff": CUTOFF, "size": SIZE}
+    five = [each for each in systems if each.name in chapter.FIGURE_8]
+    planted = {
+        "systems": PlantedGrid(systems, protocols, measured, {"tests": tests}),
+        "uniform": PlantedGrid(
+            systems, chapter.uniform_protocols(MIN_RATING), chapter.uniform_metrics(**size), {}
+        ),
+        "uniform_baselines": _baselines(alike, chapter.baseline_grid(MIN_RATING, **size)),
+    }
+    for table, uniform in (("", False), ("uniform_", True)):
+        of_settings = chapter.setting_grid(MIN_RATING, **size, uniform=uniform)
+        planted[f"{table}grid"] = PlantedGrid(_settings(), *of_settings.values(), {})
+        of_other = chapter.threshold_grid(OTHER_RATING, **size, uniform=uniform)
+        planted[f"{table}threshold"] = PlantedGrid(
+            five, of_other["protocols"], of_other["metrics"], {"tests": of_other["tests"]}
+        )
+    for table, asked in chapter.kept_grids(MIN_RATING, **size).items():
+        options = {"tests": asked["tests"], "replicates": asked["replicates"]}
+        planted[table] = PlantedGrid(alike, asked["protocols"], asked["metrics"], options)
+    return planted
+
+
+def _settings() -> list[System]:
+    """Three systems of the line-up, and two settings of MF and of kNN in either reading."""
+    settings = [each for each in line_up("bcc17") if each.name in ("pLSA", "Popularity", "Random")]
+    for part in ("mf-rating", "knn-rating", "mf-ranking", "knn-ranking"):
+        settings += bcc17_grid(part)[:2]
+    return settings
 
 
 def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
@@ -109,6 +145,7 @@ PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
     "design alternatives": _design_alternatives,
     "sparsity bias": _sparsity_bias,
     "popularity bias": _popularity_bias,
+    "overcoming popularity bias": _overcoming_popularity_bias,
     "true vs false positive disagreement": _true_vs_false_positive_disagreement,
 }
 """By topic the grids of its chapter, by the name under which each is stored."""

@@ -64,7 +64,9 @@ def declared(name="Own", **changes):
         "Gini@10", "Coverage@10", "P@10|N=1000", "rho|N=1000", "rho|t=100",
         "RR|t=100", "RR@10|t=100", "nDCG@10|t=100", "nDCG|t=100", "P@10|judged", "antiP@1|judged",
         "antiR@10", "antiRR", "antiRR@10", "antiAP", "antinDCG@10", "nDCG(steps)@10", "fallout@10",
-        "nDCL@10", "nDCL", "judged@10",
+        "nDCL@10", "nDCL", "judged@10", "AUC", "bpref", "infAP(pool=100)", "infAP(pool=all)",
+        "infAP(pool=0)", "infAP(pool=100)|t=100", "SR(gamma=1)@10", "SR(gamma=inf)@10",
+        "SR(gamma=0.5)@10|t=100",
     ],
 )  # fmt: skip
 def test_a_metric_prints_as_it_is_written(text):
@@ -148,7 +150,7 @@ def test_arguments_are_attributes():
     ("text", "message"),
     [
         ("NDCG@10", r"unknown metric 'NDCG': did you mean 'nDCG'\?"),
-        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, antiP, .* judged, rho, lower"),
+        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, antiP, .* judged, .*rho, lower"),
         ("gini@10", r"unknown metric 'gini': did you mean 'Gini'\?"),
         ("", "unknown metric ''"),
         ("P@10@5", "cutoff '10@5' is not an integer"),
@@ -184,6 +186,12 @@ def test_arguments_are_attributes():
         ("P@10|t=2,t=3", "t is given twice"),
         ("P@10|n=5", r"P\|n: unknown condition; it is written P@n or P@n\|judged or P@n\|t=T"),
         ("P@0|t=100", "P@0: a cutoff"),
+        ("infAP", r"infAP: pool is missing \(the places .* it is written infAP\(pool\)"),
+        ("infAP(pool=-1)", "pool=-1, expected the places of the list that are pooled"),
+        ("SR@10", "SR@10: gamma is missing"),
+        ("SR(gamma=-1)@10", "gamma=-1, expected how far popularity is undone"),
+        ("SR(gamma=nan)@10", "gamma=nan, expected how far popularity is undone"),
+        ("SR(1)@10", "no argument by place, not 1; it is written SR"),
         ("nDCG(exp@10", "unknown metric"),
     ],
 )  # fmt: skip

@@ -340,6 +340,25 @@ def test_a_cutoff_is_that_of_the_metric_with_its_condition(term, metric, order):
     assert metric_in({"lists": "AI-AN-AR rel>=4"}, {"lists": measured}, term) == metric
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_arguments_choose_a_metric_before_its_cutoff(order):
+    measured = ("SR(gamma=1)@10", "SR(gamma=inf)@10", "SR(gamma=1)@5", "infAP(pool=all)")[::order]
+    for term, metric in {
+        "SR(gamma=1)@n": "SR(gamma=1)@10",
+        "SR(gamma=1)@short": "SR(gamma=1)@5",
+        "SR(gamma=inf)@n": "SR(gamma=inf)@10",
+        "infAP(pool=all)": "infAP(pool=all)",
+        "infAP": "infAP(pool=all)",
+        "SR(gamma=inf)": "SR(gamma=inf)@10",
+    }.items():
+        asked = {"lists": "AI-AN-AR rel>=4"}, {"lists": measured}
+        assert metric_in(*asked, f"{term}[lists]") == metric
+    with pytest.raises(ConfigError, match=r"no metric SR\(gamma=0\) of lists was measured"):
+        metric_in({"lists": "AI-AN-AR rel>=4"}, {"lists": measured}, "SR(gamma=0)@n[lists]")
+    with pytest.raises(ConfigError, match=r"2 metrics SR\(gamma=1\) were measured"):
+        metric_in({"lists": "AI-AN-AR rel>=4"}, {"lists": measured}, "SR(gamma=1)[lists]")
+
+
 def test_a_condition_that_was_not_measured_is_told():
     with pytest.raises(ConfigError, match="no metric R of lists was measured under 'lists'"):
         metric_in({"lists": "AI-AN-AR rel>=4"}, {"lists": ("P@10", "P@5|judged")}, "R@n[lists]")

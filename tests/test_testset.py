@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recbias.cells import grid_cells
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.errors import ConfigError, DataError
+from recbias.grid import Grid
 from recbias.ratings import Ratings
+from recbias.recommenders import System
 from recbias.targets import popularity_groups
 from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
 
@@ -23,8 +26,8 @@ def sides(draw):
     sample = draw(st.one_of(st.none(), st.integers(1, 99))) if part == "truth" else None
     ends = sorted(draw(st.lists(st.integers(1, 12), min_size=3, max_size=3)))
     items = draw(st.sampled_from(["", "{}-{}/{}".format(*ends)]))
-    own = part == "unbiased" or sample is not None
-    train = draw(st.sampled_from(["", "same"])) if own else ""
+    known = ["", "same"] if part == "unbiased" or sample is not None else [""]
+    train = draw(st.sampled_from([*known, "observed"] if part == "unbiased" else known))
     return TestSet(part, draw(st.integers(0, 99)), draw(st.integers(0, 99)), sample, items, train)
 
 
@@ -58,6 +61,8 @@ def test_the_part_may_be_left_out():
         ("unbiased train=same train=same", "cannot read test side"),
         ("train=same", "train=same of 'observed': expected 'unbiased'"),
         ("truth train=same", "train=same of 'truth': expected 'unbiased'"),
+        ("train=observed", "train=observed of 'observed', which trains on observed ratings anyway"),
+        ("truth sample=5 train=observed", "train=observed of 'truth', which trains"),
     ],
 )
 def test_a_wrong_test_side_is_refused(text, message):
@@ -120,6 +125,44 @@ def test_a_part_may_be_trained_on_alone():
     assert not any(pairs(fold.train) <= pairs(dataset.unbiased) for fold in other)
 
 
+@pytest.mark.parametrize("split", ["k-fold 4", "ratio 0.3"])
+def test_unbiased_judgments_outside_the_training_of_an_observed_split_may_be_tested(split):
+    dataset = two_parts()
+    observed, beside, turned = (
+        dataset_splits(dataset, split, seed=1, judgments=TestSet.parse(text))
+        for text in ("observed", "unbiased train=observed", "unbiased")
+    )
+    drawn = pairs(dataset.unbiased)
+    for fold, test in zip(observed, beside, strict=True):
+        assert pairs(test.train) == pairs(fold.train)
+        assert pairs(test.test) == drawn - pairs(fold.train)
+        assert set(test.test_items.tolist()) == {item for _, item in pairs(test.test)}
+        assert (test.fold, test.rule) == (fold.fold, fold.rule)
+    # The twin: where the test is split instead, it keeps what training has to do without.
+    for fold, other in zip(observed, turned, strict=True):
+        assert pairs(other.train) != pairs(fold.train)
+        assert pairs(other.test) & pairs(dataset.ratings)
+
+
+def test_what_is_tested_on_unbiased_judgments_is_the_system_that_observed_ones_test():
+    """Both are artefacts of one cell: one training."""
+    side = TestSet.parse("unbiased train=observed")
+    assert side.trains_on == TestSet().trains_on != TestSet("unbiased").trains_on
+    assert side.judgments == side
+    grid = Grid(
+        "coat",
+        (System("Popularity", "Popularity"),),
+        dict.fromkeys(("AR", "true", "turned"), "AI-AN-AR rel>=4"),
+        ("P@5",),
+        split="k-fold 4",
+        tests={"true": str(side), "turned": "unbiased"},
+    )
+    cells = [cell for _, cell in grid_cells(grid, two_parts(), None)]
+    asked = [sorted(TestSet.parse(each.test).part for each in cell.artefacts) for cell in cells]
+    assert asked == [["observed", "unbiased"]] * 4 + [["unbiased"]] * 4
+    assert len({cell.key(each) for cell in cells for each in cell.artefacts}) == 12
+
+
 def test_a_sample_of_the_truth_may_be_trained_on_alone():
     dataset = load_dataset("world(users=40,items=60,seed=2)")
     asked = TestSet("truth", sample=15, train="same")
@@ -174,6 +217,8 @@ def test_parts_that_a_dataset_lacks_are_refused():
     dataset = load_dataset("synthetic")
     with pytest.raises(ConfigError, match="synthetic has no unbiased part"):
         dataset_splits(dataset, "k-fold 5", seed=1, judgments=TestSet("unbiased"))
+    with pytest.raises(ConfigError, match="synthetic has no unbiased part"):
+        dataset_splits(dataset, "k-fold 5", seed=1, judgments=TestSet("unbiased", train="observed"))
     with pytest.raises(ConfigError, match=r"truth of .* is not known"):
         dataset_splits(two_parts(), "k-fold 5", seed=1, judgments=TestSet("truth"))
     with pytest.raises(ConfigError, match="leaves nothing"):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from recbias.datasets import Dataset, load_dataset
@@ -45,6 +46,7 @@ from recbias.store import canonical_json, digest, platform_record, read_arrays, 
 from recbias.streams import stream
 from recbias.targets import ItemGroups, TargetRule, Targets, popularity_groups
 from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
+from recbias.theory import relevant_counts
 
 __all__ = [
     "Artefact",
@@ -53,6 +55,7 @@ __all__ = [
     "artefacts_of",
     "artefacts_to_train",
     "cell_dataset",
+    "cell_relevant_counts",
     "cell_split",
     "grid_cells",
     "load_positions",
@@ -314,6 +317,18 @@ def cell_dataset(cell: Cell) -> Dataset:
 def cell_split(cell: Cell, artefact: Artefact) -> Split:
     """Return the split that an artefact of a cell is about, before anything is removed."""
     return _splits(cell.source_of(artefact))[cell.fold]
+
+
+def cell_relevant_counts(
+    cell: Cell, artefact: Artefact, min_rating: float
+) -> npt.NDArray[np.int64]:
+    """Count relevant ratings of each item in the split that an artefact is about: |PR(i)|."""
+    return _relevant_counts(cell.source_of(artefact), cell.fold, min_rating)
+
+
+@lru_cache(maxsize=32)
+def _relevant_counts(source: Source, fold: int, min_rating: float) -> npt.NDArray[np.int64]:
+    return relevant_counts(_splits(source)[fold], min_rating=min_rating)
 
 
 def run_cell(cell: Cell) -> None:

@@ -7,6 +7,7 @@ processes where that pays), *combine* the folds, *test* all pairs of systems.
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +80,7 @@ from recbias.store import (
 )
 from recbias.streams import stream
 
-__all__ = ["Results", "grid_tables", "run"]
+__all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
 
 N_REPLICATES = 1000
 """Resamplings of users behind every interval: the end of one then has a s.d. over seeds of
@@ -164,9 +165,10 @@ class Results(StoredResult):
         Raises
         ------
         ConfigError
-            If there is none, or more than one.
+            If there is none, or more than one, where a name with arguments, ``SR(gamma=1)``, tells
+            which.
         """
-        found = [metric for metric in self.grid.parsed_metrics[label] if metric.name == name]
+        found = [metric for metric in self.grid.parsed_metrics[label] if is_named(metric, name)]
         if len(found) != 1:
             raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
         return found[0]
@@ -304,6 +306,25 @@ _WIDER = 10
 processors implicit's ALS differed by 0, 1.2 and 4 times the usual one."""
 
 _NAMES_OF_SYSTEMS = ["system", "a", "b"]
+
+
+def is_named(metric: Metric, name: str) -> bool:
+    """Tell whether a name stands for a metric, whatever its cutoff and condition.
+
+    Parameters
+    ----------
+    metric
+        A metric.
+    name
+        Its name, alone or with its arguments.
+
+    Examples
+    --------
+    >>> one = Metric("nDCG", 10, "exp")
+    >>> [is_named(one, name) for name in ("nDCG", "nDCG(exp)", "nDCG(linear)", "nDCG@10")]
+    [True, True, False, False]
+    """
+    return name in (metric.name, re.split("[@|]", str(metric))[0])
 
 
 def _comparable(frame: pd.DataFrame, chosen: set[str]) -> pd.DataFrame:
@@ -465,7 +486,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     cells = grid_cells(grid, dataset, data_dir)
     missing = [cell for _, cell in cells if cell.missing()]
     again = artefacts_to_train(missing)
-    tasks = _tasks(grid, cells)
+    tasks = fold_tasks(grid, cells)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     needed = bool(missing) or n_rows >= WORKERS_FROM
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
@@ -532,7 +553,7 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
             )
 
 
-def _tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
+def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
     """Group the cells by system, in the order of the grid, and fold."""
     single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
     grouped: dict[tuple[str, int], list[Cell]] = {

@@ -33,6 +33,9 @@ __all__ = ["Grid", "component_revisions", "judgments_hash", "non_defaults", "spl
 _SUMS_OF_RATINGS = ("P", "antiP")
 """Metrics of a user's list that are sums over test ratings, divided by the cutoff."""
 
+_SHARES_OF_USERS = ("SR",)
+"""Metrics whose value of a run depends on the other runs of its user."""
+
 
 def non_defaults(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that differ from their defaults, for a key.
@@ -287,11 +290,12 @@ class Grid:
             raise ConfigError(
                 f"{label!r}: items can be resampled for plain means over users (AR) or runs (1R)"
             )
-        if metric.kind != "ranks" or not (per_run or metric.name in _SUMS_OF_RATINGS):
+        summed = metric.name in _SUMS_OF_RATINGS
+        if metric.kind != "ranks" or not (per_run or summed) or metric.name in _SHARES_OF_USERS:
             raise ConfigError(
                 f"{metric} under {label!r}: resampling items needs a sum over test ratings; of "
                 f"target sets per user only {' and '.join(_SUMS_OF_RATINGS)} are one, of runs (1R) "
-                "every metric from ranks"
+                f"every metric from ranks but {' and '.join(_SHARES_OF_USERS)}"
             )
 
     def crossed_metrics(self, label: str) -> tuple[Metric, ...]:

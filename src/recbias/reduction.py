@@ -24,6 +24,7 @@ from recbias.cells import (
     artefact_of,
     artefacts_of,
     cell_dataset,
+    cell_relevant_counts,
     cell_split,
     load_positions,
     load_table,
@@ -217,6 +218,7 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
                 min_rating=protocol.min_rating,
                 condensed=protocol.condensed,
                 rating_max=dataset.ratings.scale.maximum,
+                relevant_counts=cell_relevant_counts(reader.cell, artefact, protocol.min_rating),
             )
             if of_ranks
             else np.empty((0, _n_units(table)))

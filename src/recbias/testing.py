@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -368,6 +368,118 @@ def naive_measure(
 
 def _naive_dcg(gains: Sequence[float]) -> float:
     return math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1))
+
+
+def naive_preference(
+    items: Sequence[int], judged: Mapping[int, float], *, min_rating: float
+) -> Fraction | float:
+    """Measure bpref of one list by comparing every relevant item with those above it.
+
+    Parameters
+    ----------
+    items, judged, min_rating
+        As in `naive_measure`.
+
+    Returns
+    -------
+    Fraction or float
+        NaN without relevant item.
+
+    Examples
+    --------
+    >>> naive_preference([1, 2, 4, 5], {1: 1, 2: 5, 4: 5, 6: 1}, min_rating=4)
+    Fraction(1, 2)
+    """
+    liked = {item for item, rating in judged.items() if rating >= min_rating}
+    if not liked:
+        return math.nan
+    disliked = set(judged) - liked
+    total = Fraction(0)
+    for place, item in enumerate(items):
+        if item not in liked:
+            continue
+        worse_above = sorted(disliked.intersection(items[:place]))[: len(liked)]
+        total += 1
+        if worse_above:
+            total -= Fraction(len(worse_above), min(len(disliked), len(liked)))
+    return total / len(liked)
+
+
+def naive_inferred(
+    items: Sequence[int], judged: Mapping[int, float], pool: Iterable[int], *, min_rating: float
+) -> Fraction | float:
+    """Measure infAP of one list by looking at what stands above every relevant item.
+
+    Parameters
+    ----------
+    items, judged, min_rating
+        As in `naive_measure`.
+    pool : iterable of int
+        Items that are pooled, whether they are judged or not; judged ones are in any case.
+
+    Returns
+    -------
+    Fraction or float
+        NaN without relevant item. Epsilon is 1/100000.
+
+    Examples
+    --------
+    Relevant, non-relevant, relevant.
+
+    >>> float(naive_inferred([1, 2, 3], {1: 5, 2: 1, 3: 5}, [], min_rating=4))
+    0.8333333333333334
+    """
+    liked = {item for item, rating in judged.items() if rating >= min_rating}
+    if not liked:
+        return math.nan
+    pooled, epsilon, total = {*pool, *judged}, Fraction(1, 100_000), Fraction(0)
+    for place, item in enumerate(items):
+        if item not in liked:
+            continue
+        above = items[:place]
+        known = [each for each in above if each in judged]
+        good = [each for each in known if each in liked]
+        precision = (len(good) + epsilon) / (len(known) + 2 * epsilon)
+        share = Fraction(len(pooled.intersection(above)), place) if place else Fraction(0)
+        total += Fraction(1, place + 1) + Fraction(place, place + 1) * share * precision
+    return total / len(liked)
+
+
+def naive_stratified(
+    items: Sequence[int],
+    judged: Mapping[int, float],
+    counts: Sequence[int],
+    gamma: float,
+    *,
+    cutoff: int,
+    min_rating: float,
+) -> float:
+    """Measure stratified recall of one list by adding up weights.
+
+    Parameters
+    ----------
+    items, judged, cutoff, min_rating
+        As in `naive_measure`.
+    counts : sequence of int
+        How many ratings of each item are relevant.
+    gamma : float
+        0 to infinity.
+
+    Returns
+    -------
+    float
+        NaN without relevant item.
+
+    Examples
+    --------
+    >>> round(naive_stratified([2], {0: 5, 1: 5, 2: 5}, [100, 25, 4], 1, cutoff=1, min_rating=4), 6)
+    0.625
+    """
+    power = 1.0 if gamma == math.inf else gamma / (1.0 + gamma)
+    liked = [item for item, rating in judged.items() if rating >= min_rating]
+    total = math.fsum(1.0 / counts[item] ** power for item in liked)
+    hits = [item for item in liked if item in list(items)[:cutoff]]
+    return math.fsum(1.0 / counts[item] ** power for item in hits) / total if liked else math.nan
 
 
 def naive_expectation(

@@ -14,7 +14,9 @@ truth       true ratings of all pairs outside training,   as for observed
 =========== ============================================= =======================================
 
 With ``train=same`` unbiased ratings, or a sample of the truth, are tested *and* trained on, fold by
-fold: what an evaluation would be if users had rated at random.
+fold: what an evaluation would be if users had rated at random. With ``train=observed`` the split is
+that of the observed ratings, and all unbiased ratings of pairs outside its training are tested: the
+truth about the very systems that the observed test judges, as ``truth`` is in a simulated world.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ class TestSet:
         as never given.
     train
         ``"same"`` to train on the other judgments of the part instead of on observed ratings; of
-        ``"unbiased"`` and of samples of ``"truth"``.
+        ``"unbiased"`` and of samples of ``"truth"``. ``"observed"`` to train on what the observed
+        part trains on, whatever unbiased ratings there are of its pairs; of ``"unbiased"``.
 
     Raises
     ------
@@ -87,6 +90,8 @@ class TestSet:
     'truth sample=50'
     >>> str(TestSet("unbiased", train="same"))
     'unbiased train=same'
+    >>> TestSet.parse("unbiased train=observed").trains_on == TestSet("observed").trains_on
+    True
     """
 
     __test__: ClassVar[bool] = False  # no class of tests, whatever its name says
@@ -96,7 +101,7 @@ class TestSet:
     head: int = 0
     sample: int | None = None
     items: str = ""
-    train: Literal["", "same"] = ""
+    train: Literal["", "same", "observed"] = ""
 
     def __post_init__(self) -> None:
         if self.part not in get_args(Part):
@@ -110,12 +115,19 @@ class TestSet:
             raise ConfigError(
                 f"sample={self.sample}: a number of judgments per user, from 1, of truth only"
             )
-        if self.train not in ("", "same"):
-            raise unknown_name("training ratings", str(self.train), ("same",))
-        if self.train and (self.part == "observed" or (self.part, self.sample) == ("truth", None)):
+        if self.train not in ("", "same", "observed"):
+            raise unknown_name("training ratings", str(self.train), ("same", "observed"))
+        if self.train == "same" and (
+            self.part == "observed" or (self.part, self.sample) == ("truth", None)
+        ):
             raise ConfigError(
-                f"train={self.train} of {self.part!r}: expected 'unbiased', or 'truth' with a "
-                "sample, whose other judgments can be trained on"
+                f"train=same of {self.part!r}: expected 'unbiased', or 'truth' with a sample, "
+                "whose other judgments can be trained on"
+            )
+        if self.train == "observed" and self.part != "unbiased":
+            raise ConfigError(
+                f"train=observed of {self.part!r}, which trains on observed ratings anyway: "
+                "expected 'unbiased'"
             )
         if self.items:
             match = _ITEMS.fullmatch(self.items)
@@ -155,7 +167,7 @@ class TestSet:
                 raise ConfigError(
                     f"cannot read test side {text!r}: expected PART [removed=PERCENT%] "
                     "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS] "
-                    "[train=same], such as 'observed removed=30%'"
+                    "[train=same|observed], such as 'observed removed=30%'"
                 )
             numbers[match["name"]] = int(match["number"])
         return cls(part, **numbers)  # type: ignore[arg-type]
@@ -174,9 +186,9 @@ class TestSet:
     @property
     def trains_on(self) -> str:
         """Which split of the data it is trained on: truth shares that of the observed ratings."""
-        if self.train:
+        if self.train == "same":
             return str(self.judgments)
-        return "unbiased" if self.part == "unbiased" else "observed"
+        return self.part if self.part == "unbiased" and not self.train else "observed"
 
     @property
     def judgments(self) -> TestSet:
@@ -247,8 +259,10 @@ def dataset_splits(
     -------
     list of Split
         Where the unbiased part is tested, pairs that were also observed leave training, never the
-        test, which would no longer be random without them. Where a part is tested and trained on,
-        its judgments alone are split.
+        test, which would no longer be random without them. With ``train=observed`` it is the other
+        way round: the observed ratings are split, and what they train on leaves the test, which
+        then is random among all pairs outside training. Where a part is tested and trained on, its
+        judgments alone are split.
 
     Raises
     ------
@@ -259,29 +273,28 @@ def dataset_splits(
     """
     test = judgments or TestSet()
     rule = SplitRule.parse(split)
-    if test.part == "unbiased":
-        if dataset.unbiased is None:
-            raise ConfigError(f"{dataset.name} has no unbiased part; test on its observed ratings")
-        if test.train:
-            return rule.splits(dataset.unbiased, rng=stream(seed, "split", split, test.trains_on))
-        if rule.kind == "whole":
-            tests = [dataset.unbiased]
-        else:
-            drawn = rule.splits(dataset.unbiased, rng=stream(seed, "split", split, "unbiased"))
+    if test.train == "same":
+        judged = (
+            _drawn(dataset)
+            if test.sample is None
+            else _known_truth(dataset).sample(test.sample, rng=stream(seed, "truth"))
+        )
+        return rule.splits(judged, rng=stream(seed, "split", split, test.trains_on))
+    if test.trains_on == "unbiased":
+        tests = [_drawn(dataset)]
+        if rule.kind != "whole":
+            drawn = rule.splits(tests[0], rng=stream(seed, "split", split, "unbiased"))
             tests = [each.test for each in drawn]
         return [
             _train_elsewhere(dataset.ratings, judged, fold, str(rule))
             for fold, judged in enumerate(tests)
         ]
-    if test.train and test.sample is not None:
-        judged = _known_truth(dataset).sample(test.sample, rng=stream(seed, "truth"))
-        return rule.splits(judged, rng=stream(seed, "split", split, test.trains_on))
     folds = rule.splits(
         dataset.ratings, rng=stream(seed, "split", split), ready=dataset.ready_folds
     )
     if test.part == "observed":
         return folds
-    return [_true_test(dataset, fold, test, seed) for fold in folds]
+    return [_outside_training(dataset, fold, test, seed) for fold in folds]
 
 
 def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArray[np.bool_]:
@@ -321,6 +334,13 @@ def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArra
     return kept
 
 
+def _drawn(dataset: Dataset) -> Ratings:
+    """Return the unbiased part of a dataset; ConfigError if it has none."""
+    if dataset.unbiased is None:
+        raise ConfigError(f"{dataset.name} has no unbiased part; test on its observed ratings")
+    return dataset.unbiased
+
+
 def _known_truth(dataset: Dataset) -> Truth:
     """Return the truth of a dataset; ConfigError if it is not known."""
     if dataset.truth is None:
@@ -338,11 +358,14 @@ def _train_elsewhere(observed: Ratings, judged: Ratings, fold: int, rule: str) -
     return Split(train, judged, np.unique(judged.item), fold, rule)
 
 
-def _true_test(dataset: Dataset, fold: Split, test: TestSet, seed: int) -> Split:
-    """Test on the truth about pairs outside training."""
+def _outside_training(dataset: Dataset, fold: Split, test: TestSet, seed: int) -> Split:
+    """Test on what is known of pairs outside training: the truth, or unbiased ratings."""
     train, n_items = fold.train, np.int64(fold.train.n_items)
-    rng = stream(seed, "truth", fold.fold)
-    every = _known_truth(dataset).sample(test.sample or train.n_items, rng=rng)
+    if test.part == "truth":
+        rng = stream(seed, "truth", fold.fold)
+        every = _known_truth(dataset).sample(test.sample or train.n_items, rng=rng)
+    else:
+        every = _drawn(dataset)
     known = np.isin(every.user * n_items + every.item, train.user * n_items + train.item)
     judged = every.take(~known)
     if not len(judged):

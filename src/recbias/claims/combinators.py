@@ -27,11 +27,22 @@ from recbias.claims.quantities import (
 from recbias.claims.records import Record, Term
 from recbias.results import Quantity
 
-__all__ = ["Function", "evaluate"]
+__all__ = ["Function", "evaluate", "of_orders"]
 
 Estimate = Quantity | float
 Function = Callable[[Evidence, Record], Estimate]
 _Found = tuple[str, Estimate]
+
+_ORDERING: set[Function] = set()
+
+
+def of_orders(function: Function) -> Function:
+    """Mark a function of a chapter that compares systems with each other.
+
+    What it finds is open, like an order, where one of them was trained with too few seeds.
+    """
+    _ORDERING.add(function)
+    return function
 
 
 def evaluate(
@@ -66,7 +77,8 @@ def evaluate(
         [estimate for _, estimate in _estimates(record, evidence.half(number), claim, functions)]
         for number in (0, 1)
     ]
-    few = evidence.few_seeds() if record.decides and _reads_an_order(record) else []
+    ordering = _reads_an_order(record) or functions.get(record.name) in _ORDERING
+    few = evidence.few_seeds() if record.decides and ordering else []
     return [
         Part(
             record,

@@ -9,21 +9,37 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from recbias.claims.checks import Check, Checks
+from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record, Term
 from recbias.claims.seeds import few_seeds
 from recbias.errors import ConfigError, StoreError
-from recbias.experiment import Results
+from recbias.experiment import Results, is_named
 from recbias.grid import Grid
 from recbias.makers import Table
 from recbias.results import Quantity, StoredResult
 from recbias.store import digest
 
-__all__ = ["Evidence", "NotComputed", "axis_labels", "axis_terms"]
+__all__ = [
+    "LEAST_POOL",
+    "LEAST_RUNS",
+    "Evidence",
+    "NotComputed",
+    "NotTestable",
+    "axis_labels",
+    "axis_terms",
+]
+
+LEAST_POOL, LEAST_RUNS = 50, 30
+"""Of fewer items to choose from, or fewer relevant ones, no ranking is judged."""
 
 
 class NotComputed(Exception):  # noqa: N818 - an outcome, not an error
     """Raised where a criterion asks for what no results hold; carries what is missing."""
+
+
+class NotTestable(Exception):  # noqa: N818 - an outcome, not an error
+    """Raised where results are there and too small; carries a reason of the closed list."""
 
 
 def axis_labels(grid: Grid, axis: str, like: str = "*") -> dict[int, str]:
@@ -263,7 +279,8 @@ class Evidence:
             return term.metric
         if not cutoff:
             return str(table.metric(label, name))
-        measured = [m for m in table.grid.parsed_metrics[label] if m.name == name]
+        # SR@n is any metric SR; with several gammas, SR(gamma=1)@n says which.
+        measured = [m for m in table.grid.parsed_metrics[label] if is_named(m, name)]
         # Without a condition P@n is P@10, where P@10|judged stands beside it.
         same = [m for m in measured if str(m).partition("|")[2] == condition]
         lists = {m.cutoff: m for m in (same if bar else same or measured)}
@@ -295,6 +312,37 @@ class Evidence:
             found.update(dict.fromkeys(fitting))
             self._systems.update(dict.fromkeys((table, each) for each in fitting))
         return list(found)
+
+    def require_pool(self, terms: Sequence[Term]) -> None:
+        """Refuse target sets that draw on too little to mean anything.
+
+        Fewer than `LEAST_POOL` items, or fewer than `LEAST_RUNS` relevant ones to rank among them,
+        are too little. The exact expectation of a random ranking given the size of target sets,
+        ``rho|t=T``, is one over their size; where a label has none, as under AR, the first label
+        of its table that has one speaks for it. What a function made has no target sets.
+
+        Raises
+        ------
+        NotTestable
+            If the sets of one of the terms are so.
+        NotComputed
+            If a table is missing.
+        """
+        for term in terms:
+            found = self._stored(term.table, term.edition or "")
+            if isinstance(found, Results) and self._is_small(found, term.label):
+                raise NotTestable(NEEDS["pool"])
+
+    @staticmethod
+    def _is_small(table: Results, label: str) -> bool:
+        for asked in (label, *table.grid.parsed):
+            for metric in table.grid.parsed_metrics[asked]:
+                if metric.name == "rho" and "t" in dict(metric.given):
+                    rho = table[table.systems[0], asked, str(metric)].value
+                    runs = table.target_sets.set_index("label")["sets"].to_dict()[asked]
+                    # Where nothing was ranked it is 0, or no number.
+                    return not (0 < rho * (LEAST_POOL + 1) <= 1 and runs >= LEAST_RUNS)
+        return False
 
     def note(self, table: str, what: str, value: float, edition: str = "") -> None:
         """Note that a number was read."""

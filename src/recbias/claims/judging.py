@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from recbias.claims.combinators import evaluate
-from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.evidence import Evidence, NotComputed, NotTestable
 from recbias.claims.ledger import Claim, claims
 from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
@@ -206,7 +206,11 @@ def find_parts(
             parts.append(Part(record, None, lacks=lack))
             continue
         try:
+            if "pool" in record.needs:
+                evidence.require_pool(record.of)
             parts += evaluate(record, evidence, claim, judged.functions)
+        except NotTestable as barred:
+            parts.append(Part(record, None, lacks=str(barred)))
         except NotComputed as absent:
             missing.append(str(absent))
     return parts, missing

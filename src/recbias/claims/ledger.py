@@ -43,8 +43,11 @@ NEEDS: Mapping[str, str] = {
     "negatives": "no negatives",
     "unbiased": "no unbiased part",
     "all positive": "dataset not here",
+    "pool": "pool too small",
 }
-"""What a claim may need of data, and why data that lack it cannot test the claim."""
+"""What a claim may need of data, and why data that lack it cannot test the claim.
+
+Whether there is a pool, the results tell, and not the registry: `recbias.claims.judging`."""
 
 UNCHECKED = (
     "about practice",

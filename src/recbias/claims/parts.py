@@ -11,7 +11,7 @@ from recbias.results import Quantity, StoredResult
 
 __all__ = ["NOT_TESTABLE", "ChapterResults", "Part", "Reading", "combine"]
 
-_OTHER_REASONS = ("pool too small", "dataset not here", "value lost")
+_OTHER_REASONS = ("dataset not here", "value lost")
 
 NOT_TESTABLE = tuple(dict.fromkeys((*NEEDS.values(), *_OTHER_REASONS)))
 """The only reasons for which a claim or a part may be declared not testable."""

@@ -82,7 +82,7 @@ class Term:
     metric
         Name such as ``"P"``, whatever its cutoff, or a whole text such as ``"P@10"``. Where a label
         has a metric with several cutoffs, ``"nDCG@n"`` is the longest and ``"nDCG@short"`` the
-        shortest.
+        shortest; ``"SR(gamma=1)@n"`` chooses among several arguments first.
     label
         Of the protocol. Where a record goes along an axis, the labels of this label's protocol are
         followed, or of all protocols for ``"*"``; and along ``size``, what is measured under this

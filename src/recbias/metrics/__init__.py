@@ -20,7 +20,15 @@ from recbias.metrics.measuring import (
 
 # Importing a module declares its metrics; this order is that of every list of names.
 # isort: off
-from recbias.metrics import positive, false_positive, expected, popularity, concentration
+from recbias.metrics import (
+    positive,
+    false_positive,
+    order,
+    expected,
+    popularity,
+    concentration,
+    incomplete,
+)
 # isort: on
 
 __all__ = [
@@ -33,6 +41,7 @@ __all__ = [
     "declarations",
     "expected",
     "false_positive",
+    "incomplete",
     "influence",
     "item_counts",
     "measure",
@@ -40,6 +49,7 @@ __all__ = [
     "measure_resampled",
     "measure_system",
     "metric_names",
+    "order",
     "parse_metric",
     "popularity",
     "positive",

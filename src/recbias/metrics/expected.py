@@ -21,6 +21,8 @@ from recbias.theory import (
 )
 
 __all__ = [
+    "OF_SAMPLES",
+    "SAMPLE_SIZE",
     "measure_bound",
     "measure_expected_gain",
     "measure_expected_hit",
@@ -70,11 +72,14 @@ def measure_expected_gain(view: RankView, metrics: Sequence[Metric]) -> FloatArr
 
 
 _FULL_SETS = "computed from full ranks, for condensed lists too"
-_SAMPLE_SIZE = (
+OF_SAMPLES = f"0 for an item that is not in the list; a pool below T-1 is taken whole; {_FULL_SETS}"
+"""Edge cases of what is expected over samples of runs."""
+SAMPLE_SIZE = (
     Argument(
         "t", positive_integer, "the size of the target set, an integer of at least 1", ("100",)
     ),
 )
+"""The condition ``|t=T``."""
 _N_SAMPLED = (
     Argument(
         "N", positive_integer, "the number of sampled items, an integer of at least 1", ("1000",)
@@ -103,7 +108,7 @@ register(
         "BCC17 Eqs. 4 and 5, Sec. 3.1",
         f"0 for an empty target set; a pool below T-1 is taken whole; {_FULL_SETS}",
         measure_sampled_rho,
-        given=_SAMPLE_SIZE,
+        given=SAMPLE_SIZE,
         cutoff="none",
         per=("run",),
         better=None,
@@ -145,9 +150,9 @@ for _bound, _depth in (("lower", "n"), ("upper", r"n+|PR_{test}(u)|-1")):
             f"the {_bound} bound, expected over all samples of T-1 items; tables of AN-1R only",
             rf"P(\tau(i_r,N_u\cup PR_{{test}}(u))\le {_depth})/n",
             "BCC17 Eq. 2, Sec. 3.1",
-            f"0 for an item that is not in the list; a pool below T-1 is taken whole; {_FULL_SETS}",
+            OF_SAMPLES,
             measure_expected_hit,
-            given=_SAMPLE_SIZE,
+            given=SAMPLE_SIZE,
             per=("run",),
             better=None,
         )
@@ -159,9 +164,9 @@ register(
         "1RP@n, expected over all samples of T-1 non-relevant items; tables of AN-1R only",
         r"P(\tau(i_r,T_u^r)\le n)/n",
         "BCC17 Eq. 1, Sec. 3.1",
-        f"0 for an item that is not in the list; a pool below T-1 is taken whole; {_FULL_SETS}",
+        OF_SAMPLES,
         measure_expected_hit,
-        given=_SAMPLE_SIZE,
+        given=SAMPLE_SIZE,
         per=("run",),
     )
 )
@@ -187,10 +192,10 @@ for _name, _of_rank in (("RR", r"1/\tau(i_r,T_u^r)"), ("nDCG", r"1/\log_2(\tau(i
             "AN-1R only",
             rf"E[{_of_rank}\,[\tau(i_r,T_u^r)\le n]]",
             "BCC17 Sec. 3.1",
-            f"0 for an item that is not in the list; a pool below T-1 is taken whole; {_FULL_SETS}",
+            OF_SAMPLES,
             measure_expected_gain,
             cutoff="optional",
-            given=_SAMPLE_SIZE,
+            given=SAMPLE_SIZE,
             per=("run",),
         )
     )

@@ -57,6 +57,8 @@ class RankView:
         Whether ranks are those among test items.
     rating_max : float or None
         Top of the rating scale.
+    relevant_counts : ndarray of int64, shape (n_items,), or None
+        Relevant ratings of each item, |PR(i)|, for metrics that weigh items.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class RankView:
     min_rating: float
     condensed: bool = False
     rating_max: float | None = None
+    relevant_counts: npt.NDArray[np.int64] | None = None
     _gains: dict[GainMap, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -33,6 +33,7 @@ def measure(
     min_rating: float,
     condensed: bool = False,
     rating_max: float | None = None,
+    relevant_counts: npt.NDArray[np.int64] | None = None,
 ) -> FloatArray:
     """Measure every user, or every 1R run, by all metrics in one pass over the ranks.
 
@@ -58,21 +59,25 @@ def measure(
         Use the ranks among test items instead of those in the full list.
     rating_max
         Top of the rating scale, for the gain map ``exp``.
+    relevant_counts : ndarray of int64, shape (n_items,), optional
+        Relevant ratings of each item in training and test, for SR:
+        `recbias.theory.relevant_counts`.
 
     Returns
     -------
     ndarray of float64, shape (n_metrics, n_users) or, for runs, (n_metrics, n_rows)
-        NaN where undefined: R, AP and RR of a user without relevant test item, nDCG of one without
-        any gain in test (with binary gains the same users), likewise their anti-metrics and nDCL of
-        a user without non-relevant test item; what is given ``|judged`` of one with no judged item
-        among the first n. P, antiP, judged and fallout are 0 there.
+        NaN where undefined: R, AP, RR, bpref, infAP and SR of a user without relevant test item,
+        nDCG of one without any gain in test (with binary gains the same users), likewise their
+        anti-metrics and nDCL of a user without non-relevant test item; what is given ``|judged`` of
+        one with no judged item among the first n. P, antiP, judged and fallout are 0 there.
 
     Raises
     ------
     ConfigError
         If a metric is of another kind, or is not defined for such a table (antiP and others of
         runs, which hold only their relevant item; bounds of runs that are none); if a run's rating
-        is below `min_rating`; if `rating_max` is missing where the gain map needs it.
+        is below `min_rating`; if `rating_max` is missing where the gain map needs it, or
+        `relevant_counts` where SR does.
     ContractError
         If a metric's function returns another shape or dtype.
 
@@ -83,8 +88,8 @@ def measure(
 
     References
     ----------
-    BCC17 Sec. 3.1-3.2 (P, runs, Eq. 1); CCM20 Sec. 3.6 (nDCG and gains); MCCRS20 Sec. 3 (antiP,
-    fallout, the condensed form); TOIS21 (antiRR, nDCL).
+    BCC17 Sec. 3.1-3.2 (P, runs, Eq. 1) and 7 (bpref, infAP, SR); CCM20 Sec. 3.6 (nDCG and gains);
+    MCCRS20 Sec. 3 (antiP, fallout, the condensed form); TOIS21 (antiRR, nDCL).
 
     Examples
     --------
@@ -109,7 +114,7 @@ def measure(
     >>> measure(table, metrics, min_rating=4, condensed=True)[:, 0].round(3)
     array([0.5  , 0.25 , 0.667, 0.333])
     """
-    view = RankView(table, min_rating, condensed, rating_max)
+    view = RankView(table, min_rating, condensed, rating_max, relevant_counts)
     for metric in metrics:
         _require_table(metric, table)
     if table.per == "run" and not view.positive.all():

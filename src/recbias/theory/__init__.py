@@ -41,15 +41,24 @@ from recbias.theory.steepness import (
     steepness,
 )
 from recbias.theory.tied import TiedHits, hits_over_ties
+from recbias.theory.uniform import (
+    UNIFORM_FORMS,
+    UniformBounds,
+    positive_ratios,
+    uniform_bounds,
+    uniform_rates,
+)
 
 __all__ = [
     "DIRECTIONS",
     "FORMS",
     "OPTIMA",
     "STEEPER_THAN",
+    "UNIFORM_FORMS",
     "RunBounds",
     "SplitStatistics",
     "TiedHits",
+    "UniformBounds",
     "chances_of_orders",
     "expected_gain",
     "expected_hit",
@@ -64,6 +73,7 @@ __all__ = [
     "lemma_disagrees",
     "listed_sum",
     "pair_table",
+    "positive_ratios",
     "random_sum",
     "ranks_in_shared_set",
     "relevant_counts",
@@ -73,4 +83,6 @@ __all__ = [
     "shared_sample_bounds",
     "split_statistics",
     "steepness",
+    "uniform_bounds",
+    "uniform_rates",
 ]

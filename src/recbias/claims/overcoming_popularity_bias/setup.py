@@ -5,14 +5,17 @@ The grids themselves stand in the chapter, where a reader sees them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.splits import SplitRule
 from recbias.testset import TestSet
 
 __all__ = [
     "CHAPTER",
     "FIGURE_8",
+    "GAMMAS",
     "levelled_sample",
     "metrics",
     "protocols",
@@ -20,13 +23,22 @@ __all__ = [
     "threshold_grid",
     "uniform_metrics",
     "uniform_protocols",
+    "uniform_rule",
 ]
 
 CHAPTER = "04_overcoming_popularity_bias"
 """Name of the notebook, and of the folder of its results."""
 
+GAMMAS = (0.0, 0.5, 1.0, 2.0, 10.0, math.inf)
+"""The gammas of stratified recall, from no compensation of popularity to the strongest."""
+
 FIGURE_8 = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
 """The systems of BCC17 Fig. 8, MF and kNN read as rating predictors (E25)."""
+
+
+_JUDGED = ("bpref", "infAP(pool=100)", "infAP(pool=all)")
+"""Metrics for incomplete judgments. The pool of infAP is not defined in BCC17; every one that a
+comparison by the first 100 places can have lies between these two."""
 
 
 def protocols(min_rating: float, *, n_groups: int = 10) -> tuple[dict[str, str], dict[str, str]]:
@@ -107,6 +119,17 @@ def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
     return {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
 
 
+def uniform_rule(sigma: float, eps: float) -> str:
+    """Write the rule of a uniform split.
+
+    Examples
+    --------
+    >>> uniform_rule(0.2, 0.2), uniform_rule(0.1, 0.25)
+    ('uniform 0.2', 'uniform 0.1 eps=0.25')
+    """
+    return str(SplitRule("uniform", sigma, eps))
+
+
 def levelled_sample(n_tested: int) -> int:
     """Choose the AR sample that gives Random about what it scores among as many tested items.
 
@@ -168,12 +191,17 @@ def uniform_metrics(cutoff: int, size: int) -> dict[str, tuple[str, ...]]:
 
 def _of(label: str, cutoff: int, size: int) -> tuple[str, ...]:
     """Name the metrics of a label; under 1R recall is a multiple of precision, and AP is RR."""
+    stratified = tuple(f"SR(gamma={gamma:g})@{cutoff}" for gamma in GAMMAS)
     if _of_runs(label):
-        return tuple(f"{name}|t={size}" for name in (f"P@{cutoff}", f"nDCG@{cutoff}", "RR", "rho"))
+        names: tuple[str, ...] = (f"P@{cutoff}", f"nDCG@{cutoff}", "RR", "rho")
+        if label == "1R":  # where bpref is 1 whatever the system
+            names += ("infAP(pool=100)", *stratified)
+        return tuple(f"{name}|t={size}" for name in names)
     if label.startswith("AI"):
-        return (f"P@{cutoff}", f"nDCG@{cutoff}", "rho")
+        whole: tuple[str, ...] = (f"P@{cutoff}", f"nDCG@{cutoff}", "rho")
+        return (*whole, *_JUDGED, *stratified) if label == "AI" else whole
     whole = (f"P@{cutoff}", f"nDCG@{cutoff}", f"R@{cutoff}", "AP", "RR", "rho")
-    return (*whole, f"ARP@{cutoff}") if label == "AR" else whole
+    return (*whole, f"ARP@{cutoff}", *_JUDGED, *stratified) if label == "AR" else whole
 
 
 def _of_runs(label: str) -> bool:
@@ -185,7 +213,9 @@ def setting_grid(
 ) -> dict[str, Any]:
     """Say under which protocols the parameter grid is measured, and by what.
 
-    Those of the claims that carry a share of the grid; a share needs precision alone.
+    Those of the claims that carry a share of the grid: of precision, and under ``AR`` of bpref and
+    of stratified recall with gamma 1. What Random is expected to have under 1R tells the size of
+    target sets.
 
     Parameters
     ----------
@@ -202,13 +232,18 @@ def setting_grid(
     Examples
     --------
     >>> setting_grid(5, cutoff=10, size=100, uniform=True)["metrics"]
-    {'UAR': ('P@10',), 'U1R': ('P@10|t=100',)}
+    {'UAR': ('P@10',), 'U1R': ('P@10|t=100', 'rho|t=100')}
     """
     asked = uniform_protocols(min_rating) if uniform else protocols(min_rating)[0]
     kept = ("UAR", "U1R") if uniform else ("AR", "AI", "1R", "P1R")
+    judged = ("bpref", f"SR(gamma=1)@{cutoff}")
+    of_runs = f"P@{cutoff}|t={size}", f"rho|t={size}"
     return {
         "protocols": {label: asked[label] for label in kept},
-        "metrics": {label: _of(label, cutoff, size)[:1] for label in kept},
+        "metrics": {
+            label: of_runs if _of_runs(label) else (f"P@{cutoff}", *judged * (label == "AR"))
+            for label in kept
+        },
     }
 
 

@@ -271,7 +271,7 @@ def data_sets_beside(own: Table) -> dict[str, Table]:
     Parameters
     ----------
     own
-        Made by a function of this chapter.
+        Made by a function of a chapter, and stored under its name there.
 
     Returns
     -------
@@ -279,11 +279,12 @@ def data_sets_beside(own: Table) -> dict[str, Table]:
         By title, that of the page first, the others in the order of the registry; worlds, which
         are no data of people, only where the page is about one.
     """
-    found, table = {own.dataset["title"]: own}, own.maker_name.rpartition("/")[2]
+    found = {own.dataset["title"]: own}
+    chapter, _, table = own.maker_name.partition("/")
     for name, info in registry().items():
         if name == own.dataset["name"] or "real people" in info.cannot_test:
             continue
-        other = load_chapter(CHAPTER, name).get(table)
+        other = load_chapter(chapter, name).get(table)
         if isinstance(other, Table):
             found[other.dataset["title"]] = other
     return found

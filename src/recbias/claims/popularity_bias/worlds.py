@@ -22,7 +22,7 @@ from recbias.claims.quantities import extreme, folded, over_worlds
 from recbias.claims.records import Record, Term
 from recbias.results import Quantity
 
-__all__ = ["OF_WORLDS"]
+__all__ = ["OF_WORLDS", "combined_worlds", "shared_worlds"]
 
 _Kind = float | str
 _Courses = dict[_Kind, "pd.Series[float]"]
@@ -52,8 +52,26 @@ def _is_meant(kind: _Kind, label: str) -> bool:
     return label in ("*", f"{kind:g}" if isinstance(kind, int | float) else kind)
 
 
-def _shared(evidence: Evidence, record: Record) -> dict[_Kind, list[pd.Series[float]]]:
-    """Find the values of all terms by kind, for the worlds that all have."""
+def shared_worlds(evidence: Evidence, record: Record) -> dict[_Kind, list[pd.Series[float]]]:
+    """Find the values of all terms by kind, for the worlds that all have.
+
+    Parameters
+    ----------
+    evidence
+        The results.
+    record
+        Names the terms: of one label, which go together kind by kind, or of one kind each.
+
+    Returns
+    -------
+    dict
+        By kind, for each term a series by the number of the world.
+
+    Raises
+    ------
+    NotComputed
+        If the results lack a term.
+    """
     courses = [_course(evidence, term) for term in record.of]
     whole = len({term.label for term in record.of}) == 1
     found = {}
@@ -68,11 +86,22 @@ def _shared(evidence: Evidence, record: Record) -> dict[_Kind, list[pd.Series[fl
     return found
 
 
-def _combined(combine: Callable[..., pd.Series[float]]) -> Function:
-    """Combine the terms world by world, and average; of several kinds the extreme that is asked."""
+def combined_worlds(combine: Callable[..., pd.Series[float]]) -> Function:
+    """Make a function of criteria that combines its terms world by world, and averages.
+
+    Parameters
+    ----------
+    combine
+        Gets a series for each term, by the number of the world.
+
+    Returns
+    -------
+    Function
+        Gives the mean with its interval over worlds; of several kinds the extreme that is asked.
+    """
 
     def function(evidence: Evidence, record: Record) -> Quantity:
-        found = _shared(evidence, record)
+        found = shared_worlds(evidence, record)
         means = {str(kind): over_worlds(combine(*own)) for kind, own in found.items()}
         return extreme(means, largest=record.take == "largest")[1]
 
@@ -81,7 +110,7 @@ def _combined(combine: Callable[..., pd.Series[float]]) -> Function:
 
 def _apart(evidence: Evidence, record: Record) -> Quantity:
     """Tell how far the first term is from the second, relative to it; of several kinds the most."""
-    shared = _shared(evidence, record)
+    shared = shared_worlds(evidence, record)
     found = {str(kind): folded(over_worlds(a / b - 1)) for kind, (a, b) in shared.items()}
     return extreme(found, largest=True)[1]
 
@@ -121,16 +150,17 @@ def _alike(evidence: Evidence, record: Record) -> Quantity:
 def _in_every_world(evidence: Evidence, record: Record) -> float:
     """Take the largest or smallest of all worlds: of a term, or of the first minus the second."""
     found = [
-        own[0] if len(own) == 1 else own[0] - own[1] for own in _shared(evidence, record).values()
+        own[0] if len(own) == 1 else own[0] - own[1]
+        for own in shared_worlds(evidence, record).values()
     ]
     values = np.concatenate([each.to_numpy() for each in found])
     return float(values.max() if record.take == "largest" else values.min())
 
 
 OF_WORLDS: Mapping[str, Function] = {
-    "of_worlds": _combined(lambda a: a),
-    "difference_of_worlds": _combined(lambda a, b: a - b),
-    "ratio_of_worlds": _combined(lambda a, b: a / b),
+    "of_worlds": combined_worlds(lambda a: a),
+    "difference_of_worlds": combined_worlds(lambda a, b: a - b),
+    "ratio_of_worlds": combined_worlds(lambda a, b: a / b),
     "apart_in_worlds": _apart,
     "rise_in_worlds": _rise,
     "growth_in_worlds": _growth,

@@ -53,6 +53,7 @@ __all__ = [
     "SYSTEMS",
     "WORLDS",
     "agreement_map",
+    "kinds_meant",
     "roles",
     "systems_in_world",
     "systems_of_map",
@@ -414,7 +415,7 @@ def agreement_map(table: Table, quantity: str, *, choice: float = 1.0) -> pd.Dat
     NotComputed
         If there is no such world, or the quantity is none of the table.
     """
-    found = _kinds(table, Term(quantity, f"*, *, {choice:g}", table="worlds"))
+    found = kinds_meant(table, Term(quantity, f"*, *, {choice:g}", table="worlds"))
     means = {kind: over_worlds(values) for kind, values in found.items()}
     rows = [(*kind[:2], mean.value, *mean.interval) for kind, mean in means.items()]
     return pd.DataFrame(rows, columns=["relation", "skew", "value", "low", "high"])
@@ -438,10 +439,26 @@ def _is_meant(value: float, text: str) -> bool:
     return value == float(text)
 
 
-def _kinds(table: Table, term: Term) -> dict[tuple[float, float, float], pd.Series[float]]:
-    """Find the values of a term by kind of world: a series by the number of the world.
+def kinds_meant(table: Table, term: Term) -> dict[tuple[float, float, float], pd.Series[float]]:
+    """Find the values of a term by kind of world.
 
-    Its label names relation, skew and choice; the last is 1 where it is left out.
+    Parameters
+    ----------
+    table
+        With the index columns of :func:`worlds`.
+    term
+        Its metric is a column. Its label names relation, skew and choice, the last being 1 where it
+        is left out: each a number, ``*`` for any, or a bound as ``>=0.5``.
+
+    Returns
+    -------
+    dict
+        By relation, skew and choice, a series of the values by the number of the world.
+
+    Raises
+    ------
+    NotComputed
+        If there is no such column, or no such world.
     """
     wanted = term.label.split(", ")
     wanted += ["1"] if len(wanted) == 2 else []
@@ -462,7 +479,7 @@ def _terms(
     evidence: Evidence, record: Record
 ) -> Iterator[tuple[Term, dict[tuple[float, float, float], pd.Series[float]]]]:
     for term in record.of:
-        yield term, _kinds(evidence.made(term.table, term.edition or ""), term)
+        yield term, kinds_meant(evidence.made(term.table, term.edition or ""), term)
 
 
 def _on_worlds(evidence: Evidence, record: Record) -> Quantity:

@@ -1,0 +1,1304 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] tags=["general"]
+# # Does a test without popularity bias come nearer to the truth?
+#
+# A test made of what people chose to rate is made of popular items, and whatever recommends popular
+# items may do well in it, liked or not. So tests have been devised that leave popularity nothing to
+# win, and metrics that take it back. They are judged by how little a popularity ranking scores. But
+# nobody wants to know that. What a test is for is to say which system is better, and there is another
+# question to ask: does it put systems into the order that they have by what people *really* like?
+# Here are the remedies, and plain tests, on two datasets that know.
+#
+# ```{glue:figure} fig_agreement
+# :name: fig-agreement
+# :alt: Share of the pairs of systems that each test has in their true order, a row for each test and a panel for each of two datasets, with two readings of the truth.
+#
+# How well each test orders systems. The truth is what users like of items that were drawn at random,
+# outside training: among a system's first ten (P@10), and anywhere (AUC). Shown is how many of the
+# pairs of systems that the truth tells apart have the same order by the test, which has seen ratings
+# that users chose to give. 50 is what a coin has. Whiskers: from the pairs that are surely right to all
+# but those that are surely wrong.
+# ```
+
+# %% [markdown]
+# - **The remedies do what they promise.**
+#   :::{finding} BCC17-F8-1R/1
+#   holds: On the data of this page they leave little of Popularity's advantage over a random ranking: P1R
+#     a quarter at most, uniform tests a half at most.
+#   refuted: On the data of this page not all of them leave little of Popularity's advantage over a random
+#     ranking: one leaves {value}.
+#   open: Whether all of them leave little of Popularity's advantage over a random ranking on the data of
+#     this page, is open.
+#   :::
+# - **That is not the same as being right.**
+#   :::{finding} own/TRUTH-CM-AR-P
+#   holds: On CM100k plain precision (AR) misleads about the first ten: it has {value} of the pairs right.
+#   refuted: On CM100k plain precision (AR) has {value} of the pairs right by the first ten.
+#   open: On CM100k plain precision (AR) has {value} of the pairs right by the first ten ({low} to {high}).
+#   :::
+#   :::{finding} own/TRUTH-CM-REMEDIES-P
+#   holds: The best remedy has {value} more.
+#   refuted: No remedy has more.
+#   open: Whether a remedy has more is open: the best has {value} more ({low} to {high}).
+#   :::
+#   :::{finding} own/TRUTH-CM-AR-AUC
+#   holds: But by all items AR is right about {value} of the pairs.
+#   refuted: Nor is AR right by all items: it has {value} of the pairs.
+#   open: By all items AR has {value} of the pairs right ({low} to {high}).
+#   :::
+#   :::{finding} own/TRUTH-CM-BOTH
+#   holds: The two truths are two questions: of the pairs that the first ten tell apart, all items have
+#     {value} in the same order.
+#   refuted: Of the pairs that the first ten tell apart, all items have {value} in the same order.
+#   open: Of the pairs that the first ten tell apart, all items have {value} in the same order ({low} to
+#     {high}).
+#   :::
+# - **Counting otherwise may help more.**
+#   :::{finding} own/TRUTH-COAT-BPREF-AUC
+#   holds: On Coat bpref has {value} more of the pairs right than AR, by all items,
+#   refuted: On Coat bpref has no more of the pairs right than AR, by all items,
+#   open: On Coat bpref has {value} more of the pairs right than AR, by all items ({low} to {high}),
+#   :::
+#   :::{finding} own/TRUTH-COAT-REMEDIES-AUC
+#   holds: the best of the remedies {value} more.
+#   refuted: and the remedies have none more.
+#   open: and whether a remedy has more is open ({low} to {high}).
+#   :::
+# - **Which test to trust depends on what is popular.**
+#   :::{finding} own/WORLDS-OPPOSED-LEAD
+#   holds: In worlds where people like what is popular *less*, a uniform test is nearer to the truth than
+#     plain precision, whatever the skew;
+#   refuted: In worlds where people like what is popular *less*, a uniform test is not always nearer to the
+#     truth than plain precision;
+#   open: -
+#   :::
+#   :::{finding} own/WORLDS-AGREE-LEAD
+#   holds: where they like it more, it is farther away.
+#   refuted: where they like it more, it is not always farther away.
+#   open: -
+#   :::
+#   :::{finding} own/WORLDS-BPREF-AUC
+#   holds: A metric that uses dislikes, bpref, is the nearest of all tests in {value} of all kinds of worlds,
+#     by all items.
+#   refuted: -
+#   open: -
+#   :::
+#
+# {cite:t}`BCC17` devised two of these tests, percentiles and uniform tests, and compare them with
+# metrics for incomplete judgments. This chapter repeats Sections 6 and 7 of their paper and
+# [takes apart](#sec-what-is-left) what their tests do not take away. Then it asks the truth, first
+# [on data](#sec-real-truth) and then [over worlds](#sec-which-test).
+
+# %% [markdown] tags=["general"]
+# **After this chapter you can**
+# - build a test in which all items are tested equally often, and say when data do not allow one;
+# - tell two reasons apart for which popularity may win even there;
+# - compute bpref, infAP and stratified recall as their inventors define them, and know what each takes
+#   for granted;
+# - choose a test for data of your own by what you believe about popularity and liking.
+
+# %% tags=["hide-input", "remove-output"]
+from IPython.display import HTML, Markdown
+from myst_nb import glue
+
+from recbias import Grid, line_up, makers, plotting, run
+from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import overcoming_popularity_bias as chapter
+from recbias.datasets import top_rating
+from recbias.recommenders import bcc17_grid, with_seeds
+
+# %% tags=["parameters"]
+dataset: str = "ml-1m"
+min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = top of the scale
+cutoff: int = 10  # 1 to 1000: length n of the lists
+size: int = 100  # 2 to 100000: size of a 1R target set
+split: str = "k-fold 5"
+sigma: float = 0.2  # 0.001 to 0.99: share of all ratings that a uniform test has
+eps: float = 0.2  # 0.001 to 0.99: least share of an item's ratings that it leaves for training
+systems: str = "bcc17"  # one of bcc17, modern: line-up of systems
+seed: int = 1  # 0 to 1000000
+n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on published data, else 1
+workers: int = 2  # 1 to 64: processes; results do not depend on them
+
+# %% tags=["remove-cell"]
+plotting.use_book_style()
+min_rating = top_rating(dataset) if min_rating is None else min_rating
+n_seeds = n_seeds or seeds.training_seeds(dataset)
+quoted = {"size": f"{size:,}", "min_rating": f"{min_rating:g}", "cutoff": f"{cutoff}"}
+for name, text in quoted.items():
+    glue(name, text, display=False)
+
+# %% [markdown] tags=["general"]
+# ## What the paper says
+#
+# In a random split an item has the more test positives, the more ratings it has (chapter 3). The paper
+# cuts that tie in two ways.
+#
+# **Percentiles (P1R).** Order the items by their training ratings, cut them into $m$ groups of equal
+# size, run 1R within each, and average:
+#
+# $$P1R@n=\frac1m\sum_{k=1}^{m}1RP@n\,[\mathcal I_k] .$$
+#
+# Within a group items differ little in popularity, and all groups weigh the same. A target set then has
+# at most $|\mathcal I|/m$ items.
+#
+# **Uniform tests (UAR, U1R).** Choose a set $T$ of items, and give each of them the same number $\eta$
+# of test ratings. Every item of $T$ must keep a share $\varepsilon$ of its ratings for training, and
+# the test is to have a share $\sigma$ of all ratings. With items by falling $|R(i_k)|$ the largest such
+# $T$ is a prefix:
+#
+# $$\zeta=\max\Bigl\{k:\ (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\Bigr\},\qquad
+# T=\{i_1,\dots,i_\zeta\},\qquad \eta=\bigl\lfloor(1-\varepsilon)\,|R(i_\zeta)|\bigr\rfloor .$$
+#
+# (The paper prints $\eta$ without the floor, and a value that breaks its own condition by a fraction of
+# a rating: [E09](#err-e09).) How many relevant test ratings an item has depends then only on how often a
+# rating of it is a relevant one. With $T$ as candidates, a ranking that is the same for everybody has
+#
+# $$\mathbb E[P_s@n]=\frac{\sigma\,|R|}{n\,t\,|\mathcal U|}
+# \sum_{k\le n}\operatorname{avg}_u\frac{|PR(i_k)|}{|R(i_k)|} .$$
+#
+# If that ratio were the same for all items, says the paper, every such ranking would score like Random.
+# The candidates have to be $T$: items outside have no test rating, and popularity may tell them apart.
+#
+# **Without the head.** An older remedy {cite:p}`cremonesi2010` takes the most popular tenth of the items
+# out of the test and out of the candidates.
+
+# %% tags=["hide-input", "remove-output"]
+curves = chapter.two_tests(sigma, eps)
+figure = plotting.plot_two_tests(curves, n_groups=10, title=chapter.two_tests_title(curves))
+glue("fig_two_tests", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_two_tests
+# :name: fig-two-tests
+# :alt: Test ratings of items by popularity, under a random split falling steeply; left cut by vertical lines into ten percentiles, right beside a uniform test, the same for the first items and zero for others.
+#
+# The paper's Figure 6, which is lost, drawn from its caption: test ratings of items whose popularity
+# follows the power law of chapter 3, with as many items and ratings as MovieLens 1M has.
+# ```
+#
+# **Metrics for incomplete judgments** leave the test as it is and count otherwise. *bpref* and *infAP*
+# come from text retrieval, where unjudged documents are the rule {cite:p}`buckley2004,yilmaz2006`.
+# *Stratified recall* {cite:p}`steck2011` gives a hit the less weight, the more positives its item has:
+#
+# $$sr@n=\frac{\sum_{i\in\text{first }n}w_i}{\sum_{i\in PR_{test}(u)}w_i},\qquad
+# w_i=|PR(i)|^{-\gamma/(\gamma+1)} .$$
+#
+# With $\gamma=0$ this is recall; with $\gamma\to\infty$ an item counts by $1/|PR(i)|$.
+#
+# ### The claims
+#
+# Every assertion that can be measured has a criterion, written down before the result that it judges
+# and locked by a hash. The values of the paper's Figures 7 to 9 are lost; what is judged are the orders
+# that its text states.
+
+# %% tags=["hide-input"]
+HTML(pages.claims_of("overcoming popularity bias"))
+
+# %% [markdown]
+# ## Predict before measuring
+#
+# Three questions. Commit yourself first.
+#
+# ::::{predict} In a uniform test every item has as many test ratings as any other, and say that all of them are relevant. What does Popularity score with one relevant item among 99 sampled ones, where a random ranking scores 0.01?
+# - 0.01 as well, exactly: all items are alike in the test
+# - a little more
+# - as much as in a random split
+#
+# :::{finding} BCC17-C-ALLPOS/1
+# holds: 0.01, as the paper says.
+# refuted: More, against what the paper says, with one reason for it that is not about liking.
+# open: That is open here.
+# :::
+# :::{finding} own/ALLPOS-OVER
+# holds: On these data it is {value} what a random ranking scores ({low} to {high}).
+# refuted: -
+# open: -
+# :::
+# {numref}`fig-kept` says why.
+# ::::
+#
+# ::::{predict} Which remedy leaves Popularity least of its advantage over a random ranking?
+# - to take the most popular tenth of the items out
+# - a uniform test
+# - percentiles
+#
+# :::{finding} BCC17-F8-1R/4
+# holds: Percentiles, by the excess over Random with one relevant item at a time.
+# refuted: Not percentiles: a uniform test leaves it less of its excess over Random.
+# open: Whether percentiles leave it less than a uniform test, is open here.
+# :::
+# :::{finding} BCC17-F8-HEAD/3
+# holds: To take the head out is least effective.
+# refuted: To take the head out is not the least effective of the three here.
+# open: Whether to take the head out is the least effective, is open.
+# :::
+# {numref}`fig-over-random` has all of them.
+# ::::
+#
+# ::::{predict} And which remedy orders systems most nearly as they are ordered by what people like?
+# - the one that leaves Popularity least
+# - the one that leaves it most
+# - that depends on whether people like what is popular
+#
+# It hangs on that, and no test can tell it. {numref}`fig-winners` is a map of it.
+# ::::
+
+# %% [markdown] tags=["general"]
+# ## What data allow
+#
+# A uniform test is a question of supply. Every item of $T$ has to give as many ratings as the least
+# popular of them can spare, and so $T$ and $\sigma$ cannot both be large.
+
+# %%
+record = "04_overcoming_popularity_bias/uniform_plans"
+given = {"test_share": sigma, "kept_share": eps}
+plans = makers.run_maker(record, dataset, parameters=given, record=record)
+n_tested = chapter.tested_items(plans, sigma)
+
+# %% tags=["hide-input"]
+Markdown(chapter.uniform_table(chapter.data_sets_beside(plans), sigma))
+
+# %% [markdown]
+# :::{finding} BCC17-C-UARFEAS/1
+# holds: On the data of this page $T$ has {value} of the items, and that is what the order of items is
+#   taken over from here on.
+# refuted: On the data of this page $T$ is no restriction.
+# open: -
+# :::
+# :::{finding} BCC17-C-UARFEAS/6
+# holds: The usual set-up is feasible here, as the authors found it on their data.
+# refuted: The usual set-up is not feasible here without effort, unlike on the authors' data.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## The experiment
+#
+# Every system is trained on two splits: on random folds for plain tests, percentiles and the test
+# without the head, and on a uniform split for U1R and UAR. Tests with one relevant item at a time are
+# taken *in expectation* over samples of {glue:text}`size` ([how](#metric-expected)), and so is the value
+# of a random ranking. AR is compared with UAR on a sample on which a random ranking has about the same
+# precision under both, as in the paper.
+
+# %%
+asked, tests = chapter.protocols(min_rating)
+measured = run(
+    Grid(
+        dataset,
+        with_seeds(line_up(systems), n_seeds),
+        asked,
+        chapter.metrics(cutoff, size, chapter.levelled_sample(n_tested)),
+        split=split,
+        seed=seed,
+        tests=tests,
+    ),
+    workers=workers,
+    record="04_overcoming_popularity_bias/systems",
+)
+
+# %%
+uniform = run(
+    Grid(
+        dataset,
+        with_seeds(line_up(systems), n_seeds),
+        chapter.uniform_protocols(min_rating),
+        chapter.uniform_metrics(cutoff, size),
+        split=chapter.uniform_rule(sigma, eps),
+        seed=seed,
+    ),
+    workers=workers,
+    record="04_overcoming_popularity_bias/uniform",
+)
+
+# %% tags=["hide-input"]
+Markdown(pages.data_line(measured))
+
+# %% [markdown] tags=["general"]
+# ### What remedies leave of Popularity
+
+# %% tags=["hide-input"]
+found = chapter.over_random({"systems": measured, "uniform": uniform})
+shown = {"title": chapter.over_random_title(found), "label": f"P@{cutoff} over that of Random"}
+figure = plotting.plot_protocols(found, **shown, at=1, as_ratio=True)
+glue("fig_over_random", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-random"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_over_random
+# :name: fig-over-random
+# :alt: Precision of Popularity over that of a random ranking, a row for each test, those with one relevant item at a time first.
+#
+# What Popularity scores over what a random ranking is expected to score under the same test. 1: no
+# advantage. The scale is logarithmic. Whiskers: 95 % intervals over users.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-F8-1R/3
+# holds: U1R brings Popularity to about where Random stands, {value} away.
+# refuted: U1R does not bring Popularity to about where Random stands: they are {value} apart.
+# open: Whether U1R brings Popularity to about where Random stands is open: they are {value} apart
+#   ({low} to {high}).
+# :::
+# :::{finding} BCC17-F8-1R/5
+# holds: In U1R and in P1R it keeps some advantage, as the paper says.
+# refuted: It does not keep an advantage both in U1R and in P1R, unlike what the paper says.
+# open: Whether it keeps an advantage both in U1R and in P1R, as the paper says, is open.
+# :::
+# :::{finding} BCC17-F8-1R/2
+# holds: Remedies take more away with one relevant item at a time than with all of them.
+# refuted: Remedies do not take more away with one relevant item at a time than with all of them,
+#   against what seemed so to the authors.
+# open: Whether remedies take more away with one relevant item at a time than with all of them, is
+#   open.
+# :::
+# :::{finding} BCC17-F8-AI/1
+# holds: Candidates beyond $T$ give Popularity some of it back: in units of Random, AI-UAR has
+#   {value} what UAR has,
+# refuted: Candidates beyond $T$ do not give Popularity some of it back: in units of Random, AI-UAR
+#   has {value} what UAR has.
+# open: -
+# :::
+# :::{finding} BCC17-F8-AI/2
+# holds: which is slight.
+# refuted: which is not slight.
+# open: -
+# :::
+# :::{finding} BCC17-C-U1RTI/3
+# holds: The reason given is that Popularity places all items outside $T$ below those of $T$.
+# refuted: The reason given, that Popularity places all items outside $T$ below those of $T$, is not
+#   true where it counts training ratings: {value} of the items of $T$ are at or below one outside
+#   ([E26](#err-e26)).
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ### And what they do to the order of systems
+
+# %% tags=["hide-input"]
+shown = chapter.remedies_shown({"systems": measured, "uniform": uniform})
+figure = plotting.plot_remedies(**shown, title=chapter.places_title(shown["found"]))
+glue("fig_remedies", figure, display=False)
+HTML(plotting.downloads(figure, shown["found"].set_index("label"), "figure-8"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_remedies
+# :name: fig-remedies
+# :alt: Bars of the precision of all systems, four panels of tests with one relevant item at a time and three with all relevant items.
+#
+# The paper's Figure 8, precision. Above, one relevant item at a time: the plain test, without the most
+# popular tenth of the items, the uniform test, percentiles. Below, all relevant items: a plain test on a
+# sample that levels Random with UAR, the uniform test, and the uniform test with the whole catalogue as
+# candidates. Pale: rankings that know nothing of users.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-F8-PLSA/1
+# holds: All three remedies tell pLSA and Popularity apart: by a factor of {value} in one of them,
+#   and by at least 2 in all.
+# refuted: Not all three remedies tell pLSA and Popularity well apart: in one of them pLSA has only
+#   {value} the score of Popularity.
+# open: Whether all three remedies tell pLSA and Popularity well apart, by a factor of 2, is open.
+# :::
+# :::{finding} BCC17-F8-PLSA/3
+# holds: Of the paper's five systems pLSA is first under every one of these tests.
+# refuted: Of the paper's five systems pLSA is not first under every one of these tests.
+# open: Whether pLSA is first of the paper's five systems under every one of these tests, is open.
+# :::
+# :::{finding} BCC17-F8-UAR/2
+# holds: Under UAR Popularity is still above kNN as a predictor of ratings.
+# refuted: Under UAR Popularity is not above kNN as a predictor of ratings any more.
+# open: Whether Popularity is still above kNN as a predictor of ratings under UAR, is open.
+# :::
+# :::{finding} BCC17-F8-NDCG/1
+# holds: nDCG puts the five in the same or nearly the same order under each test.
+# refuted: nDCG does not put the five in nearly the same order under each test.
+# open: Whether nDCG puts the five in nearly the same order under each test, is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Other settings, another threshold
+#
+# The paper prints no parameters. So orders of systems are looked for in the parameter grid of chapter 1
+# as well, under both readings of MF and kNN; the shares stand on the cards, and decide nothing. And
+# everything is asked again with a relevance threshold that is a star lower.
+
+# %%
+references = ("Random", "Popularity", "pLSA")
+chosen = [system for system in line_up(systems) if system.name in references]
+for parts in chapter.READINGS.values():
+    chosen += [system for part in parts for system in bcc17_grid(part)]
+others = {}
+for name, rule in {"grid": split, "uniform_grid": uniform.grid.split}.items():
+    given = {"cutoff": cutoff, "size": size, "uniform": rule != split}
+    asked = chapter.setting_grid(min_rating, **given)
+    others[name] = run(
+        Grid(dataset, with_seeds(chosen, n_seeds), **asked, split=rule, seed=seed),
+        workers=workers,
+        record=f"04_overcoming_popularity_bias/{name}",
+    )
+
+# %%
+chosen = [system for system in line_up(systems) if system.name in chapter.FIGURE_8]
+for name, rule in {"threshold": split, "uniform_threshold": uniform.grid.split}.items():
+    given = {"cutoff": cutoff, "size": size, "uniform": rule != split}
+    asked = chapter.threshold_grid(min_rating - 1, **given)
+    others[name] = run(
+        Grid(dataset, with_seeds(chosen, n_seeds), **asked, split=rule, seed=seed),
+        workers=workers,
+        record=f"04_overcoming_popularity_bias/{name}",
+    )
+
+# %% [markdown]
+# :::{finding} BCC17-C-THR/1
+# holds: With that threshold both what becomes of Popularity and the orders of systems are the same, as
+#   the paper says.
+# refuted: With that threshold not everything stays the same, against what the paper says.
+# open: Whether everything stays the same with that threshold is open.
+# :::
+
+# %% [markdown] tags=["general"]
+# (sec-what-is-left)=
+# ## What is left, and why
+#
+# Every tested item has as many test ratings as any other. How can Popularity still win? The paper
+# names one cause: a rating of a popular item says liking more often. Its Figure 7 shows that.
+
+# %%
+kept = {}
+shown = {"cutoff": cutoff, "size": size, "uniform": uniform.grid.split}
+asked = chapter.kept_grids(min_rating, **shown)
+for name, given in asked.items():
+    record = f"04_overcoming_popularity_bias/{name}"
+    grid = Grid(dataset, chapter.kept_systems(min_rating), seed=seed, **{"split": split, **given})
+    kept[name] = run(grid, workers=workers, record=record)
+record = "04_overcoming_popularity_bias/positive_ratio"
+given = {"min_rating": min_rating, "seed": seed, "uniform": uniform.grid.split}
+positive_ratio = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %%
+asked = chapter.baseline_grid(min_rating, cutoff=cutoff, size=size)
+rankings = run(
+    Grid(
+        dataset,
+        with_seeds(chapter.baselines(min_rating), n_seeds),
+        asked["protocols"],
+        asked["metrics"],
+        split=uniform.grid.split,
+        seed=seed,
+    ),
+    workers=workers,
+    record="04_overcoming_popularity_bias/uniform_baselines",
+)
+record = "04_overcoming_popularity_bias/uniform_predicted"
+given = {"min_rating": min_rating, "cutoff": cutoff, "size": size, "seed": seed}
+given["split"] = uniform.grid.split
+predicted = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %% tags=["hide-input"]
+found = chapter.ratio_segments(positive_ratio)
+figure = plotting.plot_positive_ratios(found, title=chapter.ratio_title(positive_ratio))
+glue("fig_positive_ratio", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("segment"), "figure-7"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_positive_ratio
+# :name: fig-positive-ratio
+# :alt: Share of the ratings of items that are relevant, over segments of items from the most to the least popular.
+#
+# The paper's Figure 7: the share of an item's ratings that are relevant, means over 100 segments of items
+# by popularity. Band: 95 % intervals over users.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-F7/2
+# holds: Ratings of popular items do say liking more often, and more than twice as often at one end
+#   as at the other.
+# refuted: Not so here: ratings of popular items do not say liking more often, or not twice as often
+#   at one end as at the other.
+# open: Whether ratings of popular items say liking more often, and twice as often at one end as at
+#   the other, is open.
+# :::
+# :::{finding} BCC17-F7/4
+# holds: The advantage that is left in U1R is moderate, as expected: {value} of that in 1R.
+# refuted: The advantage that is left in U1R is not moderate: {value} of that in 1R.
+# open: How much of the advantage in 1R is left in U1R, is open ({low} to {high}).
+# :::
+
+# %% [markdown] tags=["general"]
+# It is not the only cause. Items that a user has in training are never ranked for that user, and these
+# are popular ones. A relevant test item thus meets rivals that are *less* popular than the items of $T$
+# are, and to be popular helps ([E05](#err-e05)). Both causes can be switched off: leave training items
+# among the rivals, and the second is gone; call every rating relevant, and the first is.
+
+# %% tags=["hide-input"]
+found = chapter.causes_of_kept(kept)
+shown = {"label": f"P@{cutoff} of Popularity", "title": chapter.causes_title(found)}
+figure = plotting.plot_causes(found, **shown)
+glue("fig_kept", figure, display=False)
+HTML(plotting.downloads(figure, found, "what-is-left"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_kept
+# :name: fig-kept
+# :alt: Stacked bars of the precision of Popularity in tests with one relevant item: what a random ranking has, and what liking and missing training items add in uniform tests.
+#
+# Popularity with one relevant item at a time, in sets of {glue:text}`size`. In uniform tests what it has
+# above a random ranking is taken apart: what remains where training items stay among the rivals is owed
+# to liking, the rest to their absence.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-F8-RES/1
+# holds: Liking is the cause of nearly all of it, as the paper says.
+# refuted: The paper names liking as the cause of what is left, and not nearly all of it is.
+# open: Whether liking is the cause of nearly all of it, as the paper says, is open.
+# :::
+# :::{finding} own/LIKED-SHARE
+# holds: It accounts for {value} of what U1R leaves ({low} to {high}), the missing training items
+#   for the rest.
+# refuted: It accounts for {value} of what U1R leaves ({low} to {high}), the missing training items
+#   for the larger part.
+# open: It accounts for {value} of what U1R leaves, though that is not sure ({low} to {high}).
+# :::
+# :::{finding} own/P1R-OWED-TO-SKEW
+# holds: Of what P1R leaves, {value} is there with every rating relevant, too ({low} to {high}).
+# refuted: Of what P1R leaves, {value} is there with every rating relevant, too ({low} to {high}), the
+#   smaller part.
+# open: -
+# :::
+# :::{finding} BCC17-F8-RES/2
+# holds: More is left in U1R than in P1R,
+# refuted: No more is left in U1R than in P1R.
+# open: -
+# :::
+# :::{finding} BCC17-F8-RES/3
+# holds: and the reason given is right: what is left grows with the range of popularity among
+#   rivals.
+# refuted: The reason given, that rivals differ more in popularity there, is not right in all that
+#   was tried.
+# open: -
+# :::
+# :::{finding} BCC17-C-ALLPOS/1
+# holds: With every rating relevant nothing is left, as the paper has it.
+# refuted: With every rating relevant, something is left, where the paper has nothing: that is the
+#   missing training items alone.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Where the ratio is known
+#
+# Worlds without taste have a constant ratio: who rates what is drawn, and so are the stars. In worlds
+# with taste it can be made to rise with popularity, or to fall.
+
+# %%
+simulated = {}
+for name, given in chapter.SIMULATIONS.items():
+    record = f"04_overcoming_popularity_bias/{name}"
+    simulated[name] = makers.run_maker(record, None, parameters=given, record=record)
+
+# %% [markdown]
+# :::{finding} BCC17-EQ-UARC/5
+# holds: With a constant ratio Popularity falls to Random, as the paper says.
+# refuted: With a constant ratio Popularity does not fall all the way to Random, as the paper says
+#   it does. It does where training items stay among the rivals ([E05](#err-e05)).
+# open: Whether Popularity falls to Random with a constant ratio, is open.
+# :::
+# :::{finding} BCC17-EQ-UARC/3
+# holds: It gains only where popular items have the higher ratio,
+# refuted: Nor does it gain only where popular items have the higher ratio:
+# open: -
+# :::
+# :::{finding} BCC17-EQ-UARC/4
+# holds: and by no more than the ratio rises.
+# refuted: its gain may be more than the ratio rises.
+# open: -
+# :::
+# :::{finding} own/U1R-OPPOSED
+# holds: Where popular items are those that fewer people like, U1R still gives Popularity {value} what
+#   Random scores;
+# refuted: Where popular items are those that fewer people like, U1R gives Popularity {value} what
+#   Random scores;
+# open: -
+# :::
+# :::{finding} own/U1R-OPPOSED-CONTROL
+# holds: with training items among the rivals it is {value}.
+# refuted: with training items among the rivals it is no less, {value}.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Count otherwise instead
+#
+# Three metrics leave the test as it is. Each takes something for granted.
+#
+# **bpref** {cite:p}`buckley2004` looks at judged items alone: how many judged non-relevant ones stand
+# above a relevant one? With $R$ relevant and $N$ judged non-relevant test items of a user, and $n_i$ of
+# the latter above item $i$,
+#
+# $$bpref=\frac1R\sum_{i}\Bigl(1-\frac{\min(n_i,R)}{\min(N,R)}\Bigr).$$
+#
+# The sum is over listed relevant items. It takes for granted that what is judged is a fair sample of
+# what is relevant and what is not. (The paper prints the formula without the $\min$ in the numerator, by
+# which it can be negative: [E07](#err-e07).)
+#
+# **infAP** {cite:p}`yilmaz2006` estimates precision at each relevant item from the judged items above
+# it. With *rel* and *non* judged items above rank $k$, of *pooled* items,
+#
+# $$\mathbb E[P@k]=\frac1k+\frac{k-1}{k}\cdot\frac{pooled}{k-1}\cdot
+# \frac{rel+\epsilon}{rel+non+2\epsilon} .$$
+#
+# It takes for granted that judgments are a random sample of a pool of items. Recommender data have no
+# pool, and the paper does not say what it takes for one ([E08](#err-e08)). The smallest pool that makes
+# sense is the list itself, the first 100 items of it; the largest is everything. Values by
+# any pool in between lie in between, so that both ends are shown.
+#
+# **Stratified recall** takes for granted that the chance of a like to be rated grows with its item's
+# popularity as the exponent says, and $\gamma$ has to come from somewhere.
+#
+# ::::{predict} bpref on data where every judgment is positive: what does it measure?
+# - the same as elsewhere, with less noise
+# - nothing: it is 1 for every list
+# - what share of the relevant items a system lists at all
+#
+# The last. No judged item can stand above a relevant one, so that each listed one counts as 1. A
+# random ranking lists all of them.
+# ::::
+
+# %%
+shown = chapter.judged_shown(measured)
+title = chapter.judged_title(shown["found"])
+
+# %% tags=["hide-input"]
+figure = plotting.plot_remedies(**shown, title=title, common_scale=False)
+glue("fig_judged", figure, display=False)
+HTML(plotting.downloads(figure, shown["found"].set_index("row"), "figure-9"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_judged
+# :name: fig-judged
+# :alt: Bars of bpref, infAP and stratified recall of five systems, for the whole catalogue, all tested items and one relevant item at a time.
+#
+# The paper's Figure 9: the five systems of its figure, MF and kNN as predictors of ratings. bpref of one
+# relevant item at a time would be 1 for every system. Dark lines: what infAP becomes by other pools,
+# from the first 100 items of a list to everything. Thin lines: 95 % intervals over users.
+# ```
+
+# %% tags=["hide-input"]
+found = chapter.gammas_shown(measured)
+shown = {"marked": chapter.FIGURE_8, "label": f"stratified recall@{cutoff} / the best"}
+figure = plotting.plot_gammas(found, **shown, title=chapter.gammas_title(found))
+glue("fig_gammas", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_gammas
+# :name: fig-gammas
+# :alt: A line for each system over gamma, from zero to infinity.
+#
+# Stratified recall among all tested items over $\gamma$, as a share of that of the best system at each.
+# Grey: the other systems of the line-up.
+# ```
+
+# %% [markdown]
+# :::{finding} BCC17-F9-BP/2
+# holds: bpref counters popularity: by it the predictors of ratings are ahead of Popularity,
+# refuted: By bpref not both predictors of ratings are ahead of Popularity,
+# open: Whether both predictors of ratings are ahead of Popularity by bpref, is open,
+# :::
+# :::{finding} BCC17-F9-BP/4
+# holds: and of pLSA as well: what is good goes down with what is popular.
+# refuted: and not both are ahead of pLSA.
+# open: and whether both are ahead of pLSA.
+# :::
+# :::{finding} BCC17-F9-BP/6
+# holds: It rates a random ranking highly: {value} of the best.
+# refuted: It does not rate a random ranking highly: {value} of the best.
+# open: -
+# :::
+# :::{finding} BCC17-F9-IA/1
+# holds: infAP counters popularity, too, by every pool.
+# refuted: infAP does not counter popularity by every pool: Popularity stays ahead of one of the
+#   predictors.
+# open: Whether infAP counters popularity by every pool is open.
+# :::
+# :::{finding} own/INFAP-POOL
+# holds: What the pool is matters: between the smallest and the largest the orders of all systems
+#   have a $\tau$ of {value:.2f}.
+# refuted: What the pool is changes the order of no two systems.
+# open: Whether what the pool is changes the order of systems, is open: $\tau$ = {value:.2f}
+#   ({low:.2f} to {high:.2f}).
+# :::
+# :::{finding} BCC17-F9-SR/2
+# holds: By stratified recall with $\gamma=1$ Popularity is second of the five, as in the paper.
+# refuted: By stratified recall with $\gamma=1$ Popularity is not second of the five, as it is in
+#   the paper.
+# open: Whether Popularity is second of the five by stratified recall with $\gamma=1$, is open.
+# :::
+# :::{finding} BCC17-C-GAMMA/1
+# holds: With $\gamma$ it loses, place by place.
+# refuted: With $\gamma$ it does not only lose: some system is above it at one $\gamma$ and below it
+#   at a larger one, or its lead over Random does not shrink.
+# open: Whether it only loses with $\gamma$, is open.
+# :::
+# :::{finding} BCC17-C-GAMMA/3
+# holds: Which $\gamma$ balances it depends on design and data.
+# refuted: Which $\gamma$ balances it does not depend on design and data.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# ## Asking the truth
+#
+# CM100k and Coat have, beside the ratings that users chose to give, judgments of items that were drawn
+# at random. What they say of each test [follows](#sec-real-truth); where the data of this page have such
+# judgments, they are asked here.
+
+# %%
+of_truth = {}
+given = {"cutoff": cutoff, "size": size, "uniform": uniform.grid.split, "seed": seed}
+for name, asked in chapter.true_orders_asked(dataset, **given, workers=workers).items():
+    maker, record = (f"04_overcoming_popularity_bias/{each}" for each in ("true_orders", name))
+    of_truth[name] = makers.run_maker(maker, dataset, parameters=asked, record=record)
+
+# %% tags=["hide-input", "remove-output"]
+known = chapter.true_order_tables(of_truth)
+shown = {"label": "pairs of systems in the true order, %", "at": 50}
+shown["title"] = chapter.true_orders_title(known, cutoff=cutoff)
+figure = plotting.plot_protocols(chapter.true_orders_shown(known, cutoff=cutoff), **shown)
+glue("fig_agreement", figure, display=False)
+
+# %% [markdown] tags=["general"]
+# ## Verdicts
+
+# %%
+record = "04_overcoming_popularity_bias/percentiles"
+asked = {"grid": measured.grid.to_dict()}
+percentiles = makers.run_maker(record, dataset, parameters=asked, record=record)
+record = "04_overcoming_popularity_bias/checks"
+asked |= {"min_rating": min_rating, "seed": seed, "cutoff": cutoff, "size": size}
+asked |= {"test_share": sigma, "kept_share": eps}
+checks = makers.run_maker(record, dataset, parameters=asked, record=record)
+
+# %% tags=["hide-input"]
+results = {"systems": measured, "uniform": uniform, "uniform_plans": plans, "checks": checks}
+results |= {"uniform_baselines": rankings, "uniform_predicted": predicted, **kept, **others}
+results |= {"positive_ratio": positive_ratio, "percentiles": percentiles, **of_truth}
+verdicts = judge_chapter("overcoming popularity bias", results)
+HTML(verdict_cards(verdicts))
+
+# %% tags=["remove-cell"]
+state("overcoming popularity bias", results, verdicts)
+
+# %% [markdown] tags=["general"]
+# A part **holds** or **is refuted** if the whole 95 % interval lies on one side of its criterion, and
+# **is open** if it lies on both. **Yes**: all parts hold. **No**: some are refuted and none holds.
+# **Partly**: some hold and some are refuted. **Undecided**: none is refuted, some are open.
+
+# %% [markdown] tags=["general"]
+# ## Beyond the paper
+#
+# (sec-real-truth)=
+# ### Which test orders systems as the truth does?
+#
+# The paper judges a remedy by how little it leaves of Popularity. Whether Popularity *deserves* little,
+# no split of observed ratings can say; judgments of random items can. So every test is asked: it
+# orders the systems by its own split; the truth is that of the very same trained models, on the random
+# judgments of pairs that they were not trained on.
+#
+# **Two truths.** What is liked of a list's first {glue:text}`cutoff` items (true P) is what a user would
+# see. How often a liked item stands above another one (true AUC) looks at the whole list. They need not
+# agree: a system may know well what is mediocre, and not what is best. No test is asked to serve both.
+
+# %% tags=["hide-input"]
+Markdown(chapter.true_orders_table(known, cutoff=cutoff))
+
+# %% [markdown] tags=["general"]
+# Tests by agreement with the truth: Kendall's $\tau$ between the order by the test and the true one, with
+# its 95 % interval over users; pairs of systems that the truth tells apart, and how many of them are
+# right; the place of Popularity by the test, and in truth.
+
+# %% [markdown]
+# :::{finding} own/TRUTH-CM-BPREF-P
+# holds: On CM100k bpref has {value} more of the pairs right by the first ten than AR has.
+# refuted: On CM100k bpref has no more of the pairs right by the first ten than AR has.
+# open: Whether bpref has more of the pairs right than AR on CM100k, by the first ten, is open ({low} to
+#   {high}).
+# :::
+# :::{finding} own/TRUTH-CM-SR-AUC
+# holds: By all items stratified recall has fewer right there than AR, by {value}: it takes away what was
+#   deserved.
+# refuted: By all items stratified recall has no fewer right there than AR.
+# open: Whether stratified recall has fewer right there than AR by all items, is open ({low} to {high}).
+# :::
+# :::{finding} own/TRUTH-COAT-INFAP-AUC
+# holds: On Coat infAP has {value} more right by all items than AR has.
+# refuted: On Coat infAP has no more right by all items than AR has.
+# open: Whether infAP has more right on Coat than AR, by all items, is open ({low} to {high}).
+# :::
+# :::{finding} own/TRUTH-COAT-MORE
+# holds: So it is with the sixteen systems of {cite:t}`MCCRS20` there.
+# refuted: With the sixteen systems of {cite:t}`MCCRS20` it is not so.
+# open: With the sixteen systems of {cite:t}`MCCRS20` that is open.
+# :::
+# :::{finding} BCC17-F8-HEAD/4
+# holds: That P1R and U1R are closer to reality than a test without the head, as the paper has it, holds on
+#   the data of this page.
+# refuted: That P1R and U1R are closer to reality than a test without the head, as the paper has it, does
+#   not hold on the data of this page.
+# open: Whether P1R and U1R are closer to reality than a test without the head, as the paper has it, is
+#   open on the data of this page.
+# :::
+
+# %% [markdown] tags=["general"]
+# (sec-which-test)=
+# ### Which test to trust where
+#
+# Two datasets are two points on a map. A simulated world can be anywhere on it: popularity goes from even
+# to piled up on a few items, and its relation to liking from entirely opposed to entirely agreeing. In
+# each world every test orders ten systems by observed ratings, and the truth about all pairs outside
+# training is known.
+#
+# The best of nine is flattered by chance. So the map says beside each winner how many other tests may be
+# as good: all that are not behind it by more than worlds of one kind differ.
+
+# %% tags=["hide-input"]
+best = {truth: chapter.best_protocols(simulated["worlds"], truth) for truth in chapter.TRUTHS}
+shown = {"names": chapter.PROTOCOLS, "axes": ("relation", "skew")}
+shown |= {"labels": ("relation of popularity and liking", "skew"), "title": chapter.map_title(best)}
+panels = {f"by true {truth}": found for truth, found in best.items()}
+figure = plotting.plot_best_protocols(panels, **shown)
+glue("fig_winners", figure, display=False)
+HTML(plotting.downloads(figure, best["P@10"].set_index("relation"), "which-test"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_winners
+# :name: fig-winners
+# :alt: Two maps over the relation of popularity and liking and the skew of popularity, with the name of the test that orders systems most nearly as the truth does in each field.
+#
+# Which test orders systems most nearly as the truth does, in worlds that are the same in every edition.
+# Skew: Gini coefficient of the items' ratings. Full colour: it is surely the best of its field; pale:
+# so many others may be as good. SR is stratified recall with $\gamma=1$.
+# ```
+
+# %% tags=["hide-input"]
+found = {truth: chapter.over_relations(simulated["worlds"], truth) for truth in chapter.TRUTHS}
+shown = {"marked": ("AR", "U1R", "P1R", "bpref", "SR"), "label": r"$\tau$ with the truth"}
+shown["title"] = chapter.relations_title(found)
+panels = {f"by true {truth}": each for truth, each in found.items()}
+figure = plotting.plot_over_relations(panels, **shown)
+glue("fig_relations", figure, display=False)
+HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-relations"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_relations
+# :name: fig-relations
+# :alt: Kendall's tau of several tests with the truth over the relation of popularity and liking, a panel for each reading of the truth.
+#
+# How well tests order systems, averaged over skews. Whiskers: 95 % intervals over worlds. Grey: the
+# other tests.
+# ```
+
+# %% [markdown]
+# :::{finding} own/WORLDS-BPREF-AUC
+# holds: By all items bpref is the best test in {value} of the kinds of worlds.
+# refuted: By all items bpref is the best test in no more than {value} of the kinds of worlds.
+# open: By all items bpref is the best test in {value} of the kinds of worlds ({low} surely, {high} at most).
+# :::
+# :::{finding} own/WORLDS-BPREF-P
+# holds: By the first ten it is the best in {value}.
+# refuted: By the first ten it is the best in no more than {value}.
+# open: By the first ten it is the best in {value} ({low} surely, {high} at most).
+# :::
+# :::{finding} own/WORLDS-BPREF-LEAST
+# holds: Its mean $\tau$ with the truth is {value} or more in every kind of worlds.
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/WORLDS-BLIND-BPREF
+# holds: Where users choose blindly what they rate, it is {value} at least.
+# refuted: -
+# open: -
+# :::
+#
+# :::{finding} own/WORLDS-OPPOSED-AR
+# holds: Where popularity opposes liking entirely, and has a skew of 0.5 or more, plain AR orders systems
+#   the wrong way round ($\tau$ is {value} at most).
+# refuted: Where popularity opposes liking entirely, and has a skew of 0.5 or more, plain AR does not order
+#   systems the wrong way round everywhere ($\tau$ reaches {value}).
+# open: Where popularity opposes liking entirely, and has a skew of 0.5 or more, $\tau$ of plain AR with the
+#   truth is {value} at most ({low} to {high}).
+# :::
+# :::{finding} own/WORLDS-OPPOSED-LEAD
+# holds: A uniform test is a remedy there, whatever the skew. U1R is ahead of AR by {value} at least, by the
+#   first ten.
+# refuted: A uniform test is no remedy everywhere there. U1R is ahead of AR by no more than {value}.
+# open: Whether a uniform test is a remedy there is open. U1R is ahead of AR by {value} ({low} to {high}).
+# :::
+# :::{finding} own/WORLDS-UNRELATED
+# holds: Where popularity says nothing about liking, no test that counts likes alone is good. The best
+#   $\tau$ with true P@10 is {value}.
+# refuted: Where popularity says nothing about liking, tests that count likes alone reach a $\tau$ of {value}.
+# open: Where popularity says nothing about liking, the best $\tau$ of tests that count likes alone is {value}
+#   ({low} to {high}).
+# :::
+# :::{finding} own/WORLDS-AGREE-LEAD
+# holds: Where popularity agrees with liking entirely, and has that skew, a uniform test makes things worse.
+#   AR is ahead of U1R by {value} at least.
+# refuted: Where popularity agrees with liking entirely, and has that skew, a uniform test is not worse
+#   everywhere. AR is ahead of U1R by no more than {value}.
+# open: Where popularity agrees with liking entirely, and has that skew, whether a uniform test is worse is
+#   open. AR is ahead of U1R by {value} ({low} to {high}).
+# :::
+# :::{finding} own/WORLDS-AGREE-BPREF
+# holds: By the first ten AR is ahead of bpref there, too, by {value} at least.
+# refuted: By the first ten AR is not ahead of bpref everywhere there.
+# open: By the first ten AR is ahead of bpref there by {value} ({low} to {high}).
+# :::
+# :::{finding} own/WORLDS-AR-BEST
+# holds: Where popularity does not agree with liking, plain AR is best in no kind of worlds, not even
+#   possibly.
+# refuted: Plain AR is the best in some worlds where popularity does not agree with liking.
+# open: Where popularity does not agree with liking, plain AR is best in {value} of the kinds of worlds, and
+#   may be in {high}.
+# :::
+
+# %% [markdown] tags=["general"]
+# bpref compares what a user likes with what the same user rated and does not like. If popular items are
+# rated more often whether they are liked or not, popularity is in both and cancels; the other tests
+# compare with items that nobody rated. So bpref needs ratings that say dislike, and users who give them
+# about popular items as they do about others. Where there are likes alone, these are left:
+
+# %% tags=["hide-input"]
+shown = {"names": chapter.LIKES_ONLY, "by": ("relation",)}
+asked = chapter.TRUTHS
+found = {truth: chapter.best_protocols(simulated["worlds"], truth, **shown) for truth in asked}
+Markdown(chapter.best_table(found))
+
+# %% [markdown] tags=["general"]
+# The best of the tests that need no dislikes, over all skews together; $\tau$ with its 95 % interval over
+# worlds. May be as good: not behind by more than chance allows, so that for each relation the truly best is
+# named with a chance of 95 %.
+
+# %% [markdown]
+# :::{finding} own/WORLDS-AR-LIKES
+# holds: Among tests that need no dislikes plain AR is the best by the first ten in {value} of the kinds of
+#   worlds ({low} surely, {high} at most).
+# refuted: Among tests that need no dislikes plain AR is the best by the first ten in as many as {value} of the
+#   kinds of worlds.
+# open: Among tests that need no dislikes plain AR is the best by the first ten in {value} of the kinds of
+#   worlds, surely in {low}, and possibly in {high}.
+# :::
+
+# %% [markdown] tags=["general"]
+# ### Is there a right $\gamma$?
+#
+# {cite:t}`steck2011` derives the weights of stratified recall. If a user likes item $i$, let $p_i$ be the
+# probability that the like is rated, and let a rating go to the test with probability $\sigma$. A like is
+# in the test with probability $\sigma p_i$, and it is outside training with probability
+# $1-(1-\sigma)p_i$. So hits weighted by
+#
+# $$w_i=\frac{1-(1-\sigma)\,p_i}{p_i}$$
+#
+# count, up to a factor and on average, all likes among the first $n$ items outside training, and the
+# ratio of such sums over *all* users estimates true recall. The printed form sets $w_i$ to a power of
+# the item's positives instead, and averages over users.
+
+# %% tags=["hide-input"]
+found = chapter.steck_errors(simulated["steck"])
+shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": "printed form / true recall - 1"}
+figure = plotting.plot_gammas(found, **shown, title=chapter.steck_title(simulated["steck"]))
+glue("fig_steck", figure, display=False)
+HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-truth"))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_steck
+# :name: fig-steck
+# :alt: How far stratified recall is from true recall over gamma, a line for each relation of popularity and liking.
+#
+# Stratified recall as printed, over true recall, less 1, in worlds in which an item's likes are all rated
+# with the same chance. Means over ten systems; whiskers: 95 % intervals over worlds.
+# ```
+
+# %% [markdown]
+# :::{finding} own/STECK-LAW
+# holds: With the right weights the estimate is within three standard errors of true recall in {value} of
+#   the cases, a system in a world, as it should be.
+# refuted: With the right weights the estimate is within three standard errors of true recall in {value} of
+#   the cases only, fewer than it should be.
+# open: -
+# :::
+# :::{finding} own/PRINTED-AGREES
+# holds: As printed, with $\gamma=1$, it is {value} too high where popularity and liking agree entirely.
+# refuted: As printed, with $\gamma=1$, it is not too high where popularity and liking agree entirely:
+#   {value}.
+# open: -
+# :::
+# :::{finding} own/PRINTED-OPPOSED
+# holds: Where they are opposed, not even an infinite $\gamma$ is enough: it is {value} too high.
+# refuted: Where they are opposed, an infinite $\gamma$ makes it {value} off.
+# open: -
+# :::
+# :::{finding} own/PRINTED-OVERSTATED
+# holds: What matters for an order: systems are not off by the same, Popularity by {value}
+# refuted: What matters for an order: Popularity is off by {value}
+# open: -
+# :::
+# :::{finding} own/PRINTED-UNDERSTATED
+# holds: and the average rating, in the other direction, by {value}.
+# refuted: and the average rating by {value}.
+# open: -
+# :::
+
+# %% [markdown] tags=["general"]
+# An order may be right all the same. So which $\gamma$ orders systems best?
+
+# %% tags=["hide-input"]
+found = chapter.gamma_courses(simulated["worlds"], "P@10")
+shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": r"$\tau$ with true P@10"}
+figure = plotting.plot_gammas(found, **shown, title=chapter.best_gamma_title(simulated["worlds"]))
+glue("fig_best_gamma", figure, display=False)
+Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
+
+# %% [markdown] tags=["general"]
+# ```{glue:figure} fig_best_gamma
+# :name: fig-best-gamma
+# :alt: Kendall's tau between the order of systems by stratified recall and by true precision, over gamma, a line for each relation of popularity and liking.
+#
+# How well stratified recall orders systems in the worlds of {numref}`fig-winners`, over $\gamma$. Whiskers:
+# 95 % intervals over worlds.
+# ```
+
+# %% [markdown]
+# :::{finding} own/GAMMA-OPPOSED
+# holds: Where popularity and liking are opposed, the strongest correction is better than none, by
+#   {value:.2f} of $\tau$;
+# refuted: Where popularity and liking are opposed, the strongest correction is no better than none;
+# open: Whether the strongest correction is better than none where popularity and liking are opposed, is
+#   open;
+# :::
+# :::{finding} own/GAMMA-AGREES
+# holds: where they agree entirely, none is better than the strongest, by {value:.2f}.
+# refuted: where they agree entirely, none is not better than the strongest.
+# open: where they agree entirely, that is open as well.
+# :::
+# No $\gamma$ suits both, and the data do not say which it is.
+
+# %% [markdown] tags=["general"]
+# (sec-what-to-do-about-tests)=
+# ## What to do about it
+#
+# | when you | then |
+# |---|---|
+# | want to know whether a system does more than repeat popularity | look at U1R or P1R: what a system has there above Popularity is not popularity |
+# | want to know which system users would like better | do not take a remedy for granted: it is right only as far as popularity says nothing about liking |
+# | have ratings that say dislike | report bpref beside precision: what is popular enters both of what it compares |
+# | have likes alone, and believe that people like what is popular | keep the plain test, and report a remedy beside it |
+# | have likes alone, and believe that popular items are liked no more than others, or less | use a remedy, and say that this is why |
+# | set up a uniform test | report $T$, $\eta$ and $\sigma$; sample from $T$ |
+# | see that popularity wins even in a uniform test | leave training items among the rivals once: what stays is liking, what goes is not |
+# | report infAP | say what the pool is, and give both ends |
+# | report stratified recall | give it over a range of $\gamma$, from 0 to infinity |
+# | can collect judgments | let users judge items drawn at random: it is the only test here that needs no belief |
+#
+# ## What we had to decide
+#
+# - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$, and there is
+#   one draw per seed ([why](#dev-uniform)).
+# - **Percentiles** are of items by training ratings. A target set that would need more items than there
+#   are takes all of them ([more](#dev-percentiles)).
+# - **1R, U1R and P1R** are measured in expectation over samples, and Random exactly
+#   ([more](#metric-expected)).
+# - **All-positive data** are these data with every rating called relevant.
+# - **MF and kNN** are read as predictors of ratings where the paper's figures are judged, as in
+#   chapter 1 ([E25](#err-e25)).
+# - **bpref and infAP** are those of trec_eval; infAP has two pools ([why](#dev-incomplete)).
+# - **Ties** are broken by one seeded key per user and item ([why](#dev-ties)).
+#   {ref}`All decisions <sec-decisions>` are on one page.
+#
+# ## On your data
+#
+# ```bash
+# recbias run 04_overcoming_popularity_bias --dataset my_ratings.csv -p min_rating 4 -p sigma 0.1
+# ```
+#
+# The [rerun page](#rerun-own-table) says what the table must look like. If no set of items can give the
+# share `sigma`, the error says how much is possible. Without random judgments the
+# [section on truth](#sec-real-truth) shows CM100k and Coat.
+#
+# ## Exercises
+#
+# Four, from easy to hard, with starter code and a check that says whether the answer is right.
+# Solutions fold out on the page; on paper they are left out.
+#
+# ````{exercise} A mean over percentiles
+# :label: ex-p1r
+#
+# In each of $m$ popularity percentiles there are some runs, and in some of them the relevant item was
+# among the first `n`. What is P1R? A percentile may have no run.
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_p1r
+#
+# def p1r(hits, runs, n):  # two lists with a number per percentile
+#     return ...
+#
+# check_p1r(p1r)
+# ```
+# ````
+#
+# ````{solution} ex-p1r
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_p1r
+#
+# def p1r(hits, runs, n):
+#     scores = [hit / number / n for hit, number in zip(hits, runs) if number]
+#     return sum(scores) / len(scores)
+#
+# check_p1r(p1r)
+# ```
+#
+# A percentile without runs has no score; to count it as 0 would punish all systems for the data.
+# ````
+#
+# ````{exercise} Set up a uniform test
+# :label: ex-uniform
+#
+# Given the ratings of each item in descending order, $\sigma$ and $\varepsilon$: how many items are in
+# $T$, and how many test ratings has each?
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_uniform
+#
+# def n_items(counts, sigma, eps):
+#     return ...
+#
+# def quota(counts, sigma, eps):
+#     return ...
+#
+# check_uniform(n_items, quota)
+# ```
+# ````
+#
+# ````{solution} ex-uniform
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_uniform
+#
+# def n_items(counts, sigma, eps):
+#     places = range(1, len(counts) + 1)
+#     return max(k for k in places if (1 - eps) * counts[k - 1] * k >= sigma * sum(counts))
+#
+# def quota(counts, sigma, eps):
+#     return int((1 - eps) * counts[n_items(counts, sigma, eps) - 1])
+#
+# check_uniform(n_items, quota)
+# ```
+#
+# The share that $k$ items can give is not monotone in $k$: one that is too small may be followed by one
+# that is not.
+# ````
+#
+# ````{exercise} bpref by hand
+# :label: ex-bpref
+#
+# A list is written as `+` for items that the user likes, `-` for those that the user dislikes and `?` for
+# unjudged ones. Compute bpref, as trec_eval does.
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_bpref
+#
+# def bpref(listed, n_liked, n_disliked):  # such as "-+?-+", 3, 2
+#     return ...
+#
+# check_bpref(bpref)
+# ```
+# ````
+#
+# ````{solution} ex-bpref
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_bpref
+#
+# def bpref(listed, n_liked, n_disliked):
+#     total = above = 0
+#     for item in listed:
+#         above += item == "-"
+#         if item == "+" and above:
+#             total += 1 - min(above, n_liked) / min(n_disliked, n_liked)
+#         elif item == "+":
+#             total += 1
+#     return total / n_liked
+#
+# check_bpref(bpref)
+# ```
+#
+# Without the inner `min` one liked item below three disliked ones would have -2.
+# ````
+#
+# ````{exercise} The weight of a hit
+# :label: ex-weight
+#
+# A like of an item is rated with probability `p`, and a rating goes to the test with probability `sigma`.
+# By what weight must a hit on the item count, so that weighted hits stand for all likes outside
+# training? A common factor does not matter.
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_weight
+#
+# def weight(p, sigma):
+#     return ...
+#
+# check_weight(weight)
+# ```
+# ````
+#
+# ````{solution} ex-weight
+# :class: dropdown
+#
+# ```python
+# from recbias.exercises.overcoming_popularity_bias import check_weight
+#
+# def weight(p, sigma):
+#     return (1 - (1 - sigma) * p) / p
+#
+# check_weight(weight)
+# ```
+#
+# Where `p` is small this is nearly `1 / p`, stratified recall with $\gamma\to\infty$, if positives are
+# in proportion to `p`. They are so only if all items are liked alike.
+# ````
+
+# %% [markdown] tags=["general"]
+# ## Summary
+#
+# - Popularity's advantage in a test can be cut: by testing items within their like, or all items equally
+#   often. Data have to allow it.
+# - What is left has two causes, and only one of them is that people like what is popular.
+# - Metrics for incomplete judgments take something for granted about what is judged: a fair sample,
+#   a pool, a known law. Recommender data rarely grant it.
+# - A test that popularity cannot win is not a test that is right. It may be right about systems as far as
+#   popularity says nothing about liking, and whether that is so no split of likes can tell.
+# - Ratings that say dislike can help: popularity is in them as it is in likes.
+#
+# ```{seealso}
+# [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the
+# {doc}`scorecard </notebooks/scorecard>` with every claim of the four papers.
+# ```

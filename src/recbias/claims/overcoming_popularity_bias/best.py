@@ -1,0 +1,255 @@
+"""Which protocol is to be trusted in which worlds, and how sure that is.
+
+The best of several is picked by what was found in a few worlds of a kind, so that its lead is
+flattered by chance. What can be said is which protocols may be the best: all but those that another
+one is ahead of by more than chance allows. Where one is left, it is surely the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import t as student
+
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence
+from recbias.claims.overcoming_popularity_bias.worlds import PROTOCOLS, column
+from recbias.claims.pages import markdown_table
+from recbias.claims.quantities import extreme, over_worlds
+from recbias.claims.records import Record
+from recbias.claims.true_vs_false_positive_disagreement.worlds import kinds_meant
+from recbias.errors import ConfigError
+from recbias.makers import Table
+from recbias.results import Quantity
+
+__all__ = [
+    "LIKES_ONLY",
+    "OF_BEST",
+    "best_protocols",
+    "best_table",
+    "map_title",
+    "over_relations",
+    "possibly_best",
+]
+
+_MISS = 0.05
+
+
+def possibly_best(values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    r"""Tell which of several may have the largest mean, judging by a few worlds.
+
+    One is left out if another is ahead of it in the paired t test, one-sided, at 5 % over the
+    number of its rivals. The chance that the truly best is left out is at most 5 %, whichever it is
+    (Bonferroni).
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_worlds, n_names)
+        Two independent worlds at least.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_names,)
+        True for the one with the largest mean, and for what cannot be told from the best.
+
+    Raises
+    ------
+    ConfigError
+        For fewer than two worlds, or values that are no numbers.
+
+    References
+    ----------
+    J. C. Hsu, "Simultaneous confidence intervals for all distances from the best", Annals of
+    Statistics 9 (1981), with Bonferroni's bound in place of Dunnett's quantile, which supposes one
+    variance.
+
+    Examples
+    --------
+    The second is behind in each world, by about as much; the third wins and loses.
+
+    >>> possibly_best([[0.5, 0.2, 0.4], [0.6, 0.3, 0.7], [0.7, 0.5, 0.5]]).tolist()
+    [True, False, True]
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 2 or len(found) < 2 or not np.isfinite(found).all():
+        raise ConfigError(
+            f"values of shape {found.shape}: expected numbers for two worlds or more, and a column "
+            "for each of those that are compared"
+        )
+    n_worlds, n_names = found.shape
+    ahead = found[:, :, None] - found[:, None, :]  # by how much the first is ahead of the second
+    error = ahead.std(axis=0, ddof=1) / np.sqrt(n_worlds)
+    most = float(student.ppf(1 - _MISS / max(n_names - 1, 1), n_worlds - 1))
+    beaten: npt.NDArray[np.bool_] = (ahead.mean(axis=0) > most * error + 1e-12).any(axis=0)
+    return ~beaten
+
+
+def best_protocols(
+    table: Table,
+    truth: str,
+    *,
+    names: Sequence[str] = tuple(PROTOCOLS),
+    by: Sequence[str] = ("relation", "skew"),
+    **where: float,
+) -> pd.DataFrame:
+    """Name the best protocol in each region of the worlds, and those that may be as good.
+
+    Parameters
+    ----------
+    table
+        As :func:`recbias.claims.overcoming_popularity_bias.worlds.worlds` makes it.
+    truth
+        One of :data:`recbias.claims.overcoming_popularity_bias.worlds.TRUTHS`.
+    names
+        What is compared: columns of the table.
+    by
+        What makes a region: index columns. Worlds of one number have the same users and items
+        whatever their kind, so that kinds of one region are averaged number by number.
+    where
+        Values of index columns that other worlds are left out by; a choice of 1, unless given.
+
+    Returns
+    -------
+    DataFrame
+        A row per region, with the columns of `by`: ``best`` (of equal ones the first), its mean
+        ``tau`` with the 95 % interval over worlds, ``low`` to ``high``; ``second``; ``others``, a
+        tuple of those that may be as good, best first (none where the best surely is it), as of
+        :func:`possibly_best`.
+
+    Raises
+    ------
+    ConfigError
+        If no world is left.
+    """
+    frame, rows = table.frame, []
+    for name, value in {"choice": 1.0, **where}.items():
+        frame = frame[frame[name] == value]
+    if frame.empty:
+        raise ConfigError(f"no worlds with {where or 'a choice of 1'} in the table")
+    columns = [column(name, truth) for name in names]
+    for region, own in frame.groupby(list(by), sort=True):
+        values = own.groupby("number")[columns].mean().to_numpy()
+        order = np.argsort(-values.mean(axis=0), kind="stable")
+        may = possibly_best(values)
+        mean = over_worlds(values[:, order[0]])
+        ranked = [names[place] for place in order]
+        others = tuple(names[place] for place in order[1:] if may[place])
+        rows.append((*region, ranked[0], mean.value, *mean.interval, ranked[1], others))
+    return pd.DataFrame(rows, columns=[*by, "best", "tau", "low", "high", "second", "others"])
+
+
+def over_relations(
+    table: Table, truth: str, *, names: Sequence[str] = tuple(PROTOCOLS), choice: float = 1.0
+) -> pd.DataFrame:
+    """Average the agreement with the truth over skews, for each relation.
+
+    Parameters
+    ----------
+    table, truth, names
+        As of `best_protocols`.
+    choice
+        How far users choose what they will like.
+
+    Returns
+    -------
+    DataFrame
+        A row per ``name`` and ``relation``: mean ``value`` of tau with its 95 % interval over
+        worlds, ``low`` to ``high``.
+    """
+    frame = table.frame[table.frame["choice"] == choice]
+    rows = []
+    for name in names:
+        for relation, own in frame.groupby("relation", sort=True):
+            mean = over_worlds(own.groupby("number")[column(name, truth)].mean().to_numpy())
+            rows.append((name, relation, mean.value, *mean.interval))
+    return pd.DataFrame(rows, columns=["name", "relation", "value", "low", "high"])
+
+
+LIKES_ONLY = tuple(name for name in PROTOCOLS if name not in ("bpref", "infAP"))
+"""What can be measured where nobody says what they dislike: bpref and infAP need that."""
+
+
+def map_title(best: Mapping[str, pd.DataFrame]) -> str:
+    """Say in two lines who is best most often, and where plain AR is.
+
+    Parameters
+    ----------
+    best
+        As `best_protocols` gives it, by truth.
+    """
+    words = []
+    for truth, rows in best.items():
+        counts = rows["best"].value_counts()
+        others = "" if counts.index[0] == "AR" else f", AR {counts.get('AR', 0)}"
+        words.append(f"by true {truth}: {counts.index[0]} {counts.iloc[0]}{others}")
+    n_kinds = len(next(iter(best.values())))
+    return f"Best in {n_kinds} kinds of worlds, " + ";\n".join(words)
+
+
+def best_table(best: Mapping[str, pd.DataFrame]) -> str:
+    """Write as a table in Markdown which protocol is the best at each relation, and how sure it is.
+
+    Parameters
+    ----------
+    best
+        As `best_protocols` gives it by relation alone, by truth.
+    """
+    head = ["relation"]
+    for truth in best:
+        head += [f"best by true {truth}", "tau", "may be as good"]
+    rows = []
+    for regions in zip(*(found.to_dict("records") for found in best.values()), strict=True):
+        cells = [f"{regions[0]['relation']:g}"]
+        for row in regions:
+            numbers = f"{row['tau']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+            cells += [f"**{row['best']}**", numbers, ", ".join(row["others"]) or "none"]
+        rows.append([cell.replace("-", "\N{MINUS SIGN}") for cell in cells])
+    return markdown_table(head, rows)
+
+
+def _best_kinds(names: Sequence[str], evidence: Evidence, record: Record) -> Quantity:
+    """Compute the share of kinds of worlds in which a protocol is best: ``bpref, AUC[*, *]``.
+
+    The interval goes from the share where it surely is to the share where it may be.
+    """
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    name, _, truth = term.metric.partition(", ")
+    columns, place = [column(each, truth) for each in names], names.index(name)
+    is_best, surely, possibly = [], [], []
+    for kind in kinds_meant(evidence.made(term.table, term.edition or ""), term):
+        own = (frame[["relation", "skew", "choice"]] == list(kind)).all(axis=1)
+        values = frame.loc[own, columns].to_numpy()
+        may = possibly_best(values)
+        is_best.append(int(np.argmax(values.mean(axis=0))) == place)
+        possibly.append(bool(may[place]))
+        surely.append(bool(may[place] and may.sum() == 1))
+    share = float(np.mean(is_best))
+    evidence.note(term.table, str(term), share, term.edition or "")
+    limits = (float(np.mean(surely)), float(np.mean(possibly)))
+    return Quantity(share, None, limits=limits)
+
+
+def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Subtract the second term from the first, world by world; the extreme kind of those meant."""
+    first, second = (
+        kinds_meant(evidence.made(term.table, term.edition or ""), term) for term in record.of
+    )
+    found = {}
+    for kind, values in first.items():
+        place = " - ".join(term.metric for term in record.of) + f" at {kind}"
+        found[place] = over_worlds(values - second[kind])
+        evidence.note(record.of[0].table, place, found[place].value, record.of[0].edition or "")
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+OF_BEST: Mapping[str, Function] = {
+    "ahead_on_worlds": _ahead_on_worlds,
+    "best_kinds": partial(_best_kinds, tuple(PROTOCOLS)),
+    "best_of_likes": partial(_best_kinds, LIKES_ONLY),
+}
+"""What findings compute of the worlds, by the name that a record gives it."""

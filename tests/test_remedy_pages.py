@@ -1,0 +1,121 @@
+"""What the figures of chapter 4 show is what was measured, and titles say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias import Grid, Results
+from recbias.claims import overcoming_popularity_bias as chapter
+from recbias.recommenders import System, line_up
+
+SIZES = {"cutoff": 10, "size": 100}
+
+
+def results(name: str, systems: list[System], asked: Mapping, values: Mapping) -> Results:
+    """Make results in which a value stands for each label and metric; systems differ by a tenth."""
+    grid = Grid("synthetic", systems, asked["protocols"], asked["metrics"])
+    rows = [
+        {"system": system.name, "label": label, "metric": str(metric), "value": value}
+        for place, system in enumerate(systems)
+        for label, metrics in grid.parsed_metrics.items()
+        for metric in metrics
+        for value in [values.get((label, metric.name), 0.01) * (1 - 0.1 * place)]
+    ]
+    frame = pd.DataFrame(rows)
+    frame = frame.assign(low=frame["value"] - 0.001, high=frame["value"] + 0.001, se=0.0005)
+    return Results(
+        key="0", dataset={"name": name}, grid=grid, values=frame, replicates={},
+        tests=pd.DataFrame(), target_sets=pd.DataFrame(),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Results]:
+    values = {
+        "kept": {("1R", "P"): 0.0638, ("head", "P"): 0.043, ("P1R", "P"): 0.0143},
+        "kept_uniform": {
+            ("U1R", "P"): 0.0231, ("U1R-control", "P"): 0.0172,
+            ("positive U1R", "P"): 0.0153, ("positive U1R-control", "P"): 0.0099,
+        },
+    }  # fmt: skip
+    asked = chapter.kept_grids(5, **SIZES)
+    one = [system for system in line_up("bcc17") if system.name == "Popularity"]
+    return {name: results("x", one, asked[name], values[name]) for name in asked}
+
+
+def test_what_is_left_is_taken_apart_into_what_adds_up(kept: dict[str, Results]) -> None:
+    found = chapter.causes_of_kept(kept)
+    assert found.sum(axis=1).tolist() == pytest.approx([0.0638, 0.043, 0.0143, 0.0231, 0.0153])
+    uniform = found.loc["uniform test (U1R)"]
+    assert uniform["popular items are liked more often"] == pytest.approx(0.0072)
+    assert uniform["training items are no rivals"] == pytest.approx(0.0059)
+    assert "55% is owed to liking" in chapter.causes_title(found)
+
+
+def test_where_nothing_is_left_nothing_is_taken_apart(kept: dict[str, Results]) -> None:
+    found = chapter.causes_of_kept(kept)
+    found.loc["uniform test (U1R)", "popular items are liked more often"] = -0.01
+    assert "leaves Popularity nothing" in chapter.causes_title(found)
+
+
+@pytest.fixture(scope="module")
+def both() -> dict[str, Results]:
+    systems = [each for each in line_up("bcc17") if each.name in chapter.FIGURE_8]
+    systems.sort(key=lambda each: chapter.FIGURE_8.index(each.name))
+    asked = {"protocols": chapter.protocols(5)[0], "metrics": chapter.metrics(10, 100, 700)}
+    uniform = {
+        "protocols": chapter.uniform_protocols(5), "metrics": chapter.uniform_metrics(**SIZES)
+    }  # fmt: skip
+    values = {("1R", "P"): 0.06, ("head", "P"): 0.04, ("P1R", "P"): 0.014}
+    return {
+        "systems": results("x", systems, asked, values),
+        "uniform": results("x", systems, uniform, {("U1R", "P"): 0.02}),
+    }
+
+
+def test_popularity_stands_over_random_under_each_test(both: dict[str, Results]) -> None:
+    found = chapter.over_random(both).set_index("label")
+    assert found["value"].to_dict() == pytest.approx(
+        {"1R": 6, "head": 4, "U1R": 2, "P1R": 1.4, "AR-level": 1, "UAR": 1, "AI-UAR": 1}
+    )
+    title = chapter.over_random_title(found.reset_index())
+    assert "6.0 times" in title
+    assert "1.4 times by P1R" in title
+
+
+def test_systems_come_in_their_order_under_1r_and_have_places(both: dict[str, Results]) -> None:
+    shown = chapter.remedies_shown(both)
+    assert shown["systems"] == list(chapter.FIGURE_8)
+    assert chapter.places_title(shown["found"]).endswith("2 (1R), 2 (head), 2 (U1R), 2 (P1R)")
+    moved = shown["found"].copy()
+    last = (moved["label"] == "P1R") & (moved["system"] == "Popularity")
+    moved.loc[last, "value"] = 0.0
+    assert chapter.places_title(moved).endswith("2 (U1R), 5 (P1R)")
+
+
+def test_a_range_of_infap_goes_from_pool_to_pool(both: dict[str, Results]) -> None:
+    found = chapter.judged_shown(both["systems"])["found"]
+    assert not ((found["row"] == "bpref") & (found["panel"] == "1R")).any()
+    pooled = found[(found["row"] == "infAP") & (found["panel"] == "TI-AN-AR")]
+    assert pooled[["least", "most"]].notna().all(axis=None)
+    assert found[found["row"] == "bpref"][["least", "most"]].isna().all(axis=None)
+    assert "2 by bpref, 2 by infAP" in chapter.judged_title(found)
+
+
+def test_gammas_are_shares_of_the_best_and_the_last_is_infinite(both: dict[str, Results]) -> None:
+    found = chapter.gammas_shown(both["systems"])
+    assert sorted(found["gamma"].unique()) == sorted(chapter.GAMMAS)
+    assert np.isinf(found["gamma"].max())
+    assert found.groupby("gamma")["value"].max().tolist() == pytest.approx([1] * 6)
+    assert "at place 2 of 5 by recall" in chapter.gammas_title(found)
+
+
+def test_a_random_and_a_uniform_test_have_as_many_ratings() -> None:
+    found = chapter.two_tests(0.2, 0.2)
+    shortfall = found["random"].sum() - found["uniform"].sum()
+    assert 0 <= shortfall <= (found["uniform"] > 0).sum()  # less than one rating per tested item
+    assert "times the ratings" in chapter.two_tests_title(found)
