@@ -294,6 +294,7 @@ _SYMMETRIC = (
     "share_of_pairs",
     "lemma_violations",
     "tau_p",
+    "over_percentiles",
     *_IN_ERRORS,
 )
 """Functions that take the extreme of their terms, or the sum, or the same of either order."""
@@ -308,6 +309,8 @@ def _either_order(old: Record, new: Record, claim: str) -> str:
         return "two ratios differ where their inverses do"
     if old.measure == "change" and not old.per:
         return "the sign of a gap cancels in its share of another"
+    if old.name == "gap_ratio" and old.of[0] == old.of[2] and new.of == (*old.of[1:], old.of[0]):
+        return "the signs of two gaps from one end cancel"
     return ""
 
 

@@ -343,10 +343,10 @@ class Evidence:
         for asked in (label, *table.grid.parsed):
             for metric in table.grid.parsed_metrics[asked]:
                 if metric.name == "rho" and "t" in dict(metric.given):
-                    sizes = 1 / table[table.systems[0], asked, str(metric)].value
+                    rho = table[table.systems[0], asked, str(metric)].value
                     runs = table.target_sets.set_index("label")["sets"].to_dict()[asked]
-                    # No number where nothing was ranked, which is less than any.
-                    return not (sizes >= LEAST_POOL + 1 and runs >= LEAST_RUNS)
+                    # Where nothing was ranked it is 0, or no number.
+                    return not (0 < rho * (LEAST_POOL + 1) <= 1 and runs >= LEAST_RUNS)
         return False
 
     def note(self, table: str, what: str, value: float, edition: str = "") -> None:
