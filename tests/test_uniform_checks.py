@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from recbias.claims import overcoming_popularity_bias as chapter
-from recbias.claims.overcoming_popularity_bias import checks, uniform_tests
+from recbias.claims.overcoming_popularity_bias import uniform_tests
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import uniform_predicted
 from recbias.claims.records import Record, criteria_of
 from recbias.datasets import Dataset, dataset_info, load_dataset
@@ -180,7 +180,7 @@ EQUAL = np.full(50, 20)
 
 @pytest.mark.parametrize("claim", CHECKS)
 def test_what_is_so_by_construction_holds(claim: str, sound: SimpleNamespace) -> None:
-    """Of the synthetic world; what only data can tell is left out."""
+    """Of a small world; what only data can tell is left out."""
     of_data = {"at-or-below", "customary", "pool", "equally-popular", "too-many"}
     of_data |= {"items", "disjoint"} | ({"quota", "spared"} if claim == "BCC17-V-ZETA" else set())
     found = verdicts(CHECKS[claim](sound))
@@ -360,14 +360,6 @@ def test_expectations_are_those_of_plain_loops() -> None:
 
 
 # ---------------------------------------------------------------------------- what the page shows
-
-
-def test_all_checks_of_the_chapter_have_names_of_their_own() -> None:
-    dataset = Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", truth=WORLD)
-    rows, statistics = checks.remedy_checks(dataset, min_rating=LIKED, seed=1)
-    assert len({(row.claim, row.name) for row in rows}) == len(rows)
-    assert all(np.isfinite(value) for value in statistics.values())
-    assert {row.claim for row in rows} >= set(CHECKS)
 
 
 def test_what_data_allow_stands_side_by_side() -> None:

@@ -148,9 +148,7 @@ def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> 
             f"e.g. user {ratings.user_ids[small[0]]!s}\n"
             f"select users with at least {n_out + 1} ratings first"
         )
-    shuffled = np.lexsort((rng.random(len(ratings)), ratings.user))
-    place = np.empty(len(ratings), dtype=np.int64)
-    place[shuffled] = np.arange(len(ratings)) - ratings.indptr[ratings.user]
+    place = _drawn_places(ratings.user, counts, rng)
     return _split(ratings, place < n_out, rule)
 
 
@@ -162,12 +160,10 @@ class UniformPlan:
     ----------
     items : int32 array, ascending
         The items T.
-    n_each : int
-        Test ratings of every one of them (eta).
-    least_count : int
-        Ratings of the least popular item of T.
+    n_each, least_count : int
+        Test ratings of every one of them (eta); ratings of the least popular of them.
     largest_share : fractions.Fraction
-        The largest test share for which there is a T.
+        See `largest_test_share`.
     """
 
     items: npt.NDArray[np.int32]
@@ -181,16 +177,13 @@ def largest_test_share(counts: npt.NDArray[np.int64], kept_share: float = KEPT_S
 
     Parameters
     ----------
-    counts : int array (n_items,)
-        Ratings per item.
-    kept_share : float
-        Least share of an item's ratings that stays in training (eps), above 0 and below 1.
+    counts, kept_share
+        As of `uniform_plan`.
 
     Returns
     -------
     fractions.Fraction
-        0 if no item can spare a rating; ``1 - kept_share`` if all are equally popular, and less
-        otherwise.
+        0 if no item can spare one; ``1 - kept_share`` if all are equally popular, less otherwise.
 
     Examples
     --------
@@ -210,18 +203,16 @@ def uniform_plan(
         zeta = max{k : (1 - kept_share) c_k k / sum(c) >= test_share},
         eta = floor((1 - kept_share) c_zeta).
 
-    The inequality is not monotone in k; the last k counts, which makes T as large as it can be.
-    Equally popular items are in T together, since the left side grows with k among them. All is
-    computed in exact arithmetic, with both shares read as the decimal numbers that they print as.
-    An item that can spare less than one rating is never in T.
+    The left side is not monotone in k: the last k counts, for the largest T. Equally popular items
+    are in T together, as it grows with k among them. All is computed in exact arithmetic, shares
+    being read as the decimal numbers that they print as. What can spare no rating is not in T.
 
     Parameters
     ----------
     counts : int array (n_items,)
         Ratings per item.
     test_share : float
-        Share of all ratings that is to be tested (sigma). The floor makes it somewhat less: by
-        zeta / sum(c) at most.
+        Share of all ratings that is to be tested (sigma); the floor takes zeta / sum(c) at most.
     kept_share : float
         Least share of an item's ratings that stays in training (eps), above 0 and below 1.
 
@@ -247,31 +238,26 @@ def uniform_plan(
     ([0, 1, 2, 3], 3, 0.4266666666666667)
     """
     rule = SplitRule("uniform", test_share, kept_share)
-    shares = _prefix_shares(counts, kept_share)
+    asked, shares = Fraction(str(test_share)), _prefix_shares(counts, kept_share)
     largest = max(shares, default=Fraction(0))
-    asked = Fraction(str(test_share))
     if asked > largest:
+        named = math.floor(largest * 10**4) / 10**4  # rounded down, so that it can be asked for
         raise DataError(
             f"split '{rule}': no set of items can give so many test ratings, equally many each, "
             f"and keep {100 * kept_share:g}% of its own\n"
-            f"the largest feasible share of these {counts.sum()} ratings is "
-            f"{math.floor(largest * 10**4) / 10**4}"
+            f"the largest feasible share of these {counts.sum()} ratings is {named}"
         )
-    zeta = 1 + max(place for place, share in enumerate(shares) if share >= asked)
-    order = np.argsort(-counts, kind="stable")
-    least = int(counts[order[zeta - 1]])
+    last = max(place for place, share in enumerate(shares) if share >= asked)
+    least = int(np.sort(counts)[::-1][last])
     n_each = math.floor((1 - Fraction(str(kept_share))) * least)
-    return UniformPlan(np.sort(order[:zeta]).astype(np.int32), n_each, least, largest)
+    return UniformPlan(np.flatnonzero(counts >= least).astype(np.int32), n_each, least, largest)
 
 
 def _prefix_shares(counts: npt.NDArray[np.int64], kept_share: float) -> list[Fraction]:
     """List what share of the ratings the first k items can test, equally many each, for each k."""
     spared, total = 1 - Fraction(str(kept_share)), int(counts.sum())
-    return [
-        spared * count * (place + 1) / total
-        for place, count in enumerate(np.sort(counts)[::-1].tolist())
-        if spared * count >= 1
-    ]
+    falling = np.sort(counts)[::-1].tolist()
+    return [spared * c * k / total for k, c in enumerate(falling, start=1) if spared * c >= 1]
 
 
 def uniform(
@@ -295,8 +281,7 @@ def uniform(
     Returns
     -------
     Split
-        The only fold of this rule: below ``kept_share=0.5`` the least popular item of T gives most
-        of its ratings to this test, so that there is no second one without them.
+        The only fold: up to ``kept_share=0.5`` T's last item has no ratings for a second test.
 
     Raises
     ------
@@ -307,11 +292,9 @@ def uniform(
     ----------
     BCC17 Section 6.2, the split behind UAR and U1R.
     """
-    plan = uniform_plan(ratings.item_counts(), test_share, kept_share)
-    shuffled = np.lexsort((rng.random(len(ratings)), ratings.item))
-    starts = np.cumsum(ratings.item_counts()) - ratings.item_counts()
-    place = np.empty(len(ratings), dtype=np.int64)
-    place[shuffled] = np.arange(len(ratings)) - starts[ratings.item[shuffled]]
+    counts = ratings.item_counts()
+    plan = uniform_plan(counts, test_share, kept_share)
+    place = _drawn_places(ratings.item, counts, rng)
     in_test = (place < plan.n_each) & np.isin(ratings.item, plan.items)
     return _split(ratings, in_test, SplitRule("uniform", test_share, kept_share))
 
@@ -493,11 +476,8 @@ class SplitRule:
             return cls(kind)
         size, eps, kept = rest.partition(" eps=")
         try:
-            return cls(
-                kind,
-                int(size) if size.strip().isdecimal() else float(size),
-                float(kept) if eps else None,
-            )
+            number = int(size) if size.strip().isdecimal() else float(size)
+            return cls(kind, number, float(kept) if eps else None)
         except ValueError:
             raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
 
@@ -592,6 +572,16 @@ def _folds(
     ratings: Ratings, labels: npt.NDArray[np.integer[Any]], n_folds: int, rule: SplitRule
 ) -> list[Split]:
     return [_split(ratings, labels == fold, rule, fold) for fold in range(n_folds)]
+
+
+def _drawn_places(
+    group: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Shuffle the rows of each group, and tell the place of each row in its own, from 0."""
+    shuffled = np.lexsort((rng.random(len(group)), group))
+    place = np.empty(len(group), dtype=np.int64)
+    place[shuffled] = np.arange(len(group)) - (np.cumsum(counts) - counts)[group[shuffled]]
+    return place
 
 
 def _times(ratings: Ratings, rule: SplitRule) -> npt.NDArray[np.int64]:

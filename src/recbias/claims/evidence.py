@@ -324,7 +324,7 @@ class Evidence:
         Fewer than `LEAST_POOL` items, or fewer than `LEAST_RUNS` relevant ones to rank among them,
         are too little. The exact expectation of a random ranking given the size of target sets,
         ``rho|t=T``, is one over their size; where a label has none, as under AR, the first label
-        of its table that has one speaks for it.
+        of its table that has one speaks for it. What a function made has no target sets.
 
         Raises
         ------
@@ -334,7 +334,8 @@ class Evidence:
             If a table is missing.
         """
         for term in terms:
-            if self._is_small(self.table(term.table, term.edition or ""), term.label):
+            found = self._stored(term.table, term.edition or "")
+            if isinstance(found, Results) and self._is_small(found, term.label):
                 raise NotTestable(NEEDS["pool"])
 
     @staticmethod

@@ -185,8 +185,8 @@ def setting_grid(
 ) -> dict[str, Any]:
     """Say under which protocols the parameter grid is measured, and by what.
 
-    Those of the claims that carry a share of the grid; a share needs precision alone. What Random is
-    expected to have under 1R tells the size of target sets.
+    Those of the claims that carry a share of the grid; a share needs precision alone. What Random
+    is expected to have under 1R tells the size of target sets.
 
     Parameters
     ----------
