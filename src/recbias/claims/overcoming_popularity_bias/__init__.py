@@ -120,7 +120,7 @@ _OF_PREDICTIONS = (
 )  # fmt: skip
 
 FUNCTIONS: Mapping[str, Function] = {
-    **OF_WORLDS,
+    **{name: OF_WORLDS[name] for name in ("of_worlds", "ratio_of_worlds", "rise_in_worlds")},
     **{name: OF_PREDICTIONS[name] for name in _OF_PREDICTIONS},
     "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
     "on_worlds": OF_MAPS["on_worlds"],
