@@ -372,13 +372,6 @@ def _row(evidence: Evidence, term: Term) -> pd.Series[Any]:
     return rows.iloc[0]
 
 
-def true_tau(evidence: Evidence, record: Record) -> Quantity:
-    """Return the tau of a row, with every tau that the pairs allow which are not resolved."""
-    (term,) = record.of
-    row = _row(evidence, term)
-    return Quantity(float(row["value"]), None, limits=(float(row["low"]), float(row["high"])))
-
-
 def _right(row: pd.Series[Any]) -> Quantity:
     if not row["resolved"]:
         raise NotComputed("pairs that the truth resolves")
@@ -424,6 +417,5 @@ OF_TRUE_ORDERS: Mapping[str, Function] = {
     "more_right": more_right,
     "most_ahead": most_ahead,
     "pairs_right": pairs_right,
-    "true_tau": true_tau,
 }
 """By the name that a record gives them."""
