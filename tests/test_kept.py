@@ -185,7 +185,9 @@ def test_the_first_draw_of_a_uniform_test_is_that_of_the_grid(kept, draws):
 def test_draws_of_the_test_vary_less_than_users_drawn_again(kept, draws):
     """Users drawn again do not have each item equally often, as every draw of the test has."""
     own = draws.frame[draws.frame["system"] == "Popularity"]["U1R-control"]
-    (metric,) = (m for m in kept["kept_uniform"].grid.by_label["positive U1R-control"] if m[0] == "P")
+    (metric,) = (
+        m for m in kept["kept_uniform"].grid.by_label["positive U1R-control"] if m[0] == "P"
+    )
     over_users = kept["kept_uniform"]["Popularity", "positive U1R-control", metric].drawn.std()
     assert own.std() < over_users / 2
 

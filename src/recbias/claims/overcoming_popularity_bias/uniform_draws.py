@@ -1,4 +1,4 @@
-"""What rankings score in several draws of a uniform test with every rating relevant: BCC17 Sec. 6.2.
+"""What rankings score in draws of a uniform test, every rating being relevant: BCC17 Sec. 6.2.
 
 Every item of such a test has exactly its quota of relevant ratings, so that users who are drawn
 again tell nothing of how much its results vary: they break what the test keeps. Other draws of the
@@ -42,7 +42,9 @@ _EVERY = 0.0
 def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of splits, systems, ranks, metrics and averages."""
     texts = {
-        text for label in UNIFORM_LABELS for text in metrics_of(label, given["cutoff"], given["size"])
+        text
+        for label in UNIFORM_LABELS
+        for text in metrics_of(label, given["cutoff"], given["size"])
     }
     return {
         **component_revisions(sampled=False, reduced=False),
