@@ -989,6 +989,7 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 # refuted: nor of bpref.
 # open: as it is for bpref ({low:.2f} to {high:.2f}).
 # :::
+#
 # :::{finding} own/WORLDS-AR-BEST
 # holds: Plain AR cannot be the best of the nine in any kind of worlds where the relation is 0 or less.
 # refuted: Plain AR is the best of the nine in some worlds where the relation is 0 or less.
