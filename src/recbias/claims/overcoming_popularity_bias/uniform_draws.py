@@ -24,11 +24,13 @@ from recbias.claims.overcoming_popularity_bias.constant_ratio import (
     metrics_of,
 )
 from recbias.claims.overcoming_popularity_bias.setup import CHAPTER
+from recbias.claims.popularity_bias.worlds import OF_WORLDS
 from recbias.claims.records import Record
 from recbias.datasets import Dataset
 from recbias.grid import component_revisions
 from recbias.makers import Table, maker
 from recbias.metrics import parse_metric
+from recbias.results import Quantity
 from recbias.testset import dataset_splits
 
 __all__ = ["OF_DRAWS", "uniform_draws"]
@@ -109,20 +111,21 @@ def uniform_draws(
     return _INDEX, pd.DataFrame(rows)
 
 
-def _errors(evidence: Evidence, record: Record) -> float:
-    """Tell how far scores are from Random's, in standard errors over draws; the most of all pairs.
+def _of_pools(function: Function) -> Function:
+    """Let a function refuse target sets of 1R that have fewer rivals than `LEAST_POOL`."""
 
-    Raises
-    ------
-    NotTestable
-        If target sets of 1R have fewer rivals than `LEAST_POOL`.
-    """
-    term = record.of[0]
-    random = evidence.made(term.table, term.edition or "").frame["rho U1R"]
-    if float(random.max()) * (LEAST_POOL + 1) > 1:
-        raise NotTestable(NEEDS["pool"])
-    return errors_in_worlds(evidence, record)
+    def guarded(evidence: Evidence, record: Record) -> Quantity | float:
+        term = record.of[0]
+        random = evidence.made(term.table, term.edition or "").frame["rho U1R"]
+        if float(random.max()) * (LEAST_POOL + 1) > 1:
+            raise NotTestable(NEEDS["pool"])
+        return function(evidence, record)
+
+    return guarded
 
 
-OF_DRAWS: Mapping[str, Function] = {"errors_apart_in_draws": _errors}
-"""What criteria compute over these draws, by the name that a record gives it."""
+OF_DRAWS: Mapping[str, Function] = {
+    "errors_apart_in_draws": _of_pools(errors_in_worlds),
+    "ratio_in_draws": _of_pools(OF_WORLDS["ratio_of_worlds"]),
+}
+"""What criteria and findings compute over these draws, by the name that a record gives it."""
