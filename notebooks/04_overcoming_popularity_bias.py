@@ -584,7 +584,7 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 #   for the rest.
 # refuted: It accounts for {value} of what U1R leaves ({low} to {high}), the missing training items
 #   for the larger part.
-# open: It accounts for {value} of what U1R leaves, though that is not sure ({low} to {high}).
+# open: Which of the two accounts for the larger part of what U1R leaves, is open.
 # :::
 # :::{finding} own/P1R-OWED-TO-SKEW
 # holds: What P1R leaves, by contrast, is there with every rating relevant, too: {value} of it
