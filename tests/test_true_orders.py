@@ -229,7 +229,8 @@ def test_protocols_are_shown_by_agreement():
     assert title.endswith("to true AUC: bpref on Coat")
     # The twin: another best one is named.
     other = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), AUC_UAR=(0.95, 9, 8, 0))}
-    assert true_orders_title(other, cutoff=10).endswith("to true AUC: UAR on Coat")
+    assert true_orders_title(other, cutoff=10).endswith("to true AUC: UAR and bpref on Coat")
+    assert "true P@10: 9 tests on Coat" in true_orders_title(other, cutoff=10)
     assert len(true_orders_shown({}, cutoff=10)) == 0
     assert true_orders_table({}, cutoff=10) == ""
     assert true_orders_title({}, cutoff=10).startswith("No data")
@@ -237,10 +238,10 @@ def test_protocols_are_shown_by_agreement():
 
 def test_the_table_ranks_protocols_and_sets_the_truths_beside_each_other():
     tables = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), P_AUC=(-0.25, 2, 1, 6))}
-    lines = true_orders_table(tables, cutoff=10).splitlines()
-    assert lines[0] == (
-        "| order by | Coat, true P@10 | Coat, true AUC | place of Popularity, Coat |"
-    )
+    written = true_orders_table(tables, cutoff=10)
+    assert "0.50\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}0.50)" in written
+    lines = written.replace("\N{NO-BREAK SPACE}", " ").splitlines()
+    assert lines[0] == "| order by | Coat, true P@10 | Coat, true AUC | Popularity, Coat |"
     assert lines[2].startswith("| bpref | 0.00 (\N{MINUS SIGN}0.50 to 0.50), 5 of 10 | 0.90 (")
     assert lines[-1] == (
         "| true AUC | \N{MINUS SIGN}0.25 (\N{MINUS SIGN}0.50 to 0.50), 2 of 10 |  | 3 |"

@@ -283,7 +283,9 @@ def plot_causes(found: pd.DataFrame, *, label: str, title: str) -> Figure:
     axis.set_xlabel(label)
     axis.xaxis.set_major_formatter(SHORT)
     axis.grid(visible=False, axis="y")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(
+        loc="outside lower center", ncols=2, frameon=False, columnspacing=1.2, handlelength=1.3
+    )
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
 

@@ -113,7 +113,7 @@ def _truth(name: str, cutoff: int) -> str:
 
 
 def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
-    """Say in two lines which protocol has the largest tau with each truth."""
+    """Say in two lines which protocols have most pairs right by each truth, or how many do."""
     if not tables:
         return "No data with judgments of random items are at hand"
     lines = []
@@ -122,8 +122,9 @@ def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
         for title, table in tables.items():
             own = _with_share(table)
             own = own[own["truth"] == truth]
-            protocol = own["protocol"].iloc[int(own["value"].argmax())]
-            best.append(f"{protocol} on {title}")
+            leading = list(own["protocol"][own["share"] == own["share"].max()])
+            named = " and ".join(leading) if 0 < len(leading) < 3 else f"{len(leading)} tests"
+            best.append(f"{named} on {title}")
         lines.append(f"{_truth(truth, cutoff)}: {', '.join(best)}")
     return "Nearest to " + ",\nto ".join(lines)
 
@@ -147,7 +148,7 @@ def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
         return ""
     asked = [(title, truth) for title in tables for truth in TRUTHS]
     head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in asked)]
-    head += [f"place of Popularity, {title}" for title in tables]
+    head += [f"Popularity, {title}" for title in tables]
     rows = []
     for protocol in (*_by_agreement(tables), *TRUTHS):
         cells = [_truth(protocol, cutoff) if protocol in TRUTHS else _NAMES[protocol]]
@@ -163,4 +164,6 @@ def _agreement(row: pd.Series[Any]) -> str:
     value, low, high = (
         f"{row[name]:.2f}".replace("-", "\N{MINUS SIGN}") for name in ("value", "low", "high")
     )
-    return f"{value} ({low} to {high}), {row['right']} of {row['resolved']}"
+    interval = f"({low} to {high})".replace(" ", "\N{NO-BREAK SPACE}")
+    pairs = f"{row['right']} of {row['resolved']}".replace(" ", "\N{NO-BREAK SPACE}")
+    return f"{value} {interval}, {pairs}"

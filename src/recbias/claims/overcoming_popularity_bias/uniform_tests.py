@@ -496,6 +496,11 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
                 f"{at['share tested']:.1%}",
             ]
         )
-    columns = (f"items of T at σ = {share:g}", "of all items", "test ratings each", "in all")
+    columns = (
+        f"items of T at σ = {share:g}",
+        "of all items",
+        "test ratings each",
+        "of all ratings",
+    )
     head = ("data", "largest σ", *columns)
     return markdown_table(head, rows)
