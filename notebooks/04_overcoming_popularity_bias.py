@@ -49,9 +49,9 @@
 #   open: On CM100k plain precision (AR) has {value} of the pairs right by the first ten ({low} to {high}).
 #   :::
 #   :::{finding} own/TRUTH-CM-REMEDIES-P
-#   holds: The best remedy has {value} more.
+#   holds: The best remedy gains another {value} of the pairs.
 #   refuted: No remedy has more.
-#   open: Whether a remedy has more is open: the best has {value} more ({low} to {high}).
+#   open: Whether a remedy has more is open: the best gains {value} of the pairs ({low} to {high}).
 #   :::
 #   :::{finding} own/TRUTH-CM-AR-AUC
 #   holds: But by all items AR is right about {value} of the pairs.
@@ -67,12 +67,12 @@
 #   :::
 # - **Counting otherwise may help more.**
 #   :::{finding} own/TRUTH-COAT-BPREF-AUC
-#   holds: On Coat bpref has {value} more of the pairs right than AR, by all items,
-#   refuted: On Coat bpref has no more of the pairs right than AR, by all items,
-#   open: On Coat bpref has {value} more of the pairs right than AR, by all items ({low} to {high}),
+#   holds: On Coat, by all items, bpref gains {value} of the pairs over AR,
+#   refuted: On Coat, by all items, bpref has no more of the pairs right than AR,
+#   open: On Coat, by all items, bpref gains {value} of the pairs over AR ({low} to {high}),
 #   :::
 #   :::{finding} own/TRUTH-COAT-REMEDIES-AUC
-#   holds: the best of the remedies {value} more.
+#   holds: and the best of the remedies {value}.
 #   refuted: and the remedies have none more.
 #   open: and whether a remedy has more is open ({low} to {high}).
 #   :::
@@ -159,8 +159,10 @@ for name, text in quoted.items():
 # the test is to have a share $\sigma$ of all ratings. With items by falling $|R(i_k)|$ the largest such
 # $T$ is a prefix:
 #
-# $$\zeta=\max\Bigl\{k:\ (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\Bigr\},\qquad
-# T=\{i_1,\dots,i_\zeta\},\qquad \eta=\bigl\lfloor(1-\varepsilon)\,|R(i_\zeta)|\bigr\rfloor .$$
+# $$\begin{gathered}
+# \zeta=\max\Bigl\{k:\ (1-\varepsilon)\,|R(i_k)|\,\frac{k}{|R|}\ge\sigma\Bigr\},\\
+# T=\{i_1,\dots,i_\zeta\},\qquad \eta=\bigl\lfloor(1-\varepsilon)\,|R(i_\zeta)|\bigr\rfloor .
+# \end{gathered}$$
 #
 # (The paper prints $\eta$ without the floor, and a value that breaks its own condition by a fraction of
 # a rating: [E09](#err-e09).) How many relevant test ratings an item has depends then only on how often a
@@ -271,10 +273,15 @@ n_tested = chapter.tested_items(plans, sigma)
 # %% tags=["hide-input"]
 Markdown(chapter.uniform_table(chapter.data_sets_beside(plans), sigma))
 
+# %% [markdown] tags=["general"]
+# The last column is the share of all ratings that the test gets. It is not exactly $\sigma$: the last $k$
+# that satisfies the condition may give more, and the floor of $\eta$ gives less. A $T$ of fewer items than a
+# target set of {glue:text}`size` leaves no room for one.
+
 # %% [markdown]
 # :::{finding} BCC17-C-UARFEAS/1
-# holds: On the data of this page $T$ has {value} of the items, and that is what the order of items is
-#   taken over from here on.
+# holds: On the data of this page $T$ has {value} of the items: U1R and UAR rank those, and say nothing of the
+#   others.
 # refuted: On the data of this page $T$ is no restriction.
 # open: -
 # :::
@@ -347,10 +354,11 @@ HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-rando
 
 # %% [markdown]
 # :::{finding} BCC17-F8-1R/3
-# holds: U1R brings Popularity to about where Random stands, {value} away.
-# refuted: U1R does not bring Popularity to about where Random stands: they are {value} apart.
-# open: Whether U1R brings Popularity to about where Random stands is open: they are {value} apart
-#   ({low} to {high}).
+# holds: U1R brings Popularity to about where Random stands: what parts them is {value} of Random's score.
+# refuted: U1R does not bring Popularity to about where Random stands: what parts them is {value} of Random's
+#   score.
+# open: Whether U1R brings Popularity to about where Random stands is open: what parts them is {value} of
+#   Random's score ({low} to {high}).
 # :::
 # :::{finding} BCC17-F8-1R/5
 # holds: In U1R and in P1R it keeps some advantage, as the paper says.
@@ -406,8 +414,8 @@ HTML(plotting.downloads(figure, shown["found"].set_index("label"), "figure-8"))
 
 # %% [markdown]
 # :::{finding} BCC17-F8-PLSA/1
-# holds: All three remedies tell pLSA and Popularity apart: by a factor of {value} in one of them,
-#   and by at least 2 in all.
+# holds: All three remedies tell pLSA and Popularity apart: in one of them pLSA has {value} the score of
+#   Popularity, and at least twice in all.
 # refuted: Not all three remedies tell pLSA and Popularity well apart: in one of them pLSA has only
 #   {value} the score of Popularity.
 # open: Whether all three remedies tell pLSA and Popularity well apart, by a factor of 2, is open.
@@ -574,7 +582,8 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 # open: It accounts for {value} of what U1R leaves, though that is not sure ({low} to {high}).
 # :::
 # :::{finding} own/P1R-OWED-TO-SKEW
-# holds: Of what P1R leaves, {value} is there with every rating relevant, too ({low} to {high}).
+# holds: What P1R leaves, by contrast, is there with every rating relevant, too: {value} of it
+#   ({low} to {high}).
 # refuted: Of what P1R leaves, {value} is there with every rating relevant, too ({low} to {high}), the
 #   smaller part.
 # open: -
@@ -601,8 +610,9 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 # %% [markdown] tags=["general"]
 # ### Where the ratio is known
 #
-# Worlds without taste have a constant ratio: who rates what is drawn, and so are the stars. In worlds
-# with taste it can be made to rise with popularity, or to fall.
+# In a simulated world the ratio is what we make it. Where nobody has a taste, and who rates what and
+# with how many stars is drawn, it is the same for all items. Where people have one, it can be made to
+# rise with popularity, or to fall.
 
 # %%
 simulated = {}
@@ -624,7 +634,7 @@ for name, given in chapter.SIMULATIONS.items():
 # :::
 # :::{finding} BCC17-EQ-UARC/4
 # holds: and by no more than the ratio rises.
-# refuted: its gain may be more than the ratio rises.
+# refuted: its gain may be larger than the rise of the ratio.
 # open: -
 # :::
 # :::{finding} own/U1R-OPPOSED
@@ -651,7 +661,7 @@ for name, given in chapter.SIMULATIONS.items():
 #
 # $$bpref=\frac1R\sum_{i}\Bigl(1-\frac{\min(n_i,R)}{\min(N,R)}\Bigr).$$
 #
-# The sum is over listed relevant items. It takes for granted that what is judged is a fair sample of
+# The sum is over listed relevant items. bpref takes for granted that what is judged is a fair sample of
 # what is relevant and what is not. (The paper prints the formula without the $\min$ in the numerator, by
 # which it can be negative: [E07](#err-e07).)
 #
@@ -659,12 +669,13 @@ for name, given in chapter.SIMULATIONS.items():
 # it. With *rel* and *non* judged items above rank $k$, of *pooled* items,
 #
 # $$\mathbb E[P@k]=\frac1k+\frac{k-1}{k}\cdot\frac{pooled}{k-1}\cdot
-# \frac{rel+\epsilon}{rel+non+2\epsilon} .$$
+# \frac{rel+\epsilon}{rel+non+2\epsilon} ,$$
 #
-# It takes for granted that judgments are a random sample of a pool of items. Recommender data have no
-# pool, and the paper does not say what it takes for one ([E08](#err-e08)). The smallest pool that makes
-# sense is the list itself, the first 100 items of it; the largest is everything. Values by
-# any pool in between lie in between, so that both ends are shown.
+# where a tiny $\epsilon$ avoids a division by zero. infAP takes for granted that judgments are a
+# random sample of a pool of items. Recommender data have no pool, and the paper does not say what it
+# takes for one ([E08](#err-e08)). The smallest pool that makes sense is the list itself, the first
+# 100 items of it; the largest is everything. Values by any pool in between lie in between, so that
+# both ends are shown.
 #
 # **Stratified recall** takes for granted that the chance of a like to be rated grows with its item's
 # popularity as the exponent says, and $\gamma$ has to come from somewhere.
@@ -692,14 +703,15 @@ HTML(plotting.downloads(figure, shown["found"].set_index("row"), "figure-9"))
 # :name: fig-judged
 # :alt: Bars of bpref, infAP and stratified recall of five systems, for the whole catalogue, all tested items and one relevant item at a time.
 #
-# The paper's Figure 9: the five systems of its figure, MF and kNN as predictors of ratings. bpref of one
+# The paper's Figure 9: the five systems of its figure, MF and kNN as predictors of ratings, among the whole
+# catalogue (AI), all tested items (TI) and with one relevant item at a time (1R). bpref of one
 # relevant item at a time would be 1 for every system. Dark lines: what infAP becomes by other pools,
 # from the first 100 items of a list to everything. Thin lines: 95 % intervals over users.
 # ```
 
 # %% tags=["hide-input"]
 found = chapter.gammas_shown(measured)
-shown = {"marked": chapter.FIGURE_8, "label": f"stratified recall@{cutoff} / the best"}
+shown = {"marked": chapter.FIGURE_8, "label": f"share of the best recall@{cutoff}"}
 figure = plotting.plot_gammas(found, **shown, title=chapter.gammas_title(found))
 glue("fig_gammas", figure, display=False)
 HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
@@ -749,14 +761,14 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # open: Whether Popularity is second of the five by stratified recall with $\gamma=1$, is open.
 # :::
 # :::{finding} BCC17-C-GAMMA/1
-# holds: With $\gamma$ it loses, place by place.
-# refuted: With $\gamma$ it does not only lose: some system is above it at one $\gamma$ and below it
+# holds: A larger $\gamma$ only takes from it: its lead over Random shrinks, and nobody falls behind it.
+# refuted: A larger $\gamma$ does not only take from it: some system is above it at one $\gamma$ and below it
 #   at a larger one, or its lead over Random does not shrink.
-# open: Whether it only loses with $\gamma$, is open.
+# open: Whether a larger $\gamma$ only takes from it, is open.
 # :::
 # :::{finding} BCC17-C-GAMMA/3
-# holds: Which $\gamma$ balances it depends on design and data.
-# refuted: Which $\gamma$ balances it does not depend on design and data.
+# holds: Which $\gamma$ balances Popularity depends on design and data.
+# refuted: Which $\gamma$ balances Popularity does not depend on design and data.
 # open: -
 # :::
 
@@ -827,38 +839,45 @@ state("overcoming popularity bias", results, verdicts)
 Markdown(chapter.true_orders_table(known, cutoff=cutoff))
 
 # %% [markdown] tags=["general"]
-# Tests by agreement with the truth: Kendall's $\tau$ between the order by the test and the true one, with
-# its 95 % interval over users; pairs of systems that the truth tells apart, and how many of them are
-# right; the place of Popularity by the test, and in truth.
+# Tests by agreement with the truth, on the average of the four columns: Kendall's $\tau$ between the order
+# by the test and the true one, its 95 % interval over users, and of the pairs of systems that the truth
+# tells apart, how many are right. Columns at the right: where each order places Popularity. Rows at the
+# bottom: the two truths, one asked about the other.
 
 # %% [markdown]
 # :::{finding} own/TRUTH-CM-BPREF-P
-# holds: On CM100k bpref has {value} more of the pairs right by the first ten than AR has.
-# refuted: On CM100k bpref has no more of the pairs right by the first ten than AR has.
+# holds: On CM100k, by the first ten, bpref gains {value} of the pairs over AR.
+# refuted: On CM100k, by the first ten, bpref has no more of the pairs right than AR.
 # open: Whether bpref has more of the pairs right than AR on CM100k, by the first ten, is open ({low} to
 #   {high}).
 # :::
+# :::{finding} own/TRUTH-CM-TOP-P
+# holds: What is called a like matters as much as the test: with the top of the scale alone as relevant,
+#   AR has {value} right there.
+# refuted: With the top of the scale alone as relevant, AR does no better there: {value}.
+# open: With the top of the scale alone as relevant, AR has {value} right there ({low} to {high}).
+# :::
 # :::{finding} own/TRUTH-CM-SR-AUC
-# holds: By all items stratified recall has fewer right there than AR, by {value}: it takes away what was
+# holds: By all items stratified recall has fewer right there than AR ({value}): it takes away what was
 #   deserved.
 # refuted: By all items stratified recall has no fewer right there than AR.
 # open: Whether stratified recall has fewer right there than AR by all items, is open ({low} to {high}).
 # :::
 # :::{finding} own/TRUTH-COAT-INFAP-AUC
-# holds: On Coat infAP has {value} more right by all items than AR has.
-# refuted: On Coat infAP has no more right by all items than AR has.
+# holds: On Coat, by all items, infAP gains {value} of the pairs over AR.
+# refuted: On Coat, by all items, infAP has no more right than AR.
 # open: Whether infAP has more right on Coat than AR, by all items, is open ({low} to {high}).
 # :::
 # :::{finding} own/TRUTH-COAT-MORE
-# holds: So it is with the sixteen systems of {cite:t}`MCCRS20` there.
+# holds: So it does with the sixteen systems of {cite:t}`MCCRS20` there.
 # refuted: With the sixteen systems of {cite:t}`MCCRS20` it is not so.
-# open: With the sixteen systems of {cite:t}`MCCRS20` that is open.
+# open: With the sixteen systems of {cite:t}`MCCRS20` in place of these, that is open.
 # :::
 # :::{finding} BCC17-F8-HEAD/4
-# holds: That P1R and U1R are closer to reality than a test without the head, as the paper has it, holds on
-#   the data of this page.
-# refuted: That P1R and U1R are closer to reality than a test without the head, as the paper has it, does
-#   not hold on the data of this page.
+# holds: The paper calls P1R and U1R closer to reality than a test without the head: they use all information,
+#   and where the data of this page have a truth, they are nearer to it.
+# refuted: The paper calls P1R and U1R closer to reality than a test without the head. On the data of this
+#   page they do not all use more information, or are not nearer to the truth.
 # open: Whether P1R and U1R are closer to reality than a test without the head, as the paper has it, is
 #   open on the data of this page.
 # :::
@@ -870,10 +889,10 @@ Markdown(chapter.true_orders_table(known, cutoff=cutoff))
 # Two datasets are two points on a map. A simulated world can be anywhere on it: popularity goes from even
 # to piled up on a few items, and its relation to liking from entirely opposed to entirely agreeing. In
 # each world every test orders ten systems by observed ratings, and the truth about all pairs outside
-# training is known.
+# training is known. A relation and a skew together are a *kind* of worlds, of which several are drawn.
 #
-# The best of nine is flattered by chance. So the map says beside each winner how many other tests may be
-# as good: all that are not behind it by more than worlds of one kind differ.
+# The best of nine tests is flattered by chance. So the map says beside each winner how many other tests
+# may be as good: all that are not behind it by more than worlds of one kind differ.
 
 # %% tags=["hide-input"]
 best = {truth: chapter.best_protocols(simulated["worlds"], truth) for truth in chapter.TRUTHS}
@@ -890,8 +909,8 @@ HTML(plotting.downloads(figure, best["P@10"].set_index("relation"), "which-test"
 # :alt: Two maps over the relation of popularity and liking and the skew of popularity, with the name of the test that orders systems most nearly as the truth does in each field.
 #
 # Which test orders systems most nearly as the truth does, in worlds that are the same in every edition.
-# Skew: Gini coefficient of the items' ratings. Full colour: it is surely the best of its field; pale:
-# so many others may be as good. SR is stratified recall with $\gamma=1$.
+# Relation: -1, the more popular the less liked; 1, the more liked. Skew: Gini coefficient of the items'
+# ratings. Bold: surely the best of its field; +3: three others may be as good.
 # ```
 
 # %% tags=["hide-input"]
@@ -908,8 +927,8 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 # :name: fig-relations
 # :alt: Kendall's tau of several tests with the truth over the relation of popularity and liking, a panel for each reading of the truth.
 #
-# How well tests order systems, averaged over skews. Whiskers: 95 % intervals over worlds. Grey: the
-# other tests.
+# How well tests order systems, averaged over skews. SR is stratified recall with $\gamma=1$; grey: the
+# other tests. Whiskers: 95 % intervals over worlds.
 # ```
 
 # %% [markdown]
@@ -924,59 +943,61 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 # open: By the first ten it is the best in {value} ({low} surely, {high} at most).
 # :::
 # :::{finding} own/WORLDS-BPREF-LEAST
-# holds: Its mean $\tau$ with the truth is {value} or more in every kind of worlds.
+# holds: Its mean $\tau$ with either truth is {value:.2f} or more in every kind of worlds.
 # refuted: -
 # open: -
 # :::
 # :::{finding} own/WORLDS-BLIND-BPREF
-# holds: Where users choose blindly what they rate, it is {value} at least.
+# holds: Where users rate without choosing what they will like, it is {value:.2f} at least.
 # refuted: -
 # open: -
 # :::
 #
 # :::{finding} own/WORLDS-OPPOSED-AR
-# holds: Where popularity opposes liking entirely, and has a skew of 0.5 or more, plain AR orders systems
-#   the wrong way round ($\tau$ is {value} at most).
-# refuted: Where popularity opposes liking entirely, and has a skew of 0.5 or more, plain AR does not order
-#   systems the wrong way round everywhere ($\tau$ reaches {value}).
-# open: Where popularity opposes liking entirely, and has a skew of 0.5 or more, $\tau$ of plain AR with the
-#   truth is {value} at most ({low} to {high}).
+# holds: **Where popularity opposes liking entirely** and the skew is 0.5 or more, plain AR orders systems the
+#   wrong way round: its $\tau$ is {value:.2f} at most.
+# refuted: **Where popularity opposes liking entirely** and the skew is 0.5 or more, plain AR does not order
+#   systems the wrong way round everywhere: its $\tau$ reaches {value:.2f}.
+# open: **Where popularity opposes liking entirely** and the skew is 0.5 or more, $\tau$ of plain AR is
+#   {value:.2f} at most ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/WORLDS-OPPOSED-LEAD
-# holds: A uniform test is a remedy there, whatever the skew. U1R is ahead of AR by {value} at least, by the
-#   first ten.
-# refuted: A uniform test is no remedy everywhere there. U1R is ahead of AR by no more than {value}.
-# open: Whether a uniform test is a remedy there is open. U1R is ahead of AR by {value} ({low} to {high}).
+# holds: By the first ten U1R is ahead of it, by {value:.2f} of $\tau$ at least, whatever the skew.
+# refuted: By the first ten U1R is not ahead of it at every skew.
+# open: Whether U1R is ahead of it by the first ten, at every skew, is open ({low:.2f} to {high:.2f}).
 # :::
+#
 # :::{finding} own/WORLDS-UNRELATED
-# holds: Where popularity says nothing about liking, no test that counts likes alone is good. The best
-#   $\tau$ with true P@10 is {value}.
-# refuted: Where popularity says nothing about liking, tests that count likes alone reach a $\tau$ of {value}.
-# open: Where popularity says nothing about liking, the best $\tau$ of tests that count likes alone is {value}
-#   ({low} to {high}).
+# holds: **Where popularity says nothing about liking** no test that counts likes alone is good: the best
+#   $\tau$ with true P@10 is {value:.2f}.
+# refuted: **Where popularity says nothing about liking** tests that count likes alone reach a $\tau$ of
+#   {value:.2f}.
+# open: **Where popularity says nothing about liking** the best $\tau$ of tests that count likes alone is
+#   {value:.2f} ({low:.2f} to {high:.2f}).
 # :::
+#
 # :::{finding} own/WORLDS-AGREE-LEAD
-# holds: Where popularity agrees with liking entirely, and has that skew, a uniform test makes things worse.
-#   AR is ahead of U1R by {value} at least.
-# refuted: Where popularity agrees with liking entirely, and has that skew, a uniform test is not worse
-#   everywhere. AR is ahead of U1R by no more than {value}.
-# open: Where popularity agrees with liking entirely, and has that skew, whether a uniform test is worse is
-#   open. AR is ahead of U1R by {value} ({low} to {high}).
+# holds: **Where popularity agrees with liking entirely** and the skew is 0.5 or more, a uniform test makes
+#   things worse: by the first ten AR is ahead of U1R by {value:.2f} at least,
+# refuted: **Where popularity agrees with liking entirely** and the skew is 0.5 or more, AR is not ahead of U1R
+#   everywhere,
+# open: **Where popularity agrees with liking entirely** and the skew is 0.5 or more, whether AR is ahead of
+#   U1R is open ({low:.2f} to {high:.2f}),
 # :::
 # :::{finding} own/WORLDS-AGREE-BPREF
-# holds: By the first ten AR is ahead of bpref there, too, by {value} at least.
-# refuted: By the first ten AR is not ahead of bpref everywhere there.
-# open: By the first ten AR is ahead of bpref there by {value} ({low} to {high}).
+# holds: and of bpref by {value:.2f}.
+# refuted: nor of bpref.
+# open: as it is for bpref ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/WORLDS-AR-BEST
-# holds: Where popularity does not agree with liking, plain AR is best in no kind of worlds, not even
-#   possibly.
-# refuted: Plain AR is the best in some worlds where popularity does not agree with liking.
-# open: Where popularity does not agree with liking, plain AR is best in {value} of the kinds of worlds, and
+# holds: Plain AR cannot be the best of the nine in any kind of worlds where the relation is 0 or less.
+# refuted: Plain AR is the best of the nine in some worlds where the relation is 0 or less.
+# open: Where the relation is 0 or less, plain AR is the best of the nine in {value} of the kinds of worlds, and
 #   may be in {high}.
 # :::
 
 # %% [markdown] tags=["general"]
+# (tbl-likes-only)=
 # bpref compares what a user likes with what the same user rated and does not like. If popular items are
 # rated more often whether they are liked or not, popularity is in both and cancels; the other tests
 # compare with items that nobody rated. So bpref needs ratings that say dislike, and users who give them
@@ -1019,7 +1040,7 @@ Markdown(chapter.best_table(found))
 
 # %% tags=["hide-input"]
 found = chapter.steck_errors(simulated["steck"])
-shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": "printed form / true recall - 1"}
+shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": "printed / true recall - 1"}
 figure = plotting.plot_gammas(found, **shown, title=chapter.steck_title(simulated["steck"]))
 glue("fig_steck", figure, display=False)
 HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-truth"))
@@ -1035,10 +1056,10 @@ HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-
 
 # %% [markdown]
 # :::{finding} own/STECK-LAW
-# holds: With the right weights the estimate is within three standard errors of true recall in {value} of
-#   the cases, a system in a world, as it should be.
+# holds: With the right weights the estimate is within three standard errors of true recall as often as it
+#   should be: in {value} of the cases, each of them a system in a world.
 # refuted: With the right weights the estimate is within three standard errors of true recall in {value} of
-#   the cases only, fewer than it should be.
+#   the cases only, each of them a system in a world.
 # open: -
 # :::
 # :::{finding} own/PRINTED-AGREES
@@ -1053,13 +1074,14 @@ HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-
 # open: -
 # :::
 # :::{finding} own/PRINTED-OVERSTATED
-# holds: What matters for an order: systems are not off by the same, Popularity by {value}
-# refuted: What matters for an order: Popularity is off by {value}
+# holds: What matters for an order: it is not off by the same for all systems. With $\gamma=1$ Popularity is
+#   {value} too high,
+# refuted: What matters for an order: with $\gamma=1$ Popularity is {value} off,
 # open: -
 # :::
 # :::{finding} own/PRINTED-UNDERSTATED
-# holds: and the average rating, in the other direction, by {value}.
-# refuted: and the average rating by {value}.
+# holds: and the average rating too low ({value}).
+# refuted: and the average rating is not too low ({value}).
 # open: -
 # :::
 
@@ -1074,6 +1096,10 @@ glue("fig_best_gamma", figure, display=False)
 Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 
 # %% [markdown] tags=["general"]
+# Best $\gamma$: that of the largest $\tau$, and in brackets the range of those that may be as good.
+# Exponent: of the power of an item's positives that $p_i$ follows most closely. Its $\gamma$ is the one whose
+# weights undo that power; above 1 there is none.
+#
 # ```{glue:figure} fig_best_gamma
 # :name: fig-best-gamma
 # :alt: Kendall's tau between the order of systems by stratified recall and by true precision, over gamma, a line for each relation of popularity and liking.
@@ -1105,15 +1131,49 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # |---|---|
 # | want to know whether a system does more than repeat popularity | look at U1R or P1R: what a system has there above Popularity is not popularity |
 # | want to know which system users would like better | do not take a remedy for granted: it is right only as far as popularity says nothing about liking |
-# | have ratings that say dislike | report bpref beside precision: what is popular enters both of what it compares |
-# | have likes alone, and believe that people like what is popular | keep the plain test, and report a remedy beside it |
-# | have likes alone, and believe that popular items are liked no more than others, or less | use a remedy, and say that this is why |
 # | set up a uniform test | report $T$, $\eta$ and $\sigma$; sample from $T$ |
 # | see that popularity wins even in a uniform test | leave training items among the rivals once: what stays is liking, what goes is not |
 # | report infAP | say what the pool is, and give both ends |
 # | report stratified recall | give it over a range of $\gamma$, from 0 to infinity |
 # | can collect judgments | let users judge items drawn at random: it is the only test here that needs no belief |
+
+# %% [markdown]
+# And which test, if none has random judgments? It is as good as what you believe:
 #
+# - **Ratings say dislike, too.** Report bpref beside AR:
+#   :::{finding} own/WORLDS-BPREF-AUC
+#   holds: by all items it is the best test in {value} of the kinds of worlds,
+#   refuted: by all items it is the best test in no more than {value} of the kinds of worlds,
+#   open: by all items it is the best test in {value} of the kinds of worlds ({low} surely, {high} at most),
+#   :::
+#   :::{finding} own/WORLDS-BPREF-P
+#   holds: by the first ten in {value}.
+#   refuted: by the first ten in no more than {value}.
+#   open: by the first ten in {value} ({low} surely, {high} at most).
+#   :::
+# - **Likes alone, and what is popular is liked less.**
+#   :::{finding} own/WORLDS-OPPOSED-LEAD
+#   holds: Report U1R, which is nearer to the truth than AR in all such worlds, and say that this is why.
+#   refuted: Report U1R beside AR: which of them is nearer to the truth, is not the same in all such worlds.
+#   open: Report U1R beside AR: which of them is nearer to the truth, is open.
+#   :::
+# - **Likes alone, and popularity says nothing.**
+#   :::{finding} own/WORLDS-UNRELATED
+#   holds: Report P1R, and claim little: no such test has a $\tau$ above {value:.2f} with the truth there.
+#   refuted: Report P1R: tests of likes reach a $\tau$ of {value:.2f} with the truth there.
+#   open: Report P1R, and claim little: the best $\tau$ with the truth there is {value:.2f} ({low:.2f} to
+#     {high:.2f}).
+#   :::
+# - **Likes alone, and what is popular is liked more.**
+#   :::{finding} own/WORLDS-AGREE-LEAD
+#   holds: Keep AR or 1R, and only then: a uniform test takes away what was deserved.
+#   refuted: Keep AR or 1R, with a uniform test beside it: neither is nearer to the truth in all such worlds.
+#   open: Keep AR or 1R, with a uniform test beside it: which is nearer to the truth, is open.
+#   :::
+#
+# Relations in between are in the [table of tests that need no dislikes](#tbl-likes-only).
+
+# %% [markdown] tags=["general"]
 # ## What we had to decide
 #
 # - **Uniform tests** take the *last* $k$ that satisfies the condition and the floor of $\eta$, and there is
@@ -1289,9 +1349,10 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # %% [markdown] tags=["general"]
 # ## Summary
 #
-# - Popularity's advantage in a test can be cut: by testing items within their like, or all items equally
-#   often. Data have to allow it.
-# - What is left has two causes, and only one of them is that people like what is popular.
+# - Popularity's advantage in a test can be cut: by testing items among equally popular ones, or all items
+#   equally often. Data have to allow it.
+# - What is left has two causes: that ratings of popular items say liking more often, and that what users
+#   have in training is missing among the rivals.
 # - Metrics for incomplete judgments take something for granted about what is judged: a fair sample,
 #   a pool, a known law. Recommender data rarely grant it.
 # - A test that popularity cannot win is not a test that is right. It may be right about systems as far as
