@@ -14,6 +14,10 @@ import pandas as pd
 import pytest
 
 from recbias.cells import grid_cells
+from recbias.claims.overcoming_popularity_bias.true_orders import (
+    true_orders,
+    true_orders_parameters,
+)
 from recbias.datasets import Dataset, dataset_info
 from recbias.errors import ConfigError
 from recbias.grid import Grid, judgments_hash
@@ -172,3 +176,18 @@ def test_both_sides_are_artefacts_of_one_training_and_named_by_both_parts():
     # Which observed ratings are split depends on what is drawn: the twin is the plain side.
     assert judgments_hash(data, OBSERVED) == judgments_hash(data, TRUTH)
     assert judgments_hash(data, OBSERVED) != judgments_hash(data, TestSet())
+
+
+def test_the_true_order_of_systems_is_found_where_observed_ratings_are_drawn_ones():
+    """What many know is liked more: Popularity is first in truth, and by AR."""
+    data, *_ = world()
+    systems = [
+        System("Popularity", "Popularity"),
+        System("Random", "Random"),
+        System("Average rating", "AverageRating", {"smoothing": 1, "encoding": "stars"}),
+    ]
+    asked = true_orders_parameters("cm100k", systems, 3, cutoff=10, size=20, seed=3)
+    _, frame = true_orders(data, **asked)
+    found = frame.set_index(["truth", "protocol"])
+    assert (found["popularity_true"] == found.loc[("P", "AR"), "popularity_true"]).all()
+    assert found.loc[("P", "AR"), ["popularity_true", "resolved", "right"]].tolist() == [1, 3, 3]
