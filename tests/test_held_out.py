@@ -25,7 +25,7 @@ from recbias.ratings import Ratings
 from recbias.recommenders import System
 from recbias.testset import TestSet, dataset_splits
 
-N_USERS, N_ITEMS, JUDGED, FOLDS, SURE = 700, 300, 0.25, 5, 4.0
+N_USERS, N_ITEMS, JUDGED, FOLDS, SURE = 700, 300, 0.5, 5, 4.0
 """Estimates may be 4 standard errors off: of 30 that are looked at, one is by chance in 500."""
 
 RULES = ["ratio 0.2", "uniform 0.2"]
@@ -70,11 +70,11 @@ def unjudged(data, train):
     return marked(data.unbiased) & ~marked(train)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", [*RULES, "k-fold 2"])
 def test_what_is_held_out_is_neither_trained_on_nor_in_the_observed_test(rule):
     data, *_ = world()
     every, known = marked(data.unbiased), marked(data.ratings)
-    taken = np.zeros_like(every, dtype=int)
+    taken, n_splits = np.zeros_like(every, dtype=int), 2 if rule == "k-fold 2" else 1
     for number, (observed, true) in enumerate(zip(*splits(rule), strict=True)):
         train, test, held = map(marked, (observed.train, observed.test, true.test))
         assert (marked(true.train) == train).all()
@@ -85,8 +85,10 @@ def test_what_is_held_out_is_neither_trained_on_nor_in_the_observed_test(rule):
         assert (true.test_items == np.flatnonzero(held.any(axis=0))).all()
         taken += known & ~train & ~test
         taken += held & ~known
-    assert (taken == every).all()  # each judgment is held out once
-    assert number == FOLDS - 1
+    assert number == n_splits * FOLDS - 1
+    assert (taken[known] == n_splits).all()  # each judgment is held out once for each split
+    assert (taken[every & ~known] == n_splits).all()
+    assert not taken[~every].any()
 
 
 @pytest.mark.parametrize("rule", RULES)
