@@ -26,8 +26,8 @@ from recbias.claims.findings import (
     state,
     stored_findings,
 )
-from recbias.claims.parts import combine
-from recbias.claims.records import criteria_of
+from recbias.claims.parts import Part, combine
+from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import find_page
 from recbias.errors import ConfigError
 from recbias.results import recorded_datasets
@@ -336,6 +336,25 @@ def test_an_assertion_of_which_some_results_are_missing_has_no_verdict():
     assert found["BCC17-C-TIAI/1"] == whole["BCC17-C-TIAI/1"], "its parts are there"
     assert found["BCC17-C-TIAI"].verdict == "", "the claim needs both"
     assert state(TOPIC, {}).found["BCC17-F2A"].verdict == ""
+
+
+@pytest.mark.parametrize(
+    ("lacking", "value", "verdict"),
+    [
+        ({"needs": ["unbiased"]}, 2.0, ""),
+        ({"needs": ["unbiased"]}, 0.0, "refuted"),
+        ({"only": ["yahoo-r3"]}, 2.0, "holds"),
+    ],
+)
+def test_what_only_some_parts_can_test_is_said_to_be_refuted_and_never_to_hold(
+    lacking, value, verdict
+):
+    here = {"finds": "{value}", "measure": "statistic", "name": "n", "least": 1}
+    parts = [
+        Part(Record.from_dict(here), value),
+        Part(Record.from_dict({**here, **lacking}), None, lacks="dataset not here"),
+    ]
+    assert findings._of_parts(parts).verdict == verdict
 
 
 def test_a_notebook_shows_nothing_and_keeps_what_was_found(edition):

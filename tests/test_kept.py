@@ -159,6 +159,39 @@ def test_what_is_combined_is_kept(kept):
                 assert kept[name]["Popularity", label, metric].drawn.std() >= 0
 
 
+@pytest.fixture(scope="module")
+def draws():
+    given = {"min_rating": 4, "seed": 1, "cutoff": 10, "size": 30, "uniform": "uniform 0.05"}
+    return run_maker(f"{chapter.CHAPTER}/uniform_draws", WORLD, parameters=given)
+
+
+def test_the_first_draw_of_a_uniform_test_is_that_of_the_grid(kept, draws):
+    """Random scores the same; a ranking may break its ties otherwise."""
+    assert draws.index == ("relevant", "number", "system")
+    by_draw = draws.frame.set_index(["number", "system"])
+    assert len(by_draw) == 10 * len(kept["kept_uniform"].systems[1:])
+    first, second = (by_draw.loc[(number, "Popularity")] for number in (1, 2))
+    for label in ("UAR", "UAR-control", "U1R", "U1R-control"):
+        scored, random = (
+            value(kept["kept_uniform"], "Popularity", f"positive {label}", name)
+            for name in ("P", "rho")
+        )
+        assert first[f"rho {label}"] == pytest.approx(random, rel=1e-12)
+        assert first[label] == pytest.approx(scored, rel=0.01)
+    assert second["rho UAR"] != pytest.approx(first["rho UAR"], rel=1e-6)  # twin: another draw
+    assert first["U1R"] != pytest.approx(first["U1R-control"], rel=0.02)  # twin: another pool
+
+
+def test_draws_of_the_test_vary_less_than_users_drawn_again(kept, draws):
+    """Users drawn again do not have each item equally often, as every draw of the test has."""
+    own = draws.frame[draws.frame["system"] == "Popularity"]["U1R-control"]
+    (metric,) = (
+        m for m in kept["kept_uniform"].grid.by_label["positive U1R-control"] if m[0] == "P"
+    )
+    over_users = kept["kept_uniform"]["Popularity", "positive U1R-control", metric].drawn.std()
+    assert own.std() < over_users / 2
+
+
 def test_functions_of_excesses_refuse_what_has_no_answer():
     terms = [Term.parse("P[U1R]"), Term.parse("rho[U1R]"), Term.parse("P[1R]")]
     with pytest.raises(ConfigError, match="expected pairs"):

@@ -241,10 +241,10 @@ def test_the_table_ranks_protocols_and_sets_the_truths_beside_each_other():
     written = true_orders_table(tables, cutoff=10)
     assert "0.50\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}0.50)" in written
     lines = written.replace("\N{NO-BREAK SPACE}", " ").splitlines()
-    assert lines[0] == "| order by | Coat, true P@10 | Coat, true AUC | Popularity, Coat |"
-    assert lines[2].startswith("| bpref | 0.00 (\N{MINUS SIGN}0.50 to 0.50), 5 of 10 | 0.90 (")
+    assert lines[0] == "| order by | Coat, true P@10 | Coat, true AUC | place, Coat |"
+    assert lines[2].startswith("| bpref | 0.00 (\N{MINUS SIGN}0.50 to 0.50)<br>5 of 10 | 0.90 (")
     assert lines[-1] == (
-        "| true AUC | \N{MINUS SIGN}0.25 (\N{MINUS SIGN}0.50 to 0.50), 2 of 10 |  | 3 |"
+        "| true AUC | \N{MINUS SIGN}0.25 (\N{MINUS SIGN}0.50 to 0.50)<br>2 of 10 |  | 3 |"
     )
     assert len(lines) == 2 + 9 + 2
 

@@ -73,6 +73,8 @@ class Quantity:
         ``"none"``, where neither covers.
     limits
         The interval, where replicates were not kept.
+    df
+        Degrees of freedom, where the limits are those of Student's t; None where they are not.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Quantity:
     replicates: FloatArray | None
     method: str = "percentile"
     limits: tuple[float, float] | None = None
+    df: int | None = None
 
     def _paired(self, other: Quantity) -> tuple[FloatArray, FloatArray, str]:
         if self.replicates is None or other.replicates is None:

@@ -213,9 +213,14 @@ def _of_claim(verdict: Verdict) -> dict[str, Finding]:
 
 
 def _of_parts(parts: Iterable[Part]) -> Finding:
-    """Join the parts of one assertion: refuted if one is, else open if one is, else it holds."""
+    """Join the parts of one assertion: refuted if one is, else open if one is, else it holds.
+
+    Where the data lack what a part needs, the others do not make up for it: unless one of them is
+    refuted, nothing is said. A part that asks for other data by name does not speak of these.
+    """
     parts = list(parts)
-    for verdict in ("refuted", "open", "holds"):
+    lacking = any(part.lacks and not part.record.only for part in parts)
+    for verdict in ("refuted",) if lacking else ("refuted", "open", "holds"):
         deciding = [part for part in parts if part.verdict == verdict]
         if deciding:
             return _finding(verdict, deciding)

@@ -9,6 +9,7 @@ differences that are resolved simultaneously: everything that the unresolved one
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import product
 from statistics import NormalDist
 from typing import NamedTuple
@@ -79,8 +80,8 @@ def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, 
     quantity : Quantity
         The largest lies below a number only if all do, so that its upper end is the largest of all
         upper ends. It lies above one as soon as any does: its lower end is the largest of all lower
-        ends, each at a distance that is right for all of them together (Bonferroni). For the
-        smallest likewise.
+        ends, each at a distance that is right for all of them together (Bonferroni; by Student's t
+        for means over worlds). For the smallest likewise.
 
     Examples
     --------
@@ -88,19 +89,30 @@ def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, 
     >>> name, found = extreme({"a": a, "b": b}, largest=True)
     >>> name, found.value, [round(end, 3) for end in found.interval]
     ('a', 0.3, [0.143, 0.6])
+    >>> few = over_worlds([0.2, 0.3, 0.4])
+    >>> extreme({"a": few, "b": few}, largest=True)[1].interval[0] < few.interval[0] - 0.1
+    True
     """
     choose = max if largest else min
     name = choose(quantities, key=lambda each: quantities[each].value)
-    wider = NormalDist().inv_cdf(1 - 0.025 / len(quantities)) / NormalDist().inv_cdf(0.975)
     one, every = [], []
     for each in quantities.values():
         low, high = each.interval
         own, other = (low, high) if largest else (high, low)
-        one.append(each.value + wider * (own - each.value))
+        one.append(each.value + _wider(len(quantities), each.df) * (own - each.value))
         every.append(other)
     ends = [choose(end) if not np.isnan(end).any() else np.nan for end in (one, every)]
     limits = (ends[0], ends[1]) if largest else (ends[1], ends[0])
     return name, Quantity(quantities[name].value, None, limits=limits)
+
+
+@cache
+def _wider(n_quantities: int, df: int | None) -> float:
+    """Tell how much wider than on its own an interval is that is right together with others."""
+    alone, together = 0.975, 1 - 0.025 / n_quantities
+    if df is None:
+        return NormalDist().inv_cdf(together) / NormalDist().inv_cdf(alone)
+    return float(student.ppf(together, df) / student.ppf(alone, df))
 
 
 def median(quantities: Iterable[Quantity]) -> Quantity:
@@ -162,7 +174,8 @@ def folded(signed: Quantity) -> Quantity:
     """
     low, high = signed.interval
     inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return Quantity(abs(signed.value), None, limits=(inner, max(abs(low), abs(high))))
+    limits = (inner, max(abs(low), abs(high)))
+    return Quantity(abs(signed.value), None, limits=limits, df=signed.df)
 
 
 def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Quantity]:
@@ -252,7 +265,7 @@ def over_worlds(values: npt.ArrayLike) -> Quantity:
         raise ConfigError(f"{len(found)} world: an interval over worlds needs two at least")
     half = float(student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
     mean = float(found.mean())
-    return Quantity(mean, None, limits=(mean - half, mean + half))
+    return Quantity(mean, None, limits=(mean - half, mean + half), df=len(found) - 1)
 
 
 def _line(course: Mapping[int, Quantity]) -> tuple[FloatArray, FloatArray, FloatArray]:

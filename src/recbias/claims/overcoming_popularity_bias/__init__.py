@@ -3,7 +3,8 @@
 What the experiment is called and shares (`setup`). What a uniform test takes from data
 (`uniform_tests`), and what rankings that are the same for all users score in it
 (`uniform_rankings`). What Popularity keeps where tests do not favour it (`kept`), how the
-positive ratio goes with popularity (`positive_ratio`), and uniform tests in worlds whose positive
+positive ratio goes with popularity (`positive_ratio`), how much a uniform test varies from draw to
+draw (`uniform_draws`), and uniform tests in worlds whose positive
 ratio is known (`constant_ratio`). What criteria compute over systems by infAP and stratified
 recall (`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`).
 Which protocol orders systems as judgments of random items do, on real data (`true_orders`). All
@@ -104,6 +105,7 @@ from recbias.claims.overcoming_popularity_bias.truth_figures import (
     true_orders_table,
     true_orders_title,
 )
+from recbias.claims.overcoming_popularity_bias.uniform_draws import OF_DRAWS
 from recbias.claims.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM, uniform_predicted
 from recbias.claims.overcoming_popularity_bias.uniform_tests import (
     tested_items,
@@ -126,6 +128,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "on_worlds": OF_MAPS["on_worlds"],
     "ratio_of_overs": OF_PREDICTIONS["ratio_of_overs"],
     **OF_BEST,
+    **OF_DRAWS,
     **OF_FIGURE_9,
     **OF_GAMMA,
     **OF_KEPT,

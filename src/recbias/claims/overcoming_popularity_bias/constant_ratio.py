@@ -8,7 +8,7 @@ it rises or falls with popularity, the gain has to follow.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,12 +31,23 @@ from recbias.grid import component_revisions
 from recbias.makers import Table, maker
 from recbias.metrics import parse_metric
 from recbias.ranking import rank_once
+from recbias.recommenders import System
 from recbias.relevance import relevant
 from recbias.simulation import REVISION, parse_world
 from recbias.splits import Split, SplitRule
 from recbias.streams import stream
 
-__all__ = ["CONSTANT_RATIO", "OF_RATIOS", "RISING_RATIO", "constant_ratio", "rising_ratio"]
+__all__ = [
+    "CONSTANT_RATIO",
+    "OF_RATIOS",
+    "RISING_RATIO",
+    "UNIFORM_LABELS",
+    "constant_ratio",
+    "errors_in_worlds",
+    "measured_on",
+    "metrics_of",
+    "rising_ratio",
+]
 
 _ASKED: Mapping[str, Any] = {
     "cutoff": 10,
@@ -74,15 +85,25 @@ _RULES: Mapping[str, tuple[bool, str]] = {
 }
 """By label, whether the split is uniform, and the rule."""
 
+UNIFORM_LABELS = tuple(label for label, (is_uniform, _) in _RULES.items() if is_uniform)
+"""What is measured on a uniform split."""
 
-def _metrics(label: str, cutoff: int, size: int) -> tuple[str, str]:
+
+def metrics_of(label: str, cutoff: int, size: int) -> tuple[str, str]:
+    """Name what is measured under a label: expected precision, and that of Random.
+
+    Examples
+    --------
+    >>> metrics_of("UAR", 10, 100), metrics_of("U1R", 10, 100)
+    (('P@10', 'rho'), ('P@10|t=100', 'rho|t=100'))
+    """
     given = "" if "AR" in label else f"|t={size}"
     return f"P@{cutoff}{given}", f"rho{given}"
 
 
 def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    texts = {text for label in _RULES for text in _metrics(label, given["cutoff"], given["size"])}
+    texts = {text for label in _RULES for text in metrics_of(label, given["cutoff"], given["size"])}
     known = {each.name: each for each in baselines(given["min_rating"])}
     return {
         **component_revisions(sampled=False, reduced=False),
@@ -202,18 +223,53 @@ def _in_world(
     for system in (each for each in baselines(min_rating) if each.name in systems):
         row: dict[str, Any] = {"number": number, "system": system.name}
         for is_uniform, fold in enumerate(folds):
-            rng = stream(number, "train", system.stream_label(), 0)
-            model = system.build().fit(fold.train, rng=rng)
-            positions, _ = rank_once(model, fold, depth=1, seed=number)
-            for label, (uniformly, rule) in _RULES.items():
-                if uniformly == bool(is_uniform):
-                    asked = _metrics(label, *sizes)
-                    found = of_positions(positions, {rule: asked}, min_rating=min_rating)
-                    row[label], row[f"rho {label}"] = (found[text] for text in asked)
+            labels = [label for label, (own, _) in _RULES.items() if own == bool(is_uniform)]
+            row |= measured_on(fold, system, labels, sizes, min_rating=min_rating, seed=number)
         row["gain"] = row["U1R"] / row["rho U1R"]
         row["gain-control"] = row["U1R-control"] / row["rho U1R-control"]
         rows.append({**row, "rise": rise})
     return rows
+
+
+def measured_on(
+    fold: Split,
+    system: System,
+    labels: Iterable[str],
+    sizes: tuple[int, int],
+    *,
+    min_rating: float,
+    seed: int,
+) -> dict[str, float]:
+    """Train a ranking and measure it under several labels.
+
+    Parameters
+    ----------
+    fold
+        Of a random split, or of a uniform one, as the labels ask.
+    system
+        The ranking.
+    labels
+        Of ``AR``, ``1R``, and on a uniform split :data:`UNIFORM_LABELS`.
+    sizes
+        n of P@n; size of a 1R target set.
+    min_rating
+        Smallest rating that is relevant.
+    seed
+        Names the streams of training and of ties.
+
+    Returns
+    -------
+    dict of str to float
+        By label the expected precision, and as ``rho`` before the same label that of Random.
+    """
+    model = system.build().fit(fold.train, rng=stream(seed, "train", system.stream_label(), 0))
+    positions, _ = rank_once(model, fold, depth=1, seed=seed)
+    row = {}
+    for label in labels:
+        asked = metrics_of(label, *sizes)
+        found = of_positions(positions, {_RULES[label][1]: asked}, min_rating=min_rating)
+        row[label], row[f"rho {label}"] = (found[text] for text in asked)
+    return row
 
 
 def _rise(fold: Split, min_rating: float) -> float:
@@ -228,7 +284,7 @@ def _rise(fold: Split, min_rating: float) -> float:
 # -- what criteria compute ---------------------------------------------------------------------
 
 
-def _errors(evidence: Evidence, record: Record) -> float:
+def errors_in_worlds(evidence: Evidence, record: Record) -> float:
     """Tell how far scores are from Random's on average, in standard errors over worlds; the most.
 
     Its terms come in pairs: what a ranking scores, and what Random does.
@@ -249,7 +305,7 @@ def _errors_of(differences: pd.Series[float]) -> float:
 
 
 OF_RATIOS: Mapping[str, Function] = {
-    "errors_apart_in_worlds": _errors,
+    "errors_apart_in_worlds": errors_in_worlds,
     "share_of_excess_in_worlds": combined_worlds(lambda a, b, c, d: (a - b) / (c - d)),
 }
 """What criteria compute over these worlds, by the name that a record gives it."""

@@ -33,6 +33,7 @@ __all__ = [
     "kept_grids",
     "kept_systems",
     "pairs_of",
+    "share_of",
 ]
 
 POSITIVE = "positive "
@@ -181,7 +182,7 @@ def share_of(part: Quantity, whole: Quantity) -> Quantity:
     """
     if whole.interval[0] > 0:
         return part / whole
-    return Quantity(np.nan, None, limits=(np.nan, np.nan))
+    return Quantity(np.nan, np.array([np.nan]))
 
 
 def _share(evidence: Evidence, record: Record) -> Quantity:

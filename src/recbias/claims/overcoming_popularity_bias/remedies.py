@@ -14,6 +14,7 @@ from recbias.claims import design_alternatives
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.non_personalised import FUNCTIONS as OF_PREDICTIONS
+from recbias.claims.overcoming_popularity_bias.kept import share_of
 from recbias.claims.quantities import share_of_orders
 from recbias.claims.records import Record, Term
 from recbias.results import Quantity
@@ -24,8 +25,18 @@ _ONE = Quantity(1.0, np.ones(1))
 
 
 def _left(a: Quantity, random_a: Quantity, b: Quantity, random_b: Quantity) -> Quantity:
-    """Divide what a value has over Random, relative to Random, by the same of another."""
-    return (a / random_a - _ONE) / (b / random_b - _ONE)
+    """Divide what a value has over Random, relative to Random, by the same of another.
+
+    Where the other has not surely more than Random, there is nothing to keep a share of, as of
+    `recbias.claims.overcoming_popularity_bias.kept.share_of`.
+
+    Examples
+    --------
+    >>> three, two, one = (Quantity(v, v * np.ones(2)) for v in (3.0, 2.0, 1.0))
+    >>> _left(two, one, three, one).value, _left(two, one, one, one).value
+    (0.5, nan)
+    """
+    return share_of(a / random_a - _ONE, b / random_b - _ONE)
 
 
 def _excess_left(evidence: Evidence, record: Record) -> Quantity:
@@ -43,7 +54,7 @@ def _excess_left_apart(evidence: Evidence, record: Record) -> Quantity:
 def _excess_left_ratio(evidence: Evidence, record: Record) -> Quantity:
     """Divide the share that one system keeps, in the first four terms, by that of another."""
     found = [evidence.quantity(term) for term in record.of]
-    return _left(*found[:4]) / _left(*found[4:])
+    return share_of(_left(*found[:4]), _left(*found[4:]))
 
 
 def _share(evidence: Evidence, record: Record, *, first: bool) -> Quantity:

@@ -150,7 +150,7 @@ def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
         return ""
     asked = [(title, truth) for title in tables for truth in TRUTHS]
     head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in asked)]
-    head += [f"Popularity, {title}" for title in tables]
+    head += [f"place, {title}" for title in tables]
     rows = []
     for protocol in (*_by_agreement(tables), *TRUTHS):
         cells = [_truth(protocol, cutoff) if protocol in TRUTHS else _NAMES[protocol]]
@@ -168,4 +168,4 @@ def _agreement(row: pd.Series[Any]) -> str:
     )
     interval = f"({low} to {high})".replace(" ", "\N{NO-BREAK SPACE}")
     pairs = f"{row['right']} of {row['resolved']}".replace(" ", "\N{NO-BREAK SPACE}")
-    return f"{value} {interval}, {pairs}"
+    return f"{value} {interval}<br>{pairs}"
