@@ -851,7 +851,8 @@ state("overcoming popularity bias", results, verdicts)
 # random judgments whose item the user had known. To train on them takes judgments away from popular
 # items more than from others, and what is left makes popular items look as if few liked them. So a
 # fifth of *all* judgments is held out first, each fifth in turn. Every test splits what then is
-# observed, and the truth is asked of the fifth. The price: systems learn from a fifth less.
+# observed, and the truth is asked of the fifth ([more](#dev-held-out)). The price: systems learn from a
+# fifth less.
 #
 # **Two truths.** What is liked of a list's first {glue:text}`cutoff` items (true P) is what a user would
 # see. How often a liked item stands above another one (true AUC) looks at the whole list. They need not

@@ -109,7 +109,7 @@ def _write_counts(axis: Axes, found: pd.DataFrame, protocols: list[str]) -> None
     """Write behind each row the counts of its lines, right of the axis."""
     for protocol, counts in found.groupby("protocol", sort=False)["count"]:
         axis.text(
-            1.03, protocols.index(protocol), ", ".join(map(str, counts)), va="center",
+            1.03, protocols.index(str(protocol)), ", ".join(map(str, counts)), va="center",
             transform=axis.get_yaxis_transform(), fontsize=FONT_SIZE, color="0.25",
         )  # fmt: skip
 

@@ -103,10 +103,9 @@ def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFra
         for title, table in tables.items():
             found = _with_share(table).set_index(["truth", "protocol"])
             for truth in TRUTHS:
-                row = found.loc[(truth, protocol)]
-                shares = 100 * row[["share", "least", "most"]]
-                line = _truth(truth, cutoff)
-                rows.append((title, _NAMES[protocol], line, *shares, int(row["resolved"])))
+                shares = 100 * found.loc[(truth, protocol), ["share", "least", "most"]]
+                count = int(found["resolved"][truth, protocol])
+                rows.append((title, _NAMES[protocol], _truth(truth, cutoff), *shares, count))
     return pd.DataFrame(rows, columns=columns)
 
 
