@@ -36,7 +36,9 @@ def with_ends(rows: list[tuple], columns: list[str], width: float = 0.1) -> pd.D
     return frame.assign(low=frame["value"] - width, high=frame["value"] + width)
 
 
-def protocols(n_panels: int, n_lines: int, n_protocols: int = len(PROTOCOLS)) -> Figure:
+def protocols(
+    n_panels: int, n_lines: int, n_protocols: int = len(PROTOCOLS), *, counts: bool = False
+) -> Figure:
     rows = [
         (panel, protocol, line, 0.9 - 0.15 * place)
         for panel in ("CM100k", "Coat", "synthetic")[:n_panels]
@@ -45,6 +47,8 @@ def protocols(n_panels: int, n_lines: int, n_protocols: int = len(PROTOCOLS)) ->
         if (panel, place) != ("Coat", 3)  # a protocol that these data do not allow
     ]
     found = with_ends(rows, ["panel", "protocol", "line"])
+    if counts:
+        found["count"] = 100 + np.arange(len(found)) % 21
     return plotting.plot_protocols(found, label="Kendall's tau with the truth", title=TITLE)
 
 
@@ -131,6 +135,7 @@ FIGURES = {
     "agreement, two data sets": lambda: protocols(2, 2),
     "agreement, three data sets": lambda: protocols(3, 2),
     "agreement, one data set": lambda: protocols(1, 1, 4),
+    "agreement, with counts": lambda: protocols(2, 2, counts=True),
     "advantages": lambda: advantages(40),
     "small advantages": lambda: advantages(1.7),
     "remedies, all": lambda: remedies(10, 2, 4),
@@ -150,6 +155,18 @@ FIGURES = {
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_about_remedies_can_be_read(name: str) -> None:
     assert faults(FIGURES[name]()) == []
+
+
+def test_counts_stand_behind_their_rows() -> None:
+    found = with_ends(
+        [("CM100k", "AR", "P", 50), ("CM100k", "AR", "AUC", 60), ("CM100k", "1R", "P", 70)],
+        ["panel", "protocol", "line"],
+    ).assign(count=[33, 37, 28])
+    (axis,) = plotting.plot_protocols(found, label="pairs", title=TITLE).axes
+    written = {text.get_text(): text.get_position()[1] for text in axis.texts}
+    assert written == {"33, 37": 0, "28": 1}
+    (without,) = plotting.plot_protocols(found.drop(columns="count"), label="", title="").axes
+    assert not without.texts
 
 
 def test_a_figure_that_cannot_be_read_is_noticed() -> None:

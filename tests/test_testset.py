@@ -28,7 +28,10 @@ def sides(draw):
     items = draw(st.sampled_from(["", "{}-{}/{}".format(*ends)]))
     known = ["", "same"] if part == "unbiased" or sample is not None else [""]
     train = draw(st.sampled_from([*known, "observed"] if part == "unbiased" else known))
-    return TestSet(part, draw(st.integers(0, 99)), draw(st.integers(0, 99)), sample, items, train)
+    splits_observed = part == "observed" or train == "observed"
+    held = draw(st.one_of(st.none(), st.integers(2, 9))) if splits_observed else None
+    removed, head = draw(st.integers(0, 99)), draw(st.integers(0, 99))
+    return TestSet(part, removed, head, sample, items, train, held)
 
 
 @given(sides())
@@ -63,6 +66,10 @@ def test_the_part_may_be_left_out():
         ("truth train=same", "train=same of 'truth': expected 'unbiased'"),
         ("train=observed", "train=observed of 'observed', which trains on observed ratings anyway"),
         ("truth sample=5 train=observed", "train=observed of 'truth', which trains"),
+        ("unbiased held=5", "held=5: a number of folds, from 2, of 'observed'"),
+        ("truth held=5", "held=5: a number of folds"),
+        ("observed held=1", "held=1: a number of folds, from 2"),
+        ("observed held=20%", "cannot read test side"),
     ],
 )
 def test_a_wrong_test_side_is_refused(text, message):
@@ -142,6 +149,26 @@ def test_unbiased_judgments_outside_the_training_of_an_observed_split_may_be_tes
     for fold, other in zip(observed, turned, strict=True):
         assert pairs(other.train) != pairs(fold.train)
         assert pairs(other.test) & pairs(dataset.ratings)
+
+
+def test_observed_ratings_that_are_no_judgments_of_drawn_items_stay_when_these_are_held_out():
+    """As on Coat: a pair may have two ratings, and what is drawn tells nothing of the other."""
+    dataset = two_parts()
+    observed, beside = (
+        dataset_splits(dataset, "ratio 0.3", seed=1, judgments=TestSet.parse(text))
+        for text in ("observed held=3", "unbiased train=observed held=3")
+    )
+    drawn, chosen = pairs(dataset.unbiased), pairs(dataset.ratings)
+    trained, tested = set(), []
+    for fold, test in zip(observed, beside, strict=True):
+        assert pairs(fold.train) | pairs(fold.test) == chosen
+        assert pairs(test.train) == pairs(fold.train)
+        assert not pairs(test.test) & pairs(fold.train)
+        trained |= pairs(fold.train) & drawn
+        tested += pairs(test.test)
+    assert len(tested) == len(set(tested))
+    assert drawn - trained <= set(tested) <= drawn
+    assert pairs(observed[0].train) != pairs(observed[1].train)  # each is split anew
 
 
 def test_what_is_tested_on_unbiased_judgments_is_the_system_that_observed_ones_test():

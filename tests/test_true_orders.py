@@ -222,9 +222,9 @@ def test_protocols_are_shown_by_agreement():
     assert found["protocol"].iloc[0] == "bpref"
     assert found["protocol"].iloc[-1] == "AR"
     own = shown(tables)
-    assert own.loc[("Coat", "bpref", "true AUC")].tolist() == [90, 80, 100]
-    assert own.loc[("Coat", "AR", "true P@10")].tolist() == pytest.approx([10, 10, 10])
-    assert own.loc[("Coat", "1R", "true AUC")].tolist() == [50, 40, 70]
+    assert own.loc[("Coat", "bpref", "true AUC")].tolist() == [90, 80, 100, 10]
+    assert own.loc[("Coat", "AR", "true P@10")].tolist() == pytest.approx([10, 10, 10, 10])
+    assert own.loc[("Coat", "1R", "true AUC")].tolist() == [50, 40, 70, 10]
     title = true_orders_title(tables, cutoff=10)
     assert title.endswith("to true AUC: bpref on Coat")
     # The twin: another best one is named.

@@ -104,15 +104,17 @@ def split_marks(dataset: Dataset, split: str) -> dict[str, str]:
 def judgments_hash(dataset: Dataset, test: TestSet) -> str:
     """Digest the content that a test side is about: the observed ratings, and what it adds.
 
+    What is held out of the unbiased ratings decides the split of the observed ones too.
+
     Raises
     ------
     ConfigError
         If the dataset lacks the part.
     """
     observed = dataset.ratings.content_hash
-    if test.part == "observed":
+    if test.part == "observed" and test.held is None:
         return observed
-    return digest([observed, dataset.part_hash(test.part)])
+    return digest([observed, dataset.part_hash("unbiased" if test.held else test.part)])
 
 
 @dataclass(frozen=True)

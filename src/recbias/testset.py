@@ -17,6 +17,13 @@ With ``train=same`` unbiased ratings, or a sample of the truth, are tested *and*
 fold: what an evaluation would be if users had rated at random. With ``train=observed`` the split is
 that of the observed ratings, and all unbiased ratings of pairs outside its training are tested: the
 truth about the very systems that the observed test judges, as ``truth`` is in a simulated world.
+
+That is sound only if what was observed is another rating than what was drawn. Where users rated
+items that were drawn, and the observed ratings are those of items that they knew, training takes
+away the very judgments that would speak for popular items. With ``held=5`` a fifth of the judgments
+of random items, known or not, is held out *before* observed ratings are split, each fifth in turn:
+``observed held=5`` is the split of what remains, ``unbiased train=observed held=5`` the truth about
+the same systems, on what was held out.
 """
 
 from __future__ import annotations
@@ -44,7 +51,8 @@ Part = Literal["observed", "unbiased", "truth"]
 REVISION = 1
 """Raised when code changes which test ratings are taken out at random, or sampled from truth."""
 
-_TOKENS = re.compile(r"(?P<name>removed|head|sample)=(?P<number>\d+)(?P<unit>%?)")
+_TOKENS = re.compile(r"(?P<name>removed|head|sample|held)=(?P<number>\d+)(?P<unit>%?)")
+_COUNTED = ("sample", "held")
 _OTHERS = ("items", "train")
 _ITEMS = re.compile(r"(?P<first>\d+)-(?P<last>\d+)/(?P<groups>\d+)")
 
@@ -73,13 +81,16 @@ class TestSet:
         ``"same"`` to train on the other judgments of the part instead of on observed ratings; of
         ``"unbiased"`` and of samples of ``"truth"``. ``"observed"`` to train on what the observed
         part trains on, whatever unbiased ratings there are of its pairs; of ``"unbiased"``.
+    held
+        Folds of the unbiased judgments, each of which is held out in turn before the observed
+        ratings are split; of ``"observed"``, and of ``"unbiased"`` with ``train="observed"``.
 
     Raises
     ------
     ConfigError
         For an unknown part, shares outside 0 to 99, a sample of anything but truth, groups of
-        items that there are not, or training on the same part where that is said already, or says
-        everything.
+        items that there are not, training on the same part where that is said already, or says
+        everything, or folds held out where no observed ratings are split.
 
     Examples
     --------
@@ -92,6 +103,8 @@ class TestSet:
     'unbiased train=same'
     >>> TestSet.parse("unbiased train=observed").trains_on == TestSet("observed").trains_on
     True
+    >>> TestSet.parse("unbiased train=observed held=5").trains_on
+    'observed held=5'
     """
 
     __test__: ClassVar[bool] = False  # no class of tests, whatever its name says
@@ -102,6 +115,7 @@ class TestSet:
     sample: int | None = None
     items: str = ""
     train: Literal["", "same", "observed"] = ""
+    held: int | None = None
 
     def __post_init__(self) -> None:
         if self.part not in get_args(Part):
@@ -128,6 +142,14 @@ class TestSet:
             raise ConfigError(
                 f"train=observed of {self.part!r}, which trains on observed ratings anyway: "
                 "expected 'unbiased'"
+            )
+        splits_observed = self.part == "observed" or self.train == "observed"
+        if self.held is not None and (
+            not splits_observed or type(self.held) is not int or self.held < 2
+        ):
+            raise ConfigError(
+                f"held={self.held}: a number of folds, from 2, of 'observed', or of 'unbiased' "
+                "with train=observed"
             )
         if self.items:
             match = _ITEMS.fullmatch(self.items)
@@ -162,12 +184,12 @@ class TestSet:
             if (
                 match is None
                 or match["name"] in numbers
-                or bool(match["unit"]) == (match["name"] == "sample")
+                or bool(match["unit"]) == (match["name"] in _COUNTED)
             ):
                 raise ConfigError(
                     f"cannot read test side {text!r}: expected PART [removed=PERCENT%] "
                     "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS] "
-                    "[train=same|observed], such as 'observed removed=30%'"
+                    "[train=same|observed] [held=FOLDS], such as 'observed removed=30%'"
                 )
             numbers[match["name"]] = int(match["number"])
         return cls(part, **numbers)  # type: ignore[arg-type]
@@ -180,6 +202,7 @@ class TestSet:
             f"sample={self.sample}" if self.sample is not None else "",
             f"items={self.items}" if self.items else "",
             f"train={self.train}" if self.train else "",
+            f"held={self.held}" if self.held is not None else "",
         ]
         return " ".join(token for token in tokens if token)
 
@@ -188,12 +211,14 @@ class TestSet:
         """Which split of the data it is trained on: truth shares that of the observed ratings."""
         if self.train == "same":
             return str(self.judgments)
+        if self.held is not None:
+            return str(TestSet(held=self.held))
         return self.part if self.part == "unbiased" and not self.train else "observed"
 
     @property
     def judgments(self) -> TestSet:
         """The same judgments before any are taken out: what a pass over the scores counts."""
-        return TestSet(self.part, sample=self.sample, train=self.train)
+        return TestSet(self.part, sample=self.sample, train=self.train, held=self.held)
 
     @property
     def item_groups(self) -> tuple[int, int, int]:
@@ -262,12 +287,15 @@ def dataset_splits(
         test, which would no longer be random without them. With ``train=observed`` it is the other
         way round: the observed ratings are split, and what they train on leaves the test, which
         then is random among all pairs outside training. Where a part is tested and trained on, its
-        judgments alone are split.
+        judgments alone are split. With ``held=K`` there are the splits of the rule for each of K
+        folds of the unbiased ratings, held out first: observed ratings that are among these are
+        neither trained on nor part of the observed test.
 
     Raises
     ------
     ConfigError
-        If the dataset lacks the part, or the rule does not fit it.
+        If the dataset lacks the part, or the rule does not fit it; with ``train=observed``, if the
+        observed ratings are a part of the unbiased ones and no fold of these is held out.
     DataError
         If a fold is left without training or test ratings.
     """
@@ -289,6 +317,8 @@ def dataset_splits(
             _train_elsewhere(dataset.ratings, judged, fold, str(rule))
             for fold, judged in enumerate(tests)
         ]
+    if test.held is not None:
+        return _held_out(dataset, rule, test, seed)
     folds = rule.splits(
         dataset.ratings, rng=stream(seed, "split", split), ready=dataset.ready_folds
     )
@@ -350,9 +380,7 @@ def _known_truth(dataset: Dataset) -> Truth:
 
 def _train_elsewhere(observed: Ratings, judged: Ratings, fold: int, rule: str) -> Split:
     """Train on the observed ratings of pairs that are not in the test."""
-    n_items = np.int64(observed.n_items)
-    tested = judged.user * n_items + judged.item
-    train = observed.take(~np.isin(observed.user * n_items + observed.item, tested))
+    train = observed.take(~_in(observed, judged))
     if not len(train):
         raise DataError(f"{observed.name}: no observed rating is outside test fold {fold}")
     return Split(train, judged, np.unique(judged.item), fold, rule)
@@ -360,17 +388,80 @@ def _train_elsewhere(observed: Ratings, judged: Ratings, fold: int, rule: str) -
 
 def _outside_training(dataset: Dataset, fold: Split, test: TestSet, seed: int) -> Split:
     """Test on what is known of pairs outside training: the truth, or unbiased ratings."""
-    train, n_items = fold.train, np.int64(fold.train.n_items)
+    train = fold.train
     if test.part == "truth":
         rng = stream(seed, "truth", fold.fold)
         every = _known_truth(dataset).sample(test.sample or train.n_items, rng=rng)
     else:
         every = _drawn(dataset)
-    known = np.isin(every.user * n_items + every.item, train.user * n_items + train.item)
-    judged = every.take(~known)
+        if _in(dataset.ratings, every).all():
+            raise ConfigError(
+                f"{dataset.name}: its observed ratings are among the unbiased ones, so that "
+                "training takes away judgments of what users know\n"
+                "hold out a fold of them first, as 'unbiased train=observed held=5'"
+            )
+    judged = every.take(~_in(every, train))
     if not len(judged):
         raise DataError(f"{dataset.name}: fold {fold.fold} has no judgment outside training")
     return Split(train, judged, np.unique(judged.item), fold.fold, fold.rule)
+
+
+def _in(ratings: Ratings, others: Ratings) -> npt.NDArray[np.bool_]:
+    """Tell for each rating whether its pair has one among others."""
+    n_items = np.int64(ratings.n_items)
+    found: npt.NDArray[np.bool_] = np.isin(
+        ratings.user * n_items + ratings.item, others.user * n_items + others.item
+    )
+    return found
+
+
+def _held_out(dataset: Dataset, rule: SplitRule, test: TestSet, seed: int) -> list[Split]:
+    """Hold out each fold of the unbiased ratings in turn, and split what then is observed."""
+    observed, drawn, n_folds = dataset.ratings, _drawn(dataset), test.held or 1
+    # Otherwise a pair that was observed and drawn has two ratings, and the one does not tell
+    # whether there is the other.
+    is_part = bool(_in(observed, drawn).all())
+    labels = stream(seed, "held", n_folds).integers(n_folds, size=len(drawn))
+    found: list[Split] = []
+    for number in range(n_folds):
+        held = drawn.take(labels == number)
+        rest = observed.take(~_in(observed, held)) if is_part else observed
+        for split in rule.splits(rest, rng=stream(seed, "split", str(rule), n_folds, number)):
+            fold = dataclasses.replace(split, fold=len(found))
+            if test.part == "unbiased":
+                judged = held.take(~_in(held, fold.train))
+                if is_part:
+                    rng = stream(seed, "held", n_folds, fold.fold)
+                    judged = judged.take(_evenly_judged(judged, dataset, rest, fold, n_folds, rng))
+                fold = dataclasses.replace(fold, test=judged, test_items=np.unique(judged.item))
+            found.append(fold)
+    return found
+
+
+def _evenly_judged(
+    judged: Ratings,
+    dataset: Dataset,
+    rest: Ratings,
+    fold: Split,
+    n_folds: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.bool_]:
+    """Draw which held-out judgments stay, so that all pairs outside training are equally likely.
+
+    Any pair is held out with the same probability, but what a user knows may be in training
+    instead. Of the known pairs outside training more are held out, by one over the share of them
+    that is outside, and so the held-out ones stay with the probability of that share: one less how
+    much of the catalogue the user judged in other folds, times how much of the item's ratings
+    became training.
+    """
+    drawn = _drawn(dataset)
+    elsewhere = (1 - 1 / n_folds) * drawn.user_counts() / drawn.n_items
+    trained = fold.train.item_counts() / np.maximum(rest.item_counts(), 1)
+    outside = 1 - elsewhere[judged.user] * trained[judged.item]
+    stays: npt.NDArray[np.bool_] = ~_in(judged, dataset.ratings) | (
+        rng.random(len(judged)) < outside
+    )
+    return stays
 
 
 def reduced_split(split: Split, test: TestSet, groups: ItemGroups, *, seed: int) -> Split:

@@ -40,7 +40,8 @@ def plot_protocols(
     found
         Rows of ``panel``, ``protocol``, ``line`` (a mark each), ``value``, and the ends ``low`` and
         ``high`` of its 95 % interval; a protocol need not be in every panel. Protocols come in
-        the order in which they are first named, panels and lines as well.
+        the order in which they are first named, panels and lines as well. A ``count``, of what the
+        value is a share of, is written behind its row, one for each line.
     label
         Of the horizontal axis.
     title
@@ -80,6 +81,8 @@ def plot_protocols(
                 color=colours[number], marker=_MARKS[number], markersize=7, elinewidth=1.8,
             )  # fmt: skip
         axis.set_title(panel)
+        if "count" in found:
+            _write_counts(axis, found[found["panel"] == panel], protocols)
         if as_ratio:
             axis.set_xscale("log")
             axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -100,6 +103,15 @@ def plot_protocols(
         figure.supxlabel(label, fontsize=FONT_SIZE)
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
+
+
+def _write_counts(axis: Axes, found: pd.DataFrame, protocols: list[str]) -> None:
+    """Write behind each row the counts of its lines, right of the axis."""
+    for protocol, counts in found.groupby("protocol", sort=False)["count"]:
+        axis.text(
+            1.03, protocols.index(str(protocol)), ", ".join(map(str, counts)), va="center",
+            transform=axis.get_yaxis_transform(), fontsize=FONT_SIZE, color="0.25",
+        )  # fmt: skip
 
 
 def _errors(rows: pd.DataFrame) -> FloatArray:

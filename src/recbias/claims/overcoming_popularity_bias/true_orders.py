@@ -2,9 +2,15 @@
 
 Of CM100k and Coat a part was rated for random items. Each protocol orders the same systems by
 observed ratings, those with a test of their own (UAR, U1R) by a split of their own; the truth is
-about the very models that made the order, on the unbiased judgments of all pairs outside their
-training. It is read in two ways: how much of the first ten items is liked (P), and how often a
-liked item stands above a disliked one, anywhere (AUC).
+about the very models that made the order, on unbiased judgments of pairs outside their training. It
+is read in two ways: how much of the first ten items is liked (P), and how often a liked item stands
+above a disliked one, anywhere (AUC).
+
+All pairs outside training have to be equally likely to be judged. They are on Coat, whose users
+rated once what they chose, and once what was drawn. On CM100k observed are those of the random
+judgments whose item was known, and training would take away most judgments of popular items. There
+a fifth of all judgments is held out first, each in turn; the ratings that remain are split by each
+protocol as it does, and the truth is asked of what was held out.
 """
 
 from __future__ import annotations
@@ -42,6 +48,7 @@ from recbias.reduction import FoldPart, combine_folds, reduce_fold
 from recbias.resampling import bootstrap_weights
 from recbias.results import Quantity
 from recbias.streams import stream
+from recbias.testset import TestSet
 
 __all__ = [
     "INDEX",
@@ -62,6 +69,9 @@ TRUTHS = ("P", "AUC")
 _TRUE = "true"
 _DRAWS = 5
 """Uniform tests that are drawn: five of a fifth of the ratings each, as five folds are."""
+
+_HELD = {"cm100k": 5}
+"""Folds of the random judgments, each held out in turn, where observed ratings are among them."""
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -147,9 +157,14 @@ def true_orders_parameters(
     uniform
         Text of the rule of the uniform split.
     draws
-        How many uniform tests are drawn.
+        How many uniform tests are drawn; one for each fold where judgments are held out.
     workers
         Processes; the results do not depend on them.
+
+    Returns
+    -------
+    dict
+        Where judgments are held out, a fifth of the rest is tested once for each fold of them.
 
     Examples
     --------
@@ -157,10 +172,16 @@ def true_orders_parameters(
     >>> asked = true_orders_parameters("coat", line_up("bcc17"), 4, cutoff=10, size=100, seed=1)
     >>> asked["random"]["protocols"]["P1R"], asked["uniform"]["tests"]
     ('TI-AN-P1R m=3 rel>=4', {'true': 'unbiased train=observed'})
+    >>> asked = true_orders_parameters("cm100k", line_up("bcc17"), 3, cutoff=10, size=100, seed=1)
+    >>> asked["uniform"]["tests"]["UAR"], asked["uniform"]["tests"]["true"], asked["draws"]
+    ('observed held=5', 'unbiased train=observed held=5', 1)
     """
     info = dataset_info(dataset)
     n_groups = max(1, min(10, (info.n_items or 0) // size))
-    truth = "truth" if "real people" in info.cannot_test else "unbiased train=observed"
+    held = _HELD.get(dataset)
+    truth = TestSet("truth")
+    if "real people" not in info.cannot_test:
+        truth = TestSet("unbiased", train="observed", held=held)
     beside = {_TRUE: f"AI-AN-AR rel>={min_rating:g} users=relevant"}
     of_random, head = protocols(min_rating, n_groups=n_groups)
     of_uniform = uniform_protocols(min_rating)
@@ -174,16 +195,23 @@ def true_orders_parameters(
 
     def asked(split: str, of: Mapping[str, str], labels: Sequence[str], **tests: str) -> Grid:
         chosen = {label: of[label] for label in labels} | beside
+        observed = {label: TestSet.parse(tests.get(label, "")) for label in labels}
+        sides = {
+            label: str(dataclasses.replace(each, held=held)) for label, each in observed.items()
+        }
         return Grid(
             dataset, tuple(systems), chosen, {label: metrics[label] for label in chosen},
-            split=split, seed=seed, tests={_TRUE: truth, **tests},
+            split=split, seed=seed, tests={**sides, _TRUE: str(truth)},
             groups=f"popularity {math.lcm(10, n_groups)}", replicates=(),
         )  # fmt: skip
 
-    random = asked("k-fold 5", of_random, ("AR", "1R", "head", "P1R"), **head)
+    random = asked(
+        "ratio 0.2" if held else "k-fold 5", of_random, ("AR", "1R", "head", "P1R"), **head
+    )
     drawn = asked(uniform, of_uniform, ("UAR", "U1R"))
     return {
-        "random": random.to_dict(), "uniform": drawn.to_dict(), "draws": draws, "workers": workers
+        "random": random.to_dict(), "uniform": drawn.to_dict(), "draws": 1 if held else draws,
+        "workers": workers,
     }  # fmt: skip
 
 

@@ -92,19 +92,20 @@ def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFra
     Returns
     -------
     DataFrame
-        Rows of ``panel``, ``protocol``, ``line``, ``value``, ``low`` and ``high``, as
+        Rows of ``panel``, ``protocol``, ``line``, ``value``, ``low``, ``high`` and ``count``, as
         :func:`recbias.plotting.plot_protocols` takes them: shares in percent, from those that are
-        surely right to all but those that are surely wrong. Protocols come in the order of their
-        mean tau over data and truths.
+        surely right to all but those that are surely wrong, and the number of pairs that they are
+        shares of. Protocols come in the order of their mean tau over data and truths.
     """
-    columns = ["panel", "protocol", "line", "value", "low", "high"]
+    columns = ["panel", "protocol", "line", "value", "low", "high", "count"]
     rows = []
     for protocol in _by_agreement(tables) if tables else []:
         for title, table in tables.items():
             found = _with_share(table).set_index(["truth", "protocol"])
             for truth in TRUTHS:
-                row = 100 * found.loc[(truth, protocol), ["share", "least", "most"]]
-                rows.append((title, _NAMES[protocol], _truth(truth, cutoff), *row))
+                shares = 100 * found.loc[(truth, protocol), ["share", "least", "most"]]
+                count = int(found["resolved"][truth, protocol])
+                rows.append((title, _NAMES[protocol], _truth(truth, cutoff), *shares, count))
     return pd.DataFrame(rows, columns=columns)
 
 
