@@ -131,8 +131,9 @@ def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
                 run_chapter(chapter, dataset, progress=True)
                 bar.update()
             return
-        is_recorded = set(recorded_datasets()).__contains__
-        waiting = {dataset: list(chapters) for dataset in sorted(datasets, key=is_recorded)}
+        recorded = recorded_datasets()
+        order = sorted(datasets, key=lambda dataset: dataset in recorded)
+        waiting = {dataset: list(chapters) for dataset in order}
         running: dict[Future[Path], str] = {}
         # processes: what a kernel inherits is set in the environment of the one that starts it
         with ProcessPoolExecutor(n_lanes, mp_context=get_context("spawn")) as runners:

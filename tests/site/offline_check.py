@@ -2,8 +2,8 @@
 
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
 
-Exit 1 on a fault of a page at 1400 or 390 px, light or dark, with everything opened that folds. A
-page whose article says what that of another edition says is opened at 1400 px in light only.
+A page whose article says what that of the first edition says is opened at 1400 px in light only.
+Exit 1 on a fault of a page at 1400 or 390 px, light or dark, with everything opened that folds:
 
 * a request to another host, a failed request, a console error, a page error;
 * a formula that was not rendered; at 390 px, text below 9 px, in a figure, a formula or the prose;
