@@ -34,14 +34,14 @@
 # ```
 
 # %% [markdown]
-# - **Do the remedies do what they promise?**
+# - **The remedies are made to leave popularity little.**
 #   :::{finding} BCC17-F8-1R/1
-#   holds: On the data of this page they leave little of Popularity's advantage over a random ranking: P1R
-#     a quarter at most, uniform tests a half at most.
-#   refuted: On the data of this page not all of them leave little of Popularity's advantage over a random
-#     ranking: one leaves {value}.
-#   open: Whether all of them leave little of Popularity's advantage over a random ranking on the data of
-#     this page, is open.
+#   holds: On the data of this page they do: of Popularity's advantage over a random ranking P1R leaves a
+#     quarter at most, uniform tests a half at most.
+#   refuted: On the data of this page not all of them do: one leaves {value} of Popularity's advantage over a
+#     random ranking.
+#   open: Whether all of them do, by Popularity's advantage over a random ranking, is open on the data of this
+#     page.
 #   :::
 # - **That is not the same as being right.**
 #   :::{finding} own/TRUTH-CM-AR-P
@@ -418,10 +418,11 @@ HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-rando
 # open: -
 # :::
 # :::{finding} BCC17-C-U1RTI/3
-# holds: The paper's reason is right: Popularity places all items outside $T$ below those of $T$.
-# refuted: The paper's reason, that Popularity places all items outside $T$ below those of $T$, is not
-#   true where it counts training ratings: {value} of the items of $T$ are at or below one outside
-#   ([E26](#err-e26)).
+# holds: The paper's reason to rank $T$ alone is right: Popularity places all items outside $T$ below those
+#   of $T$.
+# refuted: The paper's reason to rank $T$ alone, that Popularity places all items outside $T$ below those of
+#   $T$, is not true where it counts training ratings: {value} of the items of $T$ are at or below one
+#   outside ([E26](#err-e26)).
 # open: -
 # :::
 
@@ -769,8 +770,8 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # open: Whether both predictors of ratings are ahead of Popularity by bpref, is open.
 # :::
 # :::{finding} BCC17-F9-BP/4
-# holds: Both are ahead of pLSA by bpref, so that it does not only take from what is popular and nothing else.
-# refuted: Not both are ahead of pLSA by bpref.
+# holds: By bpref both are ahead of pLSA, too, as in the paper.
+# refuted: Not both are ahead of pLSA by bpref, unlike in the paper.
 # open: Whether both are ahead of pLSA by bpref, is open.
 # :::
 # :::{finding} BCC17-F9-BP/6
@@ -798,10 +799,11 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # open: Whether Popularity is second of the five by stratified recall with $\gamma=1$, is open.
 # :::
 # :::{finding} BCC17-C-GAMMA/1
-# holds: With $\gamma$ Popularity's lead over Random shrinks, and it overtakes none of the other four.
-# refuted: With $\gamma$ Popularity's lead over Random does not shrink, or it overtakes one of the other four.
-# open: Whether Popularity's lead over Random shrinks with $\gamma$, and it overtakes none of the other four, is
-#   open.
+# holds: As $\gamma$ grows, Popularity's lead over Random shrinks, and it overtakes none of the other four.
+# refuted: As $\gamma$ grows, Popularity's lead over Random does not shrink, or it overtakes one of the other
+#   four.
+# open: Whether Popularity's lead over Random shrinks as $\gamma$ grows, and it overtakes none of the other
+#   four, is open.
 # :::
 # :::{finding} BCC17-C-GAMMA/3
 # holds: Which $\gamma$ balances Popularity depends on design and data.
@@ -1133,19 +1135,19 @@ HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-
 # open: -
 # :::
 # :::{finding} own/PRINTED-OPPOSED
-# holds: Where they are opposed, not even an infinite $\gamma$ is enough: it is {value} too high.
-# refuted: Where they are opposed, an infinite $\gamma$ makes it {value} off.
+# holds: Where they are entirely opposed, not even an infinite $\gamma$ is enough: it is {value} too high.
+# refuted: Where they are entirely opposed, an infinite $\gamma$ makes it {value} off.
 # open: -
 # :::
 # :::{finding} own/PRINTED-OVERSTATED
-# holds: What matters for an order: it is not off by the same for all systems. With $\gamma=1$ Popularity is
-#   {value} too high,
-# refuted: What matters for an order: with $\gamma=1$ Popularity is {value} off,
+# holds: What matters for an order: it is not off by the same for all systems. With $\gamma=1$ it is {value} too
+#   high for Popularity.
+# refuted: What matters for an order: with $\gamma=1$ it is {value} off for Popularity.
 # open: -
 # :::
 # :::{finding} own/PRINTED-UNDERSTATED
-# holds: and the average rating too low ({value}).
-# refuted: and the average rating is not too low ({value}).
+# holds: For the average rating it is too low ({value}).
+# refuted: For the average rating it is not too low ({value}).
 # open: -
 # :::
 
@@ -1186,9 +1188,12 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # open: With it $\tau$ is {value:.2f} there ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/GAMMA-AGREES
-# holds: Where they agree entirely, no correction is better than the strongest, by {value:.2f}.
-# refuted: Where they agree entirely, no correction is no better than the strongest.
-# open: Where they agree entirely, whether no correction is better than the strongest is open.
+# holds: Where they agree entirely, to correct nothing ($\gamma=0$) is better than the strongest correction, by
+#   {value:.2f}.
+# refuted: Where they agree entirely, to correct nothing ($\gamma=0$) is no better than the strongest
+#   correction.
+# open: Where they agree entirely, whether to correct nothing ($\gamma=0$) is better than the strongest
+#   correction, is open.
 # :::
 # Observed likes do not say which of these it is.
 
