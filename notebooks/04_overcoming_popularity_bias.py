@@ -1204,7 +1204,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # | when you | then |
 # |---|---|
 # | want to know whether a system does more than repeat popularity | look at U1R or P1R: what a system has there above Popularity is not popularity |
-# | want to know which system users would like better | do not take a remedy for granted: how near it is to the truth depends on how popularity and liking are related ({numref}`fig-winners`) |
+# | want to know which system users would like better | do not take a remedy for granted: how near it is to the truth depends on how popularity and liking are related ([map](#sec-which-test)) |
 # | set up a uniform test | report $T$, $\eta$ and $\sigma$; sample from $T$ |
 # | see that popularity wins even in a uniform test | leave training items among the rivals once: what stays is liking, what goes is not |
 # | report infAP | say what the pool is, and give both ends |
@@ -1213,7 +1213,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 
 # %% [markdown]
 # And which test, if none has random judgments? It is as good as what you believe; here is what the worlds of
-# {numref}`fig-winners` say.
+# the [map](#sec-which-test) say.
 #
 # - **Ratings say dislike, too.** Report bpref beside AR:
 #   :::{finding} own/WORLDS-BPREF-AUC
@@ -1249,14 +1249,14 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 #   refuted: Tests of likes reach a $\tau$ of {value:.2f} with the truth there.
 #   open: Claim little here, too: the best $\tau$ with the truth is {value:.2f} ({low:.2f} to {high:.2f}).
 #   :::
-# - **Likes alone, and liking agrees with popularity in part** (relations of 0.3 and 0.6).
+# - **Likes alone, and liking goes with popularity in part.**
 #   :::{finding} own/WORLDS-PARTLY-P1R
 #   holds: Report P1R, by the first ten the best of the tests that need no dislikes, all skews together.
 #   refuted: Report AR with P1R beside it, though P1R is not the best of the tests that need no dislikes there.
 #   open: Report AR with P1R beside it: that P1R is the best of the tests that need no dislikes there, is not
 #     sure.
 #   :::
-# - **Likes alone, and liking agrees with popularity entirely.**
+# - **Likes alone, and liking goes with popularity entirely.**
 #   :::{finding} own/WORLDS-AGREE-LEAD
 #   holds: Keep AR or 1R: where popularity is skewed by 0.5 or more, a uniform test takes away what was deserved.
 #   refuted: Keep AR or 1R, with a uniform test beside it: neither is nearer to the truth in all such worlds.
