@@ -34,14 +34,14 @@
 # ```
 
 # %% [markdown]
-# - **The remedies do what they promise.**
+# - **The remedies are made to leave popularity little.**
 #   :::{finding} BCC17-F8-1R/1
-#   holds: On the data of this page they leave little of Popularity's advantage over a random ranking: P1R
-#     a quarter at most, uniform tests a half at most.
-#   refuted: On the data of this page not all of them leave little of Popularity's advantage over a random
-#     ranking: one leaves {value}.
-#   open: Whether all of them leave little of Popularity's advantage over a random ranking on the data of
-#     this page, is open.
+#   holds: On the data of this page they do: of Popularity's advantage over a random ranking P1R leaves a
+#     quarter at most, uniform tests a half at most.
+#   refuted: On the data of this page not all of them do: one leaves {value} of Popularity's advantage over a
+#     random ranking.
+#   open: Whether all of them do, by Popularity's advantage over a random ranking, is open on the data of this
+#     page.
 #   :::
 # - **That is not the same as being right.**
 #   :::{finding} own/TRUTH-CM-AR-P
@@ -70,36 +70,39 @@
 #   :::
 # - **Counting otherwise may help, or mislead.**
 #   :::{finding} own/TRUTH-COAT-BPREF-AUC
-#   holds: On Coat, by all items, bpref gains {value} of the pairs over AR,
-#   refuted: On Coat, by all items, bpref has no more of the pairs right than AR,
-#   open: On Coat, by all items, bpref gains {value} of the pairs over AR ({low} to {high}),
+#   holds: On Coat, by all items, bpref gains {value} of the pairs over AR.
+#   refuted: On Coat, by all items, bpref has no more of the pairs right than AR.
+#   open: On Coat, by all items, whether bpref has more of the pairs right than AR is open ({low} to {high}).
 #   :::
 #   :::{finding} own/TRUTH-COAT-REMEDIES-AUC
-#   holds: and the best of the remedies {value}.
-#   refuted: and the remedies have none more.
-#   open: and whether a remedy has more is open ({low} to {high}).
+#   holds: The best of the remedies gains {value} of them there.
+#   refuted: The remedies gain none of them there.
+#   open: Whether a remedy gains any of them there, is open ({low} to {high}).
 #   :::
 #   :::{finding} own/TRUTH-CM-BPREF-P
 #   holds: On CM100k, by the first ten, bpref gains {value} of the pairs over AR.
 #   refuted: On CM100k, by the first ten, bpref has fewer right than AR ({value} of the pairs).
 #   open: Whether bpref has more right than AR on CM100k, by the first ten, is open ({low} to {high}).
 #   :::
-# - **Which test to trust depends on what is popular.**
+# - **Which test to trust depends on whether people like what is popular.** In simulated worlds that is known.
 #   :::{finding} own/WORLDS-OPPOSED-LEAD
-#   holds: In worlds where people like what is popular *less*, a uniform test is nearer to the truth than
-#     plain precision, whatever the skew;
-#   refuted: In worlds where people like what is popular *less*, a uniform test is not always nearer to the
-#     truth than plain precision;
-#   open: -
+#   holds: Where popularity and liking are entirely opposed, a uniform test (U1R) is nearer to the truth about
+#     the first ten than plain precision, however skewed popularity is.
+#   refuted: Where popularity and liking are entirely opposed, a uniform test (U1R) is not nearer to the truth
+#     about the first ten than plain precision at every skew of popularity.
+#   open: Where popularity and liking are entirely opposed, whether a uniform test (U1R) is nearer to the truth
+#     about the first ten than plain precision at every skew of popularity, is open.
 #   :::
 #   :::{finding} own/WORLDS-AGREE-LEAD
-#   holds: where they like it more, it is farther away.
-#   refuted: where they like it more, it is not always farther away.
-#   open: -
+#   holds: Where they agree entirely, and popularity is skewed by 0.5 or more, plain precision is nearer.
+#   refuted: Where they agree entirely, and popularity is skewed by 0.5 or more, plain precision is not always
+#     nearer.
+#   open: Where they agree entirely, and popularity is skewed by 0.5 or more, which of the two is nearer is
+#     open.
 #   :::
 #   :::{finding} own/WORLDS-BPREF-AUC
-#   holds: A metric that uses dislikes, bpref, is the nearest of all tests in {value} of all kinds of worlds,
-#     by all items.
+#   holds: A metric that uses dislikes, bpref, is the nearest of all tests in {value} of the kinds of worlds on
+#     the map of {numref}`fig-winners`, by all items.
 #   refuted: -
 #   open: -
 #   :::
@@ -263,7 +266,29 @@ HTML(pages.claims_of("overcoming popularity bias"))
 # - the one that leaves it most
 # - that depends on whether people like what is popular
 #
-# It hangs on that, and no test can tell it. {numref}`fig-winners` is a map of it.
+# :::{finding} own/WORLDS-OPPOSED-P1R
+# holds: In simulated worlds where liking is entirely opposed to popularity, uniform tests (U1R) are nearer than
+#   percentiles, by the first ten.
+# refuted: In simulated worlds where liking is entirely opposed to popularity, uniform tests (U1R) are not
+#   nearer than percentiles at every skew, by the first ten.
+# open: Whether uniform tests (U1R) are nearer than percentiles where liking is entirely opposed to popularity,
+#   is open.
+# :::
+# :::{finding} own/WORLDS-UNRELATED-P1R
+# holds: Where the two have nothing to do with each other, percentiles are the nearest of all tests that need
+#   no dislikes, over all skews together.
+# refuted: Where the two have nothing to do with each other, percentiles are not the nearest of the tests that
+#   need no dislikes.
+# open: Which remedy is the nearest where the two have nothing to do with each other, is open.
+# :::
+# :::{finding} own/WORLDS-AGREE-LEAD
+# holds: Where they agree entirely and popularity is skewed by 0.5 or more, plain precision is nearer than a
+#   uniform test.
+# refuted: Where they agree entirely, plain precision is not nearer than a uniform test everywhere.
+# open: Whether plain precision is nearer than a uniform test where they agree entirely, is open.
+# :::
+# Ratings that users chose to give do not say which of these worlds they are from. {numref}`fig-winners` is a
+# map.
 # ::::
 
 # %% [markdown] tags=["general"]
@@ -381,22 +406,23 @@ HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-rando
 #   open.
 # :::
 # :::{finding} BCC17-F8-AI/1
-# holds: Candidates beyond $T$ give Popularity some of it back: in units of Random, AI-UAR has
-#   {value} what UAR has,
-# refuted: Candidates beyond $T$ do not give Popularity some of it back: in units of Random, AI-UAR
-#   has {value} what UAR has.
-# open: -
+# holds: Candidates beyond $T$ (AI-UAR) give Popularity some of its advantage back: in units of Random's score
+#   it has {value} what it has under UAR.
+# refuted: Candidates beyond $T$ (AI-UAR) do not give Popularity some of its advantage back: in units of
+#   Random's score it has {value} what it has under UAR.
+# open: Whether candidates beyond $T$ (AI-UAR) give Popularity some of its advantage back, is open.
 # :::
 # :::{finding} BCC17-F8-AI/2
-# holds: which is slight.
-# refuted: which is not slight.
+# holds: What they add is slight, as the paper says: a quarter at most.
+# refuted: What they add is not slight, unlike what the paper says.
 # open: -
 # :::
 # :::{finding} BCC17-C-U1RTI/3
-# holds: The reason given is that Popularity places all items outside $T$ below those of $T$.
-# refuted: The reason given, that Popularity places all items outside $T$ below those of $T$, is not
-#   true where it counts training ratings: {value} of the items of $T$ are at or below one outside
-#   ([E26](#err-e26)).
+# holds: The paper's reason to rank $T$ alone is right: Popularity places all items outside $T$ below those
+#   of $T$.
+# refuted: The paper's reason to rank $T$ alone, that Popularity places all items outside $T$ below those of
+#   $T$, is not true where it counts training ratings: {value} of the items of $T$ are at or below one
+#   outside ([E26](#err-e26)).
 # open: -
 # :::
 
@@ -602,14 +628,14 @@ HTML(plotting.downloads(figure, found, "what-is-left"))
 # open: -
 # :::
 # :::{finding} BCC17-F8-RES/2
-# holds: More is left in U1R than in P1R,
-# refuted: No more is left in U1R than in P1R.
-# open: -
+# holds: More is left in U1R than in P1R, as the paper says.
+# refuted: No more is left in U1R than in P1R, against what the paper says.
+# open: Whether more is left in U1R than in P1R, as the paper says, is open.
 # :::
 # :::{finding} BCC17-F8-RES/3
-# holds: and the reason given is right: what is left grows with the range of popularity among
-#   rivals.
-# refuted: The reason given, that rivals differ more in popularity there, is not right in all that
+# holds: What is left grows with the range of popularity among rivals, which is the reason that the paper
+#   gives.
+# refuted: The reason that the paper gives, a wider range of popularity among rivals, is not right in all that
 #   was tried.
 # open: -
 # :::
@@ -641,25 +667,23 @@ for name, given in chapter.SIMULATIONS.items():
 # open: Whether Popularity falls to Random with a constant ratio, is open.
 # :::
 # :::{finding} BCC17-EQ-UARC/3
-# holds: It gains only where popular items have the higher ratio,
-# refuted: Nor does it gain only where popular items have the higher ratio ([E05](#err-e05)):
+# holds: It gains only where popular items have the higher ratio, as the paper says.
+# refuted: A higher ratio of popular items is not all that it gains by ([E05](#err-e05)).
 # open: -
 # :::
 # :::{finding} BCC17-EQ-UARC/4
-# holds: and by no more than the ratio rises.
-# refuted: its gain may be larger than the rise of the ratio.
+# holds: What it gains is limited by how much the ratio rises, as the paper says.
+# refuted: What it gains may be more than the ratio rises by.
 # open: -
 # :::
 # :::{finding} own/U1R-OPPOSED
-# holds: Where popular items are those that fewer people like, U1R still gives Popularity {value} what
-#   Random scores;
-# refuted: Where popular items are those that fewer people like, U1R gives Popularity {value} what
-#   Random scores;
+# holds: Even where liking is entirely opposed to popularity, U1R gives Popularity {value} what Random scores.
+# refuted: Where liking is entirely opposed to popularity, U1R gives Popularity {value} what Random scores.
 # open: -
 # :::
 # :::{finding} own/U1R-OPPOSED-CONTROL
-# holds: with training items among the rivals it is {value}.
-# refuted: with training items among the rivals it is no less, {value}.
+# holds: With training items among the rivals Popularity has {value} what Random scores there.
+# refuted: With training items among the rivals Popularity has no less than Random there, {value} its score.
 # open: -
 # :::
 
@@ -741,19 +765,19 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 
 # %% [markdown]
 # :::{finding} BCC17-F9-BP/2
-# holds: bpref counters popularity: by it the predictors of ratings are ahead of Popularity,
-# refuted: By bpref not both predictors of ratings are ahead of Popularity,
-# open: Whether both predictors of ratings are ahead of Popularity by bpref, is open,
+# holds: bpref counters popularity: by it both predictors of ratings are ahead of Popularity.
+# refuted: By bpref not both predictors of ratings are ahead of Popularity.
+# open: Whether both predictors of ratings are ahead of Popularity by bpref, is open.
 # :::
 # :::{finding} BCC17-F9-BP/4
-# holds: and of pLSA as well: what is good goes down with what is popular.
-# refuted: and not both are ahead of pLSA.
-# open: and whether both are ahead of pLSA.
+# holds: By bpref both are ahead of pLSA, too, as in the paper.
+# refuted: Not both are ahead of pLSA by bpref, unlike in the paper.
+# open: Whether both are ahead of pLSA by bpref, is open.
 # :::
 # :::{finding} BCC17-F9-BP/6
-# holds: It rates a random ranking highly: {value} of the best.
-# refuted: It does not rate a random ranking highly: {value} of the best.
-# open: -
+# holds: bpref rates a random ranking highly, at {value} of the best of the other four.
+# refuted: bpref does not rate a random ranking highly, with {value} of the best of the other four.
+# open: Whether bpref rates a random ranking highly, with half of the best of the other four, is open.
 # :::
 # :::{finding} BCC17-F9-IA/1
 # holds: infAP counters popularity, too, by every pool.
@@ -775,10 +799,11 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # open: Whether Popularity is second of the five by stratified recall with $\gamma=1$, is open.
 # :::
 # :::{finding} BCC17-C-GAMMA/1
-# holds: A larger $\gamma$ only takes from it: its lead over Random shrinks, and nobody falls behind it.
-# refuted: A larger $\gamma$ does not only take from it: some system is above it at one $\gamma$ and below it
-#   at a larger one, or its lead over Random does not shrink.
-# open: Whether a larger $\gamma$ only takes from it, is open.
+# holds: As $\gamma$ grows, Popularity's lead over Random shrinks, and it overtakes none of the other four.
+# refuted: As $\gamma$ grows, Popularity's lead over Random does not shrink, or it overtakes one of the other
+#   four.
+# open: Whether Popularity's lead over Random shrinks as $\gamma$ grows, and it overtakes none of the other
+#   four, is open.
 # :::
 # :::{finding} BCC17-C-GAMMA/3
 # holds: Which $\gamma$ balances Popularity depends on design and data.
@@ -915,6 +940,11 @@ Markdown(chapter.true_orders_table(known, cutoff=cutoff))
 # each world every test orders ten systems by observed ratings, and the truth about all pairs outside
 # training is known. A relation and a skew together are a *kind* of worlds, of which several are drawn.
 #
+# Users rate rather what they will like. How far they do so is a world's [choice](#data-worlds): on the map it
+# is the default, 1. At one skew it was also taken away, so that users rate *blindly*, by their activity and by
+# the popularity of items alone, and doubled. What is said of worlds is said of those on the map, unless
+# another choice is named.
+#
 # The best of nine tests is flattered by chance. So the map says beside each winner how many other tests
 # may be as good: all that are not behind it by more than worlds of one kind differ.
 
@@ -957,9 +987,10 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 
 # %% [markdown]
 # :::{finding} own/WORLDS-BPREF-AUC
-# holds: By all items bpref is the best test in {value} of the kinds of worlds.
-# refuted: By all items bpref is the best test in no more than {value} of the kinds of worlds.
-# open: By all items bpref is the best test in {value} of the kinds of worlds ({low} surely, {high} at most).
+# holds: By all items bpref is the best test in {value} of the kinds of worlds on the map.
+# refuted: By all items bpref is the best test in no more than {value} of the kinds of worlds on the map.
+# open: By all items bpref is the best test in {value} of the kinds of worlds on the map ({low} surely, {high} at
+#   most).
 # :::
 # :::{finding} own/WORLDS-BPREF-P
 # holds: By the first ten it is the best in {value}.
@@ -967,12 +998,12 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 # open: By the first ten it is the best in {value} ({low} surely, {high} at most).
 # :::
 # :::{finding} own/WORLDS-BPREF-LEAST
-# holds: Its mean $\tau$ with either truth is {value:.2f} or more in every kind of worlds.
+# holds: Its mean $\tau$ with either truth is {value:.2f} or more in every kind of worlds, whatever the choice.
 # refuted: -
 # open: -
 # :::
 # :::{finding} own/WORLDS-BLIND-BPREF
-# holds: Where users rate without choosing what they will like, it is {value:.2f} at least.
+# holds: Where users rate blindly, it is {value:.2f} or more.
 # refuted: -
 # open: -
 # :::
@@ -986,9 +1017,14 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 #   {value:.2f} at most ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/WORLDS-OPPOSED-LEAD
-# holds: By the first ten U1R is ahead of it, by {value:.2f} of $\tau$ at least, whatever the skew.
-# refuted: By the first ten U1R is not ahead of it at every skew.
-# open: Whether U1R is ahead of it by the first ten, at every skew, is open ({low:.2f} to {high:.2f}).
+# holds: By the first ten U1R is ahead of AR at every skew, by {value:.2f} of $\tau$ where it leads least.
+# refuted: By the first ten U1R is not ahead of AR at every skew.
+# open: Whether U1R is ahead of AR by the first ten, at every skew, is open ({low:.2f} to {high:.2f}).
+# :::
+# :::{finding} own/WORLDS-OPPOSED-LIKES
+# holds: That is no praise: no test that counts likes alone has a mean $\tau$ above {value:.2f} there.
+# refuted: Tests that count likes alone reach a mean $\tau$ of {value:.2f} there.
+# open: The best mean $\tau$ of tests that count likes alone is {value:.2f} there ({low:.2f} to {high:.2f}).
 # :::
 #
 # :::{finding} own/WORLDS-UNRELATED
@@ -999,19 +1035,24 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 # open: **Where popularity says nothing about liking** the best $\tau$ of tests that count likes alone is
 #   {value:.2f} ({low:.2f} to {high:.2f}).
 # :::
+# :::{finding} own/WORLDS-UNRELATED-BLIND
+# holds: P1R is misled by what users choose: where they rate blindly, it has a $\tau$ of {value:.2f}.
+# refuted: Where users rate blindly, P1R has a $\tau$ of {value:.2f}, and no more.
+# open: Where users rate blindly, P1R has a $\tau$ of {value:.2f} ({low:.2f} to {high:.2f}).
+# :::
 #
 # :::{finding} own/WORLDS-AGREE-LEAD
 # holds: **Where popularity agrees with liking entirely** and the skew is 0.5 or more, a uniform test makes
-#   things worse: by the first ten AR is ahead of U1R by {value:.2f} at least,
+#   things worse: by the first ten AR is ahead of U1R, by {value:.2f} of $\tau$ where it leads least.
 # refuted: **Where popularity agrees with liking entirely** and the skew is 0.5 or more, AR is not ahead of U1R
-#   everywhere,
+#   everywhere.
 # open: **Where popularity agrees with liking entirely** and the skew is 0.5 or more, whether AR is ahead of
-#   U1R is open ({low:.2f} to {high:.2f}),
+#   U1R is open ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/WORLDS-AGREE-BPREF
-# holds: and of bpref by {value:.2f}.
-# refuted: nor of bpref.
-# open: as it is for bpref ({low:.2f} to {high:.2f}).
+# holds: AR is ahead of bpref as well there, by {value:.2f} where it leads least.
+# refuted: AR is not ahead of bpref there.
+# open: Whether AR is ahead of bpref there, is open ({low:.2f} to {high:.2f}).
 # :::
 #
 # :::{finding} own/WORLDS-AR-BEST
@@ -1094,19 +1135,19 @@ HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-
 # open: -
 # :::
 # :::{finding} own/PRINTED-OPPOSED
-# holds: Where they are opposed, not even an infinite $\gamma$ is enough: it is {value} too high.
-# refuted: Where they are opposed, an infinite $\gamma$ makes it {value} off.
+# holds: Where they are entirely opposed, not even an infinite $\gamma$ is enough: it is {value} too high.
+# refuted: Where they are entirely opposed, an infinite $\gamma$ makes it {value} off.
 # open: -
 # :::
 # :::{finding} own/PRINTED-OVERSTATED
-# holds: What matters for an order: it is not off by the same for all systems. With $\gamma=1$ Popularity is
-#   {value} too high,
-# refuted: What matters for an order: with $\gamma=1$ Popularity is {value} off,
+# holds: What matters for an order: it is not off by the same for all systems. With $\gamma=1$ it is {value} too
+#   high for Popularity.
+# refuted: What matters for an order: with $\gamma=1$ it is {value} off for Popularity.
 # open: -
 # :::
 # :::{finding} own/PRINTED-UNDERSTATED
-# holds: and the average rating too low ({value}).
-# refuted: and the average rating is not too low ({value}).
+# holds: For the average rating it is too low ({value}).
+# refuted: For the average rating it is not too low ({value}).
 # open: -
 # :::
 
@@ -1135,18 +1176,26 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 
 # %% [markdown]
 # :::{finding} own/GAMMA-OPPOSED
-# holds: Where popularity and liking are opposed, the strongest correction is better than none, by
-#   {value:.2f} of $\tau$;
-# refuted: Where popularity and liking are opposed, the strongest correction is no better than none;
-# open: Whether the strongest correction is better than none where popularity and liking are opposed, is
-#   open;
+# holds: Where popularity and liking are entirely opposed, the strongest correction is better than none, by
+#   {value:.2f} of $\tau$.
+# refuted: Where popularity and liking are entirely opposed, the strongest correction is no better than none.
+# open: Whether the strongest correction is better than none where popularity and liking are entirely opposed,
+#   is open.
+# :::
+# :::{finding} own/GAMMA-NONE
+# holds: It is not enough: even with it $\tau$ is {value:.2f} there.
+# refuted: With it $\tau$ is {value:.2f} there.
+# open: With it $\tau$ is {value:.2f} there ({low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/GAMMA-AGREES
-# holds: where they agree entirely, none is better than the strongest, by {value:.2f}.
-# refuted: where they agree entirely, none is not better than the strongest.
-# open: where they agree entirely, that is open as well.
+# holds: Where they agree entirely, to correct nothing ($\gamma=0$) is better than the strongest correction, by
+#   {value:.2f}.
+# refuted: Where they agree entirely, to correct nothing ($\gamma=0$) is no better than the strongest
+#   correction.
+# open: Where they agree entirely, whether to correct nothing ($\gamma=0$) is better than the strongest
+#   correction, is open.
 # :::
-# No $\gamma$ suits both, and the data do not say which it is.
+# Observed likes do not say which of these it is.
 
 # %% [markdown] tags=["general"]
 # (sec-what-to-do-about-tests)=
@@ -1155,7 +1204,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # | when you | then |
 # |---|---|
 # | want to know whether a system does more than repeat popularity | look at U1R or P1R: what a system has there above Popularity is not popularity |
-# | want to know which system users would like better | do not take a remedy for granted: it is right only as far as popularity says nothing about liking |
+# | want to know which system users would like better | do not take a remedy for granted: how near it is to the truth depends on how popularity and liking are related ([map](#sec-which-test)) |
 # | set up a uniform test | report $T$, $\eta$ and $\sigma$; sample from $T$ |
 # | see that popularity wins even in a uniform test | leave training items among the rivals once: what stays is liking, what goes is not |
 # | report infAP | say what the pool is, and give both ends |
@@ -1163,35 +1212,53 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # | can collect judgments | let users judge items drawn at random: it is the only test here that needs no belief |
 
 # %% [markdown]
-# And which test, if none has random judgments? It is as good as what you believe:
+# And which test, if none has random judgments? It is as good as what you believe; here is what the worlds of
+# the [map](#sec-which-test) say.
 #
 # - **Ratings say dislike, too.** Report bpref beside AR:
 #   :::{finding} own/WORLDS-BPREF-AUC
-#   holds: by all items it is the best test in {value} of the kinds of worlds,
-#   refuted: by all items it is the best test in no more than {value} of the kinds of worlds,
-#   open: by all items it is the best test in {value} of the kinds of worlds ({low} surely, {high} at most),
+#   holds: by all items it is the best test in {value} of the kinds of worlds.
+#   refuted: by all items it is the best test in no more than {value} of the kinds of worlds.
+#   open: by all items it is the best test in {value} of the kinds of worlds ({low} surely, {high} at most).
 #   :::
 #   :::{finding} own/WORLDS-BPREF-P
-#   holds: by the first ten in {value}.
-#   refuted: by the first ten in no more than {value}.
-#   open: by the first ten in {value} ({low} surely, {high} at most).
+#   holds: By the first ten it is the best in {value}.
+#   refuted: By the first ten it is the best in no more than {value}.
+#   open: By the first ten it is the best in {value} ({low} surely, {high} at most).
 #   :::
-# - **Likes alone, and what is popular is liked less.**
+# - **Likes alone, and liking is entirely opposed to popularity.**
 #   :::{finding} own/WORLDS-OPPOSED-LEAD
-#   holds: Report U1R, which is nearer to the truth than AR in all such worlds, and say that this is why.
-#   refuted: Report U1R beside AR: which of them is nearer to the truth, is not the same in all such worlds.
+#   holds: Report U1R, which is nearer to the truth about the first ten than AR at every skew.
+#   refuted: Report U1R beside AR: which of them is nearer to the truth, depends on the skew.
 #   open: Report U1R beside AR: which of them is nearer to the truth, is open.
 #   :::
-# - **Likes alone, and popularity says nothing.**
-#   :::{finding} own/WORLDS-UNRELATED
-#   holds: Report P1R, and claim little: no such test has a $\tau$ above {value:.2f} with the truth there.
-#   refuted: Report P1R: tests of likes reach a $\tau$ of {value:.2f} with the truth there.
-#   open: Report P1R, and claim little: the best $\tau$ with the truth there is {value:.2f} ({low:.2f} to
-#     {high:.2f}).
+#   :::{finding} own/WORLDS-OPPOSED-LIKES
+#   holds: Claim little: no such test has a $\tau$ above {value:.2f} with the truth there. Better get dislikes.
+#   refuted: Tests of likes reach a $\tau$ of {value:.2f} with the truth there.
+#   open: Claim little: the best $\tau$ with the truth there is {value:.2f} ({low:.2f} to {high:.2f}). Better get
+#     dislikes.
 #   :::
-# - **Likes alone, and what is popular is liked more.**
+# - **Likes alone, and popularity says nothing about liking.**
+#   :::{finding} own/WORLDS-UNRELATED-P1R
+#   holds: Report P1R, by the first ten the best of the tests that need no dislikes, all skews together.
+#   refuted: Report P1R beside U1R: it is not the best of the tests that need no dislikes.
+#   open: Report P1R beside U1R: which is the best of the tests that need no dislikes, is open.
+#   :::
+#   :::{finding} own/WORLDS-UNRELATED
+#   holds: Claim little here, too: no such test has a $\tau$ above {value:.2f} with the truth.
+#   refuted: Tests of likes reach a $\tau$ of {value:.2f} with the truth there.
+#   open: Claim little here, too: the best $\tau$ with the truth is {value:.2f} ({low:.2f} to {high:.2f}).
+#   :::
+# - **Likes alone, and liking goes with popularity in part.**
+#   :::{finding} own/WORLDS-PARTLY-P1R
+#   holds: Report P1R, by the first ten the best of the tests that need no dislikes, all skews together.
+#   refuted: Report AR with P1R beside it, though P1R is not the best of the tests that need no dislikes there.
+#   open: Report AR with P1R beside it: that P1R is the best of the tests that need no dislikes there, is not
+#     sure.
+#   :::
+# - **Likes alone, and liking goes with popularity entirely.**
 #   :::{finding} own/WORLDS-AGREE-LEAD
-#   holds: Keep AR or 1R, and only then: a uniform test takes away what was deserved.
+#   holds: Keep AR or 1R: where popularity is skewed by 0.5 or more, a uniform test takes away what was deserved.
 #   refuted: Keep AR or 1R, with a uniform test beside it: neither is nearer to the truth in all such worlds.
 #   open: Keep AR or 1R, with a uniform test beside it: which is nearer to the truth, is open.
 #   :::
@@ -1380,9 +1447,9 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 #   have in training is missing among the rivals.
 # - Metrics for incomplete judgments take something for granted about what is judged: a fair sample,
 #   a pool, a known law. Recommender data rarely grant it.
-# - A test that popularity cannot win is not a test that is right. It may be right about systems as far as
-#   popularity says nothing about liking, and whether that is so no split of likes can tell.
-# - Ratings that say dislike can help: popularity is in them as it is in likes.
+# - A test that popularity cannot win is not a test that is right. How near to the truth it is depends on how
+#   popularity and liking are related, and no split of likes can tell that.
+# - Ratings that say dislike can help, as far as popularity is in them as it is in likes.
 #
 # ```{seealso}
 # [Notation and glossary](#sec-symbols), [decisions](#sec-decisions), [errata](#sec-errata), and the

@@ -270,7 +270,7 @@ def _n_systems(record: Record, claim: str) -> int:
     return len(found - set(record.but))
 
 
-_IN_ERRORS = ("errors_apart", "errors_apart_in_worlds", "errors_apart_in_draws")
+_IN_ERRORS = ("errors_apart_in_worlds", "errors_apart_in_draws")
 """Functions that divide a distance by its standard error."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -198,12 +199,31 @@ def test_findings_read_the_map() -> None:
     found = computed("best_of_likes", likes, ["U1R, AUC[*, *] in worlds"])
     assert (found.value, found.interval) == (0.5, (0.5, 0.5))
     assert computed("best_kinds", likes, ["U1R, AUC[*, *] in worlds"]).interval == (0, 0)
+    regions = ["U1R, AUC[1, *] in worlds", "U1R, AUC[-1, *] in worlds"]
+    found = computed("best_of_likes_together", likes, regions)
+    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    assert computed("best_of_likes_together", likes, regions[:1]).interval == (1, 1)
     terms = ["bpref, AUC[*, *] in worlds", "AR, AUC[*, *] in worlds"]
     ahead = computed("ahead_on_worlds", table, terms, take="smallest")
     assert ahead.value == pytest.approx(-0.8)
     assert computed("ahead_on_worlds", table, terms, take="largest").value == pytest.approx(0.8)
     with pytest.raises(NotComputed):
         computed("best_kinds", table, ["AR, AUC[0.3, *] in worlds"])
+
+
+def test_kinds_are_averaged_world_by_world() -> None:
+    """U1R leads at one skew by more than it is behind at the other, in every world alike."""
+    table = planted(U1R=0.3)
+    frame, column = table.frame, "U1R, AUC"
+    at = (frame["relation"] == 1) & (frame["skew"] == frame["skew"].min())
+    behind = table.frame.assign(**{column: frame[column].where(~at, -0.1)})
+    table = dataclasses.replace(table, frame=behind)
+    term = ["U1R, AUC[1, *] in worlds"]
+    assert computed("best_of_likes", table, term).interval == (0.5, 0.5)
+    assert computed("best_of_likes_together", table, term).interval == (1, 1)
+    wide = behind.assign(**{column: behind[column].where(~at, -0.5)})
+    table = dataclasses.replace(table, frame=wide)
+    assert computed("best_of_likes_together", table, term).interval == (0, 0)
 
 
 def test_title_and_table_say_who_is_best() -> None:

@@ -211,27 +211,31 @@ def best_table(best: Mapping[str, pd.DataFrame]) -> str:
     return markdown_table(head, rows)
 
 
-def _best_kinds(names: Sequence[str], evidence: Evidence, record: Record) -> Quantity:
-    """Compute the share of kinds of worlds in which a protocol is best: ``bpref, AUC[*, *]``.
+def _best_in(
+    names: Sequence[str], evidence: Evidence, record: Record, *, together: bool
+) -> Quantity:
+    """Compute the share of regions in which a protocol is the best: ``bpref, AUC[*, *]``.
 
-    The interval goes from the share where it surely is to the share where it may be.
+    A region is a kind of worlds, or, `together`, all that a term means: these are averaged number
+    by number, as in `best_protocols`. The interval goes from the share where the protocol surely is
+    the best to the share where it may be.
     """
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    name, _, truth = term.metric.partition(", ")
-    columns, place = [column(each, truth) for each in names], names.index(name)
-    is_best, surely, possibly = [], [], []
-    for kind in kinds_meant(evidence.made(term.table, term.edition or ""), term):
-        own = (frame[["relation", "skew", "choice"]] == list(kind)).all(axis=1)
-        values = frame.loc[own, columns].to_numpy()
-        may = possibly_best(values)
-        is_best.append(int(np.argmax(values.mean(axis=0))) == place)
-        possibly.append(bool(may[place]))
-        surely.append(bool(may[place] and may.sum() == 1))
-    share = float(np.mean(is_best))
-    evidence.note(term.table, str(term), share, term.edition or "")
+    kind, is_best, surely, possibly = ["relation", "skew", "choice"], [], [], []
+    for term in record.of:
+        table = evidence.made(term.table, term.edition or "")
+        name, _, truth = term.metric.partition(", ")
+        columns, place = [column(each, truth) for each in names], names.index(name)
+        meant = list(kinds_meant(table, term))
+        for region in [meant] if together else [[each] for each in meant]:
+            own = table.frame[pd.MultiIndex.from_frame(table.frame[kind]).isin(region)]
+            values = own.groupby("number")[columns].mean().to_numpy()
+            may = possibly_best(values)
+            is_best.append(int(np.argmax(values.mean(axis=0))) == place)
+            possibly.append(bool(may[place]))
+            surely.append(bool(may[place] and may.sum() == 1))
+        evidence.note(term.table, str(term), float(np.mean(is_best)), term.edition or "")
     limits = (float(np.mean(surely)), float(np.mean(possibly)))
-    return Quantity(share, None, limits=limits)
+    return Quantity(float(np.mean(is_best)), None, limits=limits)
 
 
 def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:
@@ -249,7 +253,8 @@ def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:
 
 OF_BEST: Mapping[str, Function] = {
     "ahead_on_worlds": _ahead_on_worlds,
-    "best_kinds": partial(_best_kinds, tuple(PROTOCOLS)),
-    "best_of_likes": partial(_best_kinds, LIKES_ONLY),
+    "best_kinds": partial(_best_in, tuple(PROTOCOLS), together=False),
+    "best_of_likes": partial(_best_in, LIKES_ONLY, together=False),
+    "best_of_likes_together": partial(_best_in, LIKES_ONLY, together=True),
 }
 """What findings compute of the worlds, by the name that a record gives it."""

@@ -155,10 +155,10 @@ def pairs_of(terms: Sequence[Term]) -> list[tuple[Term, Term]]:
     return list(zip(terms[::2], terms[1::2], strict=True))
 
 
-def _excesses(evidence: Evidence, record: Record, system: str = "") -> list[Quantity]:
+def _excesses(evidence: Evidence, record: Record) -> list[Quantity]:
     """Subtract Random's exact value from each score."""
     return [
-        evidence.quantity(score, system=system) - evidence.quantity(random, system=system)
+        evidence.quantity(score) - evidence.quantity(random)
         for score, random in pairs_of(record.of)
     ]
 
@@ -190,30 +190,6 @@ def _share(evidence: Evidence, record: Record) -> Quantity:
     return share_of(*_excesses(evidence, record))
 
 
-def errors_apart(difference: Quantity) -> float:
-    """Tell how far a difference is from 0, in standard errors.
-
-    Examples
-    --------
-    >>> round(errors_apart(Quantity(-0.3, np.array([-0.4, -0.3, -0.2]))), 6)
-    3.0
-    >>> errors_apart(Quantity(0.0, np.zeros(2)))
-    0.0
-    """
-    if abs(difference.value) <= ROUNDING:
-        return 0.0
-    error = float(np.std(difference.drawn, ddof=1))
-    return abs(difference.value) / error if error else float("inf")
-
-
-def _errors(evidence: Evidence, record: Record) -> float:
-    """Tell how far a score is from Random's, in standard errors; of several rankings the most."""
-    names = evidence.systems(record) if record.systems else [""]
-    return max(
-        errors_apart(excess) for name in names for excess in _excesses(evidence, record, name)
-    )
-
-
 def _spread(evidence: Evidence, record: Record) -> Quantity:
     """Subtract the smallest excess over Random from the largest, each relative to Random's score.
 
@@ -232,7 +208,6 @@ def _spread(evidence: Evidence, record: Record) -> Quantity:
 OF_KEPT: Mapping[str, Function] = {
     "difference_of_excesses": _difference,
     "share_of_excess": _share,
-    "errors_apart": _errors,
     "spread_of_excesses": _spread,
 }
 """What criteria and findings compute over the rankings, by the name that a record gives it."""
