@@ -398,8 +398,17 @@ def _mark(old: Record, new: Record, claim: str) -> str:
     return "no system is above or below itself" if new.but == (old.of[1].system,) else ""
 
 
+def _all_named(old: Record, new: Record, claim: str) -> str:
+    """Tell that systems are named one by one where they are all that a grid has."""
+    if old.systems != ("all",) or not _only_differs(old, new, "systems"):
+        return ""
+    same = _n_systems(old, claim) == _n_systems(new, claim)
+    return "all systems, named one by one" if same else ""
+
+
 RULES = (
     _mark,
+    _all_named,
     _nothing_between,
     _unmended,
     _either_order,

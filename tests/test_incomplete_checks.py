@@ -189,6 +189,13 @@ def test_the_printed_infap_counts_the_item_itself():
 def test_stratified_recall_is_a_ratio_of_weights(sound):
     found = stratified(sound)
     assert max(found["ratio"], found["recall"], found["linear"]) < 1e-12
+    head, table = np.argsort(-sound.likes, kind="stable")[:2], sound.ranked[0].joint  # of 20 items
+    liked = table.item[table.value >= MIN_RATING]
+    held = [
+        weights[liked[np.isin(liked, head)]].sum() / weights[liked].sum()
+        for weights in sound.weights.values()
+    ]
+    assert found["aggressive"] == pytest.approx(min(-np.diff(held)))
     assert found["aggressive"] > 0
     for name, text in (
         ("ratio", "SR(gamma=1)@n"),
@@ -220,11 +227,11 @@ def test_a_run_has_a_bpref_of_1_where_its_item_has_a_score(sound):
 
 
 def test_judged_runs_would_tell_systems_apart():
-    """Above their liked items the one has none that is disliked, the other one in two runs."""
-    judged = {1: 5, 2: 1, 3: 5}
+    """Above their liked items the one has none that is disliked, the other two in one of two."""
+    judged = {1: 5, 2: 1, 3: 5, 4: 1}
     each = [
         alone(user_table((items, judged)), runs_of([(items, judged)]))
-        for items in ([1, 3, 9, 2], [1, 2, 3, 9])
+        for items in ([1, 3, 9, 2, 4], [1, 2, 4, 3, 9])
     ]
     values = [{"runs bpref": np.ones(2)} for _ in each]
     found = named(module.check_judged_runs(each, values))
@@ -305,6 +312,16 @@ def test_losses_are_those_of_scores_taken_away(sound):
     expected = 1 - np.array(module.gap_losses(each, **OPTIONS))
     assert (np.abs(kept.mean(axis=0) - expected) < 4 * error).all()
     assert (np.abs(kept.mean(axis=0) - expected - 0.02) > 4 * error).all()
+
+
+def test_an_item_without_a_score_has_nothing_to_lose(sound):
+    each = sound.ranked[2]
+    scored = each.runs.rank > 0
+    names = ("user", "item", "value", "rank", "condensed_rank", "n_targets", "n_scored")
+    columns = {name: getattr(each.runs, name)[scored] for name in names}
+    fewer = dataclasses.replace(each, runs=dataclasses.replace(each.runs, **columns))
+    assert not scored.all()
+    assert module.gap_losses(fewer, **OPTIONS) == pytest.approx(module.gap_losses(each, **OPTIONS))
 
 
 # -- on data ---------------------------------------------------------------------------------------

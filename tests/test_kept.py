@@ -221,6 +221,15 @@ def test_worlds_are_measured_as_the_controls_foretell():
     assert rows.loc[0, "UAR"] > 1.05 * rows.loc[0, "rho UAR"]  # twin: without training items
 
 
+def test_a_world_like_movielens_1m_has_the_values_that_were_measured_elsewhere():
+    """With one positive ratio for all items; by another program 1R .0440, U1R .0118, .0100."""
+    given = {"n_worlds": 1, "systems": ("Popularity",), "workers": 1}
+    _, frame = ratios.constant_ratio(**{**ratios.CONSTANT_RATIO, **given})
+    (row,) = frame.to_dict("records")
+    found = [row[label] for label in ("1R", "U1R", "U1R-control")]
+    assert found == pytest.approx([0.0440, 0.0118, 0.0100], abs=0.001)
+
+
 def test_the_rise_is_counted_by_loops():
     dataset = load_dataset(WORLD)
     fold = dataset_splits(dataset, "uniform 0.05", seed=1)[0]

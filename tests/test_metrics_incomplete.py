@@ -279,6 +279,17 @@ def test_gamma_goes_from_no_weights_to_one_over_the_count():
     assert stratified_weights([0, 1], 1).tolist() == [np.inf, 1]
 
 
+def test_sums_of_weights_have_the_stratified_recall_of_users_as_their_ratio():
+    """Of the liked items one user has one at the cutoff, one beyond it, and one nowhere."""
+    table = user_table(([4, 9, 0, 1], {0: 5, 1: 5, 2: 5, 4: 1}), ([3, 0], {0: 5, 3: 5}))
+    counts = np.array([9, 4, 1, 16, 2])
+    hits, total = stratified_sums(table, stratified_weights(counts, math.inf), 3, min_rating=4)
+    assert hits == pytest.approx([1 / 9, 1 / 9 + 1 / 16])
+    assert total == pytest.approx([1 / 9 + 1 / 4 + 1, 1 / 9 + 1 / 16])
+    (found,) = values(table, "SR(gamma=inf)@3", relevant_counts=counts)
+    assert hits / total == pytest.approx(found)
+
+
 # ---- runs
 
 RUNS = run_table(3, (0, 1, 5), (0, 4, 4), (0, 0, 5), (2, 3, 4.5), (2, 2, 5), size=8)
@@ -329,7 +340,7 @@ def test_stratified_recall_needs_counts_that_fit():
     with pytest.raises(ConfigError, match="SR: give relevant_counts"):
         values(table, metric)
     with pytest.raises(ConfigError, match="a relevant item has none"):
-        values(table, metric, relevant_counts=np.array([3, 0]))
+        values(user_table(([1], {0: 5, 1: 5})), metric, relevant_counts=np.array([3, 0]))
     with pytest.raises(ConfigError, match="it goes from 0 to inf"):
         stratified_weights([1], -1)
     with pytest.raises(ConfigError, match="it goes from 0 to inf"):
@@ -340,7 +351,9 @@ def test_stratified_recall_needs_counts_that_fit():
         values(table, "SR(gamma=1)@5|t=3", relevant_counts=np.ones(2, int))
 
 
-@pytest.mark.parametrize(("chances", "share"), [([0.0], 0.5), ([1.1], 0.5), ([0.5], 0), ([0.5], 2)])
+@pytest.mark.parametrize(
+    ("chances", "share"), [([0.0], 0.5), ([0.5, 1.1], 0.5), ([0.5], 0), ([0.5], 2)]
+)
 def test_observation_weights_take_probabilities(chances, share):
     with pytest.raises(ConfigError, match="above 0 and at most 1"):
         observation_weights(chances, share)

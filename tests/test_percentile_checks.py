@@ -20,6 +20,7 @@ from recbias.datasets import load_dataset
 from recbias.experiment import grid_tables, run
 from recbias.makers import Table
 from recbias.metrics import measure, parse_metric
+from recbias.ratings import Ratings
 from recbias.splits import Split
 from recbias.targets import popularity_groups
 from recbias.testset import TestSet, dataset_splits, reduced_split
@@ -140,16 +141,24 @@ def swapped(inputs: SimpleNamespace) -> dict[str, Any]:
 
 
 def uneven(inputs: SimpleNamespace) -> dict[str, Any]:
-    """Move the least popular item of the first percentile, and the next, into the second."""
+    """Move the least popular item of the first percentile into the second."""
     labels = inputs.folds[0].labels.copy()
     counts = inputs.folds[0].split.train.item_counts()
     first = np.flatnonzero(labels == 0)
-    labels[first[np.argsort(counts[first], kind="stable")[:2]]] = 1
+    labels[first[counts[first].argmin()]] = 1
     return relabelled(inputs, labels)
 
 
 def p1r(inputs: SimpleNamespace) -> Any:
     return inputs.folds[0].tables["P1R"]
+
+
+def moved(inputs: SimpleNamespace, *, last: bool) -> dict[str, Any]:
+    """Push what stands last out of its target set, or what stands first."""
+    table = p1r(inputs)
+    rank = table.rank + (table.rank == table.n_targets) if last else table.rank - (table.rank == 1)
+    assert 0 < (rank != table.rank).sum() < len(rank)
+    return changed(inputs, "P1R", rank=rank)
 
 
 def by_runs(inputs: SimpleNamespace) -> dict[str, Any]:
@@ -201,10 +210,8 @@ TWINS: dict[str, tuple[str, Callable[[SimpleNamespace], dict[str, Any]]]] = {
         "inside",
         lambda inputs: changed(inputs, "P1R", n_targets=p1r(inputs).n_targets + 1),
     ),
-    "ranks one too low": (
-        "inside",
-        lambda inputs: changed(inputs, "P1R", rank=p1r(inputs).rank + 20),
-    ),
+    "the last place given as one beyond": ("inside", lambda inputs: moved(inputs, last=True)),
+    "the first place given as none": ("inside", lambda inputs: moved(inputs, last=False)),
     "ranked among all items": (
         "inside",
         lambda inputs: changed(
@@ -260,14 +267,15 @@ def test_what_popularity_puts_forward_is_counted_user_by_user(sound: SimpleNames
     few = dataclasses.replace(fold.split, test=test.take(fold.labels[test.item] < 6))
     given = dataclasses.replace(fold, split=few)
     places = unpopular = 0
+    cutoff = 9  # more than some users have left to rank in a percentile
     tested = set(few.test.item.tolist())
     for user in range(test.n_users):
         own = few.train.item[few.train.indptr[user] : few.train.indptr[user + 1]]
         for group in range(10):
             pool = {item for item in tested if fold.labels[item] == group} - set(own.tolist())
-            places += min(len(pool), CUTOFF)
-            unpopular += min(len(pool), CUTOFF) * (group >= 5)
-    (found,) = checks.check_unpopular([given], cutoff=CUTOFF)
+            places += min(len(pool), cutoff)
+            unpopular += min(len(pool), cutoff) * (group >= 5)
+    (found,) = checks.check_unpopular([given], cutoff=cutoff)
     assert found.worst == pytest.approx(unpopular / places)
     assert found.worst < 0.25
     (odd,) = checks.check_unpopular(
@@ -293,6 +301,15 @@ def test_ranges_are_those_between_the_ends(sound: SimpleNamespace) -> None:
         [(first - low) / (first - last), (high - last) / (first - last)]
     )
     assert found["items"].tolist() == [50, 50]
+    small = percentile_ranges(folds, LIKED, 25)  # of four items, whose ends are one item each
+    single = [
+        np.bincount(fold.test.item[fold.test.value >= LIKED], minlength=100)[
+            np.argsort(-fold.train.item_counts(), kind="stable")
+        ]
+        for fold in folds
+    ]
+    assert small["first"] == pytest.approx(np.mean(single, axis=0)[::4])
+    assert small["last"] == pytest.approx(np.mean(single, axis=0)[3::4])
     widest, median = checks.check_ranges(np.array([0.5, 0.1, 0.2]))
     assert (widest.worst, median.worst) == (0.5, 0.2)
 
@@ -314,6 +331,23 @@ def test_p1r_is_the_mean_of_its_percentiles(grid: Grid, sound: SimpleNamespace) 
     # Kept to 16 binary digits; a percentile without a run drawn is left out.
     assert np.nanmean(replicates[rows], axis=0) == pytest.approx(drawn, rel=1e-4)
     assert (np.ptp(replicates[frame["quantity"] == "pool"], axis=1) == 0).all()
+    # Of each run, what is tested of its percentile but what the user trained on or likes.
+    pools: dict[int, list[int]] = {number: [] for number in range(10)}
+    for fold in sound.folds:
+        split, tested = fold.split, set(fold.split.test.item.tolist())
+        for u in range(split.test.n_users):
+            own = {i for i, v in of_user(split.test, u) if v >= LIKED}
+            rest = tested - own - {i for i, _ in of_user(split.train, u)}
+            for item in own:
+                group = fold.labels[item]
+                pools[group].append(sum(fold.labels[other] == group for other in rest))
+    assert wide.index.tolist() == list(range(1, 11))
+    assert wide["pool"].tolist() == pytest.approx([np.mean(each) for each in pools.values()])
+
+
+def of_user(ratings: Ratings, user: int) -> list[tuple[int, float]]:
+    own = ratings.user == user
+    return list(zip(ratings.item[own].tolist(), ratings.value[own].tolist(), strict=True))
 
 
 def planted(pools: list[float], runs: list[float], lead: list[float]) -> Evidence:

@@ -5,9 +5,11 @@ import os
 import pytest
 
 from recbias import Grid, line_up, load_dataset, run
+from recbias.claims.overcoming_popularity_bias import kept_grids, kept_systems
 from recbias.claims.validation import is_near
 from recbias.metrics import measure, parse_metric
 from recbias.ranking import rank
+from recbias.splits import uniform_plan
 from recbias.targets import TargetRule, Targets
 from recbias.testset import dataset_splits
 from recbias.theory import expected_hit, lemma_bound, split_statistics
@@ -100,6 +102,48 @@ def test_the_lemma_on_the_first_ready_fold(movielens_1m):
     assert lower < precision < upper
     assert (lower, precision, upper) == pytest.approx((0.0441, 0.0640, 0.0721), abs=0.001)
     assert expected == pytest.approx(0.0640, abs=0.001)
+
+
+@pytest.mark.parametrize(("share", "n_items", "n_each"), [(0.2, 1703, 117), (0.1, 2514, 40)])
+def test_uniform_tests_have_the_size_of_the_text(movielens_1m, share, n_items, n_each):
+    """BCC17 Sec. 6.2 prints 1703, and 118 for 117.6: a test rating more than an item may give."""
+    plan = uniform_plan(movielens_1m.ratings.item_counts(), share)
+    assert (len(plan.items), plan.n_each) == (n_items, n_each)
+    assert float(plan.largest_share) == pytest.approx(0.261, abs=5e-4)
+
+
+# Expected P@10 of Popularity under the remedies, as another program measured it, relevance 5.
+KEPT = {
+    "kept": {
+        "1R": (0.0638, 0.001),
+        "head": (0.043, 0.002),
+        "P1R": (0.0143, 0.003),
+        "positive 1R": (0.0525, 0.001),
+    },
+    "kept_uniform": {
+        "U1R": (0.0231, 0.001),
+        "U1R-control": (0.0172, 0.001),
+        "positive U1R": (0.0153, 0.001),
+        "positive U1R-control": (0.0099, 0.001),
+    },
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_remedies_leave_popularity_what_was_measured_elsewhere(
+    movielens_1m, tmp_path, monkeypatch, name
+):
+    """Expected over all samples of 100, so that only the splits are drawn."""
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path))
+    asked, labels = {"split": "k-fold 5", **kept_grids(5, cutoff=10, size=100)[name]}, KEPT[name]
+    for part in ("protocols", "metrics", "tests"):
+        asked[part] = {label: each for label, each in asked[part].items() if label in labels}
+    asked["replicates"] = ()
+    (popularity,) = (each for each in kept_systems(5) if each.name == "Popularity")
+    found = run(Grid("ml-1m", (popularity,), seed=1, **asked))
+    for label, (expected, within) in labels.items():
+        value = found["Popularity", label, "P@10|t=100"].value
+        assert value == pytest.approx(expected, abs=within), label
 
 
 # P@10 and antiP@10 on the first of the folds of MCCRS20, from its authors' repository.

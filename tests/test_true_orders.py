@@ -16,6 +16,7 @@ from recbias.claims.overcoming_popularity_bias.true_orders import (
     INDEX,
     OF_TRUE_ORDERS,
     Values,
+    _measured,
     agreement_rows,
     true_orders,
     true_orders_parameters,
@@ -27,10 +28,11 @@ from recbias.claims.overcoming_popularity_bias.truth_figures import (
     true_orders_title,
 )
 from recbias.claims.records import Record
-from recbias.datasets import load_dataset
+from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.experiment import run
 from recbias.grid import Grid
 from recbias.makers import Table, _maker
+from recbias.ratings import Ratings
 from recbias.recommenders import System
 from recbias.testset import dataset_splits
 
@@ -114,6 +116,45 @@ def _n_runs(results):
     """Count the runs: the liked test ratings."""
     (fold,) = dataset_splits(load_dataset(WORLD), results.grid.split, seed=results.grid.seed)
     return (fold.test.value >= 4).sum()
+
+
+def test_what_is_true_is_counted_over_all_items_outside_training(tmp_path, monkeypatch):
+    """Of data like Coat, by loops; a third of the items was drawn for nobody, and ranks, too."""
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path))
+    rng, (n_users, n_items) = np.random.default_rng(6), (30, 40)
+    user, item = (each.ravel() for each in np.indices((n_users, n_items)))
+    stars = rng.uniform(1, 5, len(user))
+    every = Ratings.from_frame(pd.DataFrame({"user_id": user, "item_id": item, "rating": stars}))
+    chosen = rng.random((n_users, n_items)) < 0.35
+    drawn = (rng.random((n_users, n_items)) < 0.3) & (np.arange(n_items) % 3 > 0)
+    rated, judged = (every.take(each[every.user, every.item]) for each in (chosen, drawn))
+    data = Dataset(rated, dataset_info("coat"), "made here", unbiased=judged)
+    parameters = true_orders_parameters("coat", SYSTEMS[2:3], 4, cutoff=5, size=20, seed=3)
+    found = _measured([Grid.from_dict(parameters["random"])], data, 1)
+
+    marks = {(u, i): v for u, i, v in zip(judged.user, judged.item, judged.value, strict=True)}
+    places, pairs = [], []
+    for fold in dataset_splits(data, "k-fold 5", seed=3):
+        train, own = fold.train, [set() for _ in range(n_users)]
+        for u, i in zip(train.user, train.item, strict=True):
+            own[u].add(i)
+        score = [
+            (train.value[train.item == i].sum() + train.value.mean())
+            / ((train.item == i).sum() + 1)
+            for i in range(n_items)
+        ]
+        for u, trained in enumerate(own):
+            known = {i: v for (whose, i), v in marks.items() if whose == u and i not in trained}
+            liked = {i for i, v in known.items() if v >= 4}
+            ranked = sorted(set(range(n_items)) - trained, key=lambda i: -score[i])
+            if liked:
+                places.append(len(liked.intersection(ranked[:5])) / 5)
+                both = [score[a] > score[b] for a in liked for b in set(known) - liked]
+                pairs += [np.mean(both)] if both else []
+    assert found["true", "P@5"].value == pytest.approx([np.mean(places)], rel=1e-9)
+    assert found["true", "AUC"].value == pytest.approx([np.mean(pairs)], rel=1e-9)
+    # The twin: what is observed says something else.
+    assert found["AR", "P@5"].value != pytest.approx([np.mean(places)], rel=0.05)
 
 
 def test_pairs_are_counted_as_loops_count_them():

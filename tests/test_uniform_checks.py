@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from recbias.claims import overcoming_popularity_bias as chapter
 from recbias.claims.overcoming_popularity_bias import uniform_tests
@@ -163,15 +164,15 @@ def likes_first(inputs) -> Split:
     return with_test(inputs.split, rows)
 
 
-def likes_of_popular(inputs) -> Split:
-    """The more popular half of T gives its highest ratings, the other its lowest."""
+def likes_of_popular(inputs, sign: int = 1) -> Split:
+    """The more popular half of T gives its highest ratings, the other its lowest, or reversed."""
     ratings, n_each = WORLD.ratings, uniform_plan(inputs.counts, 0.2).n_each
     middle = np.median(inputs.counts[inputs.split.test_items])
     rows = np.zeros(len(ratings), dtype=bool)
     for item in inputs.split.test_items:
         own = np.flatnonzero(ratings.item == item)
-        sign = -1 if inputs.counts[item] > middle else 1
-        rows[own[np.argsort(sign * ratings.value[own], kind="stable")][:n_each]] = True
+        lowest = sign if inputs.counts[item] <= middle else -sign
+        rows[own[np.argsort(lowest * ratings.value[own], kind="stable")][:n_each]] = True
     return with_test(inputs.split, rows)
 
 
@@ -215,12 +216,31 @@ def test_what_is_so_by_construction_holds(claim: str, sound: SimpleNamespace) ->
         ("BCC17-EQ-UAR", "per-positive", lambda i: positives(i, proportional(i))),
         ("BCC17-EQ-UAR", "drawn", lambda i: positives(i, likes_first(i))),
         ("BCC17-EQ-UAR", "given-ratio", lambda i: positives(i, likes_of_popular(i))),
+        ("BCC17-EQ-UAR", "given-ratio", lambda i: positives(i, likes_of_popular(i, -1))),
         ("BCC17-C-U1RTI", "candidates", lambda i: candidates(i, proportional(i))),
         ("BCC17-C-U1RTI", "candidates", lambda i: candidates(i, fewer_items(i))),
     ],
 )
 def test_a_broken_twin_is_refused(claim, name, broken, sound: SimpleNamespace) -> None:
     assert not verdicts(broken(sound))[name]
+
+
+def test_standard_errors_are_those_of_hypergeometric_draws(sound: SimpleNamespace) -> None:
+    """Of what a line in the ratio leaves of an item's ratings; twin: errors of binomial draws."""
+    split, tested = sound.split, sound.split.test_items
+    likes, drawn = ([int((side.value[side.item == i] >= LIKED).sum()) for i in tested]
+                    for side in (WORLD.ratings, split.test))  # fmt: skip
+    n_all, n_each = sound.counts[tested], uniform_plan(sound.counts, 0.2).n_each
+    ratio = np.array(likes) / n_all
+    rest = n_all - np.polyval(np.polyfit(ratio, n_all, 1), ratio)
+    (found,) = (row.worst for row in positives(sound) if row.name == "given-ratio")
+    for law, right in (
+        (scipy.stats.hypergeom(n_all, likes, n_each), True),
+        (scipy.stats.binom(n_each, ratio), False),
+    ):
+        error = np.sqrt(rest**2 @ law.var())
+        expected = abs(rest @ (drawn - law.mean())) / error
+        assert (found == pytest.approx(expected, rel=1e-9)) == right
 
 
 def test_numbers_of_movielens_1m_hold() -> None:
@@ -283,9 +303,9 @@ def test_popularity_puts_others_first_where_training_is_all_that_counts() -> Non
     kept = uniform(ratings, 0.3, 0.4, rng=np.random.default_rng(1))
     given = {"test_share": 0.3, "kept_share": 0.4}
     assert len(kept.test_items) == 2
-    assert {row.name: row.worst for row in uniform_tests.check_candidates(kept, **given)}[
-        "pairs"
-    ] == 0.5
+    found = {row.name: row.worst for row in uniform_tests.check_candidates(kept, **given)}
+    # Two training ratings each, as many as one of those outside, which may come first.
+    assert (found["at-or-below"], found["pairs"]) == (1.0, 0.5)
 
 
 # ---------------------------------------------------------------------------- expectations
@@ -368,6 +388,9 @@ def test_what_data_allow_stands_side_by_side() -> None:
     plan = uniform_plan(load_dataset("synthetic").ratings.item_counts(), 0.2)
     assert counts[0.2, "items"] == len(plan.items)
     assert counts[0.2, "ratings each"] == plan.n_each
+    assert counts[0.2, "least count"] == plan.least_count
+    n_ratings = len(load_dataset("synthetic").ratings)
+    assert counts[0.2, "share tested"] == len(plan.items) * plan.n_each / n_ratings
     text = chapter.uniform_table({"A world": table})
     assert f"| A world | 0.2713 | {len(plan.items)} | 32% | {plan.n_each} |" in text
     none = dataclasses.replace(table, frame=table.frame[table.frame["share"] != 0.2])
