@@ -164,7 +164,7 @@ class System:
     def __post_init__(self) -> None:
         if isinstance(self.n_seeds, bool) or not isinstance(self.n_seeds, int) or self.n_seeds < 1:
             raise ConfigError(f"{self.name}: n_seeds is {self.n_seeds!r}, expected an integer >= 1")
-        names = _parameter_names(algorithm(self.algorithm))
+        names = _parameter_names(algorithm(self.algorithm))  # type: ignore[arg-type]
         for name in self.parameters:
             if name not in names:
                 raise unknown_name(f"parameter of {self.algorithm}", str(name), names)
