@@ -9,6 +9,7 @@ import json
 import math
 import re
 from base64 import b64decode
+from functools import cache
 from html import unescape
 
 import numpy as np
@@ -251,14 +252,15 @@ def test_every_cell_is_the_verdict_of_judge(judged):
         assert href == f"#{claim.lower()}-{name}"
         assert card == f"{written[claim]}.html#{claim.lower()}"
     assert set(found) == {(name, claim) for name in judged for claim in written}
+    load = cache(load_chapter)
     for name in judged:
-        results = {page: load_chapter(page, name) for page in set(written.values())}
+        results = {page: load(page, name) for page in set(written.values())}
         for claim in claims():
             if claim.simulation and name != next(iter(judged)):  # no data set has a say in it
                 first = found[next(iter(judged)), claim.id] if claim.id in written else ""
                 assert found.get((name, claim.id), "") == first
             elif page := written.get(claim.id):
-                again = judge(claim, results[page]).verdict
+                again = judge(claim, results[page], load).verdict
                 assert found[name, claim.id] == again, (name, claim.id)
 
 
