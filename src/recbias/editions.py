@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import product
 from multiprocessing import get_context
@@ -121,7 +121,9 @@ def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
     """Run chapters on every data set: one after the other on each, as they share trained systems.
 
     Data sets run side by side, at most one for each processor: a page that reads recorded results
-    leaves most of them idle. Those that have none recorded take longest, and go first.
+    leaves most of them idle. Those that have none recorded take longest, and go first. When no
+    other is left, a second chapter of theirs runs beside the first: the last, which has least in
+    common with it. What both train is trained twice, and the same.
     """
     n_lanes = min(len(datasets), os.cpu_count() or 1)
     with tqdm(total=len(chapters) * len(datasets), desc="chapters", unit="run") as bar:
@@ -138,9 +140,8 @@ def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
         # processes: what a kernel inherits is set in the environment of the one that starts it
         with ProcessPoolExecutor(n_lanes, mp_context=get_context("spawn")) as runners:
             while any(waiting.values()) or running:
-                free = [each for each in waiting if waiting[each] and each not in running.values()]
-                for dataset in free[: n_lanes - len(running)]:
-                    chapter = waiting[dataset].pop(0)
+                while any(waiting.values()) and len(running) < n_lanes:
+                    dataset, chapter = _take_next(waiting, running.values())
                     bar.set_postfix_str(f"{chapter.name} on {dataset}")
                     running[runners.submit(run_chapter, chapter, dataset)] = dataset
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -148,6 +149,17 @@ def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
                     del running[run]
                     run.result()
                     bar.update()
+
+
+def _take_next(
+    waiting: Mapping[str, list[Chapter]], running: Collection[str]
+) -> tuple[str, Chapter]:
+    """Take the first chapter of a data set that is idle, else the last of that with most left."""
+    for dataset, left in waiting.items():
+        if left and dataset not in running:
+            return dataset, left.pop(0)
+    dataset = max(waiting, key=lambda each: len(waiting[each]))
+    return dataset, waiting[dataset].pop()
 
 
 def _build_editions(root: Path, editions: Mapping[str, str]) -> None:

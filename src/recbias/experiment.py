@@ -168,10 +168,21 @@ class Results(StoredResult):
             If there is none, or more than one, where a name with arguments, ``SR(gamma=1)``, tells
             which.
         """
-        found = [metric for metric in self.grid.parsed_metrics[label] if is_named(metric, name)]
+        found = self.named(label, name)
         if len(found) != 1:
             raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
         return found[0]
+
+    def named(self, label: str, name: str) -> Sequence[Metric]:
+        """List the metrics measured under a label that a name stands for, as `is_named` says."""
+        if (label, name) not in self._named:
+            measured = self.grid.parsed_metrics[label]
+            self._named[label, name] = tuple(each for each in measured if is_named(each, name))
+        return self._named[label, name]
+
+    @cached_property
+    def _named(self) -> dict[tuple[str, str], tuple[Metric, ...]]:
+        return {}
 
     def of_systems(
         self, label: str, metric: Metric | str, systems: Sequence[str] | None = None

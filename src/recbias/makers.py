@@ -11,6 +11,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -371,13 +372,24 @@ class Table(Made):
 
     def __getitem__(self, names: Mapping[str, Any]) -> Quantity:
         """Return the ``value`` of one row as a quantity, by its index columns."""
-        found = self.select(**names)
-        if len(found) != 1:
-            raise ConfigError(f"{dict(names)}: {len(found)} rows of the table, expected one")
+        place = self._places.get(tuple(map(names.get, self.index)))
+        if place is None or len(names) != len(self.index):
+            found = self.select(**names)
+            if len(found) != 1:
+                raise ConfigError(f"{dict(names)}: {len(found)} rows of the table, expected one")
+        else:
+            found = self.frame.iloc[place : place + 1]
         row = int(found.index[0])
         drawn = None if self.replicates is None else self.replicates[row]
         value = float(found["value"].iloc[0])
         return Quantity(value, drawn, limits=None if drawn is not None else (value, value))
+
+    @cached_property
+    def _places(self) -> dict[tuple[Any, ...], int]:
+        """Find rows by all index columns; empty where two have one name, which `select` tells."""
+        names = list(self.frame[list(self.index)].itertuples(index=False, name=None))
+        places = {name: place for place, name in enumerate(names)}
+        return places if len(places) == len(names) else {}
 
     def body(self) -> dict[str, Any]:
         """Return index and columns."""

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import yaml
 
 from recbias.claims import Part, claims, judge, load_chapter
-from recbias.claims.judging import find_parts
+from recbias.claims.judging import Verdict, find_parts
 from recbias.claims.parts import ChapterResults
 from recbias.claims.records import Record, criteria_of, written
 from recbias.claims.topics import find_page
@@ -160,15 +160,20 @@ def _results(chapter: str, dataset: str) -> ChapterResults:
     return load_chapter(chapter, dataset)
 
 
+@cache
+def _judged(claim_id: str, dataset: str) -> Verdict:
+    (claim,) = (each for each in claims() if each.id == claim_id)
+    page = find_page(claim.topic)
+    return judge(claim, _results(page.chapter, dataset) if page else {}, _results)
+
+
 def parts_of(name: str, dataset: str) -> tuple[str, list[Part]]:
     """Judge what a block names: its verdict (empty if the data give none), and its parts."""
     claim_id, _, rest = name.partition("/")
     if claim_id == "own":
         return _own(rest, dataset)
-    (claim,) = (each for each in claims() if each.id == claim_id)
-    page = find_page(claim.topic)
-    results = _results(page.chapter, dataset) if page else {}
-    verdict = judge(claim, results)
+    verdict = _judged(claim_id, dataset)
+    claim = verdict.claim
     printed = [part for part in verdict.parts if not part.record.corrects]
     if not rest:
         known = {"yes": "holds", "no": "refuted", "partly": "refuted", "undecided": "open"}

@@ -20,7 +20,7 @@ import re
 import shutil
 import sys
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from recbias.claims import matrix
 from recbias.claims.cards import lead, measured_text
-from recbias.claims.judging import Verdict
+from recbias.claims.judging import Verdict, scorecards
 from recbias.claims.showing import typeset
 from recbias.claims.topics import chapters
 
@@ -308,21 +308,31 @@ def check_without_scripts(browser: Browser, url: str) -> Iterator[str]:
     context.close()
 
 
-def check(site: Path, judge: Judge = matrix.judged_datasets) -> list[str]:
+def judge_once(editions: Iterable[str]) -> Judge:
+    """Judge all data sets of some editions, each once: no edition has a say in a verdict."""
+    columns = {edition: matrix.columns(edition) for edition in editions}
+    judged = scorecards(dict.fromkeys(name for names in columns.values() for name in names))
+    return lambda edition: {name: judged[name] for name in columns[edition]}
+
+
+def check(site: Path, judge: Judge | None = None) -> list[str]:
     """List what is wrong with the scorecards of all editions of a site."""
     found, site = [], site.resolve()
+    editions = {
+        path: path.parent.parent.name if path.parent.parent != site else _main_edition(site)
+        for path in sorted(site.rglob("notebooks/scorecard.html"))
+    }
+    judge = judge or judge_once(editions.values())
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
             args=["--no-sandbox", "--disable-gpu"],
         )
-        for path in sorted(site.rglob("notebooks/scorecard.html")):
+        for path, edition in editions.items():
             url = path.as_uri()
             page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})
             page.goto(url)
             page.wait_for_function("document.querySelector('.filters')")
-            folder = path.relative_to(site).parts[:-2]
-            edition = folder[-1] if folder else _main_edition(site)
             faults = [*check_verdicts(page, path, site, judge(edition))]
             faults += [*check_rows(page), *check_keyboard(page), *check_filters(page)]
             page.close()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import check_findings
 import pytest
 from check_findings import editions, expected, faults, page_faults
 
-from recbias.claims.findings import resolve_findings, stored_findings
+from recbias.claims.findings import Findings, resolve_findings, stored_findings
 
 SOURCE = """Read the axes first.
 :::{finding} BCC17-C-RANGE/1
@@ -41,11 +42,16 @@ MATH = r'<span class="math">\(x_{low}\)</span>'
 GLUED = {"size": 0.5, "name": "pLSA"}
 
 
+@cache
+def stated() -> list[Findings]:
+    return stored_findings("ml-1m")
+
+
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> str:
     """The page as it is built for ml-1m, apart from what Sphinx makes of roles."""
     monkeypatch.setattr(check_findings, "source_text", lambda name: SOURCE)
-    text = resolve_findings(SOURCE, stored_findings("ml-1m"), str)
+    text = resolve_findings(SOURCE, stated(), str)
     text = text.replace("{numref}`fig-values`", '<a><span class="std">Fig. 1.2</span></a>')
     text = re.sub(r'"([\d.]+)"', r"“\1”", text).replace("--", "–").replace("*so*", "<em>so</em>")
     text = f'<img src="x"><main><p>{text}</p></main>'

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from offline_check import MOST_SHEETS, NARROW, VIEWS, WIDE, check_page, pages_of, views_of
-from playwright.sync_api import Browser
+from offline_check import (
+    MOST_SHEETS,
+    NARROW,
+    REMEMBER_COLOURS,
+    VIEWS,
+    WIDE,
+    check_page,
+    pages_of,
+    views_of,
+)
+from playwright.sync_api import Browser, Error
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
@@ -206,3 +216,24 @@ def test_what_another_edition_says_too_is_opened_once(
     assert sorted(opened) == sorted(wanted if not same else [*wanted[: len(VIEWS)], wanted[5]])
     alone = [page for _, found in views_of(tmp_path, pages[1:]) for page in found]
     assert alone == [pages[1]] * len(VIEWS)
+
+
+COLOURS = ["rgb(1, 2, 3)", "rgba(9, 8, 7, 0.25)", "#abc", "hsl(0.5turn 20% 40%)", "transparent"]
+READ = """
+texts => texts.map(text => {
+  const found = new axe.commons.color.Color(9, 9, 9, 0.9).parseString(text);
+  return [found.r, found.g, found.b, found.alpha, found.red, found.green, found.blue];
+})
+"""
+
+
+def test_colours_are_remembered_as_they_are_read(browser: Browser) -> None:
+    page = browser.new_page()
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    read = page.evaluate(READ, COLOURS)
+    page.evaluate(REMEMBER_COLOURS)
+    assert page.evaluate(READ, COLOURS + COLOURS) == read + read
+    assert len({str(each) for each in read}) == len(COLOURS)
+    with pytest.raises(Error, match="Unable to parse color"):
+        page.evaluate(READ, ["no colour"])
+    page.close()

@@ -13,7 +13,7 @@ from check_links import faults
 
 from bookkit import use_address
 from recbias.chapters import BuildError
-from recbias.editions import build_site, default_editions
+from recbias.editions import _take_next, build_site, default_editions
 from recbias.errors import ConfigError
 
 CLONE = Path(__file__).parents[2]
@@ -158,6 +158,12 @@ def test_a_chapter_that_fails_beside_others_is_named(book: Path) -> None:
     with pytest.raises(BuildError, match=r"01_tiny on synthetic stopped at .* AssertionError: no"):
         build_site(root=book)
     assert not (book / "_build" / "site").exists()
+
+
+def test_an_idle_processor_takes_the_last_chapter_of_the_longest_edition() -> None:
+    waiting = {"live": [1, 2, 3, 4], "recorded": [5]}
+    taken = [_take_next(waiting, running) for running in ([], ["live"], ["live"], [], ["live"])]
+    assert taken == [("live", 1), ("recorded", 5), ("live", 4), ("live", 2), ("live", 3)]
 
 
 def test_the_book_has_three_editions_of_which_one_runs_live() -> None:

@@ -14,7 +14,7 @@ from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record, Term
 from recbias.claims.seeds import few_seeds
 from recbias.errors import ConfigError, StoreError
-from recbias.experiment import Results, is_named
+from recbias.experiment import Results
 from recbias.grid import Grid
 from recbias.makers import Table
 from recbias.results import Quantity, StoredResult
@@ -159,7 +159,8 @@ class Evidence:
 
     def few_seeds(self) -> list[str]:
         """Name the systems that were read with random training and too few seeds for an order."""
-        return sorted({name for table, name in self._systems if name in few_seeds(table)})
+        few = {table: few_seeds(table) for table in {table for table, _ in self._systems}}
+        return sorted({name for table, name in self._systems if name in few[table]})
 
     def table(self, name: str, edition: str = "") -> Results:
         """Return one of the chapter's results, which has to be of a grid.
@@ -280,7 +281,7 @@ class Evidence:
         if not cutoff:
             return str(table.metric(label, name))
         # SR@n is any metric SR; with several gammas, SR(gamma=1)@n says which.
-        measured = [m for m in table.grid.parsed_metrics[label] if is_named(m, name)]
+        measured = table.named(label, name)
         # Without a condition P@n is P@10, where P@10|judged stands beside it.
         same = [m for m in measured if str(m).partition("|")[2] == condition]
         lists = {m.cutoff: m for m in (same if bar else same or measured)}

@@ -110,7 +110,11 @@ class Verdict:
         }
 
 
-def judge(claim: Claim, results: ChapterResults) -> Verdict:
+def judge(
+    claim: Claim,
+    results: ChapterResults,
+    load: Callable[[str, str], ChapterResults] | None = None,
+) -> Verdict:
     """Apply a claim's criterion to a chapter's results.
 
     Parameters
@@ -119,6 +123,9 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
         A claim of the ledger.
     results
         The chapter's results by name.
+    load
+        Gives the results of a chapter on another data set, or of its simulations; `load_chapter` by
+        default. Who judges many claims hands over one that remembers.
 
     Returns
     -------
@@ -130,7 +137,7 @@ def judge(claim: Claim, results: ChapterResults) -> Verdict:
     ConfigError
         If its criterion is another than the locked one.
     """
-    return _judge(claim, results, find_judged(claim.topic), cache(load_chapter))
+    return _judge(claim, results, find_judged(claim.topic), load or cache(load_chapter))
 
 
 def _judge(

@@ -34,6 +34,7 @@ __all__ = [
     "SIGNS",
     "Matrix",
     "chapters_html",
+    "columns",
     "judged_datasets",
     "legend_html",
     "matrix_html",
@@ -61,6 +62,18 @@ def _name(dataset: str) -> str:
     return re.sub(r"[^\w.+=-]+", "_", Path(dataset).stem if is_path(dataset) else dataset)
 
 
+def columns(dataset: str) -> tuple[str, ...]:
+    """Name the data sets of an edition's scorecard: its own, and others with recorded results."""
+    written = [chapter for chapter in chapters().values() if chapter]
+    others = [
+        name
+        for name in recorded_datasets()
+        if name not in (dataset, SIMULATIONS)
+        and any((results_dir(name, recorded=True) / each).is_dir() for each in written)
+    ]
+    return (dataset, *others)
+
+
 def judged_datasets(dataset: str) -> Matrix:
     """Judge all claims on an edition's data set and on all that have recorded results.
 
@@ -79,14 +92,7 @@ def judged_datasets(dataset: str) -> Matrix:
     ConfigError
         As of :func:`recbias.claims.scorecard`.
     """
-    written = [chapter for chapter in chapters().values() if chapter]
-    others = [
-        name
-        for name in recorded_datasets()
-        if name not in (dataset, SIMULATIONS)
-        and any((results_dir(name, recorded=True) / each).is_dir() for each in written)
-    ]
-    return scorecards((dataset, *others))
+    return scorecards(columns(dataset))
 
 
 def matrix_html(matrix: Matrix) -> str:

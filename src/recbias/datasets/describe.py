@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
 
 from recbias.ratings import Ratings
 
@@ -120,7 +119,9 @@ def popularity_relevance(ratings: Ratings, min_rating: float) -> float:
     shares = liked[rated] / counts[rated]
     if len(np.unique(counts[rated])) < 2 or len(np.unique(shares)) < 2:
         return float("nan")
-    return float(scipy.stats.spearmanr(counts[rated], shares).statistic)
+    from scipy.stats import spearmanr  # not above: it takes long, and most processes need it not
+
+    return float(spearmanr(counts[rated], shares).statistic)
 
 
 def _agreement_said(correlation: float) -> str:

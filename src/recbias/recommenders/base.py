@@ -114,6 +114,12 @@ class _Parameters(Mapping[str, Parameter]):
         return repr(self._items)
 
 
+@functools.cache
+def _parameter_names(of: type[Recommender]) -> list[str]:
+    """Name the arguments of a class."""
+    return list(inspect.signature(of).parameters)
+
+
 @dataclass(frozen=True)
 class System:
     """An algorithm with its parameters: what a row of a table stands for.
@@ -158,7 +164,7 @@ class System:
     def __post_init__(self) -> None:
         if isinstance(self.n_seeds, bool) or not isinstance(self.n_seeds, int) or self.n_seeds < 1:
             raise ConfigError(f"{self.name}: n_seeds is {self.n_seeds!r}, expected an integer >= 1")
-        names = list(inspect.signature(algorithm(self.algorithm)).parameters)
+        names = _parameter_names(algorithm(self.algorithm))  # type: ignore[arg-type]
         for name in self.parameters:
             if name not in names:
                 raise unknown_name(f"parameter of {self.algorithm}", str(name), names)

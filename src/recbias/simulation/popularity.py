@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
 
 from recbias.errors import ConfigError
 from recbias.simulation.noise import on_grid
@@ -204,7 +203,9 @@ def rank_correlation(
     >>> rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([5, 9, 7]))
     0.5
     """
-    x, y = ((2 * scipy.stats.rankdata(values)).astype(np.int64) for values in (first, second))
+    from scipy.stats import rankdata  # not above: it takes long, and most processes need it not
+
+    x, y = ((2 * rankdata(values)).astype(np.int64) for values in (first, second))
     n, sum_x, sum_y = len(x), int(x.sum()), int(y.sum())
     together = n * int((x * y).sum()) - sum_x * sum_y
     spread = (n * int((x * x).sum()) - sum_x**2) * (n * int((y * y).sum()) - sum_y**2)
