@@ -174,27 +174,26 @@ def misread(part: Part, text: str) -> str:
     """Tell what is wrong with a part's text by reading its numbers back; empty if nothing is."""
     if part.estimate is None:
         return text and "a text for nothing"
+    if math.isnan(part.value):
+        return "" if text.removeprefix("difference ") == "undefined" else f"{text!r} for no number"
     scale, end = SCALES.get(part.record.unit, (1, ""))
-    numbers = [part.value, *(part.interval if part.interval[0] != part.interval[1] else ())]
-    bare = NUMBER.sub("#", text).replace("none", "#").replace("undefined", "#")
+    known = not any(map(math.isnan, part.interval))
+    ranges = known and part.interval[0] != part.interval[1]
+    numbers = [part.value, *(part.interval if ranges else ())]
+    bare = NUMBER.sub("#", text).replace("none", "#")
     start = "difference " if part.record.measure == "difference" else ""
-    wanted = f"{start}#{end}" + (" (# to #)" if len(numbers) == 3 else "")
+    wanted = f"{start}#{end}" + (" (# to #)" if ranges else "" if known else " (no interval)")
     if bare != wanted:
         return f"{bare!r} for {wanted!r}"
     # Three digits, one of a p, whole counts, two decimals of a factor.
     share = {"p": 0.5, "violation": 0.051}.get(part.record.unit, 0.00501)
     least = {"count": 0.5, "factor": 0.00501, "violation": 1e-12}.get(part.record.unit, 0)
-    read = re.findall(rf"{NUMBER.pattern}|none|undefined", text)
+    read = re.findall(rf"{NUMBER.pattern}|none", text)
     for told, number in zip(read, numbers, strict=True):
-        if told == "undefined":
-            found = number if math.isnan(number) else math.inf
-            same = math.isnan(found)
-        else:
-            # What lies within its bound violates nothing, however far below.
-            none = min(number, 0.0) if part.record.unit == "violation" else 0.0
-            found = none if told == "none" else float(told.replace(",", "")) / scale
-            same = abs(found - number) <= max(least, share * abs(number))
-        if not same:
+        # What lies within its bound violates nothing, however far below.
+        none = min(number, 0.0) if part.record.unit == "violation" else 0.0
+        found = none if told == "none" else float(told.replace(",", "")) / scale
+        if abs(found - number) > max(least, share * abs(number)):
             return f"{told} for {number}"
     return ""
 
@@ -222,6 +221,30 @@ def test_a_text_of_another_value_or_without_its_unit_is_misread(unit):
         "",
     ):
         assert misread(found, broken), broken
+
+
+def test_what_is_undefined_has_neither_unit_nor_interval():
+    ends = Quantity(math.nan, np.array([math.nan, math.nan]))
+    found = Part(part("holds", 1, unit="percent").record, ends)
+    assert measured_text(found) == "undefined"
+    for broken in ("undefined (undefined to undefined)", "undefined %", "0 %", ""):
+        assert misread(found, broken), broken
+
+
+def test_a_value_that_some_resamplings_leave_undefined_has_no_interval():
+    ends = Quantity(2.0, np.array([1.0, math.nan]))
+    found = Part(part("holds", 1, unit="factor").record, ends)
+    assert measured_text(found) == "2.00 times (no interval)"
+    assert not misread(found, measured_text(found))
+    assert misread(found, "2.00 times")
+    assert misread(found, "2.00 times (1.00 to 3.00)")
+
+
+def test_what_lies_within_its_bound_is_none_and_not_zero():
+    within = Part(part("holds", 1, unit="violation").record, -0.6)
+    assert not misread(within, measured_text(within))
+    assert misread(within, "0.6")
+    assert misread(Part(part("holds", 1, unit="violation").record, 0.6), "none")
 
 
 def test_a_record_shows_only_numbers_that_it_has():

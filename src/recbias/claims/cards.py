@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -221,7 +222,9 @@ def _claimed(verdict: Verdict, part: Part) -> str:
 
 
 def measured_text(part: Part) -> str:
-    """Write the value of a part with its 95 % interval, in its unit.
+    """Write the value of a part with its 95 % interval, in its unit; "undefined" has none.
+
+    Where some resamplings leave the value undefined, there is no interval, and the text says so.
 
     Examples
     --------
@@ -237,8 +240,10 @@ def measured_text(part: Part) -> str:
     text = _short(part.value, unit)
     if part.record.measure == "difference":
         text = f"difference {text}"
-    if low == high:
+    if low == high or math.isnan(part.value):
         return text
+    if math.isnan(low) or math.isnan(high):
+        return f"{text} (no interval)"
     ends = [_short(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
     return f"{text} ({ends[0]} to {ends[1]})"
 
