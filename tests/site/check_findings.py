@@ -208,6 +208,9 @@ def _own(name: str, dataset: str) -> tuple[str, list[Part]]:
 
 def _joined(parts: list[Part]) -> tuple[str, list[Part]]:
     found = {part.verdict for part in parts}
+    # What the data lack for one part, the others do not make up for.
+    if "refuted" not in found and any(part.lacks for part in parts if not part.record.only):
+        return "", []
     for verdict in ("refuted", "open", "holds"):
         if verdict in found:
             return verdict, [part for part in parts if part.verdict == verdict]
@@ -248,7 +251,7 @@ def _piece(role: str, values: Mapping[str, object]) -> str:
     if name == "numref":
         return r"(?:Fig\.|Table|Section|Exercise)\s*[\d.]+"
     if name.startswith("cite"):
-        return r"[^.!?]{1,40}?"
+        return r"(?:[^.!?]|\bal\.){1,40}?"
     title = text.partition("<")[0].strip() if "<" in text else ""
     return _words(title) if title else "[^.!?]{1,80}?"
 

@@ -12,6 +12,8 @@ import pytest
 from check_findings import editions, expected, faults, page_faults
 
 from recbias.claims.findings import Findings, resolve_findings, stored_findings
+from recbias.claims.parts import Part
+from recbias.claims.records import Record
 
 SOURCE = """Read the axes first.
 :::{finding} BCC17-C-RANGE/1
@@ -160,3 +162,18 @@ def test_the_source_of_a_page_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(check_findings, "ROOT", tmp_path)
     assert check_findings.source_text("notebooks/01_x") == "a\n\n  b\n\nc"
     assert check_findings.source_text("search") is None
+
+
+def test_what_the_data_lack_for_one_part_leaves_an_assertion_unsaid() -> None:
+    record = {"finds": "{value}", "measure": "check", "name": "n", "least": 1}
+    holds, refuted = (Part(Record.from_dict(record), value) for value in (2.0, 0.0))
+    lacking = Part(Record.from_dict(record), None, lacks="no unbiased part")
+    assert check_findings._joined([holds, lacking]) == ("", [])
+    assert check_findings._joined([holds, lacking, refuted]) == ("refuted", [refuted])
+    assert check_findings._joined([holds]) == ("holds", [holds])
+
+
+def test_a_citation_may_name_others_and_a_year_and_ends_with_its_sentence() -> None:
+    form = check_findings.pattern("So say {cite:t}`MCCRS20` there.", [], {})
+    assert re.fullmatch(form, "So say Mena-Maldonado et al. [2020] there.")
+    assert not re.fullmatch(form, "So say some. Others are there.")
