@@ -15,14 +15,19 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
+from recbias.comparison import holm
 from recbias.results import Agreement
 
 __all__ = [
+    "WIDER",
     "Bound",
     "agreement",
+    "comparable_rows",
     "compare_arrays",
+    "compare_corrections",
     "compare_frames",
     "deviations",
+    "hundredth_bound",
     "relative_bound",
 ]
 
@@ -233,3 +238,79 @@ def _lines(
         of_bound = np.where(difference == 0, 0.0, difference / limits)
     lines = {"row": list(names), "column": column, "difference": difference, "of_bound": of_bound}
     return pd.DataFrame(lines)
+
+
+WIDER = 10
+"""Times the usual bound for systems that are known to depend on the processor. Between three
+processors implicit's ALS differed by 0, 1.2 and 4 times the usual one."""
+
+_NAMES_OF_SYSTEMS = ["system", "a", "b"]
+
+
+def comparable_rows(frame: pd.DataFrame, chosen: set[str]) -> pd.DataFrame:
+    """Take the rows about chosen systems alone; put p values on the scale of standard errors.
+
+    Parameters
+    ----------
+    frame
+        A table of results; columns ``system``, ``a`` and ``b`` name systems.
+    chosen
+        The systems whose rows stay.
+
+    Returns
+    -------
+    DataFrame
+        Without corrected p values, which depend on the systems that were left out.
+    """
+    rows = np.ones(len(frame), dtype=bool)
+    for column in frame.columns.intersection(_NAMES_OF_SYSTEMS):
+        rows &= frame[column].isin(chosen).to_numpy()
+    p_values = {name: deviations(frame[name]) for name in frame.columns if name.endswith("_p")}
+    corrections = [name for name in frame.columns if name.endswith("_p_holm")]
+    return frame.assign(**p_values).drop(columns=corrections)[rows].reset_index(drop=True)
+
+
+def hundredth_bound(column: str, rows: pd.DataFrame, *, wide: set[str]) -> npt.NDArray[np.float64]:
+    """Give a hundredth of the standard error of each number, or ten, and at least 1e-9.
+
+    Parameters
+    ----------
+    column, rows
+        As of every :data:`Bound`.
+    wide
+        Systems that get :data:`WIDER` times as much.
+    """
+    error = np.zeros(len(rows))
+    if column.endswith("_p"):
+        error = np.ones(len(rows))  # on the scale of `deviations`
+    elif "se" in rows:
+        error = rows["se"].fillna(0).to_numpy()
+    elif {"low", "high"} <= set(rows.columns):
+        error = ((rows["high"] - rows["low"]) / (2 * 1.96)).fillna(0).to_numpy()
+    named = rows[rows.columns.intersection(_NAMES_OF_SYSTEMS)]
+    return np.where(named.isin(wide).any(axis=1), WIDER, 1) * np.maximum(1e-9, 0.01 * error)
+
+
+def compare_corrections(tests: pd.DataFrame) -> pd.DataFrame:
+    """Compare corrections for the number of pairs with those of the p values beside them.
+
+    Parameters
+    ----------
+    tests
+        The tests of results, as :class:`recbias.experiment.Results` has them.
+
+    Returns
+    -------
+    DataFrame
+        A line per number, as of :func:`compare_frames`.
+    """
+    corrected = tests.copy()
+    names = [name for name in tests.columns if f"{name}_holm" in tests.columns]
+    family = tests.columns.intersection(["label", "metric", "unit"]).tolist()
+    for name in names:
+        p_values = tests.groupby(family, sort=False)[name]
+        corrected[f"{name}_holm"] = p_values.transform(lambda each: holm(each.to_numpy()))
+    corrections = [f"{name}_holm" for name in names]
+    shown = [*family, *tests.columns.intersection(_NAMES_OF_SYSTEMS), *corrections]
+    bound = relative_bound(1e-9, 1e-300)
+    return compare_frames(tests[shown], corrected[shown], bound, name="tests")

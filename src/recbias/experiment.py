@@ -30,15 +30,16 @@ from recbias.cells import (
     peak_mb,
     run_cell,
 )
-from recbias.comparison import holm
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.differences import (
+    WIDER,
     Bound,
     agreement,
+    comparable_rows,
     compare_arrays,
+    compare_corrections,
     compare_frames,
-    deviations,
-    relative_bound,
+    hundredth_bound,
 )
 from recbias.engine import open_executor, run_all, run_each
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
@@ -276,23 +277,23 @@ class Results(StoredResult):
             for system in fresh.grid.systems
             if (reason := system.depends_on_processor)
         }
-        bound = partial(_hundredth, wide=set(wide))
+        bound = partial(hundredth_bound, wide=set(wide))
         stored, expected = self.frames, fresh.frames
         found = [
             compare_frames(
-                _comparable(stored.get(name, pd.DataFrame()), chosen),
-                _comparable(expected.get(name, pd.DataFrame()), chosen),
+                comparable_rows(stored.get(name, pd.DataFrame()), chosen),
+                comparable_rows(expected.get(name, pd.DataFrame()), chosen),
                 bound,
                 name="" if name == "values" else name,
             )
             for name in dict.fromkeys([*expected, *stored])
         ]
-        found += [*self._compare_replicates(fresh, bound), _corrections(self.tests)]
+        found += [*self._compare_replicates(fresh, bound), compare_corrections(self.tests)]
         lines = pd.concat([each for each in found if len(each)], ignore_index=True)
         apart = []
         for name, reason in wide.items():
             own = lines["row"].map(lambda row, name=name: name in row).to_numpy(dtype=bool)
-            about = f"{name} (depends on the processor: {reason}; {_WIDER} times the bound)"
+            about = f"{name} (depends on the processor: {reason}; {WIDER} times the bound)"
             apart.append(agreement(lines[own], about=about))
             lines = lines[~own]
         return agreement(lines, apart=tuple(apart))
@@ -312,13 +313,6 @@ class Results(StoredResult):
             )
 
 
-_WIDER = 10
-"""Times the usual bound for systems that are known to depend on the processor. Between three
-processors implicit's ALS differed by 0, 1.2 and 4 times the usual one."""
-
-_NAMES_OF_SYSTEMS = ["system", "a", "b"]
-
-
 def is_named(metric: Metric, name: str) -> bool:
     """Tell whether a name stands for a metric, whatever its cutoff and condition.
 
@@ -336,43 +330,6 @@ def is_named(metric: Metric, name: str) -> bool:
     [True, True, False, False]
     """
     return name in (metric.name, re.split("[@|]", str(metric))[0])
-
-
-def _comparable(frame: pd.DataFrame, chosen: set[str]) -> pd.DataFrame:
-    """Take the rows about chosen systems alone; put p values on the scale of standard errors."""
-    rows = np.ones(len(frame), dtype=bool)
-    for column in frame.columns.intersection(_NAMES_OF_SYSTEMS):
-        rows &= frame[column].isin(chosen).to_numpy()
-    p_values = {name: deviations(frame[name]) for name in frame.columns if name.endswith("_p")}
-    corrections = [name for name in frame.columns if name.endswith("_p_holm")]
-    return frame.assign(**p_values).drop(columns=corrections)[rows].reset_index(drop=True)
-
-
-def _hundredth(column: str, rows: pd.DataFrame, *, wide: set[str]) -> FloatArray:
-    """Give a hundredth of the standard error of each number, or ten, and at least 1e-9."""
-    error = np.zeros(len(rows))
-    if column.endswith("_p"):
-        error = np.ones(len(rows))  # on the scale of `deviations`
-    elif "se" in rows:
-        error = rows["se"].fillna(0).to_numpy()
-    elif {"low", "high"} <= set(rows.columns):
-        error = ((rows["high"] - rows["low"]) / (2 * 1.96)).fillna(0).to_numpy()
-    named = rows[rows.columns.intersection(_NAMES_OF_SYSTEMS)]
-    return np.where(named.isin(wide).any(axis=1), _WIDER, 1) * np.maximum(1e-9, 0.01 * error)
-
-
-def _corrections(tests: pd.DataFrame) -> pd.DataFrame:
-    """Compare corrections for the number of pairs with those of the p values beside them."""
-    corrected = tests.copy()
-    names = [name for name in tests.columns if f"{name}_holm" in tests.columns]
-    family = tests.columns.intersection(["label", "metric", "unit"]).tolist()
-    for name in names:
-        p_values = tests.groupby(family, sort=False)[name]
-        corrected[f"{name}_holm"] = p_values.transform(lambda each: holm(each.to_numpy()))
-    corrections = [f"{name}_holm" for name in names]
-    shown = [*family, *tests.columns.intersection(_NAMES_OF_SYSTEMS), *corrections]
-    bound = relative_bound(1e-9, 1e-300)
-    return compare_frames(tests[shown], corrected[shown], bound, name="tests")
 
 
 def _names(grid: Grid) -> pd.DataFrame:
