@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pandas as pd
 import yaml
 
 from recbias.datasets import (
@@ -30,9 +29,10 @@ from recbias.datasets import (
     state,
 )
 from recbias.datasets.describe import describe
+from recbias.datasets.frames import frame_of
 from recbias.errors import ConfigError, DataWarning, MissingData, RecbiasError
 from recbias.places import clone_root, data_dirs
-from recbias.ratings import Ratings, RatingScale
+from recbias.ratings import RatingScale
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
 
@@ -283,7 +283,7 @@ def _write_splits(
             fold = folder / f"fold-{split.fold + 1}"
             fold.mkdir()
             for part, ratings in (("train", split.train), ("test", split.test)):
-                _table(ratings).to_csv(fold / f"{part}.csv", index=False)
+                frame_of(ratings).to_csv(fold / f"{part}.csv", index=False)
         record |= {
             "dataset": dataset.name,
             "content_hash": dataset.ratings.content_hash,
@@ -296,18 +296,6 @@ def _write_splits(
     except BaseException:
         shutil.rmtree(folder)
         raise
-
-
-def _table(ratings: Ratings) -> pd.DataFrame:
-    columns = {
-        "user_id": ratings.user_ids[ratings.user],
-        "item_id": ratings.item_ids[ratings.item],
-    }
-    if ratings.feedback == "explicit":
-        columns["rating"] = ratings.value
-    if ratings.timestamp is not None:
-        columns["timestamp"] = ratings.timestamp
-    return pd.DataFrame(columns)
 
 
 @data.command("fetch")

@@ -5,12 +5,16 @@ The seam is :class:`concurrent.futures.Executor`; whoever has another one can ha
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
+from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -21,6 +25,23 @@ __all__ = ["open_executor", "run_all", "run_each"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+_GUARD = """{name} starts worker processes, each of which runs it again from the top
+put what runs the grid under a line if __name__ == "__main__":, or use workers=1"""
+_GUARDED_BY = ("__main__", "parent_process", "MainProcess")
+
+
+def _is_unguarded(main: ModuleType) -> bool:
+    """Tell whether a program is a script that nothing keeps from running again in each worker."""
+    path = getattr(main, "__file__", None)
+    if path is None or getattr(main, "__spec__", None) is not None:
+        return False  # typed in, or started by its module name: spawn runs nothing again
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return Path(path).suffix == ".py" and not any(word in text for word in _GUARDED_BY)
 
 
 @contextmanager
@@ -39,16 +60,29 @@ def open_executor(workers: int = 1) -> Iterator[Executor | None]:
     Raises
     ------
     ConfigError
-        If ``workers`` is below 1.
+        If ``workers`` is below 1; with more than one, if the program is a script without
+        ``if __name__ == "__main__":``, which each process would run from the top; if a process
+        ended by itself.
     """
+    if getattr(current_process(), "_inheriting", False):
+        # Here a new worker runs the script that started it: whoever waits for it says why it ended.
+        raise SystemExit(1)
     if workers < 1:
         raise ConfigError(f"workers={workers}: expected at least 1")
     if workers == 1:
         yield None
         return
+    if _is_unguarded(sys.modules["__main__"]):
+        raise ConfigError(_GUARD.format(name=Path(str(sys.modules["__main__"].__file__)).name))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
         try:
             yield executor
+        except BrokenProcessPool:
+            raise ConfigError(
+                "a worker process ended by itself: what starts workers stands in the script outside"
+                ' if __name__ == "__main__":, or memory ran out\n'
+                "put it under that line, or use fewer workers"
+            ) from None
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
             raise

@@ -73,6 +73,7 @@ from recbias.results import (
     recorded_result,
     register_kind,
     results_dir,
+    values_text,
 )
 from recbias.store import (
     frame_from_json,
@@ -128,6 +129,11 @@ class Results(StoredResult):
     tests: pd.DataFrame
     target_sets: pd.DataFrame
     crossed: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CROSSED))
+
+    def __repr__(self) -> str:
+        """Lay all values out in 80 columns: system, design, metric, value and interval."""
+        about = f"{self.dataset['title']}; {self.grid.split}, seed {self.grid.seed}; {self.origin}"
+        return values_text(about, self.values)
 
     def __getitem__(self, names: tuple[str, str, str]) -> Quantity:
         """Return one quantity by system, protocol label and metric."""
@@ -385,6 +391,8 @@ def run(
     StoreWarning
         If an artefact was damaged; it is computed again.
     """
+    if not isinstance(grid, Grid):
+        raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
     except MissingData as missing:

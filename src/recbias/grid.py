@@ -8,23 +8,27 @@ revision of its own, so that a change of code makes stale just what it changed.
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from recbias import aggregation, ranking, splits, testset
-from recbias.datasets import Dataset, outside_module
-from recbias.errors import ConfigError
+from recbias.datasets import Dataset, load_dataset, outside_module
+from recbias.datasets.frames import NAME, frame_of
+from recbias.errors import ConfigError, unknown_name
 from recbias.metrics import Metric, parse_metric
+from recbias.places import cells_dir
 from recbias.protocol import Protocol
 from recbias.ranking import LISTED
-from recbias.recommenders import System, algorithm
+from recbias.recommenders import System, algorithm, algorithms
 from recbias.simulation import CountOptions, is_world, parse_world
 from recbias.splits import SplitRule
-from recbias.store import digest
+from recbias.store import digest, write_atomically
 from recbias.targets import read_groups
 from recbias.testset import TestSet
 
@@ -124,12 +128,13 @@ class Grid:
     Parameters
     ----------
     dataset
-        Name of a dataset or world, or path of a table of ratings.
+        Name of a dataset or world, path of a table of ratings, or the table as a DataFrame, which
+        is then kept as a Parquet file among the cells, where worker processes read it.
     systems
         What is trained. Names are unique.
     protocols
         How it is evaluated: texts of :class:`~recbias.protocol.Protocol`, optionally under labels
-        of your own.
+        of your own; one alone need not be in a tuple.
     metrics
         What is measured, such as ``"P@10"``, ``"rho"`` or ``"Gini@10"``, the same for all protocols
         or by label.
@@ -157,8 +162,11 @@ class Grid:
     ------
     ConfigError
         For an unknown or malformed protocol, metric, split or test side; for names that occur
-        twice; for a comparison, or replicates, of what is not measured; for a combination that
-        cannot be measured, such as concentration of condensed lists.
+        twice; for no system, protocol or metric at all, or one that is of another type; for a
+        comparison, or replicates, of what is not measured; for a combination that cannot be
+        measured, such as concentration of condensed lists.
+    DataError
+        If a DataFrame is no table of ratings.
 
     Examples
     --------
@@ -184,11 +192,13 @@ class Grid:
     crossed: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        protocols = self.protocols
+        object.__setattr__(self, "dataset", _dataset_name(self.dataset))
+        object.__setattr__(self, "systems", _checked_systems(self.systems))
+        protocols = _listed("protocols", self.protocols, "TI-AN-AR rel>=4")
         if not isinstance(protocols, Mapping):
             protocols = {text: text for text in protocols}
         protocols = {label: str(Protocol.parse(text)) for label, text in protocols.items()}
-        metrics = self.metrics
+        metrics = _listed("metrics", self.metrics, "P@10")
         if not isinstance(metrics, Mapping):
             metrics = dict.fromkeys(protocols, metrics)
         if set(metrics) != set(protocols):
@@ -196,15 +206,21 @@ class Grid:
                 f"metrics are given for {sorted(metrics)}, protocols for {sorted(protocols)}"
             )
         metrics = {
-            label: tuple(str(parse_metric(text)) for text in metrics[label]) for label in protocols
+            label: tuple(
+                str(parse_metric(text))
+                for text in _listed(f"metrics under {label!r}", metrics[label], "P@10")
+            )
+            for label in protocols
         }
+        if not isinstance(self.split, str):
+            raise ConfigError(f"split is {self.split!r}: expected text, such as 'k-fold 5'")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise ConfigError(f"seed is {self.seed!r}: expected an integer of 0 or more")
         for label, texts in metrics.items():
             if len(set(texts)) < len(texts):
                 raise ConfigError(f"metrics under {label!r}: each once, got {', '.join(texts)}")
         names = [system.name for system in self.systems]
-        if len(set(names)) < len(names) or not names:
+        if len(set(names)) < len(names):
             raise ConfigError(f"a grid needs systems with different names, got {names}")
         tests = {label: str(TestSet.parse(text)) for label, text in dict(self.tests).items()}
         if strangers := tests.keys() - protocols.keys():
@@ -218,7 +234,6 @@ class Grid:
             for label, metric in pairs:
                 if metric not in metrics.get(label, ()):
                     raise ConfigError(f"cannot {what} {metric} under {label!r}: it is not measured")
-        object.__setattr__(self, "systems", tuple(self.systems))
         object.__setattr__(self, "protocols", protocols)
         object.__setattr__(self, "metrics", metrics)
         object.__setattr__(self, "tests", tests)
@@ -424,6 +439,51 @@ class Grid:
                 "metrics": [metric.identity() for metric in sorted(metrics, key=str)],
             }
         )
+
+
+def _dataset_name(dataset: Any) -> str:
+    """Return by what a data set is loaded in every process; a DataFrame is written to a file."""
+    if isinstance(dataset, str | Path):
+        return str(dataset)
+    ratings = load_dataset(dataset).ratings  # says what is no data set
+    content = io.BytesIO()
+    frame_of(ratings).to_parquet(content, index=False)
+    path = cells_dir() / "tables" / f"{NAME}-{digest(content.getvalue())[:12]}.parquet"
+    if not path.is_file():
+        write_atomically(path, content.getvalue())
+    return str(path)
+
+
+def _listed(what: str, given: Any, example: str) -> Any:
+    """Return texts as a sequence or mapping that is not empty; one text is a sequence of itself."""
+    if isinstance(given, str | Protocol | Metric):
+        given = (given,)
+    if isinstance(given, Iterable) and not isinstance(given, Mapping):
+        given = tuple(str(each) if isinstance(each, Protocol | Metric) else each for each in given)
+    if not given or not isinstance(given, Mapping | tuple):
+        raise ConfigError(f"{what}: got {given!r}, expected one or more, such as ({example!r},)")
+    for each in given.values() if isinstance(given, Mapping) and what == "protocols" else given:
+        if not isinstance(each, str):
+            raise ConfigError(f"{what}: got {each!r}, expected text such as {example!r}")
+    return given
+
+
+def _checked_systems(given: Any) -> tuple[System, ...]:
+    """Return systems as a tuple, and say of anything else how it becomes one."""
+    systems = (given,) if isinstance(given, str | System) else given
+    systems = tuple(systems) if isinstance(systems, Iterable) else (systems,)
+    for system in systems:
+        if isinstance(system, str) and system not in algorithms():
+            raise unknown_name("algorithm", system, algorithms())
+        if not isinstance(system, System):
+            how = f"System({system!r}, {system!r})" if isinstance(system, str) else "System(...)"
+            raise ConfigError(
+                f"systems: got {type(system).__name__} {system!r}, expected systems such as {how}, "
+                "or a line-up: line_up('bcc17')"
+            )
+    if not systems:
+        raise ConfigError("systems: got none, expected one or more, such as line_up('bcc17')")
+    return systems
 
 
 def _pairs(pairs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,8 +113,34 @@ class Protocol:
         Raises
         ------
         ConfigError
-            If the text has another form; shows the form.
+            If the text has another form; shows the form, and the protocol that was probably meant.
+
+        Examples
+        --------
+        >>> Protocol.parse("TI-NA-AR rel=4")
+        Traceback (most recent call last):
+        ...
+        recbias.errors.ConfigError: cannot read protocol 'TI-NA-AR rel=4': expected RULE ...
+        did you mean 'TI-AN-AR rel>=4'?
         """
+        try:
+            return cls._read(text)
+        except ConfigError as error:
+            meant = _repaired(text) if isinstance(text, str) else text
+            if meant == text or "did you mean" in str(error):
+                raise
+            try:
+                found = cls._read(meant)
+            except ConfigError:
+                raise error from None
+            raise ConfigError(f"{error}\ndid you mean '{found}'?") from None
+
+    @classmethod
+    def _read(cls, text: str) -> Protocol:
+        if not isinstance(text, str):
+            raise ConfigError(
+                f"a protocol is text such as 'TI-AN-AR rel>=4', got {type(text).__name__} {text!r}"
+            )
         match = _PATTERN.fullmatch(text.strip())
         if match is None:
             raise ConfigError(
@@ -145,3 +173,51 @@ class Protocol:
             str(self.average),
         ]
         return " ".join(part for part in parts if part)
+
+
+_CODES = (("AI", "TI"), ("AN", "NN"), ("AR", "1R", "1R-shared", "P1R"))
+_WORDS = ("condensed", "+train", "unscored", "users", "weights", "statistic")
+_THRESHOLD = re.compile(r"(?:rel|relevant|min_rating)? *(?:>=|=>|>|=|\u2265) *(?=-?[\d.])")
+_SPACES = re.compile(r" *= *")
+
+
+def _repaired(text: str) -> str:
+    """Write a protocol with slips as it was probably meant: other signs, case, order or letters."""
+    rest, _, threshold = text.strip().rpartition("rel")
+    if not rest:  # no rel: what looks like a comparison is one
+        rest, threshold = text.strip(), ""
+    head, *options = _SPACES.sub("=", rest).split() or [""]
+    tail = _THRESHOLD.sub("rel>=", f"rel{threshold}", count=1).split() if threshold else []
+    codes = re.split("[-_./]", head, maxsplit=2)
+    if len(codes) < 3 and len(options) >= 2:  # blanks between the codes
+        codes, options = [head, *options[:2]], options[2:]
+    rule = "-".join(_nearest(code, known) for code, known in zip(codes, _CODES, strict=False))
+    words = [
+        _THRESHOLD.sub("rel>=", word, count=1) if not threshold and ">" in word else _word(word)
+        for word in (*options, *tail)
+    ]
+    sizes = [word for word in words if re.fullmatch(r"[tNm]=\d+", word)]
+    levels = [word for word in words if word.startswith("rel>=")]
+    others = [word for word in words if word not in (*sizes, *levels)]
+    # In the order in which they print.
+    placed = sorted(others, key=lambda word: (word != "+train", word != "condensed"))
+    train = [word for word in placed if word == "+train"]
+    return " ".join([rule, *sizes, *train, *levels, *placed[len(train) :]])
+
+
+def _word(word: str) -> str:
+    """Give the option that a word is nearest to; a size is ``t``, ``N`` or ``m``."""
+    if word.startswith("rel"):
+        return word
+    name, equals, value = word.partition("=")
+    if equals and len(name) == 1:
+        return f"{'N' if name.upper() == 'N' else name.lower()}={value}"
+    return _nearest(name, _WORDS) + equals + value
+
+
+def _nearest(code: str, known: Sequence[str]) -> str:
+    """Give the name with the same letters, or else the most alike; the code itself if none is."""
+    lowered = {each.lower(): each for each in known}
+    same = [each for name, each in lowered.items() if sorted(name) == sorted(code.lower())]
+    near = difflib.get_close_matches(code.lower(), lowered, n=1, cutoff=0.5)
+    return (same or [lowered[name] for name in near] or [code])[0]

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from recbias.datasets import Dataset, is_path, registry
 from recbias.errors import ConfigError, MissingData, StoreError
@@ -46,6 +47,7 @@ __all__ = [
     "results_dir",
     "simulation_record",
     "stored_results",
+    "values_text",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -442,3 +444,70 @@ def stored_results(folder: Path) -> dict[str, Path]:
         file.relative_to(folder).with_suffix("").as_posix(): file.with_suffix("")
         for file in sorted(folder.rglob("*.json"))
     }
+
+
+SHOWN = 400
+"""Rows of values that are printed; a chapter has thousands."""
+
+_WIDTH = 80
+
+
+def values_text(about: str, values: pd.DataFrame) -> str:
+    """Lay values out for a terminal: no line has more than 80 characters.
+
+    Parameters
+    ----------
+    about
+        The first line.
+    values
+        Columns ``system``, ``label``, ``metric``, ``value``, ``low`` and ``high``.
+
+    Returns
+    -------
+    str
+        A row for each value, with its 95 % interval if it has one. Where names are too long for
+        the line, the longest lose their middle.
+
+    Examples
+    --------
+    >>> row = {"system": "kNN", "label": "TI-AN-AR rel>=4", "metric": "P@10"}
+    >>> values = pd.DataFrame([{**row, "value": 0.25, "low": 0.2, "high": 0.3}])
+    >>> print(values_text("my.csv", values))
+    my.csv
+    system  design           metric   value  95 % interval
+    kNN     TI-AN-AR rel>=4  P@10    0.2500  0.2000 to 0.3000
+    """
+    shown = values.head(SHOWN)
+    columns = [
+        ["system", *map(str, shown["system"])],
+        ["design", *map(str, shown["label"])],
+        ["metric", *map(str, shown["metric"])],
+        ["value", *(f"{value:.4f}" for value in shown["value"])],
+        [
+            "95 % interval",
+            *(
+                f"{low:.4f} to {high:.4f}" if low == low else ""
+                for low, high in zip(shown["low"], shown["high"], strict=True)
+            ),
+        ],
+    ]
+    widths = [max(map(len, column)) for column in columns]
+    while (excess := sum(widths) + 2 * (len(widths) - 1) - _WIDTH) > 0:
+        longest = int(np.argmax(widths[:3]))
+        widths[longest] -= min(excess, max(1, widths[longest] - sorted(widths[:3])[1]))
+    lines = [about if len(about) <= _WIDTH else f"{about[: _WIDTH - 3]}..."]
+    for row in zip(*columns, strict=True):
+        cells = [_fitted(text, width) for text, width in zip(row, widths, strict=True)]
+        cells[3] = cells[3].strip().rjust(widths[3])
+        lines.append("  ".join(cells).rstrip())
+    if len(values) > SHOWN:
+        lines.append(f"and {len(values) - SHOWN:,} more: they are in .values, a DataFrame")
+    return "\n".join(lines)
+
+
+def _fitted(text: str, width: int) -> str:
+    """Pad a text to a width, or leave its middle out."""
+    if len(text) > width:
+        end = max(width - 2, 0) // 2
+        text = f"{text[: width - 2 - end]}..{text[len(text) - end :]}"
+    return text.ljust(width)

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens, netflix, yahoo
 from recbias.datasets.content import Content
+from recbias.datasets.frames import read_frame
 from recbias.datasets.registry import (
     OUTSIDE,
     DatasetInfo,
@@ -184,7 +186,7 @@ def is_path(name_or_path: str | Path) -> bool:
 
 
 def load_dataset(
-    name_or_path: str | Path,
+    name_or_path: str | Path | pd.DataFrame,
     *,
     data_dir: Path | None = None,
     user: str | None = None,
@@ -200,11 +202,11 @@ def load_dataset(
 
     Parameters
     ----------
-    name_or_path : str or Path
+    name_or_path : str, Path or pandas.DataFrame
         A name of the registry, e.g. ``"ml-1m"`` (stars 1-3 merged), ``"filmtrust"`` or
         ``"synthetic"``; a world, e.g. ``"world(relation=-0.5,skew=0.7)"`` (see
-        `recbias.simulation.parse_world`); or the path of a CSV, TSV or Parquet file. `is_path` says
-        which texts are paths.
+        `recbias.simulation.parse_world`); or the path of a CSV, TSV or Parquet file (`is_path` says
+        which texts are paths); or such a table as a DataFrame.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
     user, item, rating, timestamp, separator, header, scale, duplicates
@@ -232,16 +234,24 @@ def load_dataset(
         for field in dataclasses.fields(options)
         if (value := getattr(options, field.name)) is not None
     }
-    if isinstance(name_or_path, Path) or is_path(name_or_path):
+    if isinstance(name_or_path, pd.DataFrame):
+        ratings, understood = read_frame(name_or_path, options)
+        return Dataset(ratings, _own_table(ratings), "; ".join(understood), understood=understood)
+    if not isinstance(name_or_path, str | Path):
+        raise ConfigError(
+            f"data set is {type(name_or_path).__name__} {name_or_path!r}: expected the name of a "
+            "data set, the path of a table, or a pandas DataFrame"
+        )
+    if is_path(name_or_path):
         path = Path(name_or_path)
         options = dataclasses.replace(kept_options(path), **used)
         ratings, understood = read_table(path, options)
         source = f"{path}: {'; '.join(understood)}"
         return Dataset(ratings, _own_table(ratings), source, understood=understood)
-    info = dataset_info(name_or_path)
+    info = dataset_info(str(name_or_path))
     if used:
         raise ConfigError(f"{info.name} is read as published: {', '.join(used)} is for own tables")
-    if is_world(name_or_path):
+    if is_world(info.name):
         return _make_named(info, data_dir)
     return _load_named(info, find_files(info, data_dir))
 

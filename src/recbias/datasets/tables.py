@@ -206,7 +206,6 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
             f"no file {path}\ngive the path of a table of ratings, or a dataset's name"
         )
     options = options or TableOptions()
-    duplicates = options.duplicates or "error"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] in ([".parquet"], [".pq"]):
         form, names, columns, frame = _read_parquet(path, options.columns)
@@ -216,6 +215,55 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
         form, names, columns = layout.described(), layout.names, layout.columns
         frame = _read_text_table(path, layout, options.scale)
         first_line = 1 + layout.has_header
+    return described_ratings(
+        frame,
+        columns,
+        options,
+        form=form,
+        names=names,
+        name=_stem(path),
+        source=str(path),
+        first_line=first_line,
+    )
+
+
+def described_ratings(
+    frame: pd.DataFrame,
+    columns: Mapping[str, str],
+    options: TableOptions,
+    *,
+    form: str,
+    names: Sequence[str],
+    name: str,
+    source: str | None = None,
+    first_line: int = 1,
+) -> tuple[Ratings, tuple[str, ...]]:
+    """Make ratings of a table whose columns are known, and say how it was understood.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Its rows.
+    columns : mapping of str to str
+        Column of each role.
+    options : TableOptions
+        Scale and duplicates are read from it.
+    form, names : str, sequence of str
+        Format and columns of the table, to be told.
+    name, source, first_line
+        As for `Ratings.from_frame`.
+
+    Returns
+    -------
+    ratings, understanding
+        As of `read_table`.
+
+    Raises
+    ------
+    DataError
+        If a value is not acceptable (see `Ratings.from_frame`).
+    """
+    duplicates = options.duplicates or "error"
     ratings = Ratings.from_frame(
         frame,
         user=columns["user"],
@@ -223,9 +271,9 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
         rating=columns.get("rating"),
         timestamp=columns.get("timestamp"),
         scale=options.scale,
-        name=_stem(path),
+        name=name,
         duplicates=duplicates,
-        source=str(path),
+        source=source,
         first_line=first_line,
     )
     said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
@@ -603,7 +651,7 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         named = any(_plain(field) in known or field in options.columns.values() for field in fields)
         named = named or not any(_is_number(field) for field in fields)
     if named:
-        columns = _columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
+        columns = columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
         return _Layout(separator, True, fields, columns, packed)
     if options.columns or not 2 <= len(fields) <= len(_KNOWN):
         raise DataError(
@@ -800,7 +848,7 @@ def _read_parquet(
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
     try:
         names = pyarrow.parquet.read_schema(path).names
-        columns = _columns_by_role(path, names, given, "")
+        columns = columns_by_role(path, names, given, "")
         table = pyarrow.parquet.read_table(path, columns=list(columns.values()))
     except (pa.ArrowException, OSError) as error:
         raise DataError(
@@ -819,7 +867,7 @@ def _read_parquet(
     return "Parquet", names, columns, table.to_pandas(ignore_metadata=True)
 
 
-def _columns_by_role(
+def columns_by_role(
     path: Path, found: Sequence[str], given: Mapping[str, str], hint: str
 ) -> dict[str, str]:
     """Map user, item and, where there are such columns, rating and timestamp to column names."""

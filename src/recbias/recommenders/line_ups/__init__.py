@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+
+import numpy as np
 
 from recbias.errors import ConfigError, unknown_name
 from recbias.recommenders.as_published.file_order import file_order
@@ -98,7 +101,7 @@ def line_up(name: str, *, min_rating: float = 4.0) -> tuple[System, ...]:
     Raises
     ------
     ConfigError
-        If there is no such line-up, or no rating can be recoded with such a threshold.
+        If there is no such line-up, or `min_rating` is no finite number.
 
     See Also
     --------
@@ -136,8 +139,14 @@ def line_up_sources(name: str) -> Mapping[str, str]:
 
 
 def _entries(name: str, min_rating: float) -> tuple[Entry, ...]:
-    if name not in _LINE_UPS:
+    if not isinstance(name, str) or name not in _LINE_UPS:
         raise unknown_name("line-up", str(name), _LINE_UPS)
+    number = isinstance(min_rating, int | float | np.integer | np.floating)
+    if not number or isinstance(min_rating, bool) or not math.isfinite(min_rating):
+        raise ConfigError(
+            f"min_rating is {min_rating!r}: expected a finite number, such as "
+            f"line_up({name!r}, min_rating=3)"
+        )
     return _LINE_UPS[name](min_rating)
 
 
