@@ -7,8 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,20 +18,18 @@ import yaml
 from recbias.datasets import (
     Dataset,
     DatasetInfo,
-    TableOptions,
     dataset_info,
     find_files,
     kept_options,
-    load_dataset,
     options_file,
     registry,
     state,
 )
 from recbias.datasets.describe import describe
 from recbias.datasets.frames import frame_of
-from recbias.errors import ConfigError, DataWarning, MissingData, RecbiasError
+from recbias.errors import ConfigError, MissingData, RecbiasError
+from recbias.options import load_said, read_options, table_options
 from recbias.places import clone_root, data_dirs
-from recbias.ratings import RatingScale
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
 
@@ -83,50 +80,6 @@ def data() -> None:
     """Say which data sets are known, and which are on this machine."""
 
 
-_TABLE_OPTIONS = (
-    click.option("--user", help="Column with the users."),
-    click.option("--item", help="Column with the items."),
-    click.option("--rating", help="Column with the ratings."),
-    click.option("--timestamp", help="Column with the times."),
-    click.option("--separator", help="What separates the fields: one character, '::' or 'tab'."),
-    click.option("--header/--no-header", default=None, help="Whether line 1 names the columns."),
-    click.option(
-        "--rating-scale",
-        "scale",
-        type=float,
-        nargs=3,
-        metavar="MINIMUM MAXIMUM STEP",
-        help="The scale, if the table does not have all of it; STEP 0: any value in between.",
-    ),
-    click.option(
-        "--duplicates",
-        type=click.Choice(["error", "last", "mean"]),
-        help="What several ratings of one pair mean.",
-    ),
-)
-
-
-def _table_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options by which the owner of a table says what it is."""
-    for option in reversed(_TABLE_OPTIONS):
-        command = option(command)
-    return command
-
-
-def _load(name: str, options: dict[str, Any]) -> Dataset:
-    """Load a data set or table, and say what may be wrong with it."""
-    if options["scale"]:
-        options["scale"] = RatingScale(*options["scale"])
-    if options["separator"] in ("tab", "\\t"):
-        options["separator"] = "\t"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
-        dataset = load_dataset(name, **options)
-    for warning in caught:
-        click.echo(f"recbias: warning: {warning.message}", err=True)
-    return dataset
-
-
 @data.command("list")
 @_data_dir
 def data_list() -> None:
@@ -146,7 +99,7 @@ def _size(info: DatasetInfo) -> str:
 
 @data.command("info")
 @click.argument("name", metavar="NAME|FILE")
-@_table_options
+@table_options
 @click.option("--min-rating", type=float, help="Smallest relevant rating; else the scale's top.")
 @click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
 @_data_dir
@@ -162,12 +115,12 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
             _echo(_missing(info))
             _echo(_testable(info))
             return
-    dataset = _load(name, options)
+    dataset = load_said(name, options)
     if keep:
         if info is not None:
             raise ConfigError(f"--keep: {name} is read as published; give the path of a table")
         path = Path(name)
-        given = {**kept_options(path).given(), **TableOptions(**options).given()}
+        given = {**kept_options(path).given(), **read_options(options).given()}
         write_atomically(
             options_file(path), yaml.safe_dump(given, allow_unicode=True).encode("utf-8")
         )
@@ -249,7 +202,7 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
 @click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
-@_table_options
+@table_options
 @_data_dir
 def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
@@ -263,7 +216,7 @@ def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> No
     rule = SplitRule.parse(text)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
-    dataset = _load(name, options)
+    dataset = load_said(name, options)
     splits = dataset_splits(dataset, str(rule), seed=seed)
     _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed})
     for split in splits:
@@ -431,7 +384,7 @@ def claims(dataset: str, as_json: bool, as_csv: bool, explain: str | None, renew
 
 @main.command()
 @click.argument("name", metavar="DATASET|TABLE")
-@_table_options
+@table_options
 @click.option(
     "--min-rating", type=float, help="Smallest liked rating; else one step below the scale's top."
 )
@@ -465,7 +418,7 @@ def trust(
     from recbias.claims.systems import relevance_threshold  # pulls in every recommender
     from recbias.trust import SPREAD, STRENGTH, which_metric
 
-    dataset = _load(name, options)
+    dataset = load_said(name, options)
     answer = which_metric(
         dataset.ratings,
         relevance_threshold(dataset) if min_rating is None else min_rating,
