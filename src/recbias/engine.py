@@ -5,21 +5,26 @@ The seam is :class:`concurrent.futures.Executor`; whoever has another one can ha
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import current_process, get_context
+from multiprocessing import current_process, resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from recbias.errors import ConfigError
+from recbias.processes import end_with
 
 __all__ = ["open_executor", "run_all", "run_each"]
 
@@ -44,6 +49,51 @@ def _is_unguarded(main: ModuleType) -> bool:
     return Path(path).suffix == ".py" and not any(word in text for word in _GUARDED_BY)
 
 
+class _Worker(SpawnProcess):
+    """A process that ends with the one that started it, and that no interrupt reaches.
+
+    Ctrl-C at a terminal is sent to all of its processes; the one that started this one decides.
+    """
+
+    def start(self) -> None:
+        """Start it with interrupts held back, which it inherits from the first moment on."""
+        self._parent = os.getpid()
+        self._lasting = threading.current_thread() is threading.main_thread()
+        if os.name == "nt":
+            super().start()
+            return
+        resource_tracker.ensure_running()  # it lets interrupts through again when it starts
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def run(self) -> None:
+        """Do what it was started for."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        end_with(self._parent, lasting=self._lasting)
+        super().run()
+
+
+class _Workers(SpawnContext):
+    """What an executor makes its processes with; it knows them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun: list[_Worker] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> _Worker:  # type: ignore[override]  # noqa: N802
+        self._begun.append(_Worker(*args, **kwargs))
+        return self._begun[-1]
+
+    def kill(self) -> None:
+        """End all of them in the middle of what they do."""
+        for worker in self._begun:
+            if worker.is_alive():
+                worker.kill()
+
+
 @contextmanager
 def open_executor(workers: int = 1) -> Iterator[Executor | None]:
     """Open local worker processes; with one worker, none: the work is done in this process.
@@ -63,6 +113,11 @@ def open_executor(workers: int = 1) -> Iterator[Executor | None]:
         If ``workers`` is below 1; with more than one, if the program is a script without
         ``if __name__ == "__main__":``, which each process would run from the top; if a process
         ended by itself.
+
+    Notes
+    -----
+    Workers never outlive this process, however that ends. When the block is left by an exception,
+    an interrupt among them, they are killed in the middle of what they do.
     """
     if getattr(current_process(), "_inheriting", False):
         # Here a new worker runs the script that started it: whoever waits for it says why it ended.
@@ -74,7 +129,8 @@ def open_executor(workers: int = 1) -> Iterator[Executor | None]:
         return
     if _is_unguarded(sys.modules["__main__"]):
         raise ConfigError(_GUARD.format(name=Path(str(sys.modules["__main__"].__file__)).name))
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
+    context = _Workers()
+    with ProcessPoolExecutor(workers, mp_context=context) as executor:
         try:
             yield executor
         except BrokenProcessPool:
@@ -84,7 +140,7 @@ def open_executor(workers: int = 1) -> Iterator[Executor | None]:
                 "put it under that line, or use fewer workers"
             ) from None
         except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
+            context.kill()
             raise
 
 
@@ -118,8 +174,8 @@ def run_all(
     Raises
     ------
     Exception
-        What the task that failed first raised. Tasks that other processes have begun are not
-        interrupted, and those that wait are done too unless :func:`open_executor` is left.
+        What the task that failed first raised. Tasks that other processes have begun, and those
+        that wait, are done too unless :func:`open_executor` is left.
 
     Examples
     --------

@@ -38,6 +38,12 @@ class StoreError(RecbiasError):
     """A stored artefact that is damaged, or was written by another version or for another key."""
 
 
+class NoSpaceError(RecbiasError):
+    """A file that did not fit on the disk; nothing of it is left there."""
+
+    exit_code = 1
+
+
 class DamagedError(StoreError):
     """A file that is not what was written under its name: it can be computed again."""
 

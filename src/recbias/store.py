@@ -10,6 +10,7 @@ cover can be forged together with them.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -29,8 +30,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from threadpoolctl import threadpool_info
 
-from recbias.errors import ConfigError, DamagedError, StoreError
+from recbias.errors import ConfigError, DamagedError, NoSpaceError, StoreError
 from recbias.places import clone_root
+from recbias.processes import begun_prefix, remove_begun
 
 __all__ = [
     "canonical_json",
@@ -75,11 +77,31 @@ def write_atomically(path: Path, content: bytes) -> None:
 
     Raises
     ------
+    NoSpaceError
+        If the disk is full, or the owner's share of it.
     OSError
-        If the folder cannot be written or the disk is full. Nothing half-written is left behind.
+        If the folder cannot be written.
+
+    Notes
+    -----
+    Nothing half-written stays: what a killed process leaves goes when that file is written again.
     """
+    try:
+        _write_atomically(path, content)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NoSpaceError(
+            f"{path}: the disk is full, {len(content):,} bytes did not fit\n"
+            "make room, or name a folder elsewhere (RECBIAS_CELLS for cells, --out for pages), and "
+            "run it again\nnothing half-written is left; what was finished is kept and used"
+        ) from error
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    remove_begun(path.parent, path.name)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=begun_prefix(path.name))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
