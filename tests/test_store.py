@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recbias import store
-from recbias.errors import ConfigError, StoreError
+from recbias.errors import ConfigError, NoSpaceError, StoreError
 from recbias.resampling import rounded_replicates
 from recbias.store import (
     canonical_json,
@@ -691,7 +691,9 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
     try:
-        with pytest.raises(OSError, match="File too large"):
+        with pytest.raises(
+            NoSpaceError, match=r"100,000 bytes did not fit: File too large\nmake room"
+        ):
             write_atomically(path, bytes(100_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -7,7 +7,11 @@ lines. The command line prints the message alone and exits with code 2.
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Numbers of the errors of a disk that is full, a quota that is used up, a limit on files."""
 
 
 class RecbiasError(Exception):

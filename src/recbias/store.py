@@ -10,7 +10,6 @@ cover can be forged together with them.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import math
@@ -30,7 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from threadpoolctl import threadpool_info
 
-from recbias.errors import ConfigError, DamagedError, NoSpaceError, StoreError
+from recbias.errors import NO_SPACE, ConfigError, DamagedError, NoSpaceError, StoreError
 from recbias.places import clone_root
 from recbias.processes import begun_prefix, remove_begun
 
@@ -78,7 +77,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises
     ------
     NoSpaceError
-        If the disk is full, or the owner's share of it.
+        If the disk is full, or what one may use of it.
     OSError
         If the folder cannot be written.
 
@@ -89,10 +88,10 @@ def write_atomically(path: Path, content: bytes) -> None:
     try:
         _write_atomically(path, content)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in NO_SPACE:
             raise
         raise NoSpaceError(
-            f"{path}: the disk is full, {len(content):,} bytes did not fit\n"
+            f"{path}: {len(content):,} bytes did not fit: {error.strerror}\n"
             "make room, or name a folder elsewhere (RECBIAS_CELLS for cells, --out for pages), and "
             "run it again\nnothing half-written is left; what was finished is kept and used"
         ) from error

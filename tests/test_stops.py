@@ -1,0 +1,171 @@
+"""What stops leaves nothing behind: no process, no file that counts as complete or stays half."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from recbias.engine import open_executor, run_all
+from recbias.errors import NoSpaceError
+from recbias.processes import begun_prefix, remove_begun
+from recbias.store import write_atomically
+from stopping import marked, start, wait_for, workers
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+
+SCRIPT = """
+import os, sys, time
+from pathlib import Path
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+def work(path):
+    Path(path).touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    from recbias.engine import open_executor, run_all
+    if sys.argv[1] == "recbias":
+        with open_executor(2) as executor:
+            run_all(work, sys.argv[2:], executor, label="work")
+    else:
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+            list(executor.map(work, sys.argv[2:]))
+"""
+
+
+def _work(path: str) -> None:
+    Path(path).touch()
+    Path(path).with_suffix(f".{os.getpid()}").touch()
+    time.sleep(20)
+    Path(f"{path}.done").touch()
+
+
+@linux
+@pytest.mark.parametrize("maker", ["recbias", "plain"])
+def test_workers_do_not_outlive_a_killed_process(maker: str, tmp_path: Path) -> None:
+    """The plain executor, whose workers stay for good, shows that the test would notice."""
+    script, begun = tmp_path / "script.py", [tmp_path / "1", tmp_path / "2"]
+    script.write_text(SCRIPT)
+    process = start([sys.executable, script, maker, *begun], tmp_path)
+    try:
+        assert wait_for(lambda: all(path.exists() for path in begun), 120), "nothing was begun"
+        assert len(workers(tmp_path)) == 2
+        process.kill()
+        process.wait()
+        assert wait_for(lambda: not workers(tmp_path), 5) == (maker == "recbias")
+    finally:
+        for left in marked(tmp_path):
+            os.kill(left, signal.SIGKILL)
+        process.communicate()
+
+
+def test_an_interrupt_ends_workers_in_the_middle_of_what_they_do(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with open_executor(2) as executor:
+            assert executor is not None
+            for number in (1, 2, 3):
+                executor.submit(_work, str(tmp_path / f"{number}"))
+            assert wait_for(lambda: len(list(tmp_path.glob("*.*"))) == 2, 120)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert_dropped(tmp_path, ["1", "2"])
+
+
+def assert_dropped(folder: Path, begun: list[str]) -> None:
+    """Say that tasks were begun, not done, and that nobody works on them any longer."""
+    assert sorted(path.stem for path in folder.glob("*.*")) == begun
+    ended = [int(path.suffix[1:]) for path in folder.glob("*.*")]
+    assert not {worker.pid for worker in active_children()} & set(ended)
+
+
+def test_a_failure_does_not_wait_for_what_others_do(tmp_path: Path) -> None:
+    def failing() -> None:
+        with open_executor(2) as executor:
+            assert executor is not None
+            executor.submit(_work, str(tmp_path / "1"))
+            assert wait_for(lambda: list(tmp_path.glob("1.*")), 120)
+            run_all(_work, [str(tmp_path / "none" / "2")], executor, label="work")
+
+    with pytest.raises(FileNotFoundError):
+        failing()
+    assert_dropped(tmp_path, ["1"])
+
+
+# ------------------------------------------------------------------------------ what is left
+
+
+@pytest.fixture(scope="module")
+def gone() -> int:
+    """Give the number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nothing is removed there")
+def test_what_a_killed_process_had_begun_goes_and_nothing_else(tmp_path: Path, gone: int) -> None:
+    own = begun_prefix("cell.parquet")
+    of_gone = own.replace(str(os.getpid()), str(gone))
+    machine = own.split(".")[3].split("-")[0]
+    kept = [
+        f"{own}x",  # of this process
+        f"{own.replace(str(os.getpid()), str(os.getppid()))}x",  # of another that lives
+        f"{of_gone.replace(machine, '0' * 8)}x",  # of another machine
+        f"{of_gone.replace('cell', 'cell2')}x",  # of another file
+        "cell.parquet",
+        ".cell.parquet.x",
+    ]
+    for name in (*kept, f"{of_gone}x"):
+        (tmp_path / name).touch()
+    (tmp_path / f"{of_gone}folder").mkdir()
+    (tmp_path / f"{of_gone}folder" / "file").touch()
+    remove_begun(tmp_path, "cell.parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+    remove_begun(tmp_path / "none", "cell.parquet")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nothing is removed there")
+def test_the_next_writer_removes_what_a_killed_one_left(tmp_path: Path, gone: int) -> None:
+    path = tmp_path / "cell.parquet"
+    left = tmp_path / f"{begun_prefix(path.name).replace(str(os.getpid()), str(gone))}x"
+    left.write_bytes(b"half")
+    write_atomically(path, b"whole")
+    assert [each.name for each in tmp_path.iterdir()] == ["cell.parquet"]
+
+
+@linux
+def test_a_dead_process_whose_number_is_still_taken_is_dead(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])  # until somebody waits for it
+    left = tmp_path / f"{begun_prefix('cell').replace(str(os.getpid()), str(process.pid))}x"
+    left.touch()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    remove_begun(tmp_path, "cell")
+    assert not left.exists()
+    process.wait()
+
+
+def test_a_full_disk_in_a_worker_reaches_who_waits(tmp_path: Path) -> None:
+    with open_executor(2) as executor:
+        assert executor is not None
+        failure = executor.submit(_write_more_than_fits, str(tmp_path / "file")).exception()
+    assert isinstance(failure, NoSpaceError)
+    assert len(str(failure).splitlines()) == 3
+    assert "RECBIAS_CELLS" in str(failure)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _write_more_than_fits(path: str) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    write_atomically(Path(path), bytes(2000))
