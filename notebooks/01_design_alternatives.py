@@ -91,15 +91,15 @@ from myst_nb import glue
 
 from recbias import Grid, exploring, line_up, makers, plotting, run
 from recbias.claims import design_alternatives as chapter
-from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import choosing, judge_chapter, pages, seeds, state, verdict_cards
 from recbias.datasets import top_rating
 from recbias.recommenders import bcc17_grid, merged_star_variants, with_seeds
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = top of the scale
+min_rating: float | None = None  # smallest relevant rating; none = top of the scale
 cutoff: int = 10  # 1 to 1000: length n of the lists that P@n looks at
-size: int = 100  # 2 to 100000: size of a 1R target set
+size: int | None = None  # 2 to 100000: size of a 1R target set; none = 100, or as a table allows
 n_sampled: int | None = None  # 1 to 100000: largest sample; none = as the data allows
 split: str = "k-fold 5"
 systems: str = "bcc17"  # one of bcc17: line-up of systems
@@ -111,10 +111,13 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 plotting.use_book_style()
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
-n_sampled = n_sampled or chapter.largest_sample(dataset, size, split=split, seed=seed)
-quoted = {"size": f"{size:,}", "min_rating": f"{min_rating:g}", "cutoff": f"{cutoff}"}
-quoted["n_seeds"] = "1 seed" if n_seeds == 1 else f"{n_seeds} seeds"
-for name, text in quoted.items():
+size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
+given = {"min_rating": min_rating, "split": split, "seed": seed}
+n_sampled = n_sampled or chapter.largest_sample(dataset, size, **given)
+
+# %% tags=["remove-cell"]
+quoted = {"size": size, "min_rating": min_rating, "cutoff": cutoff, "n_seeds": n_seeds}
+for name, text in choosing.written(**quoted).items():
     glue(name, text, display=False)
 
 # %% [markdown] tags=["general"]

@@ -82,16 +82,16 @@ from IPython.display import HTML, Markdown
 from myst_nb import glue
 
 from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import choosing, judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import popularity_bias as chapter
 from recbias.datasets import top_rating
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = top of the scale
+min_rating: float | None = None  # smallest relevant rating; none = top of the scale
 cutoff: int = 10  # 1 to 1000: length n of the lists that P@n looks at
-size: int = 100  # 2 to 100000: size of a 1R target set
+size: int | None = None  # 2 to 100000: size of a 1R target set; none = 100, or as a table allows
 split: str = "k-fold 5"
 systems: str = "bcc17"  # one of bcc17, modern: line-up of systems
 seed: int = 1  # 0 to 1000000
@@ -102,8 +102,8 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 plotting.use_book_style()
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
-quoted = {"size": f"{size:,}", "min_rating": f"{min_rating:g}", "cutoff": f"{cutoff}"}
-quoted["n_seeds"] = "1 seed" if n_seeds == 1 else f"{n_seeds} seeds"
+size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
+quoted = choosing.written(size=size, min_rating=min_rating, cutoff=cutoff, n_seeds=n_seeds)
 for name, text in quoted.items():
     glue(name, text, display=False)
 
@@ -215,8 +215,9 @@ Markdown(pages.data_line(measured))
 
 # %%
 record = "03_popularity_bias/pure_skew"
-n_sampled = chapter.largest_sample(dataset, size, split=split, seed=seed)
-given = {"min_rating": min_rating, "split": split, "seed": seed, "cutoff": cutoff, "size": size}
+given = {"min_rating": min_rating, "split": split, "seed": seed}
+n_sampled = chapter.largest_sample(dataset, size, **given)
+given |= {"cutoff": cutoff, "size": size}
 given["n_sampled"] = n_sampled
 pure_skew = makers.run_maker(record, dataset, parameters=given, record=record)
 

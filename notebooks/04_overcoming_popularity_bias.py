@@ -125,16 +125,16 @@ from IPython.display import HTML, Markdown
 from myst_nb import glue
 
 from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import judge_chapter, pages, seeds, state, verdict_cards
+from recbias.claims import choosing, judge_chapter, pages, seeds, state, verdict_cards
 from recbias.claims import overcoming_popularity_bias as chapter
 from recbias.datasets import top_rating
 from recbias.recommenders import bcc17_grid, with_seeds
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float | None = None  # 0 to 1000: smallest relevant rating; none = top of the scale
+min_rating: float | None = None  # smallest relevant rating; none = top of the scale
 cutoff: int = 10  # 1 to 1000: length n of the lists
-size: int = 100  # 2 to 100000: size of a 1R target set
+size: int | None = None  # 2 to 100000: size of a 1R target set; none = 100, or as a table allows
 split: str = "k-fold 5"
 sigma: float = 0.2  # 0.001 to 0.99: share of all ratings that a uniform test has
 eps: float = 0.2  # 0.001 to 0.99: least share of an item's ratings that it leaves for training
@@ -147,7 +147,8 @@ workers: int = 2  # 1 to 64: processes; results do not depend on them
 plotting.use_book_style()
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
-quoted = {"size": f"{size:,}", "min_rating": f"{min_rating:g}", "cutoff": f"{cutoff}"}
+size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
+quoted = choosing.written(size=size, min_rating=min_rating, cutoff=cutoff)
 for name, text in quoted.items():
     glue(name, text, display=False)
 

@@ -97,14 +97,14 @@ from IPython.display import HTML, Markdown
 from myst_nb import glue
 
 from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import judge_chapter, pages, seeds, state, ties, verdict_cards
+from recbias.claims import choosing, judge_chapter, pages, seeds, state, ties, verdict_cards
 from recbias.claims import true_vs_false_positive_disagreement as chapter
 from recbias.claims.systems import published_split, relevance_threshold
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float | None = None  # 0 to 1000: smallest liked rating; none = top of the scale - 1
+min_rating: float | None = None  # smallest liked rating; none = top of the scale - 1
 cutoff: int = 10  # 1 to 1000: length n of the lists
 split: str | None = None  # none = the published folds, else k-fold 5
 systems: str = "mccrs20"  # one of mccrs20, modern: line-up of systems
@@ -118,8 +118,8 @@ min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or published_split(dataset)
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 truth = chapter.truth_of(dataset)
-glue("min_rating", f"{min_rating:g}", display=False)
-glue("cutoff", f"{cutoff}", display=False)
+for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
+    glue(name, text, display=False)
 
 # %% [markdown] tags=["general"]
 # ## What the paper says

@@ -31,6 +31,7 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
+from recbias.ratings import exact
 from recbias import line_up
 from recbias.claims import findings, pages, readings, sensitivity, showing, ties
 from recbias.claims.systems import LINE_UP, choose_setup
@@ -41,7 +42,7 @@ use_book_style()
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
-min_rating: float | None = None  # 0 to 1000: smallest liked rating; none = top of the scale - 1
+min_rating: float | None = None  # smallest liked rating; none = top of the scale - 1
 split: str | None = None  # none = the published folds, else k-fold 5
 extent: str | None = None  # short or full; none = as the data allows
 seed: int = 1  # 0 to 1000000
@@ -53,7 +54,7 @@ setup = choose_setup(
 )
 names = line_ups.one_name_systems(min_rating=setup.min_rating)
 glue("n_readings", len(names), display=False)
-glue("min_rating", f"{setup.min_rating:g}", display=False)
+glue("min_rating", exact(setup.min_rating), display=False)
 glue("split", setup.split_words, display=False)
 
 # %% [markdown] tags=["general"]

@@ -39,6 +39,7 @@ from recbias.ranking import (
 )
 from recbias.ranking.positions import target_counts, train_counts
 from recbias.ranking.unscored import Scored
+from recbias.ratings import exact
 from recbias.recommenders import System
 from recbias.relevance import relevant
 from recbias.splits import Split
@@ -105,10 +106,10 @@ class Artefact:
     unscored: str = ""
 
     def __str__(self) -> str:
-        if not self.rule:
+        if self.min_rating is None:
             below = f"unscored={self.unscored}, " if self.unscored else ""
             return f"{below}counts by {self.groups} groups, {self.test}"
-        return f"{self.rule} rel>={self.min_rating:g}, {self.test}"
+        return f"{self.rule} rel>={exact(self.min_rating)}, {self.test}"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import ast
 import hashlib
 import json
 import logging
+import math
 import os
 import re
 import shutil
@@ -160,6 +161,8 @@ class Parameter:
         if not has_type or (self.choices and value not in self.choices):
             raise ValueError
         if self.limits and not self.limits[0] <= value <= self.limits[1]:
+            raise ValueError
+        if cast is float and not math.isfinite(value):
             raise ValueError
         return cast(value)
 

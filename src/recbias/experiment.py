@@ -49,6 +49,7 @@ from recbias.metrics import (
 )
 from recbias.places import clone_root
 from recbias.ranking import RankTable
+from recbias.ratings import exact
 from recbias.reduction import (
     CROSSED,
     NUMBERS,
@@ -519,7 +520,7 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
             scale = dataset.ratings.scale
             raise ConfigError(
                 f"{protocol}: no rating of {dataset.name} is that high; its scale is "
-                f"{scale.minimum:g} to {scale.maximum:g}"
+                f"{exact(scale.minimum)} to {exact(scale.maximum)}"
             )
     for metric in (metric for metrics in grid.parsed_metrics.values() for metric in metrics):
         if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:

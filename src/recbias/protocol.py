@@ -9,17 +9,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from recbias.aggregation import Averaging
 from recbias.errors import ConfigError, unknown_name
 from recbias.ranking import POLICIES
+from recbias.ratings import NUMBER, exact
 from recbias.targets import TargetRule, Targets
 
 __all__ = ["Protocol"]
 
 _PATTERN = re.compile(
-    r"(?P<rule>\S+(?: [tNm]=\d+)?(?: \+train)?) rel>=(?P<min_rating>-?\d+(?:\.\d+)?)"
+    r"(?P<rule>\S+(?: [tNm]=\d+)?(?: \+train)?)"
+    rf" rel>=(?P<min_rating>{NUMBER})"
     r"(?P<condensed> condensed)?(?P<options>(?: [a-z]+=\S+)*)"
 )
 
@@ -167,7 +167,7 @@ class Protocol:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.rule} rel>={np.format_float_positional(self.min_rating, trim='-')}",
+            f"{self.rule} rel>={exact(self.min_rating)}",
             "condensed" if self.condensed else "",
             "" if self.unscored == "none" else f"unscored={self.unscored}",
             str(self.average),

@@ -31,6 +31,34 @@ _WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+?)(?:\.0+)?")
 _CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+"""A finite number as `exact` writes it, as a regular expression."""
+
+
+def exact(value: float) -> str:
+    """Write a number with as many digits as bring the same number back, and no more.
+
+    Parameters
+    ----------
+    value : float
+        A finite number.
+
+    Returns
+    -------
+    str
+        Without an exponent from 1e-5 up to 1e16, where people write none; ``float`` reads it.
+
+    Examples
+    --------
+    >>> [exact(value) for value in (4.0, -0.0, 2.5, 1e6, 0.1 + 0.2, 2e300)]
+    ['4', '0', '2.5', '1000000', '0.30000000000000004', '2e+300']
+    """
+    value = float(value) + 0.0
+    if value == 0 or 1e-5 <= abs(value) < 1e16:
+        return np.format_float_positional(value, trim="-")
+    return np.format_float_scientific(value, trim="-")
+
+
 @dataclass(frozen=True)
 class RatingScale:
     """The values a rating may have: from `minimum` to `maximum` in steps of `step`.
@@ -65,8 +93,8 @@ class RatingScale:
             )
 
     def __str__(self) -> str:
-        steps = f" in steps of {self.step:g}" if self.step else ""
-        return f"{self.minimum:g} to {self.maximum:g}{steps}"
+        steps = f" in steps of {exact(self.step)}" if self.step else ""
+        return f"{exact(self.minimum)} to {exact(self.maximum)}{steps}"
 
     @classmethod
     def infer(cls, values: npt.NDArray[np.float64]) -> RatingScale:
@@ -324,8 +352,8 @@ class Ratings:
         """
         if not value < threshold:
             raise ConfigError(
-                f"merged ratings would count {value:g}, expected less than the threshold "
-                f"{threshold:g} below which ratings are merged"
+                f"merged ratings would count {exact(value)}, expected less than the threshold "
+                f"{exact(threshold)} below which ratings are merged"
             )
         return dataclasses.replace(
             self,
@@ -555,7 +583,7 @@ def checked_values(
     if scale is not None and not scale.fits(pd.unique(numbers)).all():
         row = int(np.argmin(scale.fits(numbers)))
         raise DataError(
-            f"{where(row)}: rating {numbers[row]:g} is not on the declared scale {scale}\n"
+            f"{where(row)}: rating {exact(numbers[row])} is not on the declared scale {scale}\n"
             "declare the scale that the table uses: --rating-scale MINIMUM MAXIMUM STEP"
         )
     return numbers

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.errors import ConfigError, unknown_name
+from recbias.ratings import exact
 
 _NAMES = ("binary", "linear", "exp", "ranksys", "steps")
 
@@ -118,8 +119,22 @@ class GainMap:
         Raises
         ------
         ConfigError
-            If the map is ``exp`` and `rating_max` is None or not above 1.
+            If the map is ``exp`` and `rating_max` is None or not above 1; if a gain would be
+            negative (``linear`` with a threshold below 0) or too large for a number.
         """
+        with np.errstate(over="ignore", invalid="ignore"):
+            gains = self._mapped(values, min_rating, rating_max)
+        if not (np.isfinite(gains) & (gains >= 0)).all():
+            raise ConfigError(
+                f"gain map '{self.name}' with ratings from {exact(values.min())} to "
+                f"{exact(values.max())}: a gain would be below 0 or infinite\n"
+                "use the gain map 'binary', or 'steps' for any scale"
+            )
+        return gains
+
+    def _mapped(
+        self, values: npt.NDArray[np.float64], min_rating: float, rating_max: float | None
+    ) -> npt.NDArray[np.float64]:
         if self.name == "exp":
             if rating_max is None or not rating_max > 1:
                 raise ConfigError(

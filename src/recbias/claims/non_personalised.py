@@ -20,6 +20,7 @@ from recbias.claims.quantities import deviation, extreme, slope, spread
 from recbias.claims.records import Record, Term
 from recbias.experiment import Results
 from recbias.makers import Table
+from recbias.ratings import exact
 from recbias.recommenders import System, line_up
 from recbias.results import Quantity
 from recbias.testset import TestSet
@@ -124,7 +125,7 @@ def baseline_grid(
         }
     rules = {label: "TI-AN-1R" if "1R" in label else "TI-AN-AR" for label in metrics}
     rules |= {"AI": "AI-AN-AR"} if floor else {}
-    protocols = {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
+    protocols = {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
     tests = {"AR half": str(TestSet(removed=50))} if floor else {}
     return {"protocols": protocols, "metrics": metrics, "tests": tests}
 

@@ -11,11 +11,13 @@ from html import escape
 
 import pandas as pd
 
+from recbias.claims.choosing import threshold_note
 from recbias.claims.ledger import claims
 from recbias.claims.showing import table_html, typeset
 from recbias.experiment import Results
 from recbias.metrics import Metric
 from recbias.protocol import Protocol
+from recbias.ratings import exact
 from recbias.recommenders import line_up_sources
 from recbias.results import Quantity
 
@@ -105,6 +107,8 @@ def data_line(results: Results, note: str = "") -> str:
         origin += (
             " Why some stars are one value is told on the page of the [data](#data-merged-stars)."
         )
+    if taken := threshold_note(results):
+        origin = f"{taken} {origin}"
     return (
         f"**Data: {plain(data['title'])}**, {data['n_ratings']:,} ratings by {data['n_users']:,} "
         f"users on {data['n_items']:,} items. {origin}{f' {note}' if note else ''}"
@@ -376,8 +380,8 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
     over = _OVER[protocol.averaging.population]
     text = (
         f"{ranked}; items that the user rated in training are left out. Relevant are ratings of "
-        f"{protocol.min_rating:g} or more; whatever else is ranked counts as non-relevant, unrated "
-        f"or not. {metric} is averaged {over}, and over the folds of the split "
+        f"{exact(protocol.min_rating)} or more; whatever else is ranked counts as non-relevant, "
+        f"unrated or not. {metric} is averaged {over}, and over the folds of the split "
         f"`{results.grid.split}` (protocol `{protocol}`)."
     )
     if rule.per_run and metric.cutoff and name == "P":

@@ -12,10 +12,12 @@ from recbias.claims.records import Record, Term
 from recbias.claims.reference import Reference, find_reference
 from recbias.claims.validation import FIXED, MEASURES, N_RANKINGS, RANDOM
 from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
+from recbias.datasets.liked import MILD, enough_or_cut
 from recbias.errors import MissingData
 from recbias.experiment import Results, run
 from recbias.grid import Grid
 from recbias.makers import Table, run_maker
+from recbias.ratings import exact
 from recbias.recommenders import System
 from recbias.results import Quantity, load_result, results_dir
 
@@ -81,7 +83,7 @@ class Setup:
     @property
     def protocol(self) -> str:
         """The evaluation of MCCRS20: all items are candidates, and means run over tested users."""
-        return f"AI-AN-AR rel>={self.min_rating:g} users=tested"
+        return f"AI-AN-AR rel>={exact(self.min_rating)} users=tested"
 
     @property
     def split_words(self) -> str:
@@ -197,7 +199,8 @@ def relevance_threshold(dataset: str | Dataset) -> float:
     -------
     float
         The top of the scale minus 1. Where that is no rating, or the data are counts, what
-        :func:`recbias.datasets.top_rating` gives.
+        :func:`recbias.datasets.top_rating` gives. Of a table that has next to no such ratings, what
+        half of them reach, see `recbias.datasets.liked`.
 
     Examples
     --------
@@ -211,7 +214,10 @@ def relevance_threshold(dataset: str | Dataset) -> float:
     if info.relevant_from is not None:
         return float(info.relevant_from)
     below = scale.maximum - 1
-    return float(scale.maximum if below <= scale.minimum else below)
+    usual = float(scale.maximum if below <= scale.minimum else below)
+    if isinstance(dataset, Dataset):
+        return enough_or_cut(dataset.ratings.value, usual, MILD)
+    return usual
 
 
 def published_split(dataset: str) -> str:

@@ -17,6 +17,7 @@ import pandas as pd
 from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens, netflix, yahoo
 from recbias.datasets.content import Content
 from recbias.datasets.frames import read_frame
+from recbias.datasets.liked import STRICT, enough_or_cut
 from recbias.datasets.registry import (
     OUTSIDE,
     DatasetInfo,
@@ -389,7 +390,8 @@ def _own_table(ratings: Ratings) -> DatasetInfo:
 def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
     """Give the strictest relevance of the papers: the top of a dataset's scale.
 
-    A dataset of counts has no top; its entry in the registry says from where on.
+    A dataset of counts has no top; its entry in the registry says from where on. Of a table the top
+    may be next to nothing; then the data say from where on, see `recbias.datasets.liked`.
 
     Parameters
     ----------
@@ -404,6 +406,7 @@ def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
         5 for stars; 1 for implicit feedback; 3 for the plays of Last.fm.
     """
     if is_path(dataset):
-        return load_dataset(dataset, data_dir=data_dir).ratings.scale.maximum
+        ratings = load_dataset(dataset, data_dir=data_dir).ratings
+        return enough_or_cut(ratings.value, ratings.scale.maximum, STRICT)
     info = dataset_info(dataset)
     return info.relevant_from or info.scale.maximum

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, exact
 
 
 def describe(ratings: Ratings, min_rating: float) -> dict[str, str]:
@@ -41,7 +41,7 @@ def describe(ratings: Ratings, min_rating: float) -> dict[str, str]:
     }
     if ratings.feedback == "explicit":
         share = float((ratings.value >= min_rating).mean())
-        said["relevance"] = f"{100 * share:.1f} % of the ratings are {min_rating:g} or more"
+        said["relevance"] = f"{100 * share:.1f} % of the ratings are {exact(min_rating)} or more"
         said["agreement"] = _agreement_said(popularity_relevance(ratings, min_rating))
     else:
         said["relevance"] = "every observed pair counts as relevant"

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from recbias.errors import ConfigError, ContractError, DataError, unknown_name
-from recbias.ratings import Ratings, RatingScale
+from recbias.ratings import NUMBER, Ratings, RatingScale, exact
 
 Parameter = str | int | float | bool
 Coverage = Literal["all", "known items", "known pairs", "evidence"]
@@ -621,8 +621,8 @@ class Algorithm(ABC):
             row = int(np.argmin(encoded.value))
             raise DataError(
                 f"{name}: user {encoded.user_ids[encoded.user[row]]} rates item "
-                f"{encoded.item_ids[encoded.item[row]]} {encoded.value[row]:g} in '{train.name}', "
-                f"but the model needs ratings >= {self.minimum_value:g}"
+                f"{encoded.item_ids[encoded.item[row]]} {exact(encoded.value[row])} in "
+                f"'{train.name}', but the model needs ratings >= {self.minimum_value:g}"
                 "\nuse encoding 'binary-all', or shift them"
             )
         return encoded
@@ -704,8 +704,8 @@ class Algorithm(ABC):
         """Return a fresh block; rows and columns without training data are masked afterwards."""
 
 
-_MERGED = re.compile(r"stars<([0-9.]+)=([0-9.]+)")
-_FROM = re.compile(r"(graded|binary)-(zero|pos)>=([0-9.]+)")
+_MERGED = re.compile(rf"stars<({NUMBER})=({NUMBER})")
+_FROM = re.compile(rf"(graded|binary)-(zero|pos)>=({NUMBER})")
 
 
 @dataclass(frozen=True)
@@ -754,15 +754,11 @@ class Encoding:
     merged_value: float = 0.0
 
     def __str__(self) -> str:
-        threshold, value = (
-            np.format_float_positional(number, trim="-")
-            for number in (self.threshold, self.merged_value)
-        )
         if self.kind == "stars" and self.threshold > -math.inf:
-            return f"stars<{threshold}={value}"
+            return f"stars<{exact(self.threshold)}={exact(self.merged_value)}"
         if self.kind in ("stars", "binary-all"):
             return self.kind
-        return f"{self.kind}>={threshold}"
+        return f"{self.kind}>={exact(self.threshold)}"
 
     @classmethod
     def parse(cls, text: str) -> Encoding:

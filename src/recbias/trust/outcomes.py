@@ -23,6 +23,7 @@ from recbias.metrics import measure, parse_metric
 from recbias.places import cells_dir
 from recbias.protocol import Protocol
 from recbias.ranking import rank_once
+from recbias.ratings import exact
 from recbias.recommenders import System
 from recbias.simulation import REVISION, parse_world
 from recbias.store import digest, platform_record, read_document, write_document
@@ -62,7 +63,7 @@ def compared_systems(min_rating: float) -> tuple[System, ...]:
     >>> [system.name for system in compared_systems(4)][:3]
     ['Random', 'Popularity', 'Liked']
     """
-    likes, graded = f"binary-pos>={min_rating:g}", f"graded-zero>={min_rating:g}"
+    likes, graded = f"binary-pos>={exact(min_rating)}", f"graded-zero>={exact(min_rating)}"
     near = {"n_neighbours": 100}
     return (
         System("Random", "Random", {}),
@@ -181,7 +182,7 @@ def outcome_of(dataset: Dataset, min_rating: float, *, seed: int = 1) -> Outcome
         raise ConfigError(f"the truth of {dataset.name} is not known")
     liked = dataset.truth.true_rating(np.arange(dataset.ratings.n_users)) >= min_rating
     fold = dataset_splits(dataset, SPLIT, seed=seed)[0]
-    protocol = Protocol.parse(f"AI-AN-AR rel>={min_rating:g} users=tested")
+    protocol = Protocol.parse(f"AI-AN-AR rel>={exact(min_rating)} users=tested")
     asked = [parse_metric(f"P@{CUTOFF}"), parse_metric(f"antiP@{CUTOFF}")]
     rows = []
     for system in compared_systems(min_rating):

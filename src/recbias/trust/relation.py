@@ -41,7 +41,7 @@ import scipy.special
 import scipy.stats
 
 from recbias.errors import ConfigError, DataError
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, exact
 from recbias.relevance import relevant
 from recbias.streams import stream
 
@@ -140,9 +140,9 @@ def fit_relation(
     if is_liked.all() or not is_liked.any():
         which = "all" if is_liked.any() else "none"
         raise DataError(
-            f"{ratings.name}: {which} of the ratings are {min_rating:g} or more, so that nothing "
-            "says what is liked and what is not\ngive another smallest rating that says liking, or "
-            "ratings with dislikes among them"
+            f"{ratings.name}: {which} of the ratings are {exact(min_rating)} or more, so that "
+            "nothing says what is liked and what is not\ngive another smallest rating that says "
+            "liking, or ratings with dislikes among them"
         )
     counts = ratings.item_counts()
     n_items = int((counts > 0).sum())

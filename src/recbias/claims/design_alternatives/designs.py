@@ -12,6 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from recbias.exploring import Axis, State
+from recbias.ratings import exact
 
 __all__ = ["Designs", "every_design"]
 
@@ -101,7 +102,7 @@ def every_design(
     all items of the catalogue; one relevant item per run; 99 sampled others, expected over all
     samples
     """
-    relevance = f"rel>={min_rating:g}"
+    relevance = f"rel>={exact(min_rating)}"
     sizes = {"AR": f"N={n_sampled}", "1R": f"t={size}"}
     sampled = {"AR": f"{n_sampled:,} sampled others", "1R": f"{size - 1:,} sampled others"}
     cutoffs = sorted({cutoff, *(number for number in _CUTOFFS if number <= n_items)})

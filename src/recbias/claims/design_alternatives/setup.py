@@ -12,11 +12,13 @@ from itertools import pairwise, product
 import pandas as pd
 
 from recbias.claims.checks import Checks
+from recbias.claims.choosing import full_pool
 from recbias.claims.evidence import axis_labels
 from recbias.claims.quantities import order_tau, share_of_orders
-from recbias.datasets import load_dataset
+from recbias.datasets import is_path, load_dataset
 from recbias.errors import MissingData
 from recbias.experiment import Results
+from recbias.ratings import exact
 from recbias.recommenders import bcc17_grid, merged_star_variants
 from recbias.results import Quantity, load_result, results_dir
 from recbias.targets import candidate_items
@@ -85,7 +87,7 @@ def protocols(min_rating: float, *, size: int = 100, n_sampled: int = 1000) -> d
         ``NN`` samples once per user; ``1R`` and ``shared`` are the two ways to draw for runs;
         ``all-1R`` has the full pool in every run, from which the expectation of ``1R`` follows.
     """
-    relevance = f"rel>={min_rating:g}"
+    relevance = f"rel>={exact(min_rating)}"
     return {
         "AR": f"TI-AN-AR {relevance}",
         "AI": f"AI-AN-AR {relevance}",
@@ -123,7 +125,7 @@ def combined(cutoff: int, size: int) -> tuple[tuple[str, str], ...]:
     )
 
 
-def largest_sample(dataset: str, size: int, *, split: str, seed: int) -> int:
+def largest_sample(dataset: str, size: int, *, min_rating: float, split: str, seed: int) -> int:
     """Choose the largest sample of the chapter: the paper's 1000, if the data has so many items.
 
     Parameters
@@ -133,14 +135,15 @@ def largest_sample(dataset: str, size: int, *, split: str, seed: int) -> int:
         tell how many items are tested.
     size
         Size of a 1R target set.
-    split, seed
+    min_rating, split, seed
         Those of the chapter's grids.
 
     Returns
     -------
     int
         Ten times ``size``, or 0.8 of the tested items of the first fold if that is less: users have
-        training items among them, and should still have a full sample.
+        training items among them, and should still have a full sample. Of a table at most what
+        :func:`recbias.claims.choosing.full_pool` counts.
 
     Raises
     ------
@@ -158,18 +161,22 @@ def largest_sample(dataset: str, size: int, *, split: str, seed: int) -> int:
         if not isinstance(checks, Checks):
             raise
         n_tested = int(checks.statistics["n_candidates[TI]"])
-    return min(10 * size, int(0.8 * n_tested))
+    usual = min(10 * size, int(0.8 * n_tested))
+    return (
+        min(usual, max(1, full_pool(first, min_rating=min_rating))) if is_path(dataset) else usual
+    )
 
 
 def target_sizes(smallest: int, largest: int) -> tuple[int, ...]:
-    """Space four sizes of target sets evenly, as BCC17 Fig. 3 does.
+    """Space four sizes of target sets evenly, as BCC17 Fig. 3 does; fewer where they coincide.
 
     Examples
     --------
     >>> target_sizes(100, 1000)
     (100, 400, 700, 1000)
     """
-    return tuple(smallest + step * (largest - smallest) // 3 for step in range(4))
+    sizes = (smallest + step * (largest - smallest) // 3 for step in range(4))
+    return tuple(dict.fromkeys(sizes))
 
 
 def lemma_protocols(
@@ -202,7 +209,7 @@ def lemma_protocols(
     >>> asked["removed 30%"], tests
     ('TI-NN-1R-shared t=100 rel>=5', {'removed 30%': 'observed removed=30%'})
     """
-    rule = "TI-NN-1R-shared t={} rel>=" + f"{min_rating:g}"
+    rule = "TI-NN-1R-shared t={} rel>=" + exact(min_rating)
     sizes, removed = tuple(sizes), tuple(removed)
     asked = {_thinned_label(share): rule.format(sizes[0]) for share in removed}
     asked |= {_size_label(size): rule.format(size) for size in sizes}

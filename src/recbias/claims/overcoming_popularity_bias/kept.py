@@ -21,6 +21,7 @@ from recbias.claims.non_personalised import baselines
 from recbias.claims.quantities import extreme
 from recbias.claims.records import Record, Term
 from recbias.errors import ConfigError
+from recbias.ratings import exact
 from recbias.recommenders import System
 from recbias.results import Quantity
 from recbias.testset import TestSet
@@ -110,7 +111,7 @@ def kept_grids(
         KEPT[1]: ("U1R", "U1R-control", "U1R-narrow", *(POSITIVE + label for label in _UNIFORM)),
     }
     for name, rules in zip(KEPT, (_ON_FOLDS, _UNIFORM | narrow), strict=True):
-        protocols = {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
+        protocols = {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
         if "U1R-narrow" in protocols:
             protocols["U1R-narrow"] += " users=runs"
         protocols |= {

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.ratings import exact
 from recbias.splits import SplitRule
 from recbias.testset import TestSet
 
@@ -116,7 +117,7 @@ def uniform_protocols(min_rating: float, *, n_groups: int = 10) -> dict[str, str
 
 
 def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
-    return {label: f"{rule} rel>={min_rating:g}" for label, rule in rules.items()}
+    return {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
 
 
 def uniform_rule(sigma: float, eps: float) -> str:

@@ -43,6 +43,7 @@ from recbias.engine import open_executor, run_all
 from recbias.experiment import N_REPLICATES, fold_tasks
 from recbias.grid import Grid
 from recbias.makers import Table, maker
+from recbias.ratings import exact
 from recbias.recommenders import System, line_up, with_seeds
 from recbias.reduction import FoldPart, combine_folds, reduce_fold
 from recbias.resampling import bootstrap_weights
@@ -182,7 +183,7 @@ def true_orders_parameters(
     truth = TestSet("truth")
     if "real people" not in info.cannot_test:
         truth = TestSet("unbiased", train="observed", held=held)
-    beside = {_TRUE: f"AI-AN-AR rel>={min_rating:g} users=relevant"}
+    beside = {_TRUE: f"AI-AN-AR rel>={exact(min_rating)} users=relevant"}
     of_random, head = protocols(min_rating, n_groups=n_groups)
     of_uniform = uniform_protocols(min_rating)
     runs = (f"P@{cutoff}|t={size}",)

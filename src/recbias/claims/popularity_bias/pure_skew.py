@@ -31,7 +31,7 @@ from recbias.makers import Table, maker
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
 from recbias.ranking import rank_once
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, exact
 from recbias.recommenders import System
 from recbias.resampling import bootstrap_weights, weighted_sums
 from recbias.results import Quantity
@@ -70,7 +70,7 @@ def designs(
     >>> designs(5, cutoff=10, size=100, n_sampled=1000)["1R"]
     ('TI-AN-1R rel>=5', 'P@10|t=100')
     """
-    relevance = f"rel>={min_rating:g}"
+    relevance = f"rel>={exact(min_rating)}"
     return {
         "AR": (f"TI-AN-AR {relevance}", f"P@{cutoff}"),
         "NN": (f"TI-AN-AR {relevance}", f"P@{cutoff}|N={n_sampled}"),

@@ -36,7 +36,7 @@ from recbias.makers import Table, maker
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
 from recbias.ranking import Positions, rank_once
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, exact
 from recbias.recommenders import Recommender, System
 from recbias.results import Quantity
 from recbias.simulation import REVISION
@@ -170,7 +170,7 @@ def _in_world(
     task: tuple[float, float, int], *, min_rating: float, split: str
 ) -> list[dict[str, Any]]:
     relation, skew, number = task
-    name = f"world(relation={relation:g},skew={skew:g},liked={min_rating:g},seed={number})"
+    name = f"world(relation={relation:g},skew={skew:g},liked={exact(min_rating)},seed={number})"
     dataset = load_dataset(name)
     fold = dataset_splits(dataset, split, seed=number)[0]
     liked = _liked(dataset, min_rating)
@@ -446,7 +446,7 @@ class _Seen(NamedTuple):
 
 def _of_users(positions: Positions, min_rating: float) -> tuple[FloatArray, FloatArray]:
     """Sum over the runs of each user what Popularity and a random ranking are expected to score."""
-    protocol = Protocol.parse(f"TI-AN-1R rel>={min_rating:g}")
+    protocol = Protocol.parse(f"TI-AN-1R rel>={exact(min_rating)}")
     table = positions.table(protocol.rule, min_rating=min_rating)
     asked = [parse_metric(text) for text in METRICS["TI-AN-1R"]]
     values = measure(table, asked, min_rating=min_rating)

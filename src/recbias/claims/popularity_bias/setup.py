@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recbias.ratings import exact
+
 __all__ = ["CHAPTER", "FIGURE_5", "combined", "designs", "protocols"]
 
 CHAPTER = "03_popularity_bias"
@@ -42,7 +44,7 @@ def protocols(min_rating: float) -> dict[str, str]:
     >>> protocols(5)["AR"]
     'TI-AN-AR rel>=5'
     """
-    return {label: f"TI-AN-{rule} rel>={min_rating:g}" for label, rule in _RULES.items()}
+    return {label: f"TI-AN-{rule} rel>={exact(min_rating)}" for label, rule in _RULES.items()}
 
 
 _RULES = {"AR": "AR", "all-1R": "1R"}

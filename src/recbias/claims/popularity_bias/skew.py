@@ -24,7 +24,7 @@ from recbias.makers import Table, maker
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
 from recbias.ranking import Positions, rank_once
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, exact
 from recbias.recommenders import Recommender, line_up
 from recbias.simulation import REVISION, CountOptions, count_world
 from recbias.splits import Split, SplitRule
@@ -268,7 +268,7 @@ def of_positions(
     """
     found: dict[str, float] = {}
     for rule, texts in metrics.items():
-        protocol = Protocol.parse(f"{rule} rel>={min_rating:g}")
+        protocol = Protocol.parse(f"{rule} rel>={exact(min_rating)}")
         table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
         asked = [parse_metric(text) for text in texts]
         values = measure(table, asked, min_rating=min_rating, condensed=protocol.condensed)

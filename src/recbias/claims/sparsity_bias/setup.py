@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from recbias.claims.design_alternatives import REMOVED
+from recbias.ratings import exact
 from recbias.testset import TestSet
 
 __all__ = [
@@ -64,7 +65,7 @@ def protocols(
     >>> list(asked)
     ['AR', 'AR removed 30%', 'liked', 'liked removed 30%', 'all-1R', 'all-1R removed 30%', 'sizes']
     """
-    relevance = f"rel>={min_rating:g}"
+    relevance = f"rel>={exact(min_rating)}"
     rules = {
         "AR": f"TI-AN-AR {relevance}",
         "liked": f"TI-AN-AR {relevance} users=relevant",

@@ -24,6 +24,7 @@ from recbias.claims.true_vs_false_positive_disagreement.worlds import SYSTEMS, s
 from recbias.experiment import run
 from recbias.grid import Grid
 from recbias.makers import Table, maker
+from recbias.ratings import exact
 from recbias.results import Quantity
 from recbias.simulation import REVISION, PreferenceOptions
 
@@ -66,7 +67,7 @@ def _grid(
     return Grid(
         str(options),
         tuple(systems_of_map(systems, min_rating)),
-        dict.fromkeys(labels, f"AI-AN-AR rel>={min_rating:g} users=tested"),
+        dict.fromkeys(labels, f"AI-AN-AR rel>={exact(min_rating)} users=tested"),
         _METRICS,
         split=split,
         seed=number,

@@ -36,6 +36,7 @@ from recbias.claims.true_vs_false_positive_disagreement.variables import (
 from recbias.datasets import Dataset, load_dataset
 from recbias.grid import Grid
 from recbias.makers import maker
+from recbias.ratings import exact
 from recbias.recommenders import System
 from recbias.reduction import Reader
 from recbias.splits import Split
@@ -55,7 +56,7 @@ def _full_lists(grid: Grid, min_rating: float, cutoff: int) -> Grid:
     return Grid(
         grid.dataset,
         tuple(dataclasses.replace(system, n_seeds=1) for system in grid.systems),
-        {"full": f"AI-AN-AR rel>={min_rating:g} users=tested"},
+        {"full": f"AI-AN-AR rel>={exact(min_rating)} users=tested"},
         (f"P@{cutoff}", f"ARP@{cutoff}"),
         split=grid.split,
         seed=grid.seed,

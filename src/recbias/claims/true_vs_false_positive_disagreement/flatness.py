@@ -15,6 +15,7 @@ from recbias.datasets import load_dataset
 from recbias.datasets.describe import gini
 from recbias.engine import open_executor, run_all
 from recbias.makers import Table, maker
+from recbias.ratings import exact
 from recbias.simulation import REVISION
 from recbias.theory import pair_table
 
@@ -79,7 +80,7 @@ for _name in FLATNESS:
 
 def _in_world(task: tuple[float, int], *, relation: float, min_rating: float) -> dict[str, float]:
     skew, number = task
-    name = f"world(relation={relation:g},skew={skew:g},liked={min_rating:g},seed={number})"
+    name = f"world(relation={relation:g},skew={skew:g},liked={exact(min_rating)},seed={number})"
     ratings = load_dataset(name).ratings
     liked, disliked = item_judgments(ratings, min_rating)
     rated = liked + disliked

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from recbias.datasets import dataset_info, is_path, load_dataset
 from recbias.grid import Grid
+from recbias.ratings import exact
 
 __all__ = [
     "CHAPTER",
@@ -53,7 +54,7 @@ def protocols(min_rating: float, *, truth: str = "") -> tuple[dict[str, str], di
     >>> protocols(3, truth="unbiased")[1]
     {'true': 'unbiased'}
     """
-    full = f"AI-AN-AR rel>={min_rating:g}"
+    full = f"AI-AN-AR rel>={exact(min_rating)}"
     asked = {"full": f"{full} users=tested", "condensed": f"{full} condensed users=tested"}
     if not truth:
         return asked, {}

@@ -25,6 +25,7 @@ from recbias.claims.pages import markdown_table
 from recbias.claims.quantities import extreme, order_tau
 from recbias.claims.records import Record, Term
 from recbias.experiment import Results
+from recbias.ratings import exact
 from recbias.results import Quantity
 from recbias.testset import TestSet
 
@@ -125,7 +126,7 @@ def at_random(min_rating: float, *, truth: str) -> tuple[dict[str, str], dict[st
     >>> at_random(4, truth="truth sample=168")[1]["all"]
     'truth sample=50 train=same'
     """
-    asked = f"AI-AN-AR rel>={min_rating:g} users=tested"
+    asked = f"AI-AN-AR rel>={exact(min_rating)} users=tested"
     judged = TestSet.parse(truth)
     if judged.sample is not None:
         judged = dataclasses.replace(judged, sample=min(judged.sample, MOST_DRAWN))

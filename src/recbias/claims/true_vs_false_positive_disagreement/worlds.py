@@ -36,7 +36,7 @@ from recbias.makers import Table, maker
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
 from recbias.ranking import Positions, rank_once
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, exact
 from recbias.recommenders import System, line_up
 from recbias.results import Quantity
 from recbias.simulation import REVISION, PreferenceOptions
@@ -254,7 +254,7 @@ def _pairs(ratings: Ratings) -> npt.NDArray[np.int64]:
 
 
 def _measured(positions: Positions, texts: Sequence[str], min_rating: float) -> dict[str, float]:
-    protocol = Protocol.parse(f"AI-AN-AR rel>={min_rating:g} users=tested")
+    protocol = Protocol.parse(f"AI-AN-AR rel>={exact(min_rating)} users=tested")
     table = positions.table(protocol.rule, min_rating=min_rating)
     values = measure(table, [parse_metric(text) for text in texts], min_rating=min_rating)
     means = aggregation.aggregate(

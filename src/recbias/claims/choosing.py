@@ -1,0 +1,123 @@
+"""What a page chooses where its reader leaves it open: from which rating on, how large a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recbias.claims.systems import relevance_threshold
+from recbias.datasets import is_path, load_dataset, top_rating
+from recbias.datasets.liked import LEAST
+from recbias.experiment import Results
+from recbias.ratings import exact
+from recbias.relevance import relevant
+from recbias.splits import Split
+from recbias.targets import n_all_targets
+from recbias.testset import dataset_splits
+
+__all__ = ["SIZE", "choose_size", "full_pool", "threshold_note", "written"]
+
+SIZE = 100
+"""Size of a 1R target set in the papers: BCC17 Sec. 3."""
+
+_FULL = 0.1
+"""Share of the users who may have a smaller pool than what is called full."""
+
+
+def choose_size(dataset: str, size: int | None, *, min_rating: float, split: str, seed: int) -> int:
+    """Choose the size of a 1R target set: the papers', or what a reader's table can fill.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, which need not be at hand, or path of a table.
+    size
+        What the reader says; None to choose.
+    min_rating, split, seed
+        Those of the page's grids.
+
+    Returns
+    -------
+    int
+        :data:`SIZE`; of a table half its :func:`full_pool` if that is less, and at least 2, so that
+        a larger sample stays possible.
+    """
+    if size is not None or not is_path(dataset):
+        return SIZE if size is None else size
+    first = dataset_splits(load_dataset(dataset), split, seed=seed)[0]
+    return min(SIZE, max(2, full_pool(first, min_rating=min_rating) // 2))
+
+
+def full_pool(split: Split, *, min_rating: float) -> int:
+    """Count the tested items that nine of ten users have to sample from.
+
+    Parameters
+    ----------
+    split
+        A split.
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    int
+        Over users with a relevant test rating: tested items that are neither in training nor
+        relevant in test.
+    """
+    test = split.test
+    is_relevant = relevant(test.value, min_rating)
+    positives = np.bincount(test.user[is_relevant], minlength=test.n_users)
+    pools = (n_all_targets(split, "TI") - positives)[positives > 0]
+    return int(np.quantile(pools, _FULL, method="lower")) if len(pools) else 0
+
+
+def written(**choices: float) -> dict[str, str]:
+    """Write numbers as a page quotes them: whole ones with separators, all others exactly.
+
+    A cutoff has no separators, as in the names of metrics; the number of seeds, ``n_seeds``, comes
+    with its noun.
+
+    Examples
+    --------
+    >>> written(size=1000, min_rating=-0.5, n_seeds=5)
+    {'size': '1,000', 'min_rating': '-0.5', 'n_seeds': '5 seeds'}
+    """
+    found = {
+        name: f"{value:,}" if isinstance(value, int) and name != "cutoff" else exact(value)
+        for name, value in choices.items()
+    }
+    if "n_seeds" in found:
+        found["n_seeds"] += " seed" if choices["n_seeds"] == 1 else " seeds"
+    return found
+
+
+def threshold_note(results: Results) -> str:
+    """Say that a threshold was taken from the data, if it was.
+
+    Parameters
+    ----------
+    results
+        Any of a page's results.
+
+    Returns
+    -------
+    str
+        A sentence or two, as Markdown; empty if the top of the scale, or what the reader says, is
+        the threshold.
+    """
+    dataset = results.grid.dataset
+    if not is_path(dataset):
+        return ""
+    ratings = load_dataset(dataset).ratings
+    usual = ratings.scale.maximum
+    reached = float((ratings.value >= usual).mean())
+    chosen = {top_rating(dataset), relevance_threshold(dataset)}
+    chosen &= {protocol.min_rating for protocol in results.grid.parsed.values()}
+    if reached >= LEAST or not chosen:
+        return ""
+    min_rating = min(chosen)
+    share = float((ratings.value >= min_rating).mean())
+    return (
+        f"The top of the scale, {exact(usual)}, is {100 * reached:.2g} % of the ratings, too few "
+        f"to measure by. So what is relevant is taken **from the data**: {exact(min_rating)} or "
+        f"more, {100 * share:.0f} % of the ratings. `-p min_rating NUMBER` sets another threshold."
+    )

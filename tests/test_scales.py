@@ -1,0 +1,159 @@
+"""Ratings on any finite scale: thresholds, and what follows from the data where none is given."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recbias.chapters import Parameter
+from recbias.claims.choosing import choose_size, full_pool, written
+from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.systems import relevance_threshold
+from recbias.datasets import load_dataset, top_rating
+from recbias.datasets.liked import cut_at_share, enough_or_cut
+from recbias.errors import ConfigError
+from recbias.protocol import Protocol
+from recbias.ratings import RatingScale, exact
+from recbias.recommenders.base import Encoding
+from recbias.relevance import GainMap
+from recbias.splits import Split
+from recbias.targets import non_relevant_targets
+from recbias.testset import dataset_splits
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(finite)
+def test_a_threshold_is_read_back_as_it_was_printed(value: float) -> None:
+    assert float(exact(value)) == value
+    for text in (exact(value), repr(value)):
+        protocol = Protocol.parse(f"TI-NN-1R t=100 rel>={text} condensed")
+        assert protocol.min_rating == value
+        assert Protocol.parse(str(protocol)) == protocol
+        encoding = Encoding.parse(f"graded-zero>={text}")
+        assert encoding.threshold == value
+        assert Encoding.parse(str(encoding)) == encoding
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e6, "1000000"), (999999.5, "999999.5"), (-10, "-10"), (0.99999, "0.99999"), (-0.0, "0")],
+)
+def test_a_number_is_written_as_people_write_it(value: float, text: str) -> None:
+    assert exact(value) == text
+    assert str(RatingScale(value, value, 0)) == f"{text} to {text}"
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e", "--1", ".", "1e999"])
+def test_what_is_no_finite_number_is_no_threshold(text: str) -> None:
+    with pytest.raises(ConfigError):
+        Protocol.parse(f"TI-AN-AR rel>={text}")
+    if text in ("nan", "inf", "-inf"):
+        with pytest.raises(ValueError):  # noqa: PT011 - what the caller turns into a message
+            Parameter("min_rating", None, "float", optional=True).read(text)
+
+
+@given(st.lists(finite, min_size=1, max_size=30), st.floats(0.01, 1))
+def test_a_threshold_from_the_data_lets_in_the_share_and_no_more_than_it_has_to(
+    values: list[float], share: float
+) -> None:
+    ratings = np.array(values)
+    found = cut_at_share(ratings, share)
+    wanted = next(each for each in sorted(values, reverse=True) if _share(values, each) >= share)
+    assert {each for each in values if each >= found} == {each for each in values if each >= wanted}
+
+
+def _share(values: list[float], least: float) -> float:
+    # counted, not averaged: a share of .3 of ten is three of them
+    return sum(each >= least for each in values) / len(values) + 1e-12
+
+
+def test_the_usual_threshold_stays_where_two_in_a_hundred_reach_it() -> None:
+    stars = np.array([1.0] * 98 + [5.0] * 2)
+    assert enough_or_cut(stars, 5.0, 0.2) == 5
+    assert enough_or_cut(np.append(stars, 1.0), 5.0, 0.2) == 1
+
+
+@pytest.mark.parametrize(
+    ("smallest", "largest", "step", "strict", "mild"),
+    # 1000 ratings, evenly spread: a fifth reach the first threshold, half the second, unless enough
+    # reach the top minus 1.
+    [
+        (-10, 10, 0, 6, 9),
+        (0, 1, 0, 0.8, 0.5),
+        (1, 3000, 1, 2400, 1500),
+        (0, 1e6, 0, 800_000, 500_000),
+        (-5, -1, 0, -1.8, -2),
+    ],
+)
+def test_where_the_top_is_next_to_nothing_the_data_say_what_is_liked(
+    tmp_path: Path, smallest: float, largest: float, step: float, strict: float, mild: float
+) -> None:
+    table = tmp_path / "own.csv"
+    values = np.linspace(smallest, largest, 1000)
+    values = np.round(values / step) * step if step else values
+    frame = pd.DataFrame({"user_id": np.arange(1000) // 20, "item_id": np.arange(1000) % 41})
+    frame.assign(rating=values).to_csv(table, index=False)
+    width = (largest - smallest) / 999
+    assert top_rating(str(table)) == pytest.approx(strict, abs=width)
+    assert relevance_threshold(str(table)) == pytest.approx(mild, abs=width)
+    assert (values >= top_rating(str(table))).sum() == 200
+    loaded = load_dataset(str(table))
+    assert relevance_threshold(loaded) == relevance_threshold(str(table))
+
+
+def _dense_table(folder: Path, n_items: int) -> str:
+    rng = np.random.default_rng(1)
+    users, items = np.nonzero(rng.random((60, n_items)) < 0.5)
+    frame = pd.DataFrame({"user_id": users, "item_id": items})
+    frame["rating"] = rng.integers(1, 6, len(frame))
+    frame.to_csv(folder / "dense.csv", index=False)
+    return str(folder / "dense.csv")
+
+
+def _pools(split: Split, min_rating: float) -> list[int]:
+    test = split.test
+    users = np.unique(test.user[test.value >= min_rating])
+    return [len(non_relevant_targets(split, "TI", u, min_rating=min_rating)) for u in users]
+
+
+def test_samples_are_as_large_as_the_pools_of_a_dense_table_allow(tmp_path: Path) -> None:
+    table = _dense_table(tmp_path, 130)
+    asked = {"min_rating": 5.0, "split": "k-fold 5", "seed": 1}
+    first = dataset_splits(load_dataset(table), "k-fold 5", seed=1)[0]
+    pools = _pools(first, 5)
+    full = full_pool(first, min_rating=5)
+    assert max(pools) < 99  # 99 were asked for, and the page stopped
+    assert full in pools
+    assert np.mean(np.array(pools) >= full) >= 0.9
+    size = choose_size(table, None, **asked)
+    assert size == full // 2
+    assert largest_sample(table, size, **asked) == full
+    assert len(set(target_sizes(size, full))) == 4
+    # What a reader says is asked for; a data set with a name has the papers'.
+    assert choose_size(table, 70, **asked) == 70
+    assert choose_size("ml-1m", None, **asked) == 100
+
+
+def test_target_sizes_that_coincide_are_asked_for_once() -> None:
+    assert target_sizes(2, 4) == (2, 3, 4)
+
+
+def test_a_cutoff_is_written_as_in_the_name_of_a_metric() -> None:
+    assert written(cutoff=1000, n_seeds=1) == {"cutoff": "1000", "n_seeds": "1 seed"}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "top"),
+    [("linear", [-3.0, -1.0], None), ("exp", [0.0, 5000.0], 5000.0), ("ranksys", [0, 3e3], None)],
+)
+def test_a_gain_below_0_or_beyond_numbers_is_refused(
+    name: str, values: list[float], top: float | None
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"gain map '{name}' with ratings from")):
+        GainMap(name).gains(np.array(values), min_rating=min(values), rating_max=top)
+    assert GainMap("steps").gains(np.array(values), min_rating=min(values))[0] == 1
