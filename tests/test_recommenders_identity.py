@@ -38,6 +38,8 @@ def forget_new_classes(monkeypatch):
 @pytest.fixture
 def load(tmp_path, monkeypatch):
     """Write a module with the class from outside, and import it anew."""
+    # Compiled code is known by the second and the size of its file, which two states share here.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def loaded(line="pass"):
         path = tmp_path / "from_outside.py"

@@ -9,7 +9,6 @@ every grid that asks for it, and written whole or not at all.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import math
 import sys
@@ -26,7 +25,14 @@ from threadpoolctl import threadpool_limits
 
 from recbias.datasets import Dataset, load_dataset
 from recbias.errors import ConfigError, DamagedError, StoreError
-from recbias.grid import Grid, component_revisions, judgments_hash, non_defaults, split_marks
+from recbias.grid import (
+    Grid,
+    Outside,
+    component_revisions,
+    judgments_hash,
+    non_defaults,
+    split_marks,
+)
 from recbias.places import cells_dir
 from recbias.protocol import Protocol
 from recbias.ranking import (
@@ -124,8 +130,8 @@ class Cell:
         The system as JSON.
     identity
         What decides its scores, as JSON: :meth:`recbias.recommenders.System.identity`.
-    modules
-        What a worker process imports first: modules outside the package.
+    outside
+        What a worker process loads first: modules and classes from outside the package.
     fold, repeat
         Number of the fold, and of the training seed.
     artefacts
@@ -135,7 +141,7 @@ class Cell:
     source: tuple[Source, ...]
     system: str
     identity: str
-    modules: tuple[str, ...]
+    outside: Outside
     fold: int
     repeat: int
     artefacts: tuple[Artefact, ...]
@@ -215,6 +221,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     for artefact in wanted:
         by_training.setdefault(TestSet.parse(artefact.test).trains_on, []).append(artefact)
     found = []
+    outside = grid.outside
     identities = {system.name: canonical_json(system.identity()) for system in grid.systems}
     for artefacts in by_training.values():
         judged = dict.fromkeys(str(TestSet.parse(each.test).judgments) for each in artefacts)
@@ -227,7 +234,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
                     source=sources,
                     system=canonical_json(system.to_dict()),
                     identity=identities[system.name],
-                    modules=grid.modules,
+                    outside=outside,
                     fold=fold,
                     repeat=repeat,
                     artefacts=tuple(artefacts),
@@ -337,8 +344,7 @@ def run_cell(cell: Cell) -> None:
     missing = cell.missing()
     if not missing:
         return
-    for module in cell.modules:
-        importlib.import_module(module)
+    cell.outside.load()
     started = time.perf_counter()
     system = System.from_dict(json.loads(cell.system))
     if canonical_json(system.identity()) != cell.identity:

@@ -538,8 +538,8 @@ def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
     }
     for name, cell in cells:
         grouped[name, cell.fold].append(cell)
-    modules, metrics = grid.modules, metric_identities(grid)
-    return [Task(modules, metrics, single[name], tuple(own)) for (name, _), own in grouped.items()]
+    outside, metrics = grid.outside, metric_identities(grid)
+    return [Task(outside, metrics, single[name], tuple(own)) for (name, _), own in grouped.items()]
 
 
 def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[int, FloatArray]:

@@ -8,12 +8,13 @@ revision of its own, so that a change of code makes stale just what it changed.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,14 +26,21 @@ from recbias.metrics import Metric, parse_metric
 from recbias.places import cells_dir
 from recbias.protocol import Protocol
 from recbias.ranking import LISTED
-from recbias.recommenders import System, algorithm, algorithms
+from recbias.recommenders import Carried, System, algorithms, as_system, carried
 from recbias.simulation import CountOptions, is_world, parse_world
 from recbias.splits import SplitRule
 from recbias.store import digest, write_atomically
 from recbias.targets import read_groups
 from recbias.testset import TestSet
 
-__all__ = ["Grid", "component_revisions", "judgments_hash", "non_defaults", "split_marks"]
+__all__ = [
+    "Grid",
+    "Outside",
+    "component_revisions",
+    "judgments_hash",
+    "non_defaults",
+    "split_marks",
+]
 
 _SUMS_OF_RATINGS = ("P", "antiP")
 """Metrics of a user's list that are sums over test ratings, divided by the cutoff."""
@@ -121,6 +129,28 @@ def judgments_hash(dataset: Dataset, test: TestSet) -> str:
     return digest([observed, dataset.part_hash("unbiased" if test.held else test.part)])
 
 
+class Outside(NamedTuple):
+    """What a grid needs from outside the package; it travels to worker processes.
+
+    Attributes
+    ----------
+    modules
+        Names of modules.
+    classes
+        Classes of systems, which need no module of their own.
+    """
+
+    modules: tuple[str, ...]
+    classes: tuple[Carried, ...]
+
+    def load(self) -> None:
+        """Make everything known to this process."""
+        for module in self.modules:
+            importlib.import_module(module)
+        for each in self.classes:
+            each.load()
+
+
 @dataclass(frozen=True)
 class Grid:
     """Systems x protocols x metrics on the splits of one dataset.
@@ -131,7 +161,8 @@ class Grid:
         Name of a dataset or world, path of a table of ratings, or the table as a DataFrame, which
         is then kept as a Parquet file among the cells, where worker processes read it.
     systems
-        What is trained. Names are unique.
+        What is trained: systems, or classes and objects with ``fit`` and ``score``
+        (:func:`recbias.recommenders.as_system`). Names are unique.
     protocols
         How it is evaluated: texts of :class:`~recbias.protocol.Protocol`, optionally under labels
         of your own; one alone need not be in a tuple.
@@ -366,19 +397,25 @@ class Grid:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Modules outside the package that define its systems, metrics and dataset.
+        """Modules outside the package that define its metrics and dataset.
 
         A worker process imports them first. What was typed into a session has none to import.
         """
         metrics = {metric for metrics in self.parsed_metrics.values() for metric in metrics}
-        found = [algorithm(system.algorithm).__module__ for system in self.systems]
-        found += [metric.declaration.measure.__module__ for metric in metrics]
+        found = [metric.declaration.measure.__module__ for metric in metrics]
         source = self.dataset
         if is_world(source) and isinstance(options := parse_world(source), CountOptions):
             source = options.counts
         found.append(outside_module(source) or "")
         own = ("", "recbias", "__main__")
         return tuple(sorted({name for name in found if name.partition(".")[0] not in own}))
+
+    @property
+    def outside(self) -> Outside:
+        """What a worker process has to load first: modules, and classes of its systems."""
+        names = dict.fromkeys(system.algorithm for system in self.systems)
+        classes = tuple(each for name in names if (each := carried(name)) is not None)
+        return Outside(self.modules, classes)
 
     def with_systems(self, names: Iterable[str]) -> Grid:
         """Return the grid with some of its systems only; one alone is compared with none."""
@@ -469,21 +506,22 @@ def _listed(what: str, given: Any, example: str) -> Any:
 
 
 def _checked_systems(given: Any) -> tuple[System, ...]:
-    """Return systems as a tuple, and say of anything else how it becomes one."""
-    systems = (given,) if isinstance(given, str | System) else given
-    systems = tuple(systems) if isinstance(systems, Iterable) else (systems,)
+    """Return systems, classes and objects as a tuple of systems."""
+    alone = isinstance(given, str | System) or callable(getattr(given, "score", None))
+    if not alone and not isinstance(given, Iterable):
+        given = (given,)
+    systems = (given,) if alone else tuple(given)
     for system in systems:
-        if isinstance(system, str) and system not in algorithms():
-            raise unknown_name("algorithm", system, algorithms())
-        if not isinstance(system, System):
-            how = f"System({system!r}, {system!r})" if isinstance(system, str) else "System(...)"
+        if isinstance(system, str):
+            if system not in algorithms():
+                raise unknown_name("algorithm", system, algorithms())
             raise ConfigError(
-                f"systems: got {type(system).__name__} {system!r}, expected systems such as {how}, "
-                "or a line-up: line_up('bcc17')"
+                f"systems: got text {system!r}, expected systems such as "
+                f"System({system!r}, {system!r}), or a line-up: line_up('bcc17')"
             )
     if not systems:
         raise ConfigError("systems: got none, expected one or more, such as line_up('bcc17')")
-    return systems
+    return tuple(as_system(system) for system in systems)
 
 
 def _pairs(pairs: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:

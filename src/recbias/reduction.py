@@ -8,7 +8,6 @@ are taken; values of the system as a whole). *Combine* the folds. *Compare* all 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -33,7 +32,7 @@ from recbias.cells import (
 )
 from recbias.comparison import compare_all
 from recbias.errors import DamagedError, StoreError
-from recbias.grid import Grid
+from recbias.grid import Grid, Outside
 from recbias.metrics import (
     ListView,
     Metric,
@@ -82,9 +81,9 @@ _Loaded = TypeVar("_Loaded")
 
 
 class Task(NamedTuple):
-    """One system on one fold: what a worker reduces, modules imported that it then needs."""
+    """One system on one fold: what a worker reduces, once it has what it needs from outside."""
 
-    modules: tuple[str, ...]
+    outside: Outside
     metrics: str
     grid: Grid
     cells: tuple[Cell, ...]
@@ -184,8 +183,7 @@ class Reader:
 
 def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
     """Measure one system on one fold under every label; say which artefacts were damaged."""
-    for module in task.modules:
-        importlib.import_module(module)
+    task.outside.load()
     grid = task.grid
     if metric_identities(grid) != task.metrics:
         raise StoreError("the code of a metric changed while an experiment ran; run it again")

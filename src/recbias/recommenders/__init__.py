@@ -47,6 +47,7 @@ from recbias.recommenders.non_personalised import (
     Random,
     RelevantPopularity,
 )
+from recbias.recommenders.outside import Carried, as_system, carried
 from recbias.recommenders.pairwise import BPR, GBPR, WBPR, RankSGD
 from recbias.recommenders.rating_prediction import BiasedMF, SVDpp
 from recbias.recommenders.topic import PLSA, GaussianPLSA
@@ -65,6 +66,7 @@ __all__ = [
     "AssociationRules",
     "AverageRating",
     "BiasedMF",
+    "Carried",
     "CoRatedItemKNN",
     "CoRatedUserKNN",
     "ElementwiseALS",
@@ -93,7 +95,9 @@ __all__ = [
     "WeightedMF",
     "algorithm",
     "algorithms",
+    "as_system",
     "bcc17_grid",
+    "carried",
     "line_up",
     "line_up_names",
     "line_up_sources",

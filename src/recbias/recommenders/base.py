@@ -16,11 +16,9 @@ import json
 import math
 import multiprocessing
 import re
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -29,6 +27,7 @@ from tqdm import tqdm
 
 from recbias.errors import ConfigError, ContractError, DataError, unknown_name
 from recbias.ratings import NUMBER, Ratings, RatingScale, exact
+from recbias.recommenders.sources import defining_file, session_source
 
 Parameter = str | int | float | bool
 Coverage = Literal["all", "known items", "known pairs", "evidence"]
@@ -115,9 +114,10 @@ class _Parameters(Mapping[str, Parameter]):
 
 
 @functools.cache
-def _parameter_names(of: type[Recommender]) -> list[str]:
-    """Name the arguments of a class."""
-    return list(inspect.signature(of).parameters)
+def argument_names(of: type[Any]) -> list[str]:
+    """Name the arguments of a class, without ``*args`` and ``**kwargs``, which have no names."""
+    known = inspect.signature(of).parameters.values()
+    return [each.name for each in known if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
 
 
 @dataclass(frozen=True)
@@ -164,11 +164,17 @@ class System:
     def __post_init__(self) -> None:
         if isinstance(self.n_seeds, bool) or not isinstance(self.n_seeds, int) or self.n_seeds < 1:
             raise ConfigError(f"{self.name}: n_seeds is {self.n_seeds!r}, expected an integer >= 1")
-        names = _parameter_names(algorithm(self.algorithm))  # type: ignore[arg-type]
+        names = argument_names(algorithm(self.algorithm))  # type: ignore[arg-type]
         for name in self.parameters:
             if name not in names:
                 raise unknown_name(f"parameter of {self.algorithm}", str(name), names)
         built = self.build()
+        for name in names:
+            if not hasattr(built, name):
+                raise ContractError(
+                    f"{self.algorithm}: keeps no attribute {name!r}\nits __init__ has to keep each "
+                    f"argument under its name: self.{name} = {name}"
+                )
         everything = {name: getattr(built, name) for name in names}
         object.__setattr__(self, "parameters", _Parameters(everything))
 
@@ -338,25 +344,30 @@ def register(recommender: _Class) -> _Class:
         raise ConfigError(f"algorithm '{name}' exists already, in {known.__module__}: rename yours")
     _ALGORITHMS[name] = recommender
     _SOURCES.pop(name, None)
-    if not _is_own(recommender) and (source := _source(recommender)) is not None:
+    if not is_own(recommender) and (source := defining_file(recommender)) is not None:
         _SOURCES[name] = hashlib.sha256(source).hexdigest()
     return recommender
 
 
-def _is_own(recommender: type[Any]) -> bool:
+def adopt(recommender: type[Any], name: str, source: str | None) -> None:
+    """Make a class known that another process has registered, with the digest of its source.
+
+    Parameters
+    ----------
+    recommender : class
+        The same class, imported or rebuilt here.
+    name, source : str, str or None
+        As they are in the other process.
+    """
+    _ALGORITHMS[name] = recommender
+    _SOURCES.pop(name, None)
+    if source is not None:
+        _SOURCES[name] = source
+
+
+def is_own(recommender: type[Any]) -> bool:
+    """Tell whether a class is one of the package's."""
     return recommender.__module__.partition(".")[0] == __name__.partition(".")[0]
-
-
-def _source(recommender: type[Any]) -> bytes | None:
-    """Return the file that defines a class, or else the text of the class; None without either."""
-    file = getattr(sys.modules.get(recommender.__module__), "__file__", None)
-    try:
-        if file is not None:
-            return Path(file).read_bytes()
-        return inspect.getsource(recommender).encode()
-    # Python says TypeError of a class that was typed in.
-    except (OSError, TypeError):
-        return None
 
 
 def source_digest(name: str) -> str | None:
@@ -370,9 +381,9 @@ def source_digest(name: str) -> str | None:
     Returns
     -------
     str or None
-        As the file was when the class was registered; of a class that was typed in, of the text of
-        the class, where Python keeps it. None for the package's own classes, and where there is no
-        source but a declared version.
+        As the file was when the class was registered; of a class that was typed into a session, of
+        the text of the class and of all that it names there, as it is now, where Python keeps it.
+        None for the package's own classes, and where there is no source but a declared version.
 
     Raises
     ------
@@ -386,14 +397,17 @@ def source_digest(name: str) -> str | None:
     >>> print(source_digest("Popularity"))
     None
     """
-    own, version = _is_own(algorithm(name)), declared_version(name)
-    if not own and version is None and name not in _SOURCES:
+    defined, version = algorithm(name), declared_version(name)
+    if is_own(defined) or name in _SOURCES:
+        return _SOURCES.get(name)
+    source = session_source(defined)
+    if source is None and version is None:
         raise ContractError(
             f"{name}: its source was not found, so that results of different states of its code "
             "could not be told apart\ndefine it in a file, or give the class an attribute such as "
             "version = '1', to be changed whenever the code changes"
         )
-    return _SOURCES.get(name)
+    return None if source is None else hashlib.sha256(source).hexdigest()
 
 
 def declared_version(name: str) -> str | None:
@@ -417,7 +431,7 @@ def declared_version(name: str) -> str | None:
         If the attribute is no text.
     """
     defined = algorithm(name)
-    version = None if _is_own(defined) else getattr(defined, "version", None)
+    version = None if is_own(defined) else getattr(defined, "version", None)
     if version is not None and not isinstance(version, str):
         raise ContractError(
             f"{name}: version is {version!r}, expected text, such as version = {str(version)!r}"
