@@ -311,8 +311,150 @@ class SilentOnPlainRatings(Broken):
     ],
 )
 def test_a_broken_promise_is_named(broken, message):
-    with pytest.raises(ContractError, match=f"^{broken.__name__}: .*{message}"):
+    with pytest.raises(ContractError, match=f"(?s)^{broken.__name__}: .*{message}"):
         check_recommender(broken)
+
+
+class Own:
+    """A class that owes nothing to the package, and keeps every promise but one."""
+
+    def fit(self, train, *, rng=None):
+        self.known = (train.user_counts() > 0)[:, None] & (train.item_counts() > 0)
+        return self
+
+    def score(self, users):
+        return np.where(self.known[users], np.float32(1), np.float32(np.nan))
+
+
+class NeedsArgument(Own):
+    def __init__(self, n):
+        self.n = n
+
+
+class ForgetsItsArgument(Own):
+    def __init__(self, n=1):
+        self.m = n
+
+
+class NoFit:
+    score = Own.score
+
+
+class NoScore:
+    fit = Own.fit
+
+
+class FitWithoutRng(Own):
+    def fit(self, train):
+        return super().fit(train)
+
+
+class FitFails(Own):
+    def fit(self, train, *, rng=None):
+        raise KeyError("ratings")
+
+
+class ScoreOfOneUser(Own):
+    def score(self, user):
+        return super().score(int(user))
+
+
+class ScoresNothing(Own):
+    def score(self, users):
+        pass
+
+
+class OneDimension(Own):
+    def score(self, users):
+        return super().score(users).sum(axis=1)
+
+
+class Objects(Own):
+    def score(self, users):
+        return super().score(users).astype(object)
+
+
+class FailsWithoutUsers(Own):
+    def score(self, users):
+        return np.stack([super(FailsWithoutUsers, self).score([user])[0] for user in users])
+
+
+class ReadOnly(Own):
+    def score(self, users):
+        scores = super().score(users)
+        scores.flags.writeable = False
+        return scores
+
+
+class FailsAtTheEdge(Own):
+    def fit(self, train, *, rng=None):
+        _ = 1 // (len(train) - 1)
+        return super().fit(train, rng=rng)
+
+
+class FailsTheSecondTime(Own):
+    def fit(self, train, *, rng=None):
+        if hasattr(self, "known"):
+            raise RuntimeError("fitted already")
+        return super().fit(train, rng=rng)
+
+
+class NoTrend(Own):
+    objective_trend = "falls"
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (NeedsArgument, "making it without arguments raised TypeError: .*'n'"),
+        (ForgetsItsArgument, "its argument 'n' is kept in no attribute"),
+        (NoFit, "it has no method fit"),
+        (NoScore, "it has no method score"),
+        (FitWithoutRng, r"fit\(train, rng=...\) raised TypeError: .*'rng'"),
+        (FitFails, r"fit\(train, rng=...\) raised KeyError: 'ratings'"),
+        (ScoreOfOneUser, r"score\(users\) raised TypeError"),
+        (ScoresNothing, "scores are None, not an array"),
+        (OneDimension, r"scores have shape \(40,\), expected \(40, 30\)"),
+        (Objects, "scores are object, expected float32"),
+        (FailsWithoutUsers, "score of no users raised ValueError: need at least one array"),
+        (ReadOnly, "writing into the block that score returned raised ValueError"),
+        (FailsAtTheEdge, "with a single rating, fit or score raised ZeroDivisionError"),
+        (FailsTheSecondTime, r"fit\(train, rng=...\) raised RuntimeError: fitted already"),
+        (NoTrend, r"fit\(train, rng=..., on_iteration=...\) raised TypeError"),
+    ],
+)
+def test_a_raw_error_is_told_as_the_promise_that_it_breaks_and_as_no_other(broken, message):
+    check_recommender(Own)
+    with pytest.raises(ContractError, match=f"^{broken.__name__}: {message}"):
+        check_recommender(broken)
+
+
+def test_all_broken_promises_are_listed():
+    class Hopeless(Own):
+        deterministic = True
+
+        def __init__(self, n=1):
+            pass
+
+        def fit(self, train, *, rng=None):
+            self.noise = np.random.random()  # noqa: NPY002
+            super().fit(train, rng=rng)
+
+        def score(self, users):
+            return super().score(users).astype(float) + self.noise
+
+    with pytest.raises(ContractError) as caught:
+        check_recommender(Hopeless)
+    assert str(caught.value).splitlines() == [
+        "Hopeless: breaks 7 promises",
+        "- its argument 'n' is kept in no attribute",
+        "- fit is not self: it returned None",
+        "- scores are float64, expected float32",
+        "- it drew from NumPy's global random state instead of rng",
+        "- equal seeds gave different scores",
+        "- fitting again gave different scores: state was left over",
+        "- it says that it is deterministic, but two seeds gave different scores",
+    ]
 
 
 def test_a_class_may_admit_that_ties_go_by_number():
