@@ -64,6 +64,8 @@ def compute() -> dict[str, Any]:
         np.array([[3, 1, 4, 0], [3, 4, -1, -1], [-1] * 4, [3, 2, 1, 0]], np.int32),
         7,
         np.array([9, 4, 7, 40, 1, 0, 2]),
+        np.array([5, 4, 0, 31, 1, 0, 0]),
+        np.array([12.5, np.nan, 7.0, 31.0]),
     )
     weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 0, 4, 0]])
     options: dict[str, Any] = {

@@ -66,7 +66,8 @@ def declared(name="Own", **changes):
         "antiR@10", "antiRR", "antiRR@10", "antiAP", "antinDCG@10", "nDCG(steps)@10", "fallout@10",
         "nDCL@10", "nDCL", "judged@10", "AUC", "bpref", "infAP(pool=100)", "infAP(pool=all)",
         "infAP(pool=0)", "infAP(pool=100)|t=100", "SR(gamma=1)@10", "SR(gamma=inf)@10",
-        "SR(gamma=0.5)@10|t=100",
+        "SR(gamma=0.5)@10|t=100", "PL@10", "Diversity@10", "Hoover@10", "Entropy@10", "CI@10",
+        "CI@10|JS", "LTI(0.2)@10", "LTI(0.5)@10|percentile", "M@10", "M(head=0.1)@10",
     ],
 )  # fmt: skip
 def test_a_metric_prints_as_it_is_written(text):
@@ -191,6 +192,8 @@ def test_arguments_are_attributes():
         ("SR@10", "SR@10: gamma is missing"),
         ("SR(gamma=-1)@10", "gamma=-1, expected how far popularity is undone"),
         ("SR(gamma=nan)@10", "gamma=nan, expected how far popularity is undone"),
+        ("LTI@10", r"LTI@10: lam is missing \(lambda, above 0 and below 1\); it is written LTI"),
+        ("CI@10|js", r"'js' behind the bar, expected KEY=VALUE or JS"),
         ("SR(1)@10", "no argument by place, not 1; it is written SR"),
         ("nDCG(exp@10", "unknown metric"),
     ],
@@ -259,8 +262,8 @@ def test_every_metric_has_its_row_in_the_notation_page():
     assert missing_rows(page) == []
     without = "\n".join(line for line in page.splitlines() if not line.startswith("| `Gini@n`"))
     assert missing_rows(without) == ["Gini@n"]
-    reworded = page.replace("at least one list | 0 if all", "at least one list | 1 if all")
-    assert missing_rows(reworded) == ["Coverage@n"]
+    reworded = page.replace("of at least one list | 0 if all", "of one list or more | 0 if all")
+    assert missing_rows(reworded) == ["Coverage@n", "Diversity@n"]
 
 
 # ---- a metric of each kind from outside the package
@@ -312,7 +315,8 @@ def outside_module(folder, monkeypatch, text, name="own_metrics"):
 def test_a_metric_of_each_kind_from_outside(own_registry, tmp_path, monkeypatch):
     path, _ = outside_module(tmp_path, monkeypatch, OUTSIDE.replace("SIGN", "1.0"))
     assert metric_names()[-3:] == ("RRF", "Odd", "Most")
-    assert metric_names("system") == ("Gini", "Coverage", "Most")
+    assert metric_names("system")[:2] == ("Gini", "Coverage")
+    assert metric_names("system")[-2:] == ("M", "Most")
     fused, one = parse_metric("RRF"), parse_metric("RRF(1)")
     assert (fused.offset, one.kind, str(one)) == (60, "ranks", "RRF(1)")
 

@@ -34,9 +34,9 @@ from recbias.comparison import compare_all
 from recbias.errors import DamagedError, StoreError
 from recbias.grid import Grid, Outside
 from recbias.metrics import (
-    ListView,
     Metric,
     influence,
+    list_view,
     measure,
     measure_items,
     measure_resampled,
@@ -230,11 +230,12 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         item_values = moved = np.empty((0, table.n_users))
         system_values = np.empty(0)
         if of_items or of_system:
-            positions, train_counts = reader.positions(grid, label), split.train.item_counts()
+            positions = reader.positions(grid, label)
             depth = max(metric.cutoff or positions.depth for metric in (*of_items, *of_system))
             lists = positions.lists(protocol.rule.candidates, depth)
-            item_values = measure_items(ListView(lists, len(train_counts), train_counts), of_items)
-            view = ListView(lists[member], len(train_counts), train_counts)
+            view = list_view(lists, split.train, min_rating=protocol.min_rating)
+            item_values = measure_items(view, of_items)
+            view = dataclasses.replace(view, items=lists[member], own_popularity=None)
             everybody = np.ones((1, len(view.items)), dtype=np.uint8)
             system_values = measure_resampled(view, of_system, everybody)[:, 0]
             moved = np.zeros((len(of_system), table.n_users))

@@ -9,7 +9,7 @@ from recbias.metrics.base import (
     parse_metric,
     register,
 )
-from recbias.metrics.lists import ListView, RankView, item_counts
+from recbias.metrics.lists import ListView, RankView, item_counts, list_view
 from recbias.metrics.measuring import (
     influence,
     measure,
@@ -28,6 +28,8 @@ from recbias.metrics import (
     popularity,
     concentration,
     incomplete,
+    prior,
+    reinforcement,
 )
 # isort: on
 
@@ -44,6 +46,7 @@ __all__ = [
     "incomplete",
     "influence",
     "item_counts",
+    "list_view",
     "measure",
     "measure_items",
     "measure_resampled",
@@ -53,5 +56,7 @@ __all__ = [
     "parse_metric",
     "popularity",
     "positive",
+    "prior",
     "register",
+    "reinforcement",
 ]

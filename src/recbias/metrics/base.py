@@ -322,7 +322,7 @@ def metric_names(kind: Kind | None = None) -> tuple[str, ...]:
     Examples
     --------
     >>> metric_names("system")
-    ('Gini', 'Coverage')
+    ('Gini', 'Coverage', 'Diversity', 'Hoover', 'Entropy', 'CI', 'LTI', 'M')
     """
     return tuple(dict.fromkeys(d.name for d in declarations() if kind in (None, d.kind)))
 

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from recbias.metrics.base import Argument, Declaration, Metric, register
+from recbias.metrics.arguments import named_alone
+from recbias.metrics.base import Declaration, Metric, register
 from recbias.metrics.lists import RankView
 from recbias.metrics.positive import POSITIVE, measure_judged
 from recbias.relevance import GainMap
@@ -144,20 +145,9 @@ def measure_known(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     return values
 
 
-def _named_alone(name: str, meaning: str) -> Argument:
-    """Declare a condition that is written by its name."""
-
-    def parse(text: str) -> str:
-        if text != name:
-            raise ValueError(text)
-        return text
-
-    return Argument(name, parse, meaning, (name,), flag=True)
-
-
 _IN_MCCRS20 = "MCCRS20 Sec. 3"
 _WITHOUT_NON_RELEVANT = "undefined for a user without non-relevant test item; 0 if none is returned"
-_GIVEN_JUDGED = (_named_alone("judged", "the name alone: only judged items count"),)
+_GIVEN_JUDGED = (named_alone("judged", "the name alone: only judged items count"),)
 _ANTI = {
     "P": (
         "share of the first n places that hold a judged non-relevant item",

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from recbias.errors import ConfigError, ContractError
 from recbias.ranking import RankTable
+from recbias.ratings import Ratings
 from recbias.relevance import GainMap, relevant
 
-__all__ = ["JudgedLists", "ListView", "RankView", "item_counts", "list_order"]
+__all__ = ["JudgedLists", "ListView", "RankView", "item_counts", "list_order", "list_view"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -191,15 +192,22 @@ class ListView:
     train_counts : ndarray of int64, shape (n_items,)
         Training ratings of each item. They stay what they are when users are resampled: the system
         that made the lists is not trained again.
+    prior : ndarray of int64, shape (n_items,), or None
+        Relevant training ratings of each item, s(i): the popularity that CI, LTI and M compare
+        with. It stays too.
+    own_popularity : ndarray of float64, shape (n_users,), or None
+        Mean number of training ratings of the items that each user rated in training, NaN without
+        any: what popularity lift is relative to.
 
     Raises
     ------
     ContractError
-        If a shape does not fit, an item is not of the catalogue, or a place behind the end of a
-        list is taken.
+        If a shape does not fit, a prior is negative, an item is not of the catalogue, or a place
+        behind the end of a list is taken.
 
     See Also
     --------
+    list_view : from the training ratings.
     recbias.ranking.top_items : makes such lists.
 
     Examples
@@ -212,6 +220,8 @@ class ListView:
     items: npt.NDArray[np.int32]
     n_items: int
     train_counts: npt.NDArray[np.int64]
+    prior: npt.NDArray[np.int64] | None = None
+    own_popularity: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.items.ndim != 2:
@@ -220,6 +230,18 @@ class ListView:
             raise ContractError(
                 f"lists: training counts have shape {self.train_counts.shape}, expected "
                 f"({self.n_items},), one for each item of the catalogue"
+            )
+        if self.prior is not None and (
+            self.prior.shape != (self.n_items,) or not (self.prior >= 0).all()
+        ):
+            raise ContractError(
+                f"lists: priors have shape {self.prior.shape}, expected ({self.n_items},), one for "
+                "each item of the catalogue and none negative"
+            )
+        if self.own_popularity is not None and self.own_popularity.shape != self.items.shape[:1]:
+            raise ContractError(
+                f"lists: own popularity has shape {self.own_popularity.shape}, expected "
+                f"({len(self.items)},), one for each user"
             )
         beyond = (self.items < -1) | (self.items >= self.n_items)
         if beyond.any():
@@ -248,6 +270,45 @@ class ListView:
                 f"cutoff {cutoff}: the lists were cut after {depth} places; choose a smaller one"
             )
         return self.items[:, :cutoff]
+
+
+def list_view(items: npt.NDArray[np.int32], train: Ratings, *, min_rating: float) -> ListView:
+    """Put lists beside all that metrics want to know of the training ratings.
+
+    Parameters
+    ----------
+    items : ndarray of int32, shape (n_users, depth)
+        Dense items, best first; -1 behind the end of a shorter list.
+    train : Ratings
+        Of the same users and items.
+    min_rating
+        Smallest rating that is relevant, for the prior.
+
+    Returns
+    -------
+    ListView
+
+    Raises
+    ------
+    ContractError
+        As :class:`ListView` does.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"user_id": [1, 1, 2], "item_id": [7, 8, 7], "rating": [5.0, 2.0, 4.0]}
+    >>> train = Ratings.from_frame(pd.DataFrame(rows))
+    >>> view = list_view(np.array([[1], [-1]], np.int32), train, min_rating=4)
+    >>> view.train_counts.tolist(), view.prior.tolist(), view.own_popularity.tolist()
+    ([2, 1], [2, 0], [1.5, 2.0])
+    """
+    counts = train.item_counts()
+    rated = train.user_counts()
+    sums = np.bincount(train.user, counts[train.item], minlength=train.n_users)
+    own = np.divide(sums, rated, out=np.full(train.n_users, np.nan), where=rated > 0)
+    liked = train.item[relevant(train.value, min_rating)]
+    prior = np.bincount(liked, minlength=train.n_items)
+    return ListView(items, train.n_items, counts, prior, own)
 
 
 def item_counts(

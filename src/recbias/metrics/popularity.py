@@ -1,4 +1,4 @@
-"""How popular the items are that a user is shown: average recommendation popularity."""
+"""How popular the items are that a user is shown: ARP, and its lift over what users rated."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from recbias.errors import ConfigError
 from recbias.metrics.base import Declaration, Metric, register
 from recbias.metrics.lists import ListView
 
-__all__ = ["measure_recommendation_popularity"]
+__all__ = ["measure_popularity_lift", "measure_recommendation_popularity"]
 
 
 def measure_recommendation_popularity(
@@ -56,6 +57,57 @@ def measure_recommendation_popularity(
     return values
 
 
+def measure_popularity_lift(view: ListView, metrics: Sequence[Metric]) -> npt.NDArray[np.float64]:
+    r"""Measure by what share lists are more popular than what users rated in training.
+
+    :math:`PL@n = ARP@n/\bar p - 1`, with :math:`\bar p` the mean over all users of the mean number
+    of training ratings of the items that the user rated in training. The mean over users is the
+    group's lift of the source; :math:`\bar p` stays when users are resampled.
+
+    Parameters
+    ----------
+    view : ListView
+        With `own_popularity`.
+    metrics : sequence of Metric
+        PL at any cutoffs.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_users)
+        From -1; 0 where the list is as popular as what users rate. NaN for an empty list, and where
+        nobody rated anything in training.
+
+    Raises
+    ------
+    ConfigError
+        If `own_popularity` is missing.
+
+    References
+    ----------
+    H. Abdollahpouri, M. Mansoury, R. Burke & B. Mobasher, "The connection between popularity bias,
+    calibration, and fairness in recommendation", RecSys (2020).
+
+    Examples
+    --------
+    Two users rated items of 5 ratings on average; the first is shown a list of 7.5.
+
+    >>> from recbias.metrics import parse_metric
+    >>> view = ListView(np.array([[2, 0], [1, -1]], np.int32), 3, np.array([5, 1, 10]),
+    ...                 own_popularity=np.array([6.0, 4.0]))
+    >>> measure_popularity_lift(view, [parse_metric("PL@2")])
+    array([[ 0.5, -0.8]])
+    """
+    own = view.own_popularity
+    if own is None:
+        raise ConfigError(
+            f"metric {metrics[0]}: give the lists the own popularity, of what users rated in "
+            "training"
+        )
+    known = own[~np.isnan(own)]
+    usual = known.mean() if len(known) else np.nan
+    return measure_recommendation_popularity(view, metrics) / usual - 1
+
+
 register(
     Declaration(
         "ARP",
@@ -65,6 +117,18 @@ register(
         "Yin et al. 2012; Abdollahpouri et al. 2019",
         "undefined for an empty list; a shorter list is divided by its length",
         measure_recommendation_popularity,
+        better=None,
+    )
+)
+register(
+    Declaration(
+        "PL",
+        "items",
+        "popularity lift: ARP over the same mean of what users rated in training, less 1",
+        r"ARP@n/avg_v avg_{j\in R_{train}(v)}|R_{train}(j)|-1",
+        "Abdollahpouri et al. 2020",
+        "undefined for an empty list; a shorter list is divided by its length",
+        measure_popularity_lift,
         better=None,
     )
 )
