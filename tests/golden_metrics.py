@@ -35,11 +35,14 @@ def examples() -> list[str]:
         given = ",".join(
             argument.name + ("" if argument.flag else "=5") for argument in declaration.given
         )
-        left_out = all(argument.default is not None for argument in declaration.arguments)
-        arguments = [""] * left_out + [
-            f"({argument.name}={text})"
+        needed = {one.name: one.examples[0] for one in declaration.arguments if one.default is None}
+        chosen = [{}] * (not needed) + [
+            needed | {argument.name: text}
             for argument in declaration.arguments
             for text in argument.examples
+        ]
+        arguments = [
+            (one or "") and f"({','.join(f'{k}={v}' for k, v in one.items())})" for one in chosen
         ]
         cutoffs = {"required": ["@1", "@3"], "optional": ["", "@3"], "none": [""]}
         texts += [

@@ -30,6 +30,7 @@ from recbias.metrics import (
     incomplete,
     prior,
     reinforcement,
+    persistence,
 )
 # isort: on
 
@@ -54,6 +55,7 @@ __all__ = [
     "metric_names",
     "order",
     "parse_metric",
+    "persistence",
     "popularity",
     "positive",
     "prior",
