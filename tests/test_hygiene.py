@@ -334,7 +334,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "testset.reduced_split": lambda seed: reduced_split(
         SPLIT, TestSet(removed=50), popularity_groups(SPLIT.train, 1), seed=seed
     ),
-    "testing.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
+    "contract.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
     "trust.answer.Shape.worlds": lambda seed: np.array(
         Shape(120, 150, 0.05, 0.5, 4).worlds((-0.5, 0.5), 3, seed=seed)
     ),
@@ -353,7 +353,7 @@ NOT_CALLED = {
     "recommenders.pairwise.Sampler.draw": "a protocol without a body",
     "simulation.truth.Truth.sample": "a protocol without a body",
 }
-DRAWS_NOTHING = {"testing.check_recommender": "returns None"}
+DRAWS_NOTHING = {"contract.check_recommender": "returns None"}
 
 
 def content(result: Any) -> bytes:
