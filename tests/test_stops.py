@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from recbias import cli
 from recbias.engine import open_executor, run_all
 from recbias.errors import NoSpaceError
 from recbias.processes import begun_prefix, remove_begun
@@ -21,16 +26,16 @@ from stopping import marked, start, wait_for, workers
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 SCRIPT = """
-import os, sys, time
+import re, sys, threading
 from pathlib import Path
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 def work(path):
     Path(path).touch()
-    time.sleep(60)
+    re.match("(a+)+b", "a" * 60)  # for years, and no other thread gets a turn
 
-if __name__ == "__main__":
+def run():
     from recbias.engine import open_executor, run_all
     if sys.argv[1] == "recbias":
         with open_executor(2) as executor:
@@ -38,6 +43,11 @@ if __name__ == "__main__":
     else:
         with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
             list(executor.map(work, sys.argv[2:]))
+
+if __name__ == "__main__":
+    thread = threading.Thread(target=run)  # as cells run in a kernel
+    thread.start()
+    thread.join()
 """
 
 
@@ -169,3 +179,40 @@ def _write_more_than_fits(path: str) -> None:
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     write_atomically(Path(path), bytes(2000))
+
+
+# ------------------------------------------------------------------------------ the command line
+
+
+def _ask_to_end() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def _fill_disk() -> None:
+    raise OSError(errno.ENOSPC, "No space left on device", "file")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no process is asked to end there")
+@pytest.mark.parametrize(
+    ("stop", "code", "said"),
+    [
+        (_interrupt, 130, r"recbias: stopped; what was finished is kept, .*\n"),
+        (_ask_to_end, 143, r"recbias: stopped; what was finished is kept, .*\n"),
+        (_fill_disk, 2, r"recbias: .*No space left on device: 'file'\nmake room there .*\n"),
+    ],
+)
+def test_a_command_that_is_stopped_says_so_in_a_line(
+    stop: Callable[[], None], code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "registry", stop)
+    before = signal.getsignal(signal.SIGTERM)
+    done = CliRunner().invoke(cli.main, ["data", "list"])
+    assert done.exit_code == code
+    assert re.fullmatch(said, done.stderr)
+    assert done.stdout == ""
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -42,8 +42,16 @@ from nbformat import NotebookNode
 
 from recbias.claims.findings import check_findings, find_findings, resolve_findings
 from recbias.datasets import dataset_info, find_files, is_path, options_file
-from recbias.errors import ConfigError, MissingData, RecbiasError, unknown_name
+from recbias.errors import (
+    ConfigError,
+    MissingData,
+    NoSpaceError,
+    RecbiasError,
+    unknown_name,
+)
+from recbias.kernels import ENGINE, kernel_arguments
 from recbias.places import clone_root
+from recbias.processes import begun_prefix, remove_begun
 from recbias.store import write_atomically
 from recbias.verification import renew_manifest
 
@@ -573,7 +581,8 @@ def _record(
     """Run all cells and put the results in the place of recorded ones, none of which stays."""
     recorded, build = chapter.root / "data" / "recorded", chapter.root / "_build"
     build.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=build, prefix=".recording-") as fresh:
+    remove_begun(build, "recording")
+    with tempfile.TemporaryDirectory(dir=build, prefix=begun_prefix("recording")) as fresh:
         done = _execute(chapter, source, values, out, Path(fresh), progress)
         for folder in sorted(Path(fresh).glob("*/*/")):
             dataset, kept = folder.parent.name, recorded / folder.relative_to(fresh)
@@ -595,7 +604,8 @@ def _execute(
     """Run all cells in a fresh kernel; a failed run leaves ``*.failed.ipynb``."""
     failed = out.with_suffix(".failed.ipynb")
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".running-") as folder:
+    remove_begun(out.parent, "running")
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=begun_prefix("running")) as folder:
         partial = Path(folder) / out.name
         try:
             with _kernel_environment(results):
@@ -609,10 +619,13 @@ def _execute(
                     if progress
                     else False,
                     stderr_file=sys.stderr if progress else None,
-                    extra_arguments=["--IPKernelApp.log_level=ERROR"],
+                    engine_name=ENGINE,
+                    extra_arguments=kernel_arguments(),
                 )
         except papermill.PapermillExecutionError as error:
             os.replace(partial, failed)
+            if error.ename == NoSpaceError.__name__:
+                raise NoSpaceError(error.evalue) from error
             raise BuildError(
                 f"chapter {chapter.name} on {values['dataset']} stopped at [{error.exec_count}] "
                 f"with {error.ename}: {error.evalue}\nwhat was executed so far: {failed}"
@@ -633,6 +646,10 @@ def _kernel_environment(results: Path) -> Iterator[None]:
     changes = {
         "PYTHONHASHSEED": "0",  # the order of sets may reach a page
         "RECBIAS_RESULTS": str(results.resolve()),
+        # A kernel that was killed cannot release its locks; that somebody else did is no news.
+        "PYTHONWARNINGS": ",".join(
+            [*filter(None, [os.environ.get("PYTHONWARNINGS")]), "ignore:resource_tracker"]
+        ),
     }
     for name in ("RECBIAS_DATA", "RECBIAS_CELLS"):
         folders = [folder for folder in os.environ.get(name, "").split(os.pathsep) if folder]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Hashable, Mapping
+import threading
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,11 +30,35 @@ from recbias.datasets import (
 )
 from recbias.datasets.describe import describe
 from recbias.datasets.frames import frame_of
-from recbias.errors import ConfigError, MissingData, RecbiasError
+from recbias.errors import NO_SPACE, ConfigError, MissingData, RecbiasError
 from recbias.options import load_said, read_options, table_options
 from recbias.places import clone_root, data_dirs
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
+
+_STOPPED = "stopped; what was finished is kept, and the same command goes on from there"
+_FULL = "\nmake room there and give the command again: what was finished is kept and used"
+
+
+class _Terminated(KeyboardInterrupt):
+    """The request to end that needs no terminal, cleaned up after like the one that does."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Have a command that is asked to end clean up first."""
+    if threading.current_thread() is not threading.main_thread():  # only that may say so
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Group(click.Group):
@@ -39,13 +66,20 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            return super().invoke(ctx)
+            with _terminable():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise  # click ends quietly when nobody reads on
+        except KeyboardInterrupt as stopped:
+            if ctx.params["debug"]:
+                raise
+            click.echo(f"recbias: {_STOPPED}", err=True)
+            ctx.exit(128 + (signal.SIGTERM if isinstance(stopped, _Terminated) else signal.SIGINT))
         except (RecbiasError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            click.echo(f"recbias: {error}", err=True)
+            full = getattr(error, "errno", None) in NO_SPACE
+            click.echo(f"recbias: {error}{_FULL if full else ''}", err=True)
             ctx.exit(getattr(error, "exit_code", 2))
 
 

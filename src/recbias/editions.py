@@ -14,9 +14,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 
 import yaml
@@ -31,9 +30,14 @@ from recbias.chapters import (
     run_chapter,
 )
 from recbias.datasets import dataset_info
+from recbias.engine import open_executor
 from recbias.errors import ConfigError
 from recbias.results import recorded_datasets
 
+_BUILD = (
+    "from recbias.processes import end_with; end_with({parent}); "
+    "from jupyter_book.cli.main import main; main()"
+)
 _STRICT = ("-q", "-n", "-W", "--keep-going")
 _SHOWN = 10
 _SHARED = "_static"
@@ -138,7 +142,8 @@ def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
         waiting = {dataset: list(chapters) for dataset in order}
         running: dict[Future[Path], str] = {}
         # processes: what a kernel inherits is set in the environment of the one that starts it
-        with ProcessPoolExecutor(n_lanes, mp_context=get_context("spawn")) as runners:
+        with open_executor(n_lanes) as runners:
+            assert runners is not None  # there are at least two lanes
             while any(waiting.values()) or running:
                 while any(waiting.values()) and len(running) < n_lanes:
                     dataset, chapter = _take_next(waiting, running.values())
@@ -173,15 +178,20 @@ def _build_editions(root: Path, editions: Mapping[str, str]) -> None:
         folder = root / "_build" / "editions" / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+        command = [sys.executable, "-c", _BUILD.format(parent=os.getpid())]
         command += ["build", str(root), "--path-output", str(folder), *_STRICT]
         environment = os.environ | {"RECBIAS_EDITION": dataset, "RECBIAS_EDITIONS": titles}
         with (folder / "build.log").open("w", encoding="utf-8") as log:
             builds[name] = subprocess.Popen(
                 command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT
             )
-    for build in tqdm(builds.values(), desc="editions", unit="edition"):
-        build.wait()
+    try:
+        for build in tqdm(builds.values(), desc="editions", unit="edition"):
+            build.wait()
+    except BaseException:
+        for build in builds.values():
+            build.kill()
+        raise
     failed = [name for name, build in builds.items() if build.returncode]
     if failed:
         raise BuildError("\n".join(_findings(root, name) for name in failed))

@@ -8,10 +8,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import (
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
@@ -49,6 +54,10 @@ def _is_unguarded(main: ModuleType) -> bool:
     return Path(path).suffix == ".py" and not any(word in text for word in _GUARDED_BY)
 
 
+_STARTER = ThreadPoolExecutor(1, thread_name_prefix="starter")
+"""Starts all workers: Linux ends them with the thread that started them, so that has to last."""
+
+
 class _Worker(SpawnProcess):
     """A process that ends with the one that started it, and that no interrupt reaches.
 
@@ -56,23 +65,20 @@ class _Worker(SpawnProcess):
     """
 
     def start(self) -> None:
-        """Start it with interrupts held back, which it inherits from the first moment on."""
+        """Start it, from the thread that lasts as long as this process."""
         self._parent = os.getpid()
-        self._lasting = threading.current_thread() is threading.main_thread()
-        if os.name == "nt":
-            super().start()
-            return
-        resource_tracker.ensure_running()  # it lets interrupts through again when it starts
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            super().start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _STARTER.submit(self._start).result()
+
+    def _start(self) -> None:
+        if os.name != "nt":  # it inherits that interrupts are held back, from its first moment on
+            resource_tracker.ensure_running()  # it lets them through again when it starts
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        super().start()
 
     def run(self) -> None:
         """Do what it was started for."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        end_with(self._parent, lasting=self._lasting)
+        end_with(self._parent)
         super().run()
 
 
@@ -88,7 +94,10 @@ class _Workers(SpawnContext):
         return self._begun[-1]
 
     def kill(self) -> None:
-        """End all of them in the middle of what they do."""
+        """End all of them in the middle of what they do, also one that is just being started."""
+        _STARTER.submit(self._kill).result()
+
+    def _kill(self) -> None:
         for worker in self._begun:
             if worker.is_alive():
                 worker.kill()
