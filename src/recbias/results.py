@@ -77,6 +77,9 @@ class Quantity:
         The interval, where replicates were not kept.
     df
         Degrees of freedom, where the limits are those of Student's t; None where they are not.
+    cases
+        How many cases the value is a share of, such as pairs of systems; None where it is no share,
+        or of nothing that is counted.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Quantity:
     method: str = "percentile"
     limits: tuple[float, float] | None = None
     df: int | None = None
+    cases: int | None = None
 
     def _paired(self, other: Quantity) -> tuple[FloatArray, FloatArray, str]:
         if self.replicates is None or other.replicates is None:

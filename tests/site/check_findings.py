@@ -181,12 +181,14 @@ def parts_of(name: str, dataset: str) -> tuple[str, list[Part]]:
             return "", []
         deciding = known[verdict.verdict]
         return verdict.verdict, [part for part in printed if part.verdict == deciding]
-    number = int(rest)
+    number, place = (int(each) if each else 0 for each in rest.partition("/")[::2])
     asked = [
         record
         for record in criteria_of(claim.topic)[claim_id].records
         if number in record.asserts and not record.corrects and record.decides
     ]
+    if place:
+        asked = asked[place - 1 : place]
     own = [part for part in printed if part.record in asked]
     if any(record not in [part.record for part in own] for record in asked):
         return "", []
@@ -258,18 +260,24 @@ def _piece(role: str, values: Mapping[str, object]) -> str:
 
 def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
     """Write a regular expression of what a form looks like on a page."""
-    numbers: Mapping[str, float] = {}
-    part = parts[0] if parts else None
+    numbers: dict[str, float] = {}
+    part, cases = parts[0] if parts else None, None
     if part:
+        cases = getattr(part.estimate, "cases", None)
         numbers = dict(zip(("value", "low", "high"), (part.value, *part.interval), strict=True))
+        numbers["cases"] = cases or float("nan")
 
     def number(blank: re.Match[str]) -> str:
         name, spec = blank[1], blank[2]
         if name == "which":
             return part.which if part else ""
         value = numbers.get(name, float("nan"))
+        if name == "cases" or (spec == "cases" and not cases):
+            return str(cases or "undefined")
         if value != value:
             return "undefined"
+        if spec == "cases":
+            return f"{round(value * (cases or 0))}".replace("-", "\N{MINUS SIGN}")
         return format(value, spec) if spec else written(value, part.record.unit) if part else ""
 
     pieces = re.split(r"(\$[^$]+\$|\{[\w:-]+\}`[^`]+`)", form)
@@ -278,7 +286,7 @@ def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
         if piece.startswith(("$", "{")) and piece.endswith(("$", "`")):
             said.append(_piece(piece, values))
             continue
-        piece = re.sub(r"\{(value|low|high|which)(?::([^{}]+))?\}", number, piece)
+        piece = re.sub(r"\{(value|low|high|which|cases)(?::([^{}]+))?\}", number, piece)
         piece = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", piece)  # links
         piece = re.sub(r"\\([^\w\s])", r"\1", re.sub(r"[*`]", "", piece))
         said.append(_words(piece))

@@ -36,6 +36,7 @@ from recbias.claims.records import Record, criteria_of, written
 from recbias.claims.topics import find_page
 from recbias.errors import ConfigError, unknown_name
 from recbias.places import packaged
+from recbias.results import Quantity
 
 __all__ = [
     "Finding",
@@ -65,6 +66,8 @@ _MATH = re.compile(r"(\$[^$]*\$)")
 _LEFT_OVER = re.compile(r"\{\s*finding\s*\}", re.IGNORECASE)
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 _NOTHING = "-"
+_CASES = "cases"
+_BLANKS = ("value", "which", "low", "high", _CASES)
 _NOT_OF_OURS = ("asserts", "corrects", "corrected", "decides", "supports")
 
 
@@ -82,6 +85,8 @@ class Finding:
         The system that was chosen; mostly empty.
     unit
         How values are written.
+    cases
+        How many cases the value is a share of; None where it is of none that are counted.
     """
 
     verdict: str
@@ -90,13 +95,15 @@ class Finding:
     high: float | None = None
     which: str = ""
     unit: str = "number"
+    cases: int | None = None
 
     def fill(self, form: str) -> str:
         """Put values into a form.
 
         ``{value}``, ``{low}`` and ``{high}`` are written in the unit of the record, or as a format
-        such as ``{value:.2f}`` says; ``{which}`` is the system. Formulas are left alone, and what
-        is followed by a backtick, since that is a role.
+        such as ``{value:.2f}`` says; ``{which}`` is the system. What is a share of ``{cases}`` that
+        are few can be told by their number, ``{value:cases}``. Formulas are left alone, and what is
+        followed by a backtick, since that is a role.
 
         Examples
         --------
@@ -112,8 +119,12 @@ class Finding:
         if name == "which":
             return plain(self.which)
         value: float | None = getattr(self, name)
-        if value is None:
+        if value is None or (form == _CASES and self.cases is None):
             return "undefined"
+        if name == _CASES:
+            return str(self.cases)
+        if form == _CASES:
+            return f"{value * (self.cases or 0):.0f}".replace("-", "\N{MINUS SIGN}")
         return format(value, form) if form else written(value, self.unit)
 
 
@@ -126,7 +137,7 @@ class Findings:
     topic
         One of :data:`recbias.claims.TOPICS`, or that of a page that judges no claim.
     found
-        By the names that blocks give: ``CLAIM``, ``CLAIM/n``, ``own/NAME``.
+        By the names that blocks give: ``CLAIM``, ``CLAIM/n``, ``CLAIM/n/k``, ``own/NAME``.
     """
 
     topic: str
@@ -206,9 +217,11 @@ def _of_claim(verdict: Verdict) -> dict[str, Finding]:
         found[claim] = _finding(verdict.verdict, [p for p in parts if p.verdict == decided])
     for number in _judged_numbers(claim):
         own = [part for part in parts if number in part.record.asserts]
-        asked = [r for r in _records(claim) if number in r.asserts]
-        whole = all(any(part.record == record for part in own) for record in asked)
-        found[f"{claim}/{number}"] = _of_parts(own) if whole else Finding("")
+        asked = _asked(claim, number)
+        by_record = [[part for part in own if part.record == record] for record in asked]
+        found[f"{claim}/{number}"] = _of_parts(own) if all(by_record) else Finding("")
+        for place, of_one in enumerate(by_record, start=1):
+            found[f"{claim}/{number}/{place}"] = _of_parts(of_one)
     return found
 
 
@@ -234,7 +247,8 @@ def _finding(verdict: str, deciding: Sequence[Part]) -> Finding:
     part = deciding[0]
     numbers = (part.value, *part.interval)
     value, low, high = (None if math.isnan(number) else number for number in numbers)
-    return Finding(verdict, value, low, high, part.which, part.record.unit)
+    cases = part.estimate.cases if isinstance(part.estimate, Quantity) else None
+    return Finding(verdict, value, low, high, part.which, part.record.unit, cases)
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -288,6 +302,11 @@ def _records(claim: str) -> list[Record]:
     return [r for r in criterion.records if r.decides and not r.corrects] if criterion else []
 
 
+def _asked(claim: str, number: int) -> list[Record]:
+    """List the records that decide an assertion, whose places name its parts."""
+    return [record for record in _records(claim) if number in record.asserts]
+
+
 def _judged_numbers(claim: str) -> list[int]:
     return sorted({number for record in _records(claim) for number in record.asserts})
 
@@ -310,11 +329,16 @@ def _topic_of(name: str) -> str:
     judged = [str(number) for number in _judged_numbers(first)]
     if not judged:
         raise ConfigError(f"no record judges {first} so far, so that it has no verdict to follow")
-    if rest and rest not in judged:
+    number, _, place = rest.partition("/")
+    if number and number not in judged:
         criterion = criteria_of(claim.topic)[first]
-        other = criterion.elsewhere.get(int(rest)) if rest.isdecimal() else None
+        other = criterion.elsewhere.get(int(number)) if number.isdecimal() else None
         where = f"{other} judges it" if other else f"judged are {', '.join(judged)}"
-        raise ConfigError(f"no part of {first} judges its assertion {rest}: {where}")
+        raise ConfigError(f"no part of {first} judges its assertion {number}: {where}")
+    parts = list(map(str, range(1, len(_asked(first, int(number))) + 1))) if number else []
+    if rest != number and (place not in parts or len(parts) < 2):
+        known = f"has the parts {', '.join(parts)}" if len(parts) > 1 else "is one part"
+        raise ConfigError(f"{first}/{number} {known}; {place!r} is none")
     return claim.topic
 
 
@@ -452,11 +476,9 @@ def _check(block: _Block) -> None:
                 raise ConfigError(f"{verdict}: a sentence holds no <span>")
             for outside in _MATH.split(form)[::2]:
                 for blank in _BLANK.finditer(outside):
-                    if blank["name"] not in ("value", "which", "low", "high"):
-                        raise unknown_name(
-                            "placeholder", blank["name"], ("value", "which", "low", "high")
-                        )
-                    if blank["form"]:
+                    if blank["name"] not in _BLANKS:
+                        raise unknown_name("placeholder", blank["name"], _BLANKS)
+                    if blank["form"] and blank["form"] != _CASES:
                         format(0.5, blank["form"])
     except (ConfigError, ValueError) as error:
         raise fault(str(error)) from error

@@ -235,7 +235,7 @@ def _best_in(
             surely.append(bool(may[place] and may.sum() == 1))
         evidence.note(term.table, str(term), float(np.mean(is_best)), term.edition or "")
     limits = (float(np.mean(surely)), float(np.mean(possibly)))
-    return Quantity(float(np.mean(is_best)), None, limits=limits)
+    return Quantity(float(np.mean(is_best)), None, limits=limits, cases=len(is_best))
 
 
 def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:

@@ -106,9 +106,16 @@ def _balanced(evidence: Evidence, record: Record) -> Quantity:
 
 @of_orders
 def _balanced_apart(evidence: Evidence, record: Record) -> Quantity:
-    """Count the gammas that balance in one of several results and do not in another."""
+    """Count the gammas that balance in one of several results and do not in another.
+
+    Where none surely balances in any of them, there is nothing whose dependence could show: then it
+    may be any number of them.
+    """
     balances = _balances(evidence, record)
     surely, possibly = [], []
+    if not any(sure for found in balances for sure, _ in found.values()):
+        every = set.intersection(*map(set, balances))
+        return Quantity(0.0, None, limits=(0.0, float(len(every))))
     for gamma in set.intersection(*map(set, balances)):
         pairs = [(one[gamma], other[gamma]) for one, other in permutations(balances, 2)]
         surely.append(any(one[0] and not other[1] for one, other in pairs))

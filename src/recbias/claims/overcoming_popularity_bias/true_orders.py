@@ -405,7 +405,7 @@ def _right(row: pd.Series[Any]) -> Quantity:
     if not row["resolved"]:
         raise NotComputed("pairs that the truth resolves")
     right, kept, turned = (float(row[name] / row["resolved"]) for name in _COUNTS)
-    return Quantity(right, None, limits=(kept, 1 - turned))
+    return Quantity(right, None, limits=(kept, 1 - turned), cases=int(row["resolved"]))
 
 
 _COUNTS = ("right", "kept", "turned")
@@ -426,7 +426,13 @@ def more_right(evidence: Evidence, record: Record) -> Quantity:
     first, second = (_right(_row(evidence, term)) for term in record.of)
     (low, high), (least, most) = first.interval, second.interval
     limits = (low - most, high - least)
-    return Quantity(first.value - second.value, None, limits=limits)
+    return Quantity(first.value - second.value, None, limits=limits, cases=_common(first, second))
+
+
+def _common(*shares: Quantity) -> int | None:
+    """Tell how many cases all shares are of; None where they are of different numbers."""
+    numbers = {each.cases for each in shares}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def most_ahead(evidence: Evidence, record: Record) -> Quantity:
@@ -439,12 +445,24 @@ def most_ahead(evidence: Evidence, record: Record) -> Quantity:
     ahead = [each.value - first.value for each in others]
     least = max(each.interval[0] - high for each in others)
     most = max(each.interval[1] - low for each in others)
-    return Quantity(max(ahead), None, limits=(least, most))
+    return Quantity(max(ahead), None, limits=(least, most), cases=_common(first, *others))
+
+
+def most_sure(evidence: Evidence, record: Record) -> Quantity:
+    """Give the largest share of the pairs that one of some orders puts surely, right or wrong.
+
+    It is a count of what intervals tell, and has none itself.
+    """
+    shares = [_right(_row(evidence, term)) for term in record.of]
+    sure = max(shares, key=lambda each: each.interval[0] - each.interval[1])
+    value = 1 - (sure.interval[1] - sure.interval[0])
+    return Quantity(value, None, limits=(value, value), cases=sure.cases)
 
 
 OF_TRUE_ORDERS: Mapping[str, Function] = {
     "more_right": more_right,
     "most_ahead": most_ahead,
+    "most_sure": most_sure,
     "pairs_right": pairs_right,
 }
 """By the name that a record gives them."""
