@@ -763,7 +763,7 @@ HTML(plotting.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 # :::
 # :::{finding} BCC17-F3R/4
 # holds: It narrows relative to $1RP$ as well.
-# refuted: Relative to $1RP$ it does not: what shrinks is the value.
+# refuted: Relative to $1RP$ it does not for all systems: what shrinks is the value.
 # open: Relative to $1RP$ nothing is sure.
 # :::
 # :::{finding} own/RUNS-SLOPE

@@ -415,7 +415,7 @@ HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.d
 # :::
 # :::{finding} BCC17-C-NORM/5
 # holds: It is slight.
-# refuted: Slight it is not: {value} of the value, for {which}.
+# refuted: It is not slight for all of them: {value} of the value, for {which}.
 # open: Whether that is slight is open.
 # :::
 # :::{finding} BCC17-C-MRR/2
@@ -439,14 +439,14 @@ HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.d
 # :::{finding} BCC17-C-ORDER/2
 # holds: Yes. Of the pairs of systems that all test ratings tell apart, none is turned round where nine
 #   tenths of them are gone, under AR or under 1R.
-# refuted: No. Of the pairs of systems that all test ratings tell apart, {value} are turned round where
-#   nine tenths of them are gone.
+# refuted: No. Of the pairs of systems that all test ratings tell apart, under one of AR and 1R {value} are
+#   turned round where nine tenths of them are gone.
 # open: Of the pairs of systems that all test ratings tell apart, {low} to {high} may be turned round
 #   where nine tenths of them are gone: too few are left to tell.
 # :::
 # :::{finding} BCC17-C-ORDER/3
 # holds: Nor by recall, MAP, nDCG or MRR, nor by larger target sets.
-# refuted: Pairs that other metrics or larger target sets do turn round: {value}.
+# refuted: One of the other metrics, or larger target sets, do turn pairs round: {value}.
 # open: Whether other metrics or larger target sets turn any pair round is open.
 # :::
 # :::{finding} BCC17-C-ORDER/4

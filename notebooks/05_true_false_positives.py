@@ -393,7 +393,7 @@ Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 # %% [markdown]
 # :::{finding} MCCRS20-C-BOUND/1
 # holds: Each of the two is the best of them by its own count.
-# refuted: They are not the best of them by their own counts, since they are estimated from training
+# refuted: Not each of the two is the best of them by its own count, since they are estimated from training
 #   ratings and made for the first place, not for ten.
 # open: Whether each of the two is the best of them by its own count, is open.
 # :::
@@ -764,11 +764,15 @@ HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 #   other everywhere: $\tau$ goes down to {value:.2f}.
 # open: -
 # :::
-# :::{finding} MCCRS20-C4/2
-# holds: It takes equally popular items for them to agree.
-# refuted: It does not take equally popular items for them to agree: where popular items are liked less,
-#   they may agree, too.
+# :::{finding} MCCRS20-C4/2/1
+# holds: Where items are equally popular they agree ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
+# refuted: Where items are equally popular they do not agree ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
 # open: Where items are equally popular they may agree ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
+# :::
+# :::{finding} MCCRS20-C4/2/2
+# holds: From a skew of .5 on they do not, whatever the relation ($\tau$ is {value:.2f} at least).
+# refuted: From a skew of .5 on they may agree, too, in some relation ($\tau$ goes down to {value:.2f}).
+# open: -
 # :::
 # :::{finding} MCCRS20-C5/1
 # holds: By the truth they agree in all kinds of worlds ($\tau$ at most {value:.2f}).

@@ -10,6 +10,10 @@ Cells tagged ``general`` and pages that are no notebook state nothing that data 
 wider mesh applies, since theory compares too: a sentence is caught that says of systems by name, of
 all of them, or of a figure or table of ours, how they compare or change, without `may` or `if`.
 Bare `can` and `must` excuse nothing; `no system can` does, since theorems say so.
+
+A second net is for the form of a block that says what is refuted. Of an assertion with several
+parts it stands as soon as one of them is, whatever the others are: so it may deny all of them
+together, and none that may hold. `denies_each` catches what has no word that leaves room.
 """
 
 from __future__ import annotations
@@ -86,6 +90,13 @@ _NEUTRAL = (  # words of comparison that compare nothing
     r"|\bleads? (?:to|the finding)\b|\bhalf and double\b|\b(?:nearly|almost) (?:all|every)\b"
     r"|\bthe more [^,.;]+, the \w+er|\bmost (?:pairs|users|items|people|of)"
 )
+_LEAVES_ROOM = (  # for what holds beside the part that is refuted
+    r"\bnot (?:\w+ ){0,4}?(?:all|every|each|both|everything|everywhere|quite)\b"
+    r"|\bnot\b[^.:;]*\b(?:(?:at|by|under) every|under each|(?:for|in|nearly) all|all the)\b"
+    r"|\b(?:is|are|was) not (?:the \w+est|the least|the best|first|second|last)\b"
+    r"|\bor\b|\b(?:one|some|first|largest|smallest) of\b|\bin one (?:case|of)\b|\bin part\b|\bmay\b"
+    r"|\bfor some\b|\bone system\b|\bnot so that\b"
+)
 _DONE = r"\b(?:is|are) (?:changed|moved)\b"
 _SHOWN = r"\bFIGREF\b|\bthe (?:table|figure|column|row|plot|bars?|last column|first row)s?\b"
 _IGNORED = ("exercise", "solution", "math", "code", "code-block", "bibliography", "glossary", "raw")
@@ -146,6 +157,14 @@ def looks_like_finding(sentence: str, *, general: bool = False) -> bool:
     beside = _has(_PAPERS, text) and _has(_OURS, text)  # a number of ours, with one of the paper's
     measured = named or beside or _has_word(_MEASURED, text) or _has(_SHOWN, text)
     return measured and (compares or typed)
+
+
+def denies_each(form: str) -> bool:
+    """Tell whether the form for what is refuted leaves no room for parts that hold.
+
+    Numbers, links and formulas are passed over: only words can leave room.
+    """
+    return not _has(_LEAVES_ROOM, _plain(form))
 
 
 def _has(pattern: str, text: str) -> bool:

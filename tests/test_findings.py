@@ -14,6 +14,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 from IPython.core.interactiveshell import InteractiveShell
 
+from findings_net import denies_each
 from recbias.chapters import list_chapters
 from recbias.claims import claims, findings, judge_chapter, load_chapter
 from recbias.claims.findings import (
@@ -30,7 +31,7 @@ from recbias.claims.parts import Part, combine
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import find_page
 from recbias.errors import ConfigError
-from recbias.results import recorded_datasets
+from recbias.results import Quantity, recorded_datasets
 
 TOPIC = "design alternatives"
 CHAPTER = "01_design_alternatives"
@@ -162,6 +163,10 @@ def test_a_second_sentence_takes_the_place_of_the_first_in_its_item():
         ("BCC17-F2A/8", "holds: x\n:::", 2, "no part of BCC17-F2A judges its assertion 8"),
         ("BCC17-F2A/99", "holds: x\n:::", 2, "judged are 1, 2, 3, 4, 5, 6, 7"),
         ("BCC17-F2A/x", "holds: x\n:::", 2, "no part of BCC17-F2A judges its assertion x"),
+        ("BCC17-F8-1R/1/4", "holds: x\n:::", 2, "BCC17-F8-1R/1 has the parts 1, 2, 3; '4' is none"),
+        ("BCC17-F8-1R/1/0", "holds: x\n:::", 2, "BCC17-F8-1R/1 has the parts 1, 2, 3; '0' is none"),
+        ("BCC17-F8-1R/1/", "holds: x\n:::", 2, "BCC17-F8-1R/1 has the parts 1, 2, 3; '' is none"),
+        ("BCC17-F8-1R/2/1", "holds: x\n:::", 2, "BCC17-F8-1R/2 is one part; '1' is none"),
         ("own/NONE", "holds: x\n:::", 2, "unknown finding of this book 'NONE'"),
         ("", "holds: x\n:::", 2, "unknown claim ''"),
         ("A", "hold: x\n:::", 2, "unknown verdict 'hold': did you mean 'holds'"),
@@ -267,6 +272,39 @@ def test_values_are_written_in_the_unit_of_the_record():
     form = "{which}: {value} ({low} to {high}) {value:.2f} {value:.0%}"
     assert found.fill(form) == r"kNN \[a\_b\]: 93.5 % (90 % to 97 %) 0.94 94%"
     assert Finding("holds", None, unit="factor").fill("{value} {low:.2f}") == "undefined undefined"
+
+
+def test_a_share_of_few_cases_can_be_told_by_their_number():
+    few = Finding("holds", 27 / 28, 25 / 28, 1.0, unit="percent", cases=28)
+    form = "{value:cases} of {cases} ({low:cases} to {high:cases}), {value}"
+    assert few.fill(form) == "27 of 28 (25 to 28), 96.4 %"
+    fewer = dataclasses.replace(few, value=-6 / 37, low=-11 / 37, high=-1 / 37, cases=37)
+    assert fewer.fill("{value:cases} ({low:cases} to {high:cases})") == (
+        "\N{MINUS SIGN}6 (\N{MINUS SIGN}11 to \N{MINUS SIGN}1)"
+    )
+    assert Finding("holds", 0.5).fill("{value:cases} of {cases}") == "undefined of undefined"
+    record = Record.from_dict({"finds": "{value}", "measure": "statistic", "name": "n", "least": 0})
+    part = Part(record, Quantity(0.75, None, limits=(0.5, 1.0), cases=4))
+    assert findings._of_parts([part]).cases == 4
+
+
+def test_a_part_of_an_assertion_is_stated_by_its_place(edition):
+    _, verdicts, stated = edition
+    several = 0
+    for verdict in verdicts:
+        for number in sorted({n for part in verdict.parts for n in part.record.asserts}):
+            records = [
+                record
+                for record in criteria_of(TOPIC)[verdict.claim.id].records
+                if number in record.asserts and record.decides and not record.corrects
+            ]
+            for place, record in enumerate(records, start=1):
+                own = [part.verdict for part in verdict.parts if part.record == record]
+                decided = [v for v in ("refuted", "open", "holds") if v in own]
+                found = stated.found[f"{verdict.claim.id}/{number}/{place}"]
+                assert found.verdict == (decided[0] if decided else "")
+                several += len(records) > 1
+    assert several > 20
 
 
 def test_formulas_and_roles_are_no_placeholders():
@@ -506,6 +544,66 @@ def never_said(pages: Iterable[tuple[Path, str]], datasets: Iterable[str]) -> li
                     said.add(f"{path.name}: {block}")
                     break
     return [block for block in silent if block not in said]
+
+
+DENIED_BY_ANY = {
+    "BCC17-C-ALLPOS/1": "two measures of one thing: how far from Random, and how much is left",
+    "BCC17-EQ-UARC/5": "the same",
+    "BCC17-C-UARFEAS/6": "feasible is what is possible and has items for a target set",
+    "BCC17-EQ-UARC/3": "what it gains without a higher ratio, in either of two cases",
+    "MCCRS20-F1-BL/3": "a sign is turned by both ends",
+    "MCCRS20-C-CONDLOSS/1": "what shrinks by half shrinks",
+    "MCCRS20-C-CONDLOSS/2": "the form says how many, and no more",
+}
+"""Assertions of several parts that are false altogether as soon as one part is."""
+
+
+def asserted_together(name: str) -> bool:
+    """Tell whether what a block names has several parts: an assertion with several records."""
+    claim_id, _, rest = name.partition("/")
+    if not rest.isdecimal():
+        return False
+    (topic,) = (claim.topic for claim in claims() if claim.id == claim_id)
+    records = criteria_of(topic)[claim_id].records
+    return sum(int(rest) in r.asserts and r.decides and not r.corrects for r in records) > 1
+
+
+def denied(pages: Iterable[tuple[Path, str]]) -> list[str]:
+    """List the forms that deny what may hold when another part is refuted."""
+    return [
+        f"{path.name}: {piece.name}: {piece.forms['refuted']}"
+        for path, text in pages
+        for piece in findings._pieces(text)
+        if isinstance(piece, findings._Block)
+        and asserted_together(piece.name)
+        and piece.name not in DENIED_BY_ANY
+        and piece.forms["refuted"] != "-"
+        and denies_each(piece.forms["refuted"])
+    ]
+
+
+def test_what_is_refuted_in_part_is_not_denied_altogether():
+    """Say what any part's refutation denies, or state the parts one by one: CLAIM/n/k."""
+    assert denied(texts()) == []
+    assert all(map(asserted_together, DENIED_BY_ANY))
+
+
+@pytest.mark.parametrize(
+    ("name", "refuted", "caught"),
+    [
+        ("BCC17-C-GAMMA/3", "Which gamma it is does not depend on design and data.", True),
+        ("BCC17-F8-1R/1", "The remedies are not effective.", True),
+        ("BCC17-F8-1R/1", "Not all remedies are effective.", False),
+        ("BCC17-F8-1R/1/1", "Percentiles are not effective.", False),
+        ("BCC17-F5R/1", "Positives are not as long-tailed here.", True),
+        ("MCCRS20-C4/2", "It does not take equally popular items for them to agree.", True),
+        ("BCC17-F8-1R/2", "Not with one relevant item.", False),
+    ],
+)
+def test_a_form_that_denies_parts_which_may_hold_is_caught(name, refuted, caught):
+    page = ROOT / "x.md"
+    found = denied([(page, whole(f":::{{finding}} {name}\nrefuted: {refuted}\n:::"))])
+    assert found == ([f"x.md: {name}: {refuted}"] if caught else [])
 
 
 def test_every_block_says_something_on_some_data():

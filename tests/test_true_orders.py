@@ -257,33 +257,41 @@ def shown(tables):
     return true_orders_shown(tables, cutoff=10).set_index(["panel", "protocol", "line"])
 
 
-def test_protocols_are_shown_by_agreement():
+def test_protocols_keep_their_rows_whatever_they_agree():
     tables = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), P_AR=(-0.9, 1, 1, 9))}
-    found = true_orders_shown(tables, cutoff=10)
-    assert found["protocol"].iloc[0] == "bpref"
-    assert found["protocol"].iloc[-1] == "AR"
+    rows = ["AR", "1R", "1R without the head", "percentiles (P1R)", "uniform (UAR)"]
+    rows += ["uniform (U1R)", "bpref", "infAP", "stratified recall"]
+    for each in (tables, {"Coat": planted()}):
+        assert list(dict.fromkeys(true_orders_shown(each, cutoff=10)["protocol"])) == rows
     own = shown(tables)
     assert own.loc[("Coat", "bpref", "true AUC")].tolist() == [90, 80, 100, 10]
     assert own.loc[("Coat", "AR", "true P@10")].tolist() == pytest.approx([10, 10, 10, 10])
     assert own.loc[("Coat", "1R", "true AUC")].tolist() == [50, 40, 70, 10]
-    title = true_orders_title(tables, cutoff=10)
-    assert title.endswith("to true AUC: bpref on Coat")
-    # The twin: another best one is named.
-    other = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), AUC_UAR=(0.95, 9, 8, 0))}
-    assert true_orders_title(other, cutoff=10).endswith("to true AUC: UAR and bpref on Coat")
-    assert "true P@10: 9 tests on Coat" in true_orders_title(other, cutoff=10)
     assert len(true_orders_shown({}, cutoff=10)) == 0
     assert true_orders_table({}, cutoff=10) == ""
+
+
+def test_the_title_names_what_is_surely_ahead_of_ar_or_behind_it_and_nothing_else():
+    ahead = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), AUC_UAR=(0.95, 9, 7, 0))}
+    # Of ten pairs AR has seven at most; UAR has seven for sure, and more right than bpref.
+    assert true_orders_title(ahead, cutoff=10) == (
+        "Surely ahead of AR: bpref on Coat (true AUC);\nsurely behind: none"
+    )
+    behind = {"Coat": planted(P_SR=(-0.9, 1, 1, 7), P_infAP=(-0.9, 1, 1, 6))}
+    assert true_orders_title(behind, cutoff=10) == (
+        "Surely ahead of AR: none;\nsurely behind: SR on Coat (true P@10)"
+    )
+    assert true_orders_title({"Coat": planted()}, cutoff=10).count("none") == 2
     assert true_orders_title({}, cutoff=10).startswith("No data")
 
 
-def test_the_table_ranks_protocols_and_sets_the_truths_beside_each_other():
+def test_the_table_sets_protocols_and_the_truths_beside_each_other():
     tables = {"Coat": planted(AUC_bpref=(0.9, 9, 8, 0), P_AUC=(-0.25, 2, 1, 6))}
     written = true_orders_table(tables, cutoff=10)
     assert "0.50\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}0.50)" in written
     lines = written.replace("\N{NO-BREAK SPACE}", " ").splitlines()
     assert lines[0] == "| order by | Coat, true P@10 | Coat, true AUC | place, Coat |"
-    assert lines[2].startswith("| bpref | 0.00 (\N{MINUS SIGN}0.50 to 0.50)<br>5 of 10 | 0.90 (")
+    assert lines[8].startswith("| bpref | 0.00 (\N{MINUS SIGN}0.50 to 0.50)<br>5 of 10 | 0.90 (")
     assert lines[-1] == (
         "| true AUC | \N{MINUS SIGN}0.25 (\N{MINUS SIGN}0.50 to 0.50)<br>2 of 10 |  | 3 |"
     )
@@ -332,5 +340,16 @@ def test_findings_read_rows_with_what_is_sure_of_them():
     assert (best.value, best.interval) == (pytest.approx(0.3), pytest.approx((0.1, 0.5)))
     one = read("most_ahead", terms["AR"], terms["P1R"], table=table)
     assert (one.value, one.interval) == (pytest.approx(0.2), pytest.approx((-0.5, 0.4)))
+    # What shares are of can be told where all are of as many.
+    assert (share.cases, ahead.cases, best.cases) == (10, 10, 10)
+    other = planted()
+    other.frame.loc[other.frame["protocol"] == "1R", "resolved"] = 11
+    apart = read("more_right", "x[P, AR] in true_orders", "x[P, 1R] in true_orders", table=other)
+    assert apart.cases is None
+    # Of P1R's ten pairs three are sure, two of them right.
+    sure = read("most_sure", terms["P1R"], table=table)
+    assert (sure.value, sure.interval) == (pytest.approx(0.3), pytest.approx((0.3, 0.3)))
+    sure = read("most_sure", terms["P1R"], terms["bpref"], table=table)
+    assert (sure.value, sure.cases) == (pytest.approx(0.8), 10)
     with pytest.raises(NotComputed, match="AUC, AI in true_orders"):
         read("pairs_right", "x[AUC, AI] in true_orders", table=table)

@@ -337,8 +337,8 @@ def _topic_of(name: str) -> str:
         raise ConfigError(f"no part of {first} judges its assertion {number}: {where}")
     parts = list(map(str, range(1, len(_asked(first, int(number))) + 1))) if number else []
     if rest != number and (place not in parts or len(parts) < 2):
-        known = f"has the parts {', '.join(parts)}" if len(parts) > 1 else "is one part"
-        raise ConfigError(f"{first}/{number} {known}; {place!r} is none")
+        own = f"has the parts {', '.join(parts)}" if len(parts) > 1 else "is one part"
+        raise ConfigError(f"{first}/{number} {own}; {place!r} is none")
     return claim.topic
 
 

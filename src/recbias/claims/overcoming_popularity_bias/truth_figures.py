@@ -23,16 +23,16 @@ __all__ = ["true_order_tables", "true_orders_shown", "true_orders_table", "true_
 
 _KNOWN = ("cm100k", "coat")
 
-_NAMES = {
+_NAMES = {  # in the order of rows: plain tests, remedies, other ways to count
     "AR": "AR",
-    "bpref": "bpref",
-    "infAP": "infAP",
-    "SR": "stratified recall",
     "1R": "1R",
     "head": "1R without the head",
     "P1R": "percentiles (P1R)",
     "UAR": "uniform (UAR)",
     "U1R": "uniform (U1R)",
+    "bpref": "bpref",
+    "infAP": "infAP",
+    "SR": "stratified recall",
 }
 
 
@@ -72,13 +72,6 @@ def _with_share(table: Table) -> pd.DataFrame:
     )
 
 
-def _by_agreement(tables: Mapping[str, Table]) -> list[str]:
-    """Order the protocols by their mean tau over data and truths, the best first."""
-    every = pd.concat([_with_share(table) for table in tables.values()])
-    means = every.groupby("protocol", sort=False)["value"].mean()
-    return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
-
-
 def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFrame:
     """Lay out how many of the pairs of systems that a truth resolves each protocol has right.
 
@@ -95,11 +88,12 @@ def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFra
         Rows of ``panel``, ``protocol``, ``line``, ``value``, ``low``, ``high`` and ``count``, as
         :func:`recbias.plotting.plot_protocols` takes them: shares in percent, from those that are
         surely right to all but those that are surely wrong, and the number of pairs that they are
-        shares of. Protocols come in the order of their mean tau over data and truths.
+        shares of. Protocols come in one order on all data, since differences of a few pairs are
+        mostly noise.
     """
     columns = ["panel", "protocol", "line", "value", "low", "high", "count"]
     rows = []
-    for protocol in _by_agreement(tables) if tables else []:
+    for protocol in _NAMES:
         for title, table in tables.items():
             found = _with_share(table).set_index(["truth", "protocol"])
             for truth in TRUTHS:
@@ -114,24 +108,35 @@ def _truth(name: str, cutoff: int) -> str:
 
 
 def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
-    """Say in two lines which protocols have most pairs right by each truth, or how many do."""
+    """Say in two lines which protocols surely have more pairs right than AR, and which fewer.
+
+    Surely more has one that has more right for sure than AR has at most: of a table all intervals
+    hold together, whichever protocol is looked at.
+    """
     if not tables:
         return "No data with judgments of random items are at hand"
-    lines = []
-    for truth in TRUTHS:
-        best = []
-        for title, table in tables.items():
-            own = _with_share(table)
-            own = own[own["truth"] == truth]
-            leading = list(own["protocol"][own["share"] == own["share"].max()])
-            named = " and ".join(leading) if 0 < len(leading) < 3 else f"{len(leading)} tests"
-            best.append(f"{named} on {title}")
-        lines.append(f"{_truth(truth, cutoff)}: {', '.join(best)}")
-    return "Nearest to " + ",\nto ".join(lines)
+    ahead: list[str] = []
+    behind: list[str] = []
+    for title, table in tables.items():
+        by_names: dict[tuple[bool, str], list[str]] = {}
+        for truth in TRUTHS:
+            own = _with_share(table).set_index(["truth", "protocol"]).loc[truth]
+            plain = own.loc["AR"]
+            for first, apart in (
+                (True, own["least"] > plain["most"]),
+                (False, own["most"] < plain["least"]),
+            ):
+                if names := [name for name in _NAMES if name in own.index and apart[name]]:
+                    by_names.setdefault((first, ", ".join(names)), []).append(_truth(truth, cutoff))
+        for (first, joined), truths in by_names.items():
+            side = ahead if first else behind
+            side.append(f"{joined} on {title} ({' and '.join(truths)})")
+    lines = [", ".join(found) or "none" for found in (ahead, behind)]
+    return f"Surely ahead of AR: {lines[0]};\nsurely behind: {lines[1]}"
 
 
 def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
-    """Rank the protocols by agreement: tau with its interval, and pairs that they have right.
+    """Set the protocols beside each other: tau with its interval, and pairs that they have right.
 
     Parameters
     ----------
@@ -151,7 +156,7 @@ def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
     head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in asked)]
     head += [f"place, {title}" for title in tables]
     rows = []
-    for protocol in (*_by_agreement(tables), *TRUTHS):
+    for protocol in (*_NAMES, *TRUTHS):
         cells = [_truth(protocol, cutoff) if protocol in TRUTHS else _NAMES[protocol]]
         for title, truth in asked:
             own = tables[title].select(truth=truth, protocol=protocol)
