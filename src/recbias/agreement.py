@@ -122,7 +122,7 @@ def resolved_signs(
     """
     observed = np.asarray(differences, dtype=np.float64)
     drawn = _checked("contrasts", observed, replicates, level)
-    return _signs(observed, lambda rows: drawn[rows], drawn.shape[1], level)
+    return _signs(observed, lambda rows: drawn[rows].copy(), drawn.shape[1], level)
 
 
 def _checked(what: str, values: FloatArray, replicates: npt.ArrayLike, level: float) -> FloatArray:
@@ -144,7 +144,7 @@ def _signs(
     n_replicates: int,
     level: float,
 ) -> npt.NDArray[np.int8]:
-    """Resolve signs of contrasts whose replicates are made a block at a time."""
+    """Resolve signs of contrasts whose replicates are made a block at a time, and used up."""
     errors = np.empty(len(differences))
     largest = np.zeros(n_replicates)
     for start in range(0, len(differences), _BLOCK):
@@ -158,7 +158,9 @@ def _signs(
         errors[rows] = error
         varies = error > 0
         if varies.any():
-            moved = np.abs(drawn[varies] - differences[rows][varies, None])
+            moved = drawn if varies.all() else drawn[varies]
+            moved -= differences[rows][varies, None]
+            np.abs(moved, out=moved)
             moved /= error[varies, None]
             np.maximum(largest, moved.max(axis=0), out=largest)
     with np.errstate(invalid="ignore"):

@@ -75,6 +75,8 @@ def evaluate(
     found = list(_estimates(record, evidence, claim, functions))
     halves = [
         [estimate for _, estimate in _estimates(record, evidence.half(number), claim, functions)]
+        if evidence.has_drawn
+        else [estimate for _, estimate in found]
         for number in (0, 1)
     ]
     ordering = _reads_an_order(record) or functions.get(record.name) in _ORDERING

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -115,6 +116,17 @@ def axis_terms(grid: Grid, axis: str, term: Term) -> dict[int, Term]:
     return {at: dataclasses.replace(term, label=label) for at, label in labels.items()}
 
 
+_SETS: WeakKeyDictionary[Results, dict[str, float]] = WeakKeyDictionary()
+
+
+def _sets_of(table: Results) -> dict[str, float]:
+    """Give the number of target sets under each label; asked of every criterion."""
+    if table not in _SETS:
+        sets = table.target_sets
+        _SETS[table] = dict(zip(map(str, sets["label"]), map(float, sets["sets"]), strict=True))
+    return _SETS[table]
+
+
 class Evidence:
     """A chapter's results as criteria read them, keeping note of what was read.
 
@@ -138,6 +150,7 @@ class Evidence:
         self._results, self._editions, self._rows = results, editions, rows
         self._read: dict[Reading, None] = {}
         self._systems: dict[tuple[Results, str], None] = {}
+        self._has_drawn = False
 
     def afresh(self) -> Evidence:
         """Return the same without notes."""
@@ -151,6 +164,11 @@ class Evidence:
     def exact(self) -> Evidence:
         """Return the same with values that stand for themselves: for identities between them."""
         return Evidence(self._results, self._editions, None)
+
+    @property
+    def has_drawn(self) -> bool:
+        """Whether replicates were read so far: what has none is the same by any half of them."""
+        return self._has_drawn
 
     @property
     def read(self) -> tuple[Reading, ...]:
@@ -246,7 +264,7 @@ class Evidence:
             return Quantity(found.value, np.full(2, found.value))
         if found.replicates is None:
             return found
-        drawn = found.replicates
+        self._has_drawn, drawn = True, found.replicates
         if edition:  # another dataset's users: its replicates pair with nobody's here
             drawn = np.roll(drawn, 1 + int(digest(edition)[:8], 16) % (len(drawn) - 1))
         return Quantity(found.value, drawn[self._rows], found.method, found.limits)
@@ -267,6 +285,7 @@ class Evidence:
         self.note(name, ", ".join(map(str, row.values())), found.value, edition)
         if self._rows is None or found.replicates is None:
             return Quantity(found.value, np.full(2 if self._rows is None else 1, found.value))
+        self._has_drawn = True
         return Quantity(found.value, found.replicates[self._rows])
 
     def metric(self, term: Term, label: str = "") -> str:
@@ -340,7 +359,7 @@ class Evidence:
             for metric in table.grid.parsed_metrics[asked]:
                 if metric.name == "rho" and "t" in dict(metric.given):
                     rho = table[table.systems[0], asked, str(metric)].value
-                    runs = table.target_sets.set_index("label")["sets"].to_dict()[asked]
+                    runs = _sets_of(table)[asked]
                     # Where nothing was ranked it is 0, or no number.
                     return not (0 < rho * (LEAST_POOL + 1) <= 1 and runs >= LEAST_RUNS)
         return False

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
 from recbias import agreement
 from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
@@ -112,7 +112,7 @@ def _wider(n_quantities: int, df: int | None) -> float:
     alone, together = 0.975, 1 - 0.025 / n_quantities
     if df is None:
         return NormalDist().inv_cdf(together) / NormalDist().inv_cdf(alone)
-    return float(student.ppf(together, df) / student.ppf(alone, df))
+    return float(stdtrit(df, together) / stdtrit(df, alone))
 
 
 def median(quantities: Iterable[Quantity]) -> Quantity:
@@ -263,7 +263,7 @@ def over_worlds(values: npt.ArrayLike) -> Quantity:
     found = np.asarray(values, dtype=np.float64)
     if len(found) < 2:
         raise ConfigError(f"{len(found)} world: an interval over worlds needs two at least")
-    half = float(student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
+    half = float(stdtrit(len(found) - 1, 0.975) * found.std(ddof=1) / np.sqrt(len(found)))
     mean = float(found.mean())
     return Quantity(mean, None, limits=(mean - half, mean + half), df=len(found) - 1)
 

@@ -36,9 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.optimize
-import scipy.special
-import scipy.stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.errors import ConfigError, DataError
 from recbias.ratings import Ratings, exact

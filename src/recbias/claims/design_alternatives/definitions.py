@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import chi2, hypergeom
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.checks import Check, joined_checks
 from recbias.claims.design_alternatives.ranking_by_sorting import LABELS, RankedTwice
@@ -419,7 +419,7 @@ def check_sampling(ranked: Sequence[RankedTwice], *, size: int, seed: int) -> li
         own, table = each.found, each.stored["1R"]
         listed = table.rank > 0
         pool, above = own.pool[own.positive][listed], own.above[own.positive][listed]
-        law = hypergeom(pool, above, np.minimum(size - 1, pool))
+        law = scipy.stats.hypergeom(pool, above, np.minimum(size - 1, pool))
         counted = table.rank[listed].astype(np.int64) - 1
         share = stream(seed, "checks", "sampling", each.system).random(len(counted))
         uniform = law.cdf(counted - 1) + share * law.pmf(counted)
@@ -435,7 +435,7 @@ def check_sampling(ranked: Sequence[RankedTwice], *, size: int, seed: int) -> li
 def _chi_square(counts: npt.NDArray[np.int64], n: int) -> float:
     expected = n / len(counts)
     statistic = float(((counts - expected) ** 2).sum()) / expected if n else 0.0
-    return float(chi2.sf(statistic, len(counts) - 1))
+    return float(scipy.stats.chi2.sf(statistic, len(counts) - 1))
 
 
 def hits_in_lists(each: RankedTwice) -> npt.NDArray[np.int64]:

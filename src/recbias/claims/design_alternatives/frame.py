@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2, norm
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.checks import Check
 from recbias.claims.design_alternatives.setup import FIGURE_2
@@ -169,8 +169,8 @@ def _coins(counts: npt.NDArray[np.int64], totals: npt.NDArray[np.int64]) -> floa
     expected = np.outer(shares, n)
     statistic = float(((cells[:, rated] - expected) ** 2 / expected).sum())
     if len(n) == 1:
-        law = chi2(k - 1)
+        law = scipy.stats.chi2(k - 1)
     else:
         spread = 2 * (k - 1) + (sum(1 / share for share in shares) - k**2 - 2 * k + 2) / n
-        law = norm(len(n) * (k - 1), np.sqrt(spread.sum()))
+        law = scipy.stats.norm(len(n) * (k - 1), np.sqrt(spread.sum()))
     return float(min(1.0, 2 * min(law.cdf(statistic), law.sf(statistic))))

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence
@@ -83,7 +83,7 @@ def possibly_best(values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     n_worlds, n_names = found.shape
     ahead = found[:, :, None] - found[:, None, :]  # by how much the first is ahead of the second
     error = ahead.std(axis=0, ddof=1) / np.sqrt(n_worlds)
-    most = float(student.ppf(1 - _MISS / max(n_names - 1, 1), n_worlds - 1))
+    most = float(stdtrit(n_worlds - 1, 1 - _MISS / max(n_names - 1, 1)))
     beaten: npt.NDArray[np.bool_] = (ahead.mean(axis=0) > most * error + 1e-12).any(axis=0)
     return ~beaten
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.checks import Check
 from recbias.claims.design_alternatives.definitions import largest
@@ -266,13 +266,13 @@ def gap_losses(each: Ranked, *, cutoff: int, size: int) -> tuple[float, float]:
     """
     stays = 1 - GAP
     above = each.above
-    hits = stays * binom.cdf(cutoff - 1, above.rank - 1, stays)
+    hits = stays * scipy.stats.binom.cdf(cutoff - 1, above.rank - 1, stays)
     n_hits = np.sum(above.rank <= cutoff)
     joint = float(hits.sum() / n_hits) if n_hits else np.nan
     pool = each.runs.n_targets.astype(np.int64) - 1
     before = np.maximum(each.runs.rank.astype(np.int64) - 1, 0)
     draws = np.minimum(size - 1, pool)
-    worth = stays * binom.cdf(cutoff - 1, np.arange(size), stays)
+    worth = stays * scipy.stats.binom.cdf(cutoff - 1, np.arange(size), stays)
     hit = np.where(each.runs.rank > 0, hypergeometric_mean(worth, pool, before, draws), 0.0)
     whole = cutoff * expected_hit(each.runs, "P", cutoff, size)
     return 1 - joint, 1 - float(hit.sum() / whole.sum()) if whole.any() else np.nan

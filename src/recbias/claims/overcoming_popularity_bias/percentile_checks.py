@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.checks import Check
 from recbias.claims.overcoming_popularity_bias.percentiles import percentile_ranges

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy.stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.aggregation import contributions
 from recbias.claims.combinators import Function

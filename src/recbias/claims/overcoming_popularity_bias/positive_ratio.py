@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy.stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.non_personalised import INDEX
 from recbias.claims.overcoming_popularity_bias.setup import CHAPTER

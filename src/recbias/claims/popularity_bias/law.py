@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy.optimize
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.popularity_bias.setup import CHAPTER
 from recbias.datasets import Dataset, load_dataset

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias import aggregation
 from recbias.aggregation import contributions, finish
@@ -154,7 +154,7 @@ def pure_skew(
     work = partial(_in_world, source=dataset.ratings, split=split, asked=asked, least=min_rating)
     with open_executor(workers) as executor:
         found = np.array(run_all(work, range(1, n_worlds + 1), executor, label="worlds"))
-    noise = student.ppf(stream(seed, "worlds").random(N_REPLICATES), n_worlds - 1)
+    noise = scipy.stats.t.ppf(stream(seed, "worlds").random(N_REPLICATES), n_worlds - 1)
     rows, drawn = [], []
     for place, design in enumerate(asked):
         mean, error = found[:, place].mean(), found[:, place].std(ddof=1) / np.sqrt(n_worlds)

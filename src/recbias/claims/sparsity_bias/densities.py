@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import binom
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias import aggregation
 from recbias.cells import grid_cells, run_cell
@@ -204,7 +204,7 @@ def _statistic_of_recall(
     numbers = np.arange(1, sizes[-1] + 1)
     found = []
     for share in kept:
-        chances = binom.pmf(numbers, sizes[:, None], share)
+        chances = scipy.stats.binom.pmf(numbers, sizes[:, None], share)
         left = chances.sum(axis=1)[place]
         error = ((chances / numbers).sum(axis=1) - chances.sum(axis=1) / sizes)[place]
 

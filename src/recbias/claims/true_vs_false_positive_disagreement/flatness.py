@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
-from scipy import stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.true_vs_false_positive_disagreement.pairs import chosen_pairs, item_judgments
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
@@ -93,5 +93,7 @@ def _in_world(task: tuple[float, int], *, relation: float, min_rating: float) ->
         "disagree": float(shares[chosen_pairs(table, "disagree")].sum()),
         "both": float(shares[chosen_pairs(table, "both")].sum()),
         "gini": gini(rated),
-        "relation": float(stats.spearmanr(rated[known], (liked / rated.clip(1))[known]).statistic),
+        "relation": float(
+            scipy.stats.spearmanr(rated[known], (liked / rated.clip(1))[known]).statistic
+        ),
     }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias import splits
 from recbias.claims.true_vs_false_positive_disagreement.pairs import item_judgments, judged_before
@@ -222,7 +222,7 @@ def related(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], flo
     """
     own = _Items.of(counts, n_users)
     columns = {_P: own.popularity, _LIKED: own.liked, _F_P: own.f_p, _F_ANTI: own.f_anti}
-    ranks = {name: stats.rankdata(columns[name]) for name in (_P, _F_P, _F_ANTI)}
+    ranks = {name: scipy.stats.rankdata(columns[name]) for name in (_P, _F_P, _F_ANTI)}
     ascending = {name: np.sort(columns[name]) for name in (_P, _LIKED)}
     lines = {name: _line(values) for name, values in ascending.items()}
     ginis = gini(np.stack(list(ascending.values())))
@@ -259,14 +259,14 @@ def _fixed(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], floa
     """Compute p-values, and exceptions to identities."""
     own = _Items.of(counts, n_users)
     columns = {_P: own.popularity, _LIKED: own.liked, _F_P: own.f_p, _F_ANTI: own.f_anti}
-    places = stats.rankdata(own.liked) + stats.rankdata(own.disliked)
+    places = scipy.stats.rankdata(own.liked) + scipy.stats.rankdata(own.disliked)
     first = np.unique(own.rated, return_index=True)[1]
     odds = (own.f_p - own.f_anti)[first]  # what both optima make of the ratings, in sum
     rated = own.popularity[first]
     flatter = steepness(odds[:, None], odds) < steepness(rated[:, None], rated) - _ROUNDING
     return {
         **{
-            ("p", f"{a} and {b}"): float(stats.pearsonr(columns[a], columns[b]).pvalue)
+            ("p", f"{a} and {b}"): float(scipy.stats.pearsonr(columns[a], columns[b]).pvalue)
             for a, b in _FIGURE_4
         },
         ("count", "shares not turned round"): float((places != len(places) + 1).sum()),
@@ -324,7 +324,7 @@ def item_groups(
 
 
 def _places(scores: FloatArray) -> FloatArray:
-    return np.asarray((stats.rankdata(-scores) - 1) / max(len(scores) - 1, 1))
+    return np.asarray((scipy.stats.rankdata(-scores) - 1) / max(len(scores) - 1, 1))
 
 
 def _curve(name: str, values: FloatArray) -> pd.DataFrame:
@@ -455,7 +455,7 @@ def agreeing_pairs(a: FloatArray, b: FloatArray) -> float:
         return float("nan")
     # Kendall's tau-b is the balance over the geometric mean of the pairs that either tells apart.
     apart = np.sqrt(float(_n_pairs(len(a)) - _tied(a)) * float(_n_pairs(len(a)) - _tied(b)))
-    balance = np.rint(stats.kendalltau(a, b).statistic * apart)
+    balance = np.rint(scipy.stats.kendalltau(a, b).statistic * apart)
     return float((resolved + balance) / (2 * resolved))
 
 

@@ -31,8 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.optimize import nnls
-from scipy.stats import t as student
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.cells import artefact_of, grid_cells, run_cell
 from recbias.claims.combinators import Function
@@ -343,7 +342,7 @@ def _mixture(same: FloatArray, numbers: IntArray, n_items: int) -> FloatArray:
     expected = 2 / np.pi * np.arcsin((variance - 1 / n_items) / (variance + noise))
     heavy = 1e3  # so that the shares add up to 1
     rows = np.concatenate([expected, np.full((1, variance.size), heavy)])
-    weights, _ = nnls(rows, np.append(same, heavy))
+    weights, _ = scipy.optimize.nnls(rows, np.append(same, heavy))
     return np.asarray(weights / weights.sum())
 
 
@@ -393,7 +392,7 @@ def _jackknife(found: FloatArray) -> FloatArray:
     whole, without = found[0], found[1:]
     n_groups = len(without)
     spread = np.square(without - without.mean(axis=0)).sum(axis=0)
-    half = student.ppf(0.975, n_groups - 1) * np.sqrt((n_groups - 1) / n_groups * spread)
+    half = scipy.stats.t.ppf(0.975, n_groups - 1) * np.sqrt((n_groups - 1) / n_groups * spread)
     return np.column_stack([whole, np.maximum(-1, whole - half), np.minimum(1, whole + half)])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.checks import Check, joined_checks
 from recbias.claims.true_vs_false_positive_disagreement.pairs import item_judgments
@@ -216,7 +216,7 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
     n, k, m = (each[several].astype(np.float64) for each in (rated, in_test, liked))
     excess = (sides[1][0][several] - m * k / n).sum()
     variance = (m * (n - m) * k * (n - k) / (n**2 * (n - 1))).sum()
-    p_liked = 2 * stats.norm.sf(abs(excess) / np.sqrt(variance)) if variance > 0 else 1.0
+    p_liked = 2 * scipy.stats.norm.sf(abs(excess) / np.sqrt(variance)) if variance > 0 else 1.0
     keys = [part.user.astype(np.int64) * n_items + part.item for part in (split.train, split.test)]
     both = len(np.intersect1d(keys[0], keys[1], assume_unique=True))
     return [
@@ -345,7 +345,9 @@ def check_popularity(folds: Sequence[Items]) -> list[Check]:
     claim, checks = "MCCRS20-C2", []
     for items in folds:
         rated = items.rated
-        spearman = [stats.spearmanr(each, rated).statistic for each in (items.f_anti, items.f_p)]
+        spearman = [
+            scipy.stats.spearmanr(each, rated).statistic for each in (items.f_anti, items.f_p)
+        ]
         n_pairs, higher = _against(rated, items.f_anti)
         n_equal, higher_at_equal = _against(rated, items.f_anti, at=items.share, below=1.0)
         mean, odds = items.liked.sum() / rated.sum(), items.odds[items.finite]

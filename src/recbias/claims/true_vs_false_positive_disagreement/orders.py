@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.agreement import resolved_signs
 from recbias.claims.combinators import Function
@@ -195,7 +195,7 @@ def _median_effect(evidence: Evidence, record: Record, term: Term) -> Quantity:
     pairs = _pairs(evidence, term, names)
     half_width = (pairs["high"] - pairs["low"]).to_numpy(np.float64) / 2
     n = pairs["n"].to_numpy(np.float64)
-    deviations = half_width * np.sqrt(n) / stats.t.ppf(0.975, n - 1)
+    deviations = half_width * np.sqrt(n) / scipy.stats.t.ppf(0.975, n - 1)
     for a, b, deviation in zip(pairs["a"], pairs["b"], deviations, strict=True):
         spread = deviation or 1.0  # without any, differences are 0
         effects.append((found[a].value - found[b].value) / spread)

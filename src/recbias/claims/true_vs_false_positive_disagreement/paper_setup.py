@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.checks import Check
 from recbias.claims.systems import relevance_threshold
@@ -123,7 +123,7 @@ def uniform_p(drawn: Ratings) -> float:
     shares = drawn.user_counts() / drawn.n_items
     variance = float((shares * (1 - shares)).sum()) * drawn.n_items / (drawn.n_items - 1)
     squares = float(((drawn.item_counts() - shares.sum()) ** 2).sum()) / variance
-    return float(stats.chi2.sf(squares, drawn.n_items - 1))
+    return float(scipy.stats.chi2.sf(squares, drawn.n_items - 1))
 
 
 def check_line_up(systems: Sequence[System]) -> list[Check]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy.stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias import aggregation
 from recbias.agreement import kendall_tau, tau_interval
