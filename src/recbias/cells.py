@@ -360,7 +360,10 @@ def run_cell(cell: Cell) -> None:
         # machine.
         with threadpool_limits(1):
             rng = stream(first.seed, "train", system.stream_label(), cell.fold, cell.repeat)
-            recommender = system.build().fit(train, rng=rng)
+            recommender = system.build()
+            if hasattr(recommender, "at_fold"):
+                recommender.at_fold(cell.fold, len(_splits(first)))
+            recommender = recommender.fit(train, rng=rng)
             for judgments in dict.fromkeys(cell.source_of(each).judgments for each in to_train):
                 own = [each for each in to_train if cell.source_of(each).judgments == judgments]
                 arrays.update(_ranked(cell, recommender, own))

@@ -1,4 +1,4 @@
-"""The command line: ``recbias data``, ``run``, ``book``, ``claims``, ``trust`` and ``verify``."""
+"""The command line: ``recbias data``, ``run``, ``book``, ``measure``, ``claims`` and others."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from recbias.datasets.frames import frame_of
 from recbias.errors import NO_SPACE, ConfigError, MissingData, RecbiasError
 from recbias.options import load_said, read_options, table_options
 from recbias.places import clone_root, data_dirs
+from recbias.ratings import exact
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
 
@@ -263,6 +264,8 @@ def _write_splits(
     out: Path, dataset: Dataset, splits: list[Split], record: dict[str, object]
 ) -> None:
     """Write all files, and only then give their folder its name."""
+    from recbias.recommenders.elsewhere import RECORD  # pulls in every recommender
+
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
     try:
@@ -274,10 +277,11 @@ def _write_splits(
         record |= {
             "dataset": dataset.name,
             "content_hash": dataset.ratings.content_hash,
+            "train": [split.train.content_hash for split in splits],
             "recbias": version("recbias"),
             "licence": dataset.info.licence,
         }
-        (folder / "split.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+        (folder / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
         folder.chmod(0o755)
         folder.rename(out)
     except BaseException:
@@ -375,6 +379,71 @@ def book(datasets: tuple[str, ...]) -> None:
 
     index = build_site(datasets)
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
+
+
+@main.command()
+@click.argument("name", metavar="NAME|FILE")
+@click.option(
+    "--scores",
+    multiple=True,
+    required=True,
+    metavar="[SYSTEM=]PATH",
+    help="Scores or runs of a system: a folder with a file for each fold, or a path with {fold}.",
+)
+@click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
+@click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
+@click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
+@click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
+@click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the values as CSV too.")
+@table_options
+@_data_dir
+def measure(
+    name: str,
+    scores: tuple[str, ...],
+    others: tuple[str, ...],
+    protocols: tuple[str, ...],
+    metrics: tuple[str, ...],
+    split: str | None,
+    seed: int | None,
+    workers: int,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    """Measure scores or lists that another program computed on the folds of `data split`.
+
+    A file of scores has the columns user_id, item_id, score; one of lists has rank instead, or is a
+    run as TREC has it. Without --protocol all items that are not in training are ranked; without
+    --metric these are P@10 and nDCG@10.
+    """
+    from recbias.claims.systems import relevance_threshold  # pulls in every recommender
+    from recbias.experiment import run as run_grid
+    from recbias.grid import Grid
+    from recbias.recommenders import System, as_system
+    from recbias.recommenders.elsewhere import FromScores, split_record
+
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise ConfigError(f"--out {out}: expected a file in a folder that is there")
+    systems = []
+    for text in scores:
+        called, equals, path = text.partition("=")
+        system = as_system(FromScores(path if equals else text))
+        systems.append(system.replace(called) if equals else system)
+    record = split_record(str(systems[0].parameters["path"]))
+    dataset = load_said(name, options)
+    grid = Grid(
+        frame_of(dataset.ratings) if read_options(options).given() else name,  # type: ignore[arg-type]
+        (*systems, *(System(other, other) for other in others)),
+        protocols or (f"AI-AN-AR rel>={exact(relevance_threshold(dataset))}",),
+        metrics or ("P@10", "nDCG@10"),
+        split=split or record.get("rule", "k-fold 5"),
+        seed=record.get("seed", 1) if seed is None else seed,
+    )
+    results = run_grid(grid, workers=workers)
+    if out is not None:
+        write_atomically(out, results.values.to_csv(index=False).encode())
+    click.echo(results)
 
 
 @main.command()

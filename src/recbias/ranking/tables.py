@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from recbias.errors import ContractError
+from recbias.splits import Split
+from recbias.targets import candidate_items, n_all_targets
 
 __all__ = ["RankTable"]
 
@@ -49,3 +53,96 @@ class RankTable:
     n_targets: npt.NDArray[np.int32]
     n_scored: npt.NDArray[np.int32]
     group: npt.NDArray[np.int16] | None = None
+
+    @classmethod
+    def from_lists(
+        cls,
+        lists: npt.NDArray[np.integer[Any]],
+        split: Split,
+        *,
+        candidates: Literal["AI", "TI"] = "AI",
+    ) -> RankTable:
+        """Rank the test ratings by lists that were made elsewhere, one for each user.
+
+        What is not in a list counts as having no score, so that a list of n items tells metrics
+        with a cutoff up to n, and no other; of TI, up to the number of its items in the list.
+
+        Parameters
+        ----------
+        lists : ndarray of int, shape (n_users, length)
+            Dense items, best first; -1 behind the end of a list.
+        split
+            Its test ratings are ranked.
+        candidates
+            ``"AI"``, or ``"TI"`` to strike other items from the lists.
+
+        Returns
+        -------
+        RankTable
+            As of the rule ``AI-AN-AR`` or ``TI-AN-AR``.
+
+        Raises
+        ------
+        ContractError
+            If there is not a list for each user, or one holds an item twice, a training item, or
+            one that does not exist; names user and item.
+
+        See Also
+        --------
+        recbias.recommenders.FromScores : Reads lists of all folds from files.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from recbias.ratings import Ratings
+        >>> from recbias.splits import from_fold_labels
+        >>> frame = pd.DataFrame({"user_id": [1, 1, 2], "item_id": [1, 2, 1], "rating": [5, 4, 3]})
+        >>> split = from_fold_labels(Ratings.from_frame(frame), np.array([1, 0, 1]))[0]
+        >>> table = RankTable.from_lists(np.array([[1], [1]]), split)
+        >>> table.user.tolist(), table.item.tolist(), table.rank.tolist()
+        ([0], [1], [1])
+        """
+        train, test = split.train, split.test
+        lists = np.asarray(lists)
+        if lists.ndim != 2 or len(lists) != train.n_users or lists.dtype.kind not in "iu":
+            raise ContractError(
+                f"lists: {lists.dtype} {lists.shape}, expected integers ({train.n_users}, length)"
+            )
+        shown = lists >= 0
+        user, item = np.nonzero(shown)[0], lists[shown].astype(np.int64)
+        pairs = user * train.n_items + item
+        own = train.user.astype(np.int64) * train.n_items + train.item
+        again = np.ones(len(pairs), dtype=bool)
+        again[np.unique(pairs, return_index=True)[1]] = False
+        for wrong, problem in (
+            (item >= train.n_items, "is no item of the data"),
+            (again, "is there twice"),
+            (np.isin(pairs, own), "is a training item"),
+        ):
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                known = train.item_ids[item[at]] if item[at] < train.n_items else item[at]
+                raise ContractError(
+                    f"the list of user {train.user_ids[user[at]]}: item {known} {problem}"
+                )
+        among = np.isin(item, candidate_items(split, candidates))
+        user, pairs = user[among], pairs[among]
+        place = np.arange(len(user)) - np.searchsorted(user, user) + 1
+        judged = np.isin(pairs, test.user.astype(np.int64) * train.n_items + test.item)
+        before = np.concatenate([[0], np.cumsum(judged)])
+        condensed = before[1:] - before[np.searchsorted(user, user)]
+        order = np.argsort(pairs[judged])
+        rank, condensed_rank = np.zeros((2, len(test)), dtype=np.int32)
+        rows = np.isin(test.user.astype(np.int64) * train.n_items + test.item, pairs)
+        rank[rows], condensed_rank[rows] = place[judged][order], condensed[judged][order]
+        return cls(
+            per="user",
+            n_users=test.n_users,
+            user=test.user,
+            item=test.item,
+            value=test.value,
+            rank=rank,
+            condensed_rank=condensed_rank,
+            n_targets=n_all_targets(split, candidates).astype(np.int32),
+            n_scored=np.bincount(user, minlength=test.n_users).astype(np.int32),
+        )

@@ -11,6 +11,7 @@ from recbias.recommenders.base import (
     register,
 )
 from recbias.recommenders.elementwise import ElementwiseALS
+from recbias.recommenders.elsewhere import FromScores
 from recbias.recommenders.least_squares import WRMF, WeightedMF
 from recbias.recommenders.line_ups import (
     MCCRS20_ROWS,
@@ -71,6 +72,7 @@ __all__ = [
     "CoRatedUserKNN",
     "ElementwiseALS",
     "Encoding",
+    "FromScores",
     "GaussianPLSA",
     "ImplicitALS",
     "ImplicitBPR",

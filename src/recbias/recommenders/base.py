@@ -212,7 +212,8 @@ class System:
 
         Parameters that have their defaults are left out, so that one that is added to a class later
         moves no identity. That the meaning of those left out stays is what a class's `revision`
-        stands for; a class from outside the package is known by its source.
+        stands for; a class from outside the package is known by its source. What a class lists in
+        `not_in_identity` is never in it.
 
         Returns
         -------
@@ -234,6 +235,7 @@ class System:
         defaults = {
             name: known.default for name, known in inspect.signature(defined).parameters.items()
         }
+        unused = getattr(defined, "not_in_identity", ())
         identity: dict[str, Any] = {
             "algorithm": self.algorithm,
             "revision": int(getattr(defined, "revision", 1)),
@@ -241,7 +243,8 @@ class System:
             "parameters": {
                 name: value
                 for name, value in self.parameters.items()
-                if type(value) is not type(defaults[name]) or value != defaults[name]
+                if name not in unused
+                and (type(value) is not type(defaults[name]) or value != defaults[name])
             },
         }
         source, version = source_digest(self.algorithm), declared_version(self.algorithm)
@@ -269,10 +272,11 @@ class System:
         """
         fields = getattr(algorithm(self.algorithm), "__dataclass_fields__", {})
         added = {name: f.default for name, f in fields.items() if f.metadata.get("added", False)}
+        unused = getattr(algorithm(self.algorithm), "not_in_identity", ())
         named = {
             name: value
             for name, value in self.parameters.items()
-            if name not in added or value != added[name]
+            if name not in unused and (name not in added or value != added[name])
         }
         return json.dumps(
             {"algorithm": self.algorithm, **named},
@@ -311,6 +315,7 @@ class System:
 
 _ALGORITHMS: dict[str, type[Any]] = {}
 _SOURCES: dict[str, str] = {}
+_UNLISTED: set[str] = set()
 _Class = TypeVar("_Class", bound=type[Any])
 
 
@@ -349,7 +354,7 @@ def register(recommender: _Class) -> _Class:
     return recommender
 
 
-def adopt(recommender: type[Any], name: str, source: str | None) -> None:
+def adopt(recommender: type[Any], name: str, source: str | None, *, listed: bool = True) -> None:
     """Make a class known that another process has registered, with the digest of its source.
 
     Parameters
@@ -358,8 +363,12 @@ def adopt(recommender: type[Any], name: str, source: str | None) -> None:
         The same class, imported or rebuilt here.
     name, source : str, str or None
         As they are in the other process.
+    listed : bool
+        Whether `algorithms` names it.
     """
     _ALGORITHMS[name] = recommender
+    if not listed:
+        _UNLISTED.add(name)
     _SOURCES.pop(name, None)
     if source is not None:
         _SOURCES[name] = source
@@ -464,8 +473,8 @@ def algorithm(name: str) -> type[Any]:
 
 
 def algorithms() -> list[str]:
-    """Return the names of all registered classes, sorted."""
-    return sorted(_ALGORITHMS)
+    """Return the names of all registered classes, sorted; without those that train nothing."""
+    return sorted(_ALGORITHMS.keys() - _UNLISTED)
 
 
 def parameter(

@@ -95,7 +95,8 @@ def as_system(given: Any) -> System:
         for each, value in parameters.items()
         if type(value) is not type(defaults[each]) or value != defaults[each]
     )
-    return System(f"{name}({told})" if told else name, name, parameters)
+    plain = f"{name}({told})" if told else name
+    return System(getattr(given, "system_name", plain), name, parameters)
 
 
 def _kept(built: Any, argument: str) -> Any:

@@ -1,0 +1,302 @@
+"""Scores and lists that were computed elsewhere: the same numbers as the class that made them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import golden
+from recbias import Grid, load_dataset, run
+from recbias.cli import main
+from recbias.errors import ConfigError, ContractError, DataError, MissingData, RecbiasError
+from recbias.metrics import measure, parse_metric
+from recbias.protocol import Protocol
+from recbias.ranking import RankTable, rank, top_items
+from recbias.recommenders import FromScores, System, algorithms, as_system, base
+from recbias.testset import dataset_splits
+
+AI, TI, SAMPLED = "AI-AN-AR rel>=4", "TI-AN-AR rel>=4", "TI-NN-1R t=20 rel>=4"
+METRICS = ("P@10", "nDCG@10", "R@5")
+
+
+class Tastes:
+    """Scores without ties that no other pair has, and none for every seventh item."""
+
+    deterministic = True
+
+    def fit(self, train, *, rng=None):
+        self.scores = np.random.default_rng(7).random((train.n_users, train.n_items))
+        self.scores += 0.02 * train.item_counts()
+        self.scores[:, ::7] = np.nan
+        return self
+
+    def score(self, users):
+        return self.scores[users].astype(np.float32)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cells(tmp_path_factory: pytest.TempPathFactory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECBIAS_CELLS", str(tmp_path_factory.mktemp("cells")))
+        patch.setattr(base, "_ALGORITHMS", dict(base._ALGORITHMS))
+        patch.setattr(base, "_SOURCES", dict(base._SOURCES))
+        yield
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return golden.small_table(tmp_path_factory.mktemp("elsewhere"))
+
+
+@pytest.fixture(scope="module")
+def folds(table: Path) -> Path:
+    """Split as the command does, and let another program leave scores and runs in each fold."""
+    out = table.parent / "splits"
+    ended = CliRunner().invoke(
+        main, ["data", "split", str(table), "--split", "k-fold 2", "--seed", "3", "--out", str(out)]
+    )
+    assert ended.exit_code == 0, ended.output
+    for split in dataset_splits(load_dataset(table), "k-fold 2", seed=3):
+        train, users = split.train, np.arange(split.train.n_users)
+        model = Tastes().fit(train)
+        scores = model.score(users)
+        user, item = np.nonzero(~np.isnan(scores))
+        frame = pd.DataFrame(
+            {
+                "user_id": train.user_ids[user],
+                "item_id": train.item_ids[item],
+                "score": scores[user, item],
+            }
+        ).sample(frac=1, random_state=1)
+        folder = out / f"fold-{split.fold + 1}"
+        frame.to_csv(folder / "scores.csv", index=False)
+        frame.to_parquet(folder / "own.parquet")
+        lists = top_items(model, split, cutoff=20, candidates="AI", seed=1)
+        rows = [
+            f"{train.user_ids[user]} Q0 {train.item_ids[item]} {place + 1} {20 - place} mine"
+            for user in users
+            for place, item in enumerate(lists[user])
+        ]
+        (folder / "run.trec").write_text("\n".join(rows) + "\n")
+        ranked = pd.DataFrame(
+            [line.split() for line in rows], columns=["userId", "q", "itemId", "Rank", "x", "y"]
+        )
+        ranked[["userId", "itemId", "Rank"]].to_csv(folder / "ranked.tsv", sep="\t", index=False)
+    return out
+
+
+def grid(table: Path, *systems: object, **changes: object) -> Grid:
+    asked = {"protocols": (AI, TI, SAMPLED), "metrics": METRICS, "split": "k-fold 2", "seed": 3}
+    return Grid(str(table), systems, **{**asked, **changes})  # type: ignore[arg-type]
+
+
+def test_class_scores_and_lists_give_the_same_numbers(table: Path, folds: Path) -> None:
+    systems = (
+        as_system(Tastes),
+        as_system(FromScores(folds)),
+        as_system(FromScores(folds / "fold-{fold}/own.parquet")),
+        as_system(FromScores(folds / "fold-{fold}/run.trec")),
+        as_system(FromScores(f"{folds}/fold-{{fold}}/ranked.tsv")),
+    )
+    assert [each.name for each in systems] == ["Tastes", "splits", "own", "run", "ranked"]
+    results = run(grid(table, *systems))
+    numbers = {
+        name: rows.set_index(["label", "metric"])[["value", "low", "high"]]
+        for name, rows in results.values.groupby("system")
+    }
+    for name in ("splits", "own"):
+        pd.testing.assert_frame_equal(numbers[name], numbers["Tastes"])
+    for name in ("run", "ranked"):
+        # Lists of all items determine what looks at their first ten, and samples never.
+        pd.testing.assert_frame_equal(numbers[name].loc[[AI]], numbers["Tastes"].loc[[AI]])
+        assert not numbers[name].loc[[SAMPLED]].equals(numbers["Tastes"].loc[[SAMPLED]])
+    assert numbers["Tastes"]["value"].min() > 0
+
+
+@pytest.mark.parametrize("candidates", ["AI", "TI"])
+def test_a_table_from_lists_is_that_of_the_scores(candidates, table: Path) -> None:
+    metrics = [parse_metric(text) for text in METRICS]
+    for split in dataset_splits(load_dataset(table), "k-fold 2", seed=3):
+        model = Tastes().fit(split.train)
+        targets = Protocol.parse(f"{candidates}-AN-AR rel>=4").targets
+        (whole,) = rank(model, split, [targets], seed=1)
+        lists = top_items(model, split, cutoff=split.train.n_items, candidates="AI", seed=1)
+        found = RankTable.from_lists(lists, split, candidates=candidates)
+        for name, expected in vars(whole).items():
+            np.testing.assert_array_equal(getattr(found, name), expected, err_msg=name)
+        short = RankTable.from_lists(lists[:, :10], split)
+        if candidates == "AI":
+            np.testing.assert_array_equal(
+                measure(short, metrics, min_rating=4), measure(whole, metrics, min_rating=4)
+            )
+
+
+def test_lists_that_do_not_fit_are_refused_with_user_and_item(table: Path) -> None:
+    split = dataset_splits(load_dataset(table), "k-fold 2", seed=3)[0]
+    lists = np.full((split.train.n_users, 3), -1)
+    RankTable.from_lists(lists, split)
+    user, item = split.train.user[0], split.train.item[0]
+    tested = split.test.item[split.test.user == user][0]
+    name = f"the list of user {split.train.user_ids[user]}: item "
+    for row, message in (
+        ([item, -1, -1], f"{name}{split.train.item_ids[item]} is a training item"),
+        ([split.train.n_items, -1, -1], f"{name}{split.train.n_items} is no item of the data"),
+        ([tested] * 3, f"{name}{split.test.item_ids[tested]} is there twice"),
+    ):
+        lists[user] = row
+        with pytest.raises(ContractError, match=message):
+            RankTable.from_lists(lists, split)
+    for wrong in (lists[1:], lists.astype(float), lists[:, 0]):
+        with pytest.raises(ContractError, match="expected integers"):
+            RankTable.from_lists(wrong, split)
+
+
+def test_results_are_known_by_the_content_of_the_files(
+    table: Path, folds: Path, tmp_path: Path
+) -> None:
+    asked = grid(table, FromScores(folds), protocols=(AI,))
+    first = run(asked)
+    moved = tmp_path / "moved"
+    shutil.copytree(folds, moved)
+    same = grid(table, as_system(FromScores(moved)).replace("splits"), protocols=(AI,))
+    again = run(same)
+    assert (again.key, again.times["computed"]) == (first.key, 0)
+    scores = pd.read_csv(moved / "fold-2/scores.csv")
+    scores.assign(score=-scores["score"]).to_csv(moved / "fold-2/scores.csv", index=False)
+    with pytest.raises(RecbiasError, match="the files changed since they were named"):
+        run(other_sample(same))
+    other = run(grid(table, FromScores(moved), protocols=(AI,)))
+    assert other.key != first.key
+    assert other["moved", AI, "P@10"].value < first["splits", AI, "P@10"].value
+
+
+def other_sample(asked: Grid) -> Grid:
+    """Ask for another sample, so that the same scores are read again."""
+    return Grid(asked.dataset, asked.systems, "TI-NN-1R t=31 rel>=4", "P@10", "k-fold 2", seed=3)
+
+
+def test_data_frames_are_scores_too(table: Path, folds: Path) -> None:
+    frames = [pd.read_csv(folds / f"fold-{number}/scores.csv") for number in (1, 2)]
+    own = as_system(FromScores(frames)).replace("splits")
+    found, expected = (run(grid(table, each)).values for each in (own, FromScores(folds)))
+    pd.testing.assert_frame_equal(found, expected)
+    with pytest.raises(ConfigError, match="expected a path, a DataFrame, or a list"):
+        FromScores([1])
+    with pytest.raises(DataError, match="scores of 1 folds, but the split has 2"):
+        run(grid(table, FromScores(frames[0])))
+
+
+def broken(edit: Callable[[Path], None], folds: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "broken"
+    shutil.copytree(folds, copy)
+    edit(copy)
+    return copy
+
+
+def add(name: str, line: str) -> Callable[[Path], None]:
+    def edit(copy: Path) -> None:
+        file = copy / "fold-2" / name
+        file.write_text(file.read_text().replace("\n", f"\n{line}\n", 1))
+
+    return edit
+
+
+def trained(copy: Path) -> None:
+    own = pd.read_csv(copy / "fold-2/train.csv").iloc[5]
+    line = f"{own['user_id']:.0f} Q0 {own['item_id']:.0f} 21 0.5 mine"
+    (copy / "fold-2/run.trec").write_text((copy / "fold-2/run.trec").read_text() + line + "\n")
+
+
+def other_split(copy: Path) -> None:
+    record = json.loads((copy / "split.json").read_text())
+    (copy / "split.json").write_text(json.dumps({**record, "train": record["train"][::-1]}))
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "message"),
+    [
+        ("scores.csv", add("scores.csv", "9999,1,0.5"), r"csv:2: fold 2, user 9999, item 1: the d"),
+        ("scores.csv", add("scores.csv", "1,x,0.5"), "user 1, item x: the data have no such item"),
+        ("scores.csv", add("scores.csv", "1,1,"), "user 1, item 1: '' is no finite number"),
+        ("scores.csv", add("scores.csv", "1,1,inf"), "user 1, item 1: 'inf' is no finite"),
+        (
+            "scores.csv",
+            add("scores.csv", "1,2,1\n1,2,1"),
+            r"csv:\d+: fold 2, user 1, item 2: the",
+        ),
+        ("run.trec", add("run.trec", "1 Q0 150000 1 1 mine"), r"trec:2: fold 2, user 1, item 150"),
+        ("run.trec", add("run.trec", "1 1"), "trec:2: too few fields for user Q0"),
+        ("run.trec", trained, "a list with an item of the user's training ratings"),
+        ("scores.csv", other_split, "is of another split or other data than is measured"),
+        (
+            "scores.csv",
+            lambda copy: (copy / "split.json").write_text("x"),
+            "not as recbias data",
+        ),
+        (
+            "scores.csv",
+            lambda copy: (copy / "fold-2/scores.csv").unlink(),
+            "scores of 1 folds",
+        ),
+        (
+            "scores.csv",
+            lambda copy: (copy / "fold-2/scores.csv").write_text("user,item\n1,2\n"),
+            "no column score or rank; found: user, item",
+        ),
+    ],
+)
+def test_scores_that_do_not_fit_are_refused_with_their_place(
+    name: str,
+    edit: Callable[[Path], None],
+    message: str,
+    table: Path,
+    folds: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "cells"))  # what is kept is not read again
+    copy = broken(edit, folds, tmp_path)
+    with pytest.raises(RecbiasError, match=message):
+        run(grid(table, FromScores(copy / "fold-{fold}" / name)))
+
+
+def test_the_class_is_in_no_list_of_algorithms_but_found_by_its_name(folds: Path) -> None:
+    assert "FromScores" not in algorithms()
+    system = as_system(FromScores(folds))
+    assert System.from_dict(system.to_dict()) == system
+    assert "path" not in system.identity()["parameters"]
+    with pytest.raises(MissingData, match="no file or folder nowhere"):
+        FromScores("nowhere")
+
+
+def test_the_command_measures_files_from_another_folder(
+    table: Path, folds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = ["measure", str(table), "--with", "Popularity", "--out", "values.csv"]
+    asked += ["--scores", f"mine={folds}", "--scores", f"{folds}/fold-{{fold}}/run.trec"]
+    ended = CliRunner().invoke(main, asked)
+    assert ended.exit_code == 0, ended.output
+    assert "k-fold 2, seed 3" in ended.output.splitlines()[0]
+    values = pd.read_csv("values.csv")
+    assert values["system"].unique().tolist() == ["mine", "run", "Popularity"]
+    by_name = values.set_index(["system", "metric"])["value"]
+    assert by_name["mine"].tolist() == by_name["run"].tolist()
+    expected = run(grid(table, Tastes, protocols=(AI,)))
+    assert by_name["mine", "P@10"] == expected["Tastes", AI, "P@10"].value
+    for wrong, message in (
+        (["--seed", "4"], "is of another split"),
+        (["--metric", "p@10"], "unknown metric 'p': did you mean 'P'"),
+        (["--with", "Popularty"], "did you mean 'Popularity'"),
+        (["--out", "no/where.csv"], "expected a file in a folder that is there"),
+    ):
+        ended = CliRunner().invoke(main, [*asked, *wrong])
+        assert ended.exit_code == 2
+        assert message in ended.output
