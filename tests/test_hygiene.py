@@ -24,6 +24,8 @@ import recbias
 from recbias.datasets import Dataset, dataset_info, registry
 from recbias.datasets.download import downloads
 from recbias.errors import MissingData
+from recbias.metrics import parse_metric
+from recbias.metrics.by_chance import by_chance
 from recbias.ranking import (
     RankTable,
     rank,
@@ -46,6 +48,7 @@ from recbias.streams import stream
 from recbias.targets import TargetRule, Targets, popularity_groups
 from recbias.testing import check_recommender
 from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
+from recbias.theory import draw_lists
 from recbias.trust import Shape, fit_relation, outcome_of, which_metric
 
 ROOT = Path(__file__).parents[1]
@@ -277,6 +280,9 @@ def _no_scores(users: Any) -> np.ndarray:
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
     "resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
+    "metrics.by_chance.by_chance": lambda seed: by_chance(
+        RATINGS, [parse_metric("CI@3")], min_rating=4, n_draws=1, seed=seed
+    )["value"].to_numpy(),
     "ranking.drawn.target_lists": lambda seed: target_lists(
         POPULARITY,
         SPLIT,
@@ -335,6 +341,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
         SPLIT, TestSet(removed=50), popularity_groups(SPLIT.train, 1), seed=seed
     ),
     "contract.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
+    "theory.chance_lists.draw_lists": lambda seed: draw_lists(
+        RATINGS, np.ones(RATINGS.n_items), 3, rng=_rng(seed)
+    ),
     "trust.answer.Shape.worlds": lambda seed: np.array(
         Shape(120, 150, 0.05, 0.5, 4).worlds((-0.5, 0.5), 3, seed=seed)
     ),

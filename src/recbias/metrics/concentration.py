@@ -22,6 +22,7 @@ from recbias.metrics.lists import ListView, item_counts
 __all__ = [
     "Terms",
     "coverage_without_each",
+    "dispersion_terms",
     "entropy",
     "gini",
     "gini_without_each",
@@ -247,6 +248,27 @@ def lorenz(counts: FloatArray) -> FloatArray:
     np.cumsum(np.sort(counts, axis=1), axis=1, out=reached[:, 1:])
     total = reached[:, -1:]
     return np.divide(reached, total, out=np.full(reached.shape, np.nan), where=total > 0)
+
+
+def _shown_terms(counts: FloatArray, total: FloatArray) -> FloatArray:
+    return (counts > 0).astype(np.float64)
+
+
+def dispersion_terms(metric: Metric) -> Terms | None:
+    """Give what each item adds to a metric that looks at counts alone; None if it is no such sum.
+
+    Examples
+    --------
+    >>> from recbias.metrics import parse_metric
+    >>> dispersion_terms(parse_metric("Gini@10")) is None
+    True
+    """
+    return {
+        "Hoover": _hoover_terms,
+        "Entropy": _entropy_terms,
+        "Diversity": _shown_terms,
+        "Coverage": lambda counts, total: _shown_terms(counts, total) / counts.shape[1],
+    }.get(metric.name)
 
 
 def measure_gini(counts: FloatArray, view: ListView, metrics: Sequence[Metric]) -> FloatArray:

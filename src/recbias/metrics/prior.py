@@ -12,8 +12,7 @@ ratings that it was trained on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +33,7 @@ __all__ = [
     "long_tail_index_long",
     "popularity_percentiles",
     "prior_of",
+    "prior_terms",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -319,57 +319,47 @@ def prior_of(view: ListView, metric: Metric) -> FloatArray:
     return view.prior.astype(np.float64)
 
 
-def _terms(kind: Callable[..., Terms], view: ListView, metric: Metric) -> Terms:
-    """Make what items add to a metric, with its arguments and conditions."""
+def prior_terms(metric: Metric, view: ListView) -> Terms | None:
+    """Give what each item adds to CI or LTI, in any form; None for another metric.
+
+    Examples
+    --------
+    >>> from recbias.metrics import parse_metric
+    >>> view = ListView(np.array([[0]]), 2, np.array([3, 1]), np.array([3, 1]))
+    >>> terms = prior_terms(parse_metric("CI@1"), view)
+    >>> terms(np.array([[1.0, 0.0]]), np.array([[1.0]])).round(4)
+    array([[-0.0866,  0.0866]])
+    """
+    if metric.name not in ("CI", "LTI"):
+        return None
     prior = prior_of(view, metric)
-    if kind is _lti_terms:
+    if metric.name == "LTI":
         return _lti_terms(prior, metric.lam, bool(metric.given))
-    return kind(prior)
-
-
-def _measure_terms(
-    kind: Callable[..., Terms], counts: FloatArray, view: ListView, metrics: Sequence[Metric]
-) -> FloatArray:
-    return np.array([sum_terms(_terms(kind, view, metric), counts) for metric in metrics])
+    return _js_terms(prior) if metric.given else _ci_terms(prior)
 
 
 def measure_concentration_index(
     counts: FloatArray, view: ListView, metrics: Sequence[Metric]
 ) -> FloatArray:
-    """Measure each row of counts by :func:`concentration_index`."""
-    return _measure_terms(_ci_terms, counts, view, metrics)
-
-
-def measure_jensen_shannon(
-    counts: FloatArray, view: ListView, metrics: Sequence[Metric]
-) -> FloatArray:
-    """Measure each row of counts by :func:`jensen_shannon`."""
-    return _measure_terms(_js_terms, counts, view, metrics)
+    """Measure each row of counts by :func:`concentration_index` or :func:`jensen_shannon`."""
+    return np.array([sum_terms(_known_terms(metric, view), counts) for metric in metrics])
 
 
 def measure_long_tail_index(
     counts: FloatArray, view: ListView, metrics: Sequence[Metric]
 ) -> FloatArray:
     """Measure each row of counts by :func:`long_tail_index`, in either form."""
-    return _measure_terms(_lti_terms, counts, view, metrics)
+    return np.array([sum_terms(_known_terms(metric, view), counts) for metric in metrics])
 
 
-def _without_each(
-    kind: Callable[..., Terms], view: ListView, metrics: Sequence[Metric]
-) -> FloatArray:
-    return terms_without_each(view, metrics, partial(_terms, kind, view))
+def _without_each(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
+    return terms_without_each(view, metrics, lambda metric: _known_terms(metric, view))
 
 
-def _ci_without_each(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
-    return _without_each(_ci_terms, view, metrics)
-
-
-def _js_without_each(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
-    return _without_each(_js_terms, view, metrics)
-
-
-def _lti_without_each(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
-    return _without_each(_lti_terms, view, metrics)
+def _known_terms(metric: Metric, view: ListView) -> Terms:
+    terms = prior_terms(metric, view)
+    assert terms is not None
+    return terms
 
 
 UNDEFINED = "undefined if all lists are empty, or no training rating is relevant"
@@ -388,7 +378,7 @@ register(
         measure_concentration_index,
         better=None,
         interval="normal",
-        without_each=_ci_without_each,
+        without_each=_without_each,
     )
 )
 register(
@@ -399,11 +389,11 @@ register(
         r"\frac12KL(s/S\,\|\,m)+\frac12KL(r/Rt\,\|\,m),\ m=(s/S+r/Rt)/2",
         "ATM15 Sec. 3, footnote 1",
         f"{UNDEFINED}; an item in no list and without prior adds 0",
-        measure_jensen_shannon,
+        measure_concentration_index,
         given=(named_alone("JS", "that the form is Jensen and Shannon's"),),
         better=None,
         interval="normal",
-        without_each=_js_without_each,
+        without_each=_without_each,
     )
 )
 register(
@@ -418,7 +408,7 @@ register(
         arguments=_LAMBDA,
         better=None,
         interval="normal",
-        without_each=_lti_without_each,
+        without_each=_without_each,
     )
 )
 register(
@@ -434,6 +424,6 @@ register(
         given=(_PERCENTILE,),
         better=None,
         interval="normal",
-        without_each=_lti_without_each,
+        without_each=_without_each,
     )
 )

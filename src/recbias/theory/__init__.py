@@ -6,6 +6,12 @@ Closed forms, as functions of a split, of lists or of a table of ranks.
 or predict.
 """
 
+from recbias.theory.chance_lists import (
+    CountChances,
+    draw_lists,
+    random_list_counts,
+    slot_counts,
+)
 from recbias.theory.drawn import (
     chances_of_orders,
     fill_hit_chances,
@@ -55,11 +61,13 @@ __all__ = [
     "OPTIMA",
     "STEEPER_THAN",
     "UNIFORM_FORMS",
+    "CountChances",
     "RunBounds",
     "SplitStatistics",
     "TiedHits",
     "UniformBounds",
     "chances_of_orders",
+    "draw_lists",
     "expected_gain",
     "expected_hit",
     "expected_precision",
@@ -74,6 +82,7 @@ __all__ = [
     "listed_sum",
     "pair_table",
     "positive_ratios",
+    "random_list_counts",
     "random_sum",
     "ranks_in_shared_set",
     "relevant_counts",
@@ -81,6 +90,7 @@ __all__ = [
     "run_bounds",
     "run_depths",
     "shared_sample_bounds",
+    "slot_counts",
     "split_statistics",
     "steepness",
     "uniform_bounds",
