@@ -1,6 +1,6 @@
 """Paired tests against scipy, exhaustive enumeration and simulation under the null hypothesis."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -8,8 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from recbias.comparison import compare_all, holm, paired_t, user_means, wilcoxon
+from recbias import comparison
+from recbias.comparison import (
+    bootstrap_test,
+    compare_all,
+    effect_size,
+    holm,
+    paired_t,
+    sign_test,
+    subsampled_wins,
+    user_means,
+    wilcoxon,
+)
 from recbias.errors import ConfigError
+from recbias.resampling import bootstrap_weights
 
 X, B = [0.5, 0.2, 0.9, 0.4], [0.4, 0.4, 0.6, 0.4]
 
@@ -215,3 +227,126 @@ def test_user_means_weigh_runs_of_a_user_equally():
 def test_what_cannot_be_compared_is_refused(call, message):
     with pytest.raises(ConfigError, match=message):
         call()
+
+
+# ---- the sign test
+
+
+@given(st.lists(st.integers(-2, 2), min_size=2, max_size=40))
+def test_the_sign_test_is_that_of_scipy(differences):
+    wins, losses = (sum(np.sign(d) == sign for d in differences) for sign in (1, -1))
+    theirs = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    zeros = np.zeros(len(differences))
+    assert sign_test(differences, zeros) == pytest.approx(theirs, abs=1e-12)
+    assert sign_test(zeros, differences) == sign_test(differences, zeros)
+
+
+def test_signs_are_not_those_of_rounding_errors():
+    assert sign_test([0.3 - 0.2, 0.5, 0.5], [0.1, 0.5, 0.5]) == 1
+
+
+# ---- the bootstrap test
+
+
+def naive_bootstrap(differences, weights):
+    """Draw by draw, each user as often as drawn."""
+    n = len(differences)
+    shifted = [d - sum(differences) / n for d in differences]
+
+    def t(sample):
+        mean = sum(sample) / n
+        variance = sum((x - mean) ** 2 for x in sample) / (n - 1)
+        return abs(mean) / (variance / n) ** 0.5 if variance > 1e-15 else float("inf") * abs(mean)
+
+    observed, far = t(differences), 1
+    for row in weights:
+        drawn = t([x for x, times in zip(shifted, row, strict=True) for _ in range(times)])
+        far += drawn >= observed * (1 - 1e-9)
+    return far / (1 + len(weights))
+
+
+@pytest.mark.parametrize("n", [3, 8, 25])
+def test_the_bootstrap_test_draw_by_draw(n):
+    rng = np.random.default_rng(n)
+    weights = bootstrap_weights(n, 200, rng=rng)
+    a, b = rng.normal(0.4, 1, (6, n)), rng.normal(size=(6, n))
+    found = bootstrap_test(a, b, weights)
+    expected = [naive_bootstrap(list(one), weights) for one in a - b]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert bootstrap_test(a[2], b[2], weights) == found[2]
+
+
+def test_the_bootstrap_test_of_equal_differences():
+    weights = bootstrap_weights(3, 99, rng=np.random.default_rng(1))
+    assert bootstrap_test(X[:3], X[:3], weights) == 1
+    assert bootstrap_test([1.1, 2.1, 3.1], [1.0, 2.0, 3.0], weights) == 0.01
+
+
+def sizes(tests, n_simulations=1_000, n=60):
+    """Share of false alarms at .05 in samples whose differences have random signs."""
+    rng = np.random.default_rng(20)
+    skewed = rng.exponential(size=n) * (rng.random(n) < 0.5)
+    signs = rng.choice([-1.0, 1.0], size=(n_simulations, n))
+    weights = bootstrap_weights(n, 399, rng=rng)
+    return {name: (test(signs * skewed, weights) <= 0.05).mean() for name, test in tests.items()}
+
+
+TESTS = {
+    "t": lambda d, _: paired_t(d, np.zeros_like(d)).p_value,
+    "wilcoxon": lambda d, _: wilcoxon(d, np.zeros_like(d)),
+    "sign": lambda d, _: sign_test(d, np.zeros_like(d)),
+    "bootstrap": lambda d, weights: bootstrap_test(d, np.zeros_like(d), weights),
+}
+
+
+def test_no_test_raises_too_many_false_alarms():
+    """.078 is exceeded by a test of size .05 with a chance of 1e-4 in 1,000 simulations."""
+    assert stats.binom.sf(78, 1_000, 0.05) < 1e-4
+    assert max(sizes(TESTS).values()) <= 0.078
+    one_sided = {"t": lambda d, w: TESTS["t"](d, w) / 2}
+    assert sizes(one_sided)["t"] > 0.078
+
+
+# ---- samples of users, effect size
+
+
+def test_samples_of_all_users_decide_as_the_mean_does():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(5, 12)), rng.normal(size=(5, 12))
+    found = subsampled_wins(a, b, size=12, n_samples=3, rng=rng)
+    np.testing.assert_array_equal(found, a.mean(axis=1) > b.mean(axis=1))
+    assert subsampled_wins(X, X, size=2, n_samples=5, rng=rng) == 0.5
+
+
+def test_samples_of_users_win_as_often_as_all_subsets_do():
+    """4 standard errors of 4,000 samples; every user is drawn once at most."""
+    subsets = [np.mean(s) for s in combinations(np.subtract(X, B), 2)]
+    exact = np.mean([(np.sign(round(mean, 12)) + 1) / 2 for mean in subsets])
+    rng = np.random.default_rng(4)
+    found = subsampled_wins(X, B, size=2, n_samples=4_000, rng=rng)
+    assert abs(found - exact) < 4 * 0.5 / 4_000**0.5
+    assert 0 < exact < 1
+
+
+def test_effect_sizes():
+    assert effect_size(X, B) == pytest.approx(0.480384 / 2, abs=1e-6)
+    assert effect_size(X, X) == 0
+    assert effect_size([1.1, 2.1], [1.0, 2.0]) == np.inf
+
+
+def test_what_does_not_fit_is_refused():
+    weights = bootstrap_weights(5, 9, rng=np.random.default_rng(1))
+    with pytest.raises(ConfigError, match="draw of 4 users"):
+        bootstrap_test(X, B, weights)
+    with pytest.raises(ConfigError, match="samples of 5 users: expected 1 to 4"):
+        subsampled_wins(X, B, size=5, n_samples=1, rng=np.random.default_rng(1))
+    for test in (sign_test, effect_size, lambda a, b: bootstrap_test(a, b, weights)):
+        with pytest.raises(ConfigError, match="undefined"):
+            test([0.5, np.nan, 1, 1, 1], [1, 1, 1, 1, 1])
+
+
+def test_a_bootstrap_without_its_null_hypothesis_is_noticed(monkeypatch):
+    """The twin of the draw-by-draw test: the spread of a draw is not divided out."""
+    monkeypatch.setattr(comparison, "_studentised", lambda mean, variance, n: mean)
+    with pytest.raises(AssertionError):
+        test_the_bootstrap_test_draw_by_draw(8)

@@ -17,8 +17,20 @@ import pandas as pd
 from scipy import special
 
 from recbias.errors import ConfigError
+from recbias.resampling import weighted_sums
 
-__all__ = ["PairedT", "compare_all", "holm", "paired_t", "user_means", "wilcoxon"]
+__all__ = [
+    "PairedT",
+    "bootstrap_test",
+    "compare_all",
+    "effect_size",
+    "holm",
+    "paired_t",
+    "sign_test",
+    "subsampled_wins",
+    "user_means",
+    "wilcoxon",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -164,6 +176,198 @@ def _signed_rank_p(nonzero: FloatArray) -> float:
     variance = (n * (n + 1.0) * (2.0 * n + 1.0) - correction) / 24
     z = (positive - n * (n + 1.0) / 4) / np.sqrt(variance)
     return float(2 * special.ndtr(-abs(z)))
+
+
+def sign_test(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Test whether one system wins against the other on as many users as it loses.
+
+    Equal values are dropped; among the others wins are binomial with one half. Differences are
+    rounded to 12 decimals first, as for :func:`wilcoxon`.
+
+    Parameters
+    ----------
+    a, b : array_like of float, shape (..., n)
+        Values of the two systems on the same n users or runs; leading axes are tested apart.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Exact two-sided p; 1 where all values are equal.
+
+    Raises
+    ------
+    ConfigError
+        If shapes differ, n < 2 or a value is NaN.
+
+    References
+    ----------
+    W. Dixon & A. Mood, "The statistical sign test", J. Amer. Statist. Assoc. 41 (1946); CCM20
+    Sec. 3.9.
+
+    Examples
+    --------
+    Five wins of five: 2 of 32 sign patterns are as extreme.
+
+    >>> print(sign_test([0.1, 0.3, 0.6, 0.9, 0.7], [0.0, 0.1, 0.3, 0.5, 0.2]))
+    0.0625
+    """
+    differences = np.round(_paired_differences(a, b), _DECIMALS)
+    wins, losses = (differences > 0).sum(axis=-1), (differences < 0).sum(axis=-1)
+    tail = special.bdtr(np.minimum(wins, losses), wins + losses, 0.5)
+    return np.asarray(np.minimum(2 * tail, 1.0))
+
+
+def bootstrap_test(
+    a: npt.ArrayLike, b: npt.ArrayLike, weights: npt.NDArray[np.integer]
+) -> FloatArray:
+    r"""Test whether two systems have the same mean, by resampled users instead of a normal curve.
+
+    Differences are shifted to a mean of 0, which is the null hypothesis, and users are drawn from
+    them: p is the share of draws, the sample counted as one of them, whose statistic
+    :math:`\bar d/(s_d/\sqrt n)` is as far from 0 as that of the sample.
+
+    Parameters
+    ----------
+    a, b : array_like of float, shape (..., n)
+        Values of the two systems on the same n users or runs; leading axes are tested apart.
+    weights : ndarray of int, shape (n_replicates, n)
+        How often each user is drawn, as from :func:`recbias.resampling.bootstrap_weights`. The same
+        weights for all pairs of systems make their tests comparable.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Two-sided p, at least ``1 / (n_replicates + 1)``; 1 where all differences are zero.
+
+    Raises
+    ------
+    ConfigError
+        If shapes differ, n < 2, a value is NaN, or `weights` are of other users.
+
+    References
+    ----------
+    B. Efron & R. Tibshirani, "An introduction to the bootstrap" (1993), Sec. 16.4; T. Sakai,
+    "Evaluating evaluation metrics based on the bootstrap", SIGIR 2006; CCM20 Sec. 3.9.
+
+    Examples
+    --------
+    >>> from recbias.resampling import bootstrap_weights
+    >>> weights = bootstrap_weights(4, 999, rng=np.random.default_rng(1))
+    >>> print(bootstrap_test([0.5, 0.2, 0.9, 0.4], [0.4, 0.4, 0.6, 0.4], weights))
+    0.643
+    """
+    differences = _paired_differences(a, b)
+    n = differences.shape[-1]
+    if weights.ndim != 2 or weights.shape[1] != n:
+        raise ConfigError(
+            f"weights of shape {weights.shape}: expected a row for each draw of {n} users"
+        )
+    rows = differences.reshape(-1, n)
+    # Equal differences that are not 0 have no spread: p is its limit, 1 in n_replicates + 1.
+    shifted = rows - rows.mean(axis=1, keepdims=True)
+    shifted[np.ptp(rows, axis=1) == 0] = 0.0
+    observed = _studentised(rows.mean(axis=1), np.square(shifted).mean(axis=1), n)
+    first = weighted_sums(shifted, weights).T / n
+    second = weighted_sums(np.square(shifted), weights).T / n
+    drawn = _studentised(first, second - np.square(first), n)
+    # The draw that repeats the sample must count as equally far, whatever rounding does to it.
+    far = np.abs(drawn) >= np.abs(observed)[:, None] * (1 - 1e-12)
+    far |= (observed == 0)[:, None]
+    p_values = (1 + far.sum(axis=1)) / (1 + len(weights))
+    return p_values.reshape(differences.shape[:-1])
+
+
+def _studentised(mean: FloatArray, variance: FloatArray, n: int) -> FloatArray:
+    """Divide means by their standard errors: 0 where both are 0, infinite where only the error is.
+
+    A draw of one user many times has rounding errors for a variance.
+    """
+    spread = np.where(variance > 1e-12 * np.square(mean), variance, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(mean == 0, 0.0, mean / np.sqrt(spread / (n - 1)))
+
+
+def subsampled_wins(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, size: int, n_samples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Count in which share of small samples of users one system beats the other.
+
+    A frequency, not a test: it tells how often an experiment with that many users would have said
+    the opposite, and goes to 0 or 1 as `size` grows, however small the difference.
+
+    Parameters
+    ----------
+    a, b : array_like of float, shape (..., n)
+        Values of the two systems on the same n users or runs.
+    size
+        Users of each sample, drawn without replacement, 1 to n.
+    n_samples
+        Number of samples, the same for all leading axes.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Share of samples in which the mean of `a` is above that of `b`; equal means count half.
+
+    Raises
+    ------
+    ConfigError
+        If shapes differ, n < 2, a value is NaN, or `size` is not in 1 to n.
+
+    References
+    ----------
+    CCM20 Sec. 3.9.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> print(subsampled_wins([0.5, 0.2, 0.9], [0.4, 0.1, 0.6], size=2, n_samples=9, rng=rng))
+    1.0
+    """
+    differences = _paired_differences(a, b)
+    n = differences.shape[-1]
+    if not 1 <= size <= n:
+        raise ConfigError(f"samples of {size} users: expected 1 to {n}")
+    wins = np.zeros(differences.shape[:-1])
+    for _ in range(n_samples):
+        mean = differences[..., np.sort(rng.permutation(n)[:size])].mean(axis=-1)
+        wins += (np.sign(np.round(mean, _DECIMALS)) + 1) / 2
+    return wins / n_samples
+
+
+def effect_size(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    r"""Divide the mean paired difference by its standard deviation: Cohen's :math:`d_z`.
+
+    It does not grow with the number of users, as :math:`t = d_z\sqrt n` does.
+
+    Parameters
+    ----------
+    a, b : array_like of float, shape (..., n)
+        Values of the two systems on the same n users or runs.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        0 where all differences are 0, infinite where they are equal and not 0.
+
+    Raises
+    ------
+    ConfigError
+        If shapes differ, n < 2 or a value is NaN.
+
+    References
+    ----------
+    J. Cohen, "Statistical power analysis for the behavioral sciences", 2nd ed. (1988), Sec. 2.3.5.
+
+    Examples
+    --------
+    >>> print(effect_size([0.5, 0.2, 0.9, 0.4], [0.4, 0.4, 0.6, 0.4]).round(6))
+    0.240192
+    """
+    test = paired_t(a, b)
+    return test.statistic / np.sqrt(test.n)
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
