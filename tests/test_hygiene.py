@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recbias
+from recbias.comparison import subsampled_wins
 from recbias.datasets import Dataset, dataset_info, registry
 from recbias.datasets.download import downloads
 from recbias.errors import MissingData
@@ -340,6 +341,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "testset.reduced_split": lambda seed: reduced_split(
         SPLIT, TestSet(removed=50), popularity_groups(SPLIT.train, 1), seed=seed
     ),
+    "comparison.subsampled_wins": lambda seed: subsampled_wins(
+        np.arange(40) % 7, np.arange(40) % 5, size=9, n_samples=50, rng=_rng(seed)
+    ),
     "contract.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
     "theory.chance_lists.draw_lists": lambda seed: draw_lists(
         RATINGS, np.ones(RATINGS.n_items), 3, rng=_rng(seed)
@@ -358,6 +362,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
 }
 NOT_CALLED = {
+    "recommenders.elsewhere.FromScores.fit": "reads what was computed elsewhere",
     "recommenders.base.Recommender.fit": "a protocol without a body",
     "recommenders.pairwise.Sampler.draw": "a protocol without a body",
     "simulation.truth.Truth.sample": "a protocol without a body",
