@@ -806,7 +806,7 @@ HTML(plotting.downloads(figure, shown["found"].set_index("row"), "figure-9"))
 
 # %% tags=["hide-input"]
 found = chapter.gammas_shown(measured)
-shown = {"marked": chapter.FIGURE_8, "label": f"share of the best recall@{cutoff}"}
+shown = {"marked": chapter.FIGURE_8, "label": f"recall@{cutoff} / best"}
 figure = plotting.plot_gammas(found, **shown, title=chapter.gammas_title(found))
 glue("fig_gammas", figure, display=False)
 HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))

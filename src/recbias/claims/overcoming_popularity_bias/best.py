@@ -174,7 +174,7 @@ LIKES_ONLY = tuple(name for name in PROTOCOLS if name not in ("bpref", "infAP"))
 
 
 def map_title(best: Mapping[str, pd.DataFrame]) -> str:
-    """Say in two lines who is best most often, and where plain AR is.
+    """Say in two lines who surely is the best most often, and how often plain AR is.
 
     Parameters
     ----------
@@ -183,11 +183,13 @@ def map_title(best: Mapping[str, pd.DataFrame]) -> str:
     """
     words = []
     for truth, rows in best.items():
-        counts = rows["best"].value_counts()
-        others = "" if counts.index[0] == "AR" else f", AR {counts.get('AR', 0)}"
-        words.append(f"by true {truth}: {counts.index[0]} {counts.iloc[0]}{others}")
+        counts = rows["best"][rows["others"].map(len) == 0].value_counts()
+        leading = f"{counts.index[0]} {counts.iloc[0]}" if len(counts) else "none"
+        plain = not len(counts) or counts.index[0] == "AR"
+        others = "" if plain else f", AR {counts.get('AR', 0)}"
+        words.append(f"by true {truth}: {leading}{others}")
     n_kinds = len(next(iter(best.values())))
-    return f"Best in {n_kinds} kinds of worlds, " + ";\n".join(words)
+    return f"Surely best, of {n_kinds} kinds of worlds, " + ";\n".join(words)
 
 
 def best_table(best: Mapping[str, pd.DataFrame]) -> str:
