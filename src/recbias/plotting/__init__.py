@@ -1,5 +1,11 @@
 """Figures of the book, one function per kind; published and measured values side by side."""
 
+from recbias.plotting.concentration import (
+    plot_lorenz,
+    plot_rank_map,
+    plot_tau_matrix,
+    plot_trajectories,
+)
 from recbias.plotting.designs import (
     plot_designs,
     plot_ranks,
@@ -68,6 +74,7 @@ __all__ = [
     "plot_item_functions",
     "plot_judgments",
     "plot_list_shares",
+    "plot_lorenz",
     "plot_metric_slopes",
     "plot_orders",
     "plot_over_relations",
@@ -76,6 +83,7 @@ __all__ = [
     "plot_predictions",
     "plot_protocols",
     "plot_ranges",
+    "plot_rank_map",
     "plot_rankings",
     "plot_ranks",
     "plot_readings",
@@ -87,7 +95,9 @@ __all__ = [
     "plot_sure_bounds",
     "plot_target_sets",
     "plot_tau_maps",
+    "plot_tau_matrix",
     "plot_told_apart",
+    "plot_trajectories",
     "plot_truth",
     "plot_two_metrics",
     "plot_two_tests",
