@@ -40,6 +40,7 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
+from recbias.caches import can_write
 from recbias.claims.findings import check_findings, find_findings, resolve_findings
 from recbias.datasets import dataset_info, find_files, is_path, options_file
 from recbias.errors import (
@@ -423,7 +424,8 @@ def run_chapter(
     for place, cell in enumerate(source.cells):
         if cell.cell_type == "markdown":  # a slip in a sentence is told before anything runs
             check_findings(cell.source, _place_in(chapter, source, place))
-    results = out.parent / "results" if changed else chapter.root / "_build" / "results"
+    shared = chapter.root / "_build" / "results"
+    results = out.parent / "results" if changed or not can_write(str(shared)) else shared
     key = _run_key(chapter, source, values, data)
     if record:
         done = _record(chapter, source, values, out, progress)

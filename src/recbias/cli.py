@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -108,6 +109,14 @@ _data_dir = click.option(
 @click.version_option(package_name="recbias")
 def main(debug: bool) -> None:
     """Biases in offline recommender evaluation: the book and its experiments."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")  # a sign that a file cannot hold stops nothing
+
+
+def _writes_all() -> bool:
+    """Tell whether what is printed may hold any sign."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
 @main.group()
@@ -473,7 +482,7 @@ def claims(dataset: str, as_json: bool, as_csv: bool, explain: str | None, renew
             {**verdict.to_dict(), "provenance": provenance.get(verdict.claim.topic)}
             for verdict in verdicts
         ]
-        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=not _writes_all()))
         return
     for verdict in verdicts:
         reason = f" ({verdict.reason})" if verdict.reason else ""

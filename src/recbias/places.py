@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
+from recbias.caches import can_write, own_temporary
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -118,16 +120,17 @@ def cells_dir() -> Path:
     -------
     Path
         ``RECBIAS_CELLS`` if set, else the clone's ``data/cells``, else a folder in the user's
-        cache. Not created here.
+        cache, else one for temporary files; the first that can be written. Not created here.
     """
     named = os.environ.get("RECBIAS_CELLS")
     if named:
         return Path(named).expanduser()
     root = clone_root()
-    if root:
+    if root and can_write(f"{root}/data/cells"):
         return _path(f"{root}/data/cells")
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "recbias" / "cells"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    kept = _path(f"{cache}/recbias/cells")
+    return kept if can_write(str(kept)) else own_temporary() / "cells"
 
 
 @contextmanager

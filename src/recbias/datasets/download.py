@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -125,14 +127,28 @@ def fetch(info: DatasetInfo, folder: Path) -> tuple[Path, ...]:
     paths: list[Path] = []
     for download in downloads(info):
         path = folder / download.file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _retrieve(info.name, download, path)
+        with _made(path.parent):
+            _retrieve(info.name, download, path)
         if download.members:
             paths.extend(unpack(path, download.members, folder, max_size=download.max_size))
             path.unlink()
         else:
             paths.append(path)
     return tuple(paths)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder for what is to come; what was made and stays empty goes again."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # one that holds something stays, and those around it
+            for each in new:
+                each.rmdir()
+        raise
 
 
 def _retrieve(name: str, download: Download, path: Path) -> None:
@@ -146,17 +162,28 @@ def _retrieve(name: str, download: Download, path: Path) -> None:
             path=path.parent,
             downloader=transfer,
         )
-    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+    except requests.ConnectionError as error:
+        if transfer.part.exists():
+            raise _incomplete(name, download, transfer, error) from error
+        host = urlsplit(download.address).hostname
         raise DataError(
-            f"{name}: no complete file from {download.address}: {_short(error)}\n"
-            f"expected {transfer.expected}; got {transfer.describe()}\n"
-            "nothing is in place; try again later, what came is continued"
+            f"{name}: no connection to {host}, nothing was written; try again with a network"
         ) from error
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        raise _incomplete(name, download, transfer, error) from error
     except ValueError as error:  # what pooch says of a wrong hash
         raise DataError(
             f"{name}: another file than expected from {download.address}, nothing was kept\n"
             f"expected {transfer.expected}\ngot {transfer.got}"
         ) from error
+
+
+def _incomplete(name: str, download: Download, transfer: _Transfer, error: Exception) -> DataError:
+    return DataError(
+        f"{name}: no complete file from {download.address}: {_short(error)}\n"
+        f"expected {transfer.expected}; got {transfer.describe()}\n"
+        "nothing is in place; try again later, what came is continued"
+    )
 
 
 def _short(error: Exception) -> str:
