@@ -2,18 +2,25 @@
 
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
 
-A page whose article says what that of the first edition says is opened at 1400 px in light only.
-Exit 1 on a fault of a page at 1400 or 390 px, light or dark, with everything opened that folds:
+Every page of every edition is loaded at 1400 and at 390 px, looked at in light and then in dark,
+and once more for paper; one whose article says what that of the first edition says at 1400 px only.
+Exit 1 on a fault, with everything opened that folds:
 
 * a request to another host, a failed request, a console error, a page error;
 * a formula that was not rendered; at 390 px, text below 9 px, in a figure, a formula or the prose;
 * a page wider than its window, a box that cuts its content off; at 390 px, a box that scrolls
   sideways and is no table of numbers, or does not say so, or cannot be reached by keyboard;
 * a finding of axe-core that it calls serious or critical. Contrast depends on the colours and is
-  looked at in both schemes; the rest depends on the layout;
+  looked at in both schemes; the rest depends on the layout, and is looked at in light;
 * a search that finds nothing, or that does not lead to a claim by its id;
 * on A4 paper: a formula, table or figure wider than the page or cut off by a box, a proof or
   solution that stays folded, code that is printed, or a chapter of more than 14 pages.
+
+Contrast takes most of the time, since axe-core compares each text with all that may lie behind it.
+It is measured in full on each page of the first edition at 1400 px, light and dark. In other
+editions and at 390 px it is measured on a page that has a text unlike all that passed on pages
+before: another colour, size class, or other backgrounds or opacity of what the text stands in. What
+that leaves out is a text of known colours that, there only, lies on what it is no part of.
 
 Needs `playwright`, `axe-playwright-python`, which brings axe-core along, and a Chromium on PATH
 (Debian package `chromium`) or named by CHROMIUM.
@@ -29,18 +36,28 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib.resources import files
-from itertools import product
 from pathlib import Path
+from typing import Any
 
 from check_links import is_redirect
 from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, sync_playwright
 
 WIDE, NARROW = 1400, 390
-VIEWS = [*product((WIDE, NARROW), ("light", "dark")), (WIDE, "print")]
+View = tuple[int, tuple[str, ...]]
+"""A width, and what is looked at one after the other without loading the page again."""
+
+BOTH = ("light", "dark")
+VIEWS: list[View] = [(WIDE, BOTH), (NARROW, BOTH), (WIDE, ("print",))]
+Task = tuple[View, Path]
+AT_ONCE = 9
+"""Loads by one browser, which then is started afresh."""
 MOST_SHEETS = 14
 """A4 pages of a chapter: what a class can be handed."""
 A4 = 673
 """Pixels: 210 mm without margins of 16 mm."""
+
+PATIENCE = 10_000
+"""Milliseconds until what a page is to do by itself counts as not done."""
 
 RENDERED = """
 [...document.querySelectorAll('.math')].every(e => e.querySelector('mjx-container'))
@@ -162,29 +179,112 @@ paper => {
 """
 
 
-def axe_findings(page: Page, scheme: str) -> list[str]:
-    """Name what axe-core calls serious or critical."""
+TEXTS = """
+() => {
+  const chains = new Map(), known = new Map();
+  const unless = (value, usual) => usual.includes(value) ? '' : value;
+  const chain = e => {
+    if (!e) return '';
+    if (!chains.has(e)) {
+      const style = getComputedStyle(e);
+      const own = unless(style.backgroundColor, ['rgba(0, 0, 0, 0)'])
+        + unless(style.backgroundImage, ['none']) + unless(style.opacity, ['1'])
+        + unless(style.filter, ['none']) + unless(style.mixBlendMode, ['normal'])
+        + unless(style.position, ['static', 'relative']);
+      chains.set(e, (own && own + '<') + chain(e.parentElement));
+    }
+    return chains.get(e);
+  };
+  const colours = e => {
+    const style = getComputedStyle(e), size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);
+    return [style.color, style.webkitTextFillColor, style.textShadow, large, chain(e)].join('|');
+  };
+  const kind = e => [e.localName, e.getAttribute('class'), e.matches(':disabled'),
+    !!e.closest('[disabled], [aria-disabled=true], [inert], label')].join('|');
+  const holds = e => e.matches('input, select, textarea, button')
+    || [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+  const texts = [...document.body.querySelectorAll('*')].filter(e => holds(e) && e.checkVisibility(
+    {visibilityProperty: true, opacityProperty: true}));
+  return texts.map(e => [e, colours(e), colours(e) + '|' + kind(e)]);
+}
+"""
+"""Each text, what its contrast follows from, and the same with what decides whether it counts."""
+
+NEW_TEXTS = f"""
+known => {{
+  const seen = new Set(known);
+  return ({TEXTS})().some(([e, colours, own]) => !seen.has(colours) && !seen.has(own));
+}}
+"""
+CONTRAST = f"""
+async () => {{
+  const found = await axe.run(document, {{
+    preload: false, selectors: false, elementRef: true, resultTypes: ['violations', 'passes'],
+    runOnly: {{type: 'rule', values: ['color-contrast']}}}});
+  const nodes = kind => found[kind].flatMap(each => each.nodes);
+  const passed = new Set(nodes('passes').map(node => node.element));
+  const wrong = new Set(nodes('violations').map(node => node.element));
+  const texts = ({TEXTS})().filter(([e]) => !wrong.has(e));
+  return {{
+    violations: found.violations.map(({{id, impact, nodes}}) =>
+      ({{id, impact, nodes: nodes.map(({{html}}) => ({{html}}))}})),
+    known: [...new Set(texts.map(([e, colours, own]) => passed.has(e) ? colours : own))],
+  }};
+}}
+"""
+"""What has not enough contrast; and what passed, or does not count."""
+
+_passed: set[str] = set()
+"""Texts that passed on pages before, in this process."""
+
+
+def start_axe(page: Page) -> None:
+    """Put axe-core into a page, and stop its transitions."""
     page.add_style_tag(content=STILL)
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
     page.evaluate(REMEMBER_COLOURS)
+
+
+def contrast_findings(page: Page, *, fully: bool) -> list[str]:
+    """Name texts without enough contrast; unless `fully`, only if a text is unlike those before."""
+    if not fully and not page.evaluate(NEW_TEXTS, sorted(_passed)):
+        return []
+    found = page.evaluate(CONTRAST)
+    _passed.update(found["known"])
+    return _named(found["violations"])
+
+
+def axe_findings(page: Page) -> list[str]:
+    """Name what axe-core calls serious or critical, but for contrast."""
     # it would fetch the style sheets, which a browser refuses on disk
-    options: dict[str, object] = {"resultTypes": ["violations"], "preload": False}
-    if scheme == "dark":
-        options["runOnly"] = {"type": "rule", "values": ["color-contrast"]}
-    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+    options = {
+        "resultTypes": ["violations"],
+        "preload": False,
+        "rules": {"color-contrast": {"enabled": False}},
+    }
+    return _named(page.evaluate("options => axe.run(document, options)", options)["violations"])
+
+
+def _named(violations: list[dict[str, Any]]) -> list[str]:
     return [
-        f"axe: {each['impact']} {each['id']} at {len(each['nodes'])} places, {node['target'][0]}"
-        for each in found
-        for node in each["nodes"][:1]
+        f"axe: {each['impact']} {each['id']} at {len(each['nodes'])} places, "
+        f"{each['nodes'][0]['html'][:100]}"
+        for each in violations
         if each["impact"] in {"serious", "critical"}
     ]
 
 
 def check_page(
-    context: BrowserContext, path: Path, view: tuple[int, str], shot: Path | None = None
+    context: BrowserContext,
+    path: Path,
+    view: View,
+    shot: Path | None = None,
+    *,
+    fully: bool = True,
 ) -> tuple[list[str], int]:
-    """Open one page; give its faults and the number of files it loads."""
-    width, scheme = view
+    """Load one page; give its faults and the number of files it loads."""
+    width, schemes = view
     page, faults, requests = context.new_page(), [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("requestfailed", lambda request: faults.append(f"failed request {request.url}"))
@@ -196,29 +296,53 @@ def check_page(
     is_search = path.name == "search.html"
     page.goto(path.as_uri() + ("?q=recommender" if is_search else ""), wait_until="load")
     try:
-        page.wait_for_function(RENDERED, timeout=10_000)
+        page.wait_for_function(RENDERED, timeout=PATIENCE)
     except TimeoutError:
         faults.append("a formula is not rendered")
     if is_search:
         faults += search_faults(page, path)
-    if scheme == "print":
-        faults += print_faults(page, path)
-    else:
-        if page.evaluate(TOO_WIDE):
+    for number, scheme in enumerate(schemes):
+        if scheme == "print":
+            faults += print_faults(page, path)
+            continue
+        page.emulate_media(color_scheme=scheme)
+        faults += scheme_faults(page, scheme)
+        if not number and page.evaluate(TOO_WIDE):
             faults.append("wider than its window")
         if shot:
-            page.screenshot(path=shot, full_page=True)
-        page.evaluate(UNFOLD)
-        wait_for_fit(page)
-        if page.evaluate(TOO_WIDE):
-            faults.append("wider than its window when all is opened")
-        faults += page.evaluate(CUT_OFF, HIDES)
+            page.screenshot(path=shot.with_stem(f"{shot.stem}-{scheme}"), full_page=True)
+        if not number:
+            page.evaluate(UNFOLD)
+            wait_for_fit(page)
+            start_axe(page)
+        found = ["wider than its window when all is opened"] if page.evaluate(TOO_WIDE) else []
+        found += page.evaluate(CUT_OFF, HIDES)
         if width == NARROW:
-            faults += page.evaluate(SCROLLERS) + page.evaluate(SMALL_TEXT, LEAST_PIXELS)
-        faults += axe_findings(page, scheme)
+            found += page.evaluate(SCROLLERS) + page.evaluate(SMALL_TEXT, LEAST_PIXELS)
+        found += contrast_findings(page, fully=fully)
+        if not number:
+            found += axe_findings(page)
+        faults += [f"{scheme}: {each}" for each in found]
     page.close()
     faults += [f"request to {url}" for url in requests if not url.startswith(("file:", "data:"))]
     return sorted(set(faults)), len(requests)
+
+
+SHOWN = """
+scheme => {
+  const {mode, theme} = document.documentElement.dataset;
+  return mode !== 'auto' || theme === scheme;
+}
+"""
+
+
+def scheme_faults(page: Page, scheme: str) -> list[str]:
+    """Wait until a page that follows the scheme of its reader does; else its colours are wrong."""
+    try:
+        page.wait_for_function(SHOWN, arg=scheme, timeout=PATIENCE)
+    except TimeoutError:
+        return ["the page does not follow the scheme of its reader"]
+    return []
 
 
 def wait_for_fit(page: Page) -> None:
@@ -280,35 +404,41 @@ def launch(playwright: object) -> Browser:
     )
 
 
-def check_view(
-    task: tuple[tuple[int, str], list[Path]], site: Path, shots: Path | None
-) -> tuple[list[str], int]:
-    """Open pages in one width and colour scheme; give all faults and the most files loaded."""
-    (width, scheme), pages = task
+def check_pages(task: list[Task], site: Path, shots: Path | None) -> tuple[list[str], int]:
+    """Open pages in their views; give all faults and the most files loaded."""
     lines, most = [], 0
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        context = browser.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme="dark" if scheme == "dark" else "light",
-        )
-        for path in pages:
+        contexts = {
+            width: browser.new_context(viewport={"width": width, "height": 900})
+            for width in (WIDE, NARROW)
+        }
+        for view, path in task:
+            width, schemes = view
             name = path.relative_to(site)
             stem = "_".join(name.with_suffix("").parts)
-            shot = shots / f"{stem}-{width}-{scheme}.png" if shots else None
-            faults, n_requests = check_page(context, path, (width, scheme), shot)
-            lines += [f"{name} {width} {scheme}: {fault}" for fault in faults]
+            shot = shots / f"{stem}-{width}.png" if shots else None
+            fully = width == WIDE and name.parts[0] != "on"
+            faults, n_requests = check_page(contexts[width], path, view, shot, fully=fully)
+            on_paper = " print" if "print" in schemes else ""
+            lines += [f"{name} {width}{on_paper}: {fault}" for fault in faults]
             most = max(most, n_requests)
         browser.close()
     return lines, most
 
 
-def views_of(site: Path, pages: list[Path]) -> list[tuple[tuple[int, str], list[Path]]]:
-    """List what is opened in which view: all pages in the first, in others what differs."""
+def views_of(site: Path, pages: list[Path]) -> list[Task]:
+    """List what is opened in which view: all pages in the first, in others what differs.
+
+    Pages of the first edition come first, since what passed on them is known on the others.
+    """
     asked = {page.relative_to(site) for page in pages}
-    own = [page for page in pages if not _is_repeated(site, page.relative_to(site), asked)]
-    tasks = [(VIEWS[0], pages), *((view, own) for view in VIEWS[1:])]
-    return [(view, found[half::2]) for view, found in tasks for half in (0, 1) if found[half::2]]
+    ordered = sorted(pages, key=lambda page: page.relative_to(site).parts[0] == "on")
+    return [
+        (view, page)
+        for page in ordered
+        for view in (VIEWS[:1] if _is_repeated(site, page.relative_to(site), asked) else VIEWS)
+    ]
 
 
 def _is_repeated(site: Path, name: Path, asked: set[Path]) -> bool:
@@ -350,15 +480,15 @@ def main() -> int:
         sys.exit(f"no page under {site}")
     if args.shots:
         args.shots.mkdir(parents=True, exist_ok=True)
-    check = partial(check_view, site=site, shots=args.shots)
-    tasks = views_of(site, pages)
+    check = partial(check_pages, site=site, shots=args.shots)
+    views = views_of(site, pages)
+    tasks = [views[start : start + AT_ONCE] for start in range(0, len(views), AT_ONCE)]
     with ProcessPoolExecutor(2) as executor:
         lines, most = zip(*executor.map(check, tasks), strict=True)
-    faults = [line for view in lines for line in view]
+    faults = [line for task in lines for line in task]
     print("\n".join(faults))
-    n_views = sum(len(opened) for _, opened in tasks)
-    views = f"{len(pages)} pages, {n_views} views, at most {max(most)} files each"
-    print(f"{views}: {len(faults)} faults")
+    told = f"{len(pages)} pages, loaded {len(views)} times, at most {max(most)} files each"
+    print(f"{told}: {len(faults)} faults")
     return int(bool(faults))
 
 

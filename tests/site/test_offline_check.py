@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from offline_check import (
+    BOTH,
     MOST_SHEETS,
     NARROW,
     REMEMBER_COLOURS,
@@ -61,7 +62,7 @@ def found(
     path = folder / name
     path.write_text(PAGE.format(body), encoding="utf-8")
     with browser.new_context(viewport={"width": view[0], "height": 900}) as context:
-        return check_page(context, path, view)[0]
+        return check_page(context, path, (view[0], (view[1],)))[0]
 
 
 @pytest.mark.parametrize(
@@ -211,11 +212,77 @@ def test_what_another_edition_says_too_is_opened_once(
         path.write_text(
             "<main>{}</main>".format(f"<article>{told.format(up)}</article>" if told else "other")
         )
-    opened = [(view, page) for view, found in views_of(tmp_path, pages) for page in found]
+    opened = views_of(tmp_path, pages)
     wanted = [(view, pages[0]) for view in VIEWS] + [(view, pages[1]) for view in VIEWS]
-    assert sorted(opened) == sorted(wanted if not same else [*wanted[: len(VIEWS)], wanted[5]])
-    alone = [page for _, found in views_of(tmp_path, pages[1:]) for page in found]
+    assert opened == (wanted[: len(VIEWS) + 1] if same else wanted)
+    alone = [page for _, page in views_of(tmp_path, pages[1:])]
     assert alone == [pages[1]] * len(VIEWS)
+
+
+DARK_ONLY = "<style>@media (prefers-color-scheme: dark) {{ p {{ color: #999 }} }}</style><p>{}</p>"
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_fault_of_one_scheme_is_found_after_the_other(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE.format(DARK_ONLY.format("pale")), encoding="utf-8")
+    with browser.new_context(viewport={"width": width, "height": 900}) as context:
+        (fault,) = check_page(context, path, (width, BOTH))[0]
+        assert fault.startswith("dark: axe: serious color-contrast at 1 places")
+        assert check_page(context, path, (width, BOTH), fully=False)[0] == [fault]
+
+
+def test_a_page_that_stays_light_for_a_dark_reader_is_found(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("offline_check.PATIENCE", 500)
+    path = tmp_path / "page.html"
+    page = PAGE.format("").replace("<html", '<html data-mode="auto" data-theme="light"')
+    path.write_text(page, encoding="utf-8")
+    with browser.new_context(viewport={"width": WIDE, "height": 900}) as context:
+        faults, _ = check_page(context, path, (WIDE, BOTH))
+    assert "the page does not follow the scheme of its reader" in faults
+
+
+OF_KNOWN_COLOURS = "<p id='here'>dark on white</p>"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "<p style='color:#999'>pale</p>",
+        "<div style='background:#222'><p>dark on dark</p></div>",
+        "<div style='opacity:0.3'><p>faint</p></div>",
+        "<style>@media (max-width: 400px) { p { color: #999 } }</style><p>pale on a phone</p>",
+        "<button style='color:#aaa; background:#fff'>enabled</button>",
+    ],
+)
+def test_contrast_is_measured_again_where_a_text_is_unlike_those_before(
+    browser: Browser, tmp_path: Path, changed: str
+) -> None:
+    path = tmp_path / "page.html"
+    disabled = "<button disabled style='color:#aaa; background:#fff'>disabled</button>"
+    with browser.new_context(viewport={"width": NARROW, "height": 900}) as context:
+        path.write_text(PAGE.format(OF_KNOWN_COLOURS + disabled), encoding="utf-8")
+        assert check_page(context, path, (NARROW, ("light",)))[0] == []
+        path.write_text(PAGE.format(OF_KNOWN_COLOURS + changed), encoding="utf-8")
+        (fault,) = check_page(context, path, (NARROW, ("light",)), fully=False)[0]
+        assert "color-contrast" in fault
+
+
+def test_contrast_of_texts_that_passed_is_not_measured_again(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE.format(OF_KNOWN_COLOURS), encoding="utf-8")
+    with browser.new_context(viewport={"width": WIDE, "height": 900}) as context:
+        assert check_page(context, path, (WIDE, BOTH))[0] == []
+        monkeypatch.setattr("offline_check.CONTRAST", "() => { throw Error('measured') }")
+        assert check_page(context, path, (WIDE, BOTH), fully=False)[0] == []
+        with pytest.raises(Error, match="measured"):
+            check_page(context, path, (WIDE, BOTH))
 
 
 COLOURS = ["rgb(1, 2, 3)", "rgba(9, 8, 7, 0.25)", "#abc", "hsl(0.5turn 20% 40%)", "transparent"]
