@@ -1,0 +1,148 @@
+"""Stop runs at random moments, over and over: ``python tests/prove_stops.py [ROUNDS]``.
+
+Four ways to stop a grid with two workers: kill -9 of the process that was started, SIGTERM to it,
+SIGINT to its group as a terminal sends it, and a disk that takes no further byte (the system
+refuses all writes of its processes from that moment on). Each is done so often as ROUNDS says, 20
+by default, and what was stopped is resumed. Then a command that runs a chapter is stopped by the
+three signals. Every time no process may be left after 5 seconds; in the end nothing half-written
+may be there and the digest must be that of a run that nobody stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import golden
+from stopping import marked, start, wait_for
+
+ALONE = (signal.SIGKILL, signal.SIGTERM)
+SECONDS = 5
+"""How long a process may be left."""
+
+
+class FailedError(Exception):
+    """What must not happen."""
+
+
+def must(holds: bool, what: str) -> None:
+    if not holds:
+        raise FailedError(what)
+
+
+def stop(process: subprocess.Popen[str], mark: Path, way: str) -> tuple[float, str]:
+    """Stop a run; tell in how many seconds all of its processes had ended, and what it said."""
+    begun = time.monotonic()
+    if way == "full disk":
+        for each in marked(mark):
+            try:
+                resource.prlimit(each, resource.RLIMIT_FSIZE, (0, 0))
+            except ProcessLookupError:  # it ended meanwhile
+                continue
+    elif (number := signal.Signals[way]) in ALONE:
+        process.send_signal(number)
+    else:
+        os.killpg(process.pid, number)
+    _, said = process.communicate(timeout=120)
+    if not wait_for(lambda: not marked(mark), SECONDS):
+        left = marked(mark)
+        for each in left:
+            os.kill(each, signal.SIGKILL)
+        raise FailedError(f"{way}: {len(left)} processes left after {SECONDS} s: {left}")
+    return time.monotonic() - begun, said
+
+
+def hidden(folder: Path) -> list[Path]:
+    """List what was begun and is not complete."""
+    return [path for path in folder.rglob(".*") if path.name.startswith(".")]
+
+
+def artefacts(cells: Path) -> int:
+    return len(list(cells.rglob("[!.]*.parquet")))
+
+
+def stop_grids(way: str, rounds: int, table: Path, folder: Path, expected: str) -> None:
+    """Stop a grid in one way, at moments between its first and last artefact."""
+    moments, cells, stopped, slowest = random.Random(way), folder / way, 0, 0.0
+    command = [sys.executable, Path(__file__).with_name("digest.py"), table, 2]
+    environment = {"RECBIAS_CELLS": str(cells), "TQDM_DISABLE": "1"}
+    for number in range(3 * rounds):
+        mark = folder / f"{way}-{number}"
+        wanted = artefacts(cells) + moments.randint(0, 4)
+        process = start(command, mark, env=environment)
+        while artefacts(cells) < wanted and process.poll() is None:
+            time.sleep(0.001)
+        time.sleep(moments.random() * (0.01 if wanted else 3))
+        gone, said = stop(process, mark, way)
+        if process.returncode == 0:  # it was faster
+            cells = folder / f"{way}-{number}-cells"
+            environment["RECBIAS_CELLS"] = str(cells)
+            continue
+        if way == "full disk":
+            must("did not fit" in said or "File too large" in said, f"{way}: it said {said}")
+        stopped, slowest = stopped + 1, max(slowest, gone)
+        if stopped == rounds:
+            break
+    must(stopped == rounds, f"{way}: stopped {stopped} times only")
+    process = start(command, folder / f"{way}-last", env=environment)
+    output, said = process.communicate()
+    must(process.returncode == 0, f"{way}: could not be resumed: {said}")
+    must(output.split()[0] == expected, f"{way}: another digest after resuming")
+    must(not hidden(cells), f"{way}: half-written {hidden(cells)} after resuming")
+    print(f"{way}: stopped {rounds} times, all processes gone after at most {slowest:.1f} s")
+
+
+def stop_commands(way: str, rounds: int, table: Path, folder: Path) -> None:
+    """Stop a command that runs a chapter, its kernel and workers with it."""
+    moments, out, slowest = random.Random(way), folder / "page" / "page.ipynb", 0.0
+    command = [sys.executable, "-c", "from recbias.cli import main; main()"]
+    command += ["run", "01_design_alternatives", "--dataset", str(table), "--out", str(out)]
+    for number in range(rounds):
+        mark = folder / f"command-{way}-{number}"
+        process = start(command, mark, env={"RECBIAS_CELLS": str(folder / "command cells")})
+        wait_for(lambda mark=mark: len(marked(mark)) > 1 + moments.randint(0, 3), 120)
+        time.sleep(moments.random() * 5)
+        must(process.poll() is None, f"{way}: the command ended by itself")
+        gone, said = stop(process, mark, way)
+        code = {"SIGKILL": -9, "SIGTERM": 143, "SIGINT": 130}[way]
+        must(process.returncode == code, f"{way}: exit code {process.returncode}: {said}")
+        if way != "SIGKILL":
+            lines = [line for line in said.splitlines() if "recbias: stopped" in line]
+            must(len(lines) == 1 and "Traceback" not in said, f"{way}: it said {said}")
+            must(not hidden(out.parent), f"{way}: left {hidden(out.parent)}")
+        slowest = max(slowest, gone)
+    print(f"recbias run, {way}: {rounds} times, all processes gone after at most {slowest:.1f} s")
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    if not Path("/proc/self/environ").exists():
+        print("not proved: processes are found in /proc, which this system does not have")
+        return
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(text)
+        table = golden.small_table(folder)
+        script = Path(__file__).with_name("digest.py")
+        plain = {**os.environ, "RECBIAS_CELLS": str(folder / "plain"), "TQDM_DISABLE": "1"}
+        found = subprocess.run(
+            [sys.executable, script, table, "1"], env=plain, check=True, capture_output=True
+        )
+        expected = found.stdout.decode().split()[0]
+        try:
+            for way in ("SIGKILL", "SIGTERM", "SIGINT", "full disk"):
+                stop_grids(way, rounds, table, folder, expected)
+            for way in ("SIGTERM", "SIGINT", "SIGKILL"):
+                stop_commands(way, max(1, rounds // 4), table, folder)
+        except FailedError as failure:
+            sys.exit(f"FAILED {failure}")
+
+
+if __name__ == "__main__":
+    main()
