@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +23,8 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from recbias.datasets import Dataset, load_dataset
-from recbias.errors import ConfigError, DamagedError, StoreError
+from recbias.engine import peak_mb
+from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError
 from recbias.grid import (
     Grid,
     Outside,
@@ -46,7 +46,7 @@ from recbias.ranking import (
 from recbias.ranking.positions import target_counts, train_counts
 from recbias.ranking.unscored import Scored
 from recbias.ratings import exact
-from recbias.recommenders import System
+from recbias.recommenders import Algorithm, System
 from recbias.relevance import relevant
 from recbias.splits import Split
 from recbias.store import canonical_json, digest, platform_record, read_arrays, write_arrays
@@ -67,7 +67,6 @@ __all__ = [
     "grid_cells",
     "load_positions",
     "load_table",
-    "peak_mb",
     "reduce_positions",
     "run_cell",
 ]
@@ -339,11 +338,17 @@ def _relevant_counts(source: Source, fold: int, min_rating: float) -> npt.NDArra
     return relevant_counts(_splits(source)[fold], min_rating=min_rating)
 
 
-def run_cell(cell: Cell) -> None:
-    """Train a cell's system and store the artefacts that are missing."""
+def run_cell(cell: Cell) -> str | None:
+    """Train a cell's system and store the artefacts that are missing.
+
+    Returns
+    -------
+    str or None
+        Why the system cannot be trained on these ratings, if it cannot. Nothing is written then.
+    """
     missing = cell.missing()
     if not missing:
-        return
+        return None
     cell.outside.load()
     started = time.perf_counter()
     system = System.from_dict(json.loads(cell.system))
@@ -361,12 +366,22 @@ def run_cell(cell: Cell) -> None:
         with threadpool_limits(1):
             rng = stream(first.seed, "train", system.stream_label(), cell.fold, cell.repeat)
             recommender = system.build()
+            # A model may be unfit for the data; scores from elsewhere are for their owner to mend.
+            is_model = isinstance(recommender, Algorithm)
+            fitted = (ConfigError, DataError, MemoryError) if is_model else ()
+            ranked = (ScoreError,) if is_model else ()
             if hasattr(recommender, "at_fold"):
                 recommender.at_fold(cell.fold, len(_splits(first)))
-            recommender = recommender.fit(train, rng=rng)
+            try:
+                recommender = recommender.fit(train, rng=rng)
+            except fitted as error:
+                return str(error).partition("\n")[0] or "training takes more memory than there is"
             for judgments in dict.fromkeys(cell.source_of(each).judgments for each in to_train):
                 own = [each for each in to_train if cell.source_of(each).judgments == judgments]
-                arrays.update(_ranked(cell, recommender, own))
+                try:
+                    arrays.update(_ranked(cell, recommender, own))
+                except ranked as error:
+                    return str(error).partition("\n")[0]
     provenance = {
         **platform_record(),
         "cell": {
@@ -387,6 +402,7 @@ def run_cell(cell: Cell) -> None:
             key=cell.key(artefact),
             provenance={**provenance, "artefact": str(artefact)},
         )
+    return None
 
 
 def _ranked(
@@ -572,16 +588,6 @@ def _check_length(cell: Cell, artefact: Artefact, found: int, expected: int) -> 
         raise DamagedError(
             f"{cell.path(artefact)}: {found} test ratings, expected {expected}; delete it and rerun"
         )
-
-
-def peak_mb() -> int | None:
-    """Peak memory of this process; None on Windows, which has no such counter."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 def artefacts_to_train(cells: Iterable[Cell]) -> list[str]:

@@ -31,7 +31,7 @@ from tqdm import tqdm
 from recbias.errors import ConfigError
 from recbias.processes import end_with
 
-__all__ = ["open_executor", "run_all", "run_each"]
+__all__ = ["open_executor", "peak_mb", "run_all", "run_each"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -257,3 +257,13 @@ def run_each(
             begun.extend(executor.submit(work, task) for task in islice(waiting, 1))
             progress.update()
             yield result
+
+
+def peak_mb() -> int | None:
+    """Peak memory of this process; None on Windows, which has no such counter."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10))

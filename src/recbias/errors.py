@@ -30,6 +30,10 @@ class ConfigError(RecbiasError):
     """A name, option or parameter that has no meaning or does not fit the data."""
 
 
+class TrainingError(RecbiasError):
+    """No system of an experiment can be trained on its data; the message says why each cannot."""
+
+
 class ScoreError(RecbiasError):
     """A recommender returned an infinite score, or none where it promised one."""
 

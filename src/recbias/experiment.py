@@ -10,7 +10,7 @@ import dataclasses
 import re
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import islice
@@ -27,7 +27,6 @@ from recbias.cells import (
     artefacts_to_train,
     cell_split,
     grid_cells,
-    peak_mb,
     run_cell,
 )
 from recbias.datasets import Dataset, dataset_info, load_dataset
@@ -41,8 +40,8 @@ from recbias.differences import (
     compare_frames,
     hundredth_bound,
 )
-from recbias.engine import open_executor, run_all, run_each
-from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
+from recbias.engine import open_executor, peak_mb, run_all, run_each
+from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning, TrainingError
 from recbias.grid import Grid
 from recbias.metrics import (
     Metric,
@@ -120,6 +119,9 @@ class Results(StoredResult):
     crossed : DataFrame
         A row per system and pair of label and metric that the grid asks for: 95 % interval ``low``
         to ``high`` and standard error ``se`` from resampled users *and items*, ranks fixed.
+    left_out : mapping of str to str
+        Systems that were asked for and cannot be trained on the data, with the reason; `grid` and
+        all tables are without them.
     """
 
     kind: ClassVar[str] = "grid"
@@ -130,6 +132,7 @@ class Results(StoredResult):
     tests: pd.DataFrame
     target_sets: pd.DataFrame
     crossed: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CROSSED))
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Lay all values out in 80 columns: system, design, metric, value and interval."""
@@ -139,6 +142,8 @@ class Results(StoredResult):
     def __getitem__(self, names: tuple[str, str, str]) -> Quantity:
         """Return one quantity by system, protocol label and metric."""
         row = self._rows.get(names)
+        if row is None and names[0] in self.left_out:
+            raise ConfigError(f"not measured: {names[0]} is left out: {self.left_out[names[0]]}")
         if row is None:
             raise ConfigError(f"not measured: {names[2]} of {names[0]} under {names[1]}")
         value, low, high = self._numbers[row].tolist()
@@ -166,6 +171,14 @@ class Results(StoredResult):
     def systems(self) -> list[str]:
         """Names of the systems, in the order of the grid."""
         return [system.name for system in self.grid.systems]
+
+    def among(self, names: Iterable[str]) -> list[str]:
+        """Keep the names of systems that were measured, in the order given."""
+        return [name for name in names if name in self._measured]
+
+    @cached_property
+    def _measured(self) -> set[str]:
+        return set(self.systems)
 
     def metric(self, label: str, name: str) -> Metric:
         """Return the metric of a name that was measured under a label, whatever its cutoff.
@@ -215,6 +228,7 @@ class Results(StoredResult):
             "tests": frame_to_json(self.tests),
             "target_sets": frame_to_json(self.target_sets),
             "crossed": frame_to_json(self.crossed),
+            **({"left_out": dict(self.left_out)} if self.left_out else {}),
         }
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -253,13 +267,14 @@ class Results(StoredResult):
             tests=frame_from_json(body["tests"]),
             target_sets=frame_from_json(body["target_sets"]),
             crossed=frame_from_json(body["crossed"]),
+            left_out=body.get("left_out", {}),
             **context,
         )
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The tables of the body, by name, with the names of all rows."""
-        return {name: getattr(self, name) for name in self.body()}
+        return {name: getattr(self, name) for name in self.body() if name != "left_out"}
 
     def recompute(
         self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
@@ -383,6 +398,9 @@ def run(
     ------
     MissingData
         If the dataset is neither at hand nor recorded.
+    TrainingError
+        If none of the systems can be trained on the data; one that cannot is left out, see
+        `Results.left_out`.
     StoreError
         If recorded results exist but were computed with other data, parameters or code; if the
         data changes while the grid runs.
@@ -413,7 +431,7 @@ def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
         "observed": str(dataset_info(grid.dataset).content_hash),
     }
     hashes = {part: each for part, each in hashes.items() if part in found.dataset["hashes"]}
-    if not isinstance(found, Results) or found.key != grid.key_of(hashes):
+    if not isinstance(found, Results) or found.key != grid.without(found.left_out).key_of(hashes):
         raise StoreError(
             f"{results_dir(grid.dataset, recorded=True) / record}: recorded with other parameters "
             f"than asked for\n{missing}"
@@ -461,8 +479,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     started = time.perf_counter()
     _check_data(grid, dataset)
     cells = grid_cells(grid, dataset, data_dir)
-    missing = [cell for _, cell in cells if cell.missing()]
-    again = artefacts_to_train(missing)
+    missing = [(name, cell) for name, cell in cells if cell.missing()]
+    again = artefacts_to_train(cell for _, cell in missing)
     tasks = fold_tasks(grid, cells)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     needed = bool(missing) or n_rows >= WORKERS_FROM
@@ -476,7 +494,10 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     pairs: dict[str, list[Pairs]] = {}
     sets: dict[str, dict[str, int]] = {}
     with open_executor(min(workers, max(len(missing), len(tasks))) if needed else 1) as executor:
-        run_all(run_cell, missing, executor, label=title)
+        reasons = run_all(run_cell, [cell for _, cell in missing], executor, label=title)
+        left_out = _left_out(grid, dataset, [name for name, _ in missing], reasons)
+        grid = grid.without(left_out)
+        tasks = [task for task in tasks if task.grid.systems[0].name not in left_out]
         reduced = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: measures")
         for system in grid.systems:
             own = sum(task.grid.systems == (system,) for task in tasks)
@@ -504,6 +525,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
         tests=compare_systems(grid, pairs),
         target_sets=pd.DataFrame([{"label": label, **counts} for label, counts in sets.items()]),
         crossed=pd.DataFrame(crossed, columns=CROSSED),
+        left_out=left_out,
         provenance=platform_record(),
         times={
             "seconds": round(time.perf_counter() - started, 1),
@@ -512,6 +534,23 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
             "computed": len(missing),
         },
     )
+
+
+def _left_out(
+    grid: Grid, dataset: Dataset, names: Sequence[str], reasons: Sequence[str | None]
+) -> dict[str, str]:
+    """Tell why systems cannot be trained: the reason of the first cell of each, in their order."""
+    found: dict[str, str] = {}
+    for name, reason in zip(names, reasons, strict=True):
+        if reason is not None:
+            found.setdefault(name, reason)
+    left_out = {system.name: found[system.name] for system in grid.systems if system.name in found}
+    if len(left_out) == len(grid.systems):
+        shown = "\n".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 2))
+        raise TrainingError(
+            f"{dataset.name}: none of {len(left_out)} systems can be trained on it\n{shown}"
+        )
+    return left_out
 
 
 def _check_data(grid: Grid, dataset: Dataset) -> None:

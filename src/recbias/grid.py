@@ -424,6 +424,12 @@ class Grid:
         compare = self.compare if len(chosen) > 1 else ()
         return dataclasses.replace(self, systems=chosen, compare=compare)
 
+    def without(self, names: Iterable[str]) -> Grid:
+        """Return the grid without some of its systems; itself if these are none."""
+        left_out = set(names)
+        kept = [system.name for system in self.systems if system.name not in left_out]
+        return self if len(kept) == len(self.systems) else self.with_systems(kept)
+
     def sample(self, n_systems: int) -> Grid:
         """Return the grid with so many of its systems, by which results are verified in part.
 

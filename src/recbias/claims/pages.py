@@ -109,10 +109,30 @@ def data_line(results: Results, note: str = "") -> str:
         )
     if taken := threshold_note(results):
         origin = f"{taken} {origin}"
+    if results.left_out:
+        origin += f" {left_out_text(results)}"
     return (
         f"**Data: {plain(data['title'])}**, {data['n_ratings']:,} ratings by {data['n_users']:,} "
         f"users on {data['n_items']:,} items. {origin}{f' {note}' if note else ''}"
     )
+
+
+def left_out_text(*results: Results) -> str:
+    """Name the systems that cannot be trained on the data, each with its reason.
+
+    Parameters
+    ----------
+    *results
+        Of grids on the same data.
+
+    Returns
+    -------
+    str
+        A sentence, as Markdown; empty if none is left out.
+    """
+    reasons = {name: why for each in results for name, why in each.left_out.items()}
+    listed = "; ".join(f"*{plain(name)}* ({plain(why)})" for name, why in reasons.items())
+    return f"**Left out**, as it cannot be trained on these data: {listed}." if listed else ""
 
 
 def protocols_table(results: Results) -> str:
@@ -242,7 +262,7 @@ def crossed_table(
     label, metric
         What is shown.
     systems
-        Rows, in this order.
+        Rows, in this order, those left out that were not measured.
 
     Returns
     -------
@@ -253,7 +273,7 @@ def crossed_table(
     both = results.crossed[asked].set_index("system")
     errors = results.table(label, metric)["se"]
     rows = []
-    for system in systems:
+    for system in results.among(systems):
         quantity, wide = results[system, label, str(metric)], both.loc[system]
         spread = f"{wide['low']:.4f} to {wide['high']:.4f}"
         value = f"{quantity.value:.4f}"

@@ -63,16 +63,18 @@ def values_of_variations(
     DataFrame
         A row per system at its own setting (``parameter`` is empty) and per variation, with
         ``value``, 95 % interval ``low`` to ``high``, and ``rank``: 1 + the number of other systems,
-        at their own settings, that score more.
+        at their own settings, that score more. Without those that could not be measured.
     """
     (label,) = results.grid.by_label
-    names = [system.name for system in systems]
+    names = results.among(system.name for system in systems)
     table = results.table(label, metric)
     own = table["value"].loc[names]
     entries = [(name, "", "", name) for name in names]
     entries += [(way.base, way.parameter, f"{way.value}", name) for name, way in ways.items()]
     rows = []
     for system, parameter, setting, name in entries:
+        if not {system, name} <= set(results.systems):
+            continue
         value, low, high = table.loc[name, ["value", "low", "high"]]
         rank = 1 + int((own.drop(system) > value).sum())
         rows.append((system, parameter, setting, value, low, high, rank))
@@ -100,6 +102,8 @@ def spans(values: pd.DataFrame, systems: Iterable[System]) -> pd.DataFrame:
     rows = {}
     for system in systems:
         group = values[values["system"] == system.name]
+        if group.empty:
+            continue
         own = group[group["parameter"] == ""].iloc[0]
         moves = (group["value"] - own["value"]).abs()
         settings = group[group["parameter"] != ""].groupby("parameter", sort=False)["setting"]

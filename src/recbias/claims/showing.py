@@ -402,7 +402,8 @@ def measured_html(results: Results) -> str:
         HTML.
     """
     rows = [
-        [f"<strong>{escape(name)}</strong>", *_values(results, name)] for name in results.systems
+        [f"<strong>{escape(name)}</strong>", *_values(results, name)]
+        for name in (*results.systems, *results.left_out)
     ]
     return table_html(["system", *_COLUMNS], rows, style="labelled")
 
@@ -433,13 +434,13 @@ def changes_html(
     str
         HTML.
     """
-    own = {system.name: system for system in measured.grid.systems}
+    own = {system.name: class_html(system) for system in measured.grid.systems}
     rows: list[list[str]] = []
 
     def values(results: Results, system: str, base: str) -> list[str]:
         cells = _values(results, system)
         if judged and published:
-            near = all(
+            near = system in results.systems and all(
                 is_near(_quantity(results, system, metric).value, published.values[base][metric])
                 for metric in MEASURES
             )
@@ -453,7 +454,7 @@ def changes_html(
             rows[-1] += [""] if judged else []
         name = "" if published else f"<strong>{escape(base)}</strong>"
         rows.append(
-            [name, f"in the line-up<br/>{class_html(own[base])}", *values(measured, base, base)]
+            [name, f"in the line-up<br/>{own.get(base, '')}", *values(measured, base, base)]
         )
         rows += [
             [
@@ -481,7 +482,7 @@ def widest_sentence(changes: Sequence[Change], measured: Results, changed: Resul
     Returns
     -------
     str
-        HTML; empty where one of the values is 0.
+        HTML; empty where one of the values is 0, or none could be measured.
     """
     metric = MEASURES[0]
     pairs = {
@@ -490,8 +491,9 @@ def widest_sentence(changes: Sequence[Change], measured: Results, changed: Resul
             _quantity(changed, change.system.name, metric).value,
         )
         for change in changes
+        if measured.among([change.base]) and changed.among([change.system.name])
     }
-    if not all(min(pair) > 0 for pair in pairs.values()):
+    if not pairs or not all(min(pair) > 0 for pair in pairs.values()):
         return ""
     base = max(pairs, key=lambda name: max(pairs[name]) / min(pairs[name]))
     run, cited = pairs[base]
@@ -555,6 +557,8 @@ def spans_html(spans: pd.DataFrame, metric: str) -> str:
 
 
 def _values(results: Results, system: str) -> list[str]:
+    if system in results.left_out:
+        return [f"left out: {escape(results.left_out[system])}", *[""] * (len(MEASURES) - 1)]
     return [quantity_text(_quantity(results, system, metric)) for metric in MEASURES]
 
 

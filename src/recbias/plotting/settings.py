@@ -31,7 +31,7 @@ def plot_settings(
     results
         A parameter grid.
     families
-        What a row is called, to the names of its settings.
+        What a row is called, to the names of its settings; those that were measured are shown.
     label, metric
         What is plotted.
     references
@@ -45,11 +45,13 @@ def plot_settings(
     colours = sns.color_palette("colorblind")
     titles = []
     for row, (family, names) in enumerate(families.items()):
+        names = results.among(names)
         titles.append(f"{family} ({len(names)})")
         values = [results[name, label, metric].value for name in names]
         # Spread over the row in the order of the grid, so that no two points hide each other.
         offsets = np.linspace(-0.28, 0.28, len(names))
         axis.plot(values, row + offsets, ".", color=colours[row % 10], markersize=7, alpha=0.8)
+    references = results.among(references)
     for name, style in zip(references, ("-", "--", ":"), strict=False):
         value = results[name, label, metric].value
         axis.axvline(value, color="0.25", linestyle=style, linewidth=1.4, label=name)

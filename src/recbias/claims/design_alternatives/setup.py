@@ -6,14 +6,15 @@ The paper's Sections 2 and 3. The grids themselves stand in the chapter, where a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
+from typing import NoReturn
 
 import pandas as pd
 
 from recbias.claims.checks import Checks
 from recbias.claims.choosing import full_pool
-from recbias.claims.evidence import axis_labels
+from recbias.claims.evidence import NotComputed, axis_labels
 from recbias.claims.quantities import order_tau, share_of_orders
 from recbias.datasets import is_path, load_dataset
 from recbias.errors import MissingData
@@ -272,11 +273,22 @@ def grid_share(results: Results, label: str, reading: str) -> Quantity:
     Returns
     -------
     Quantity
-        As of :func:`recbias.claims.quantities.share_of_orders`.
+        As of :func:`recbias.claims.quantities.share_of_orders`, over the settings that were
+        measured.
+
+    Raises
+    ------
+    NotComputed
+        If a place of the order has none.
     """
     chain = [("pLSA",), ("Popularity",), *reading_settings(reading), ("Random",)]
+    chain = [tuple(results.among(place)) or _not_measured(place) for place in chain]
     names = [name for place in chain for name in place]
     return share_of_orders(results.of_systems(label, results.metric(label, "P"), names), chain)
+
+
+def _not_measured(place: Sequence[str]) -> NoReturn:
+    raise NotComputed(f"{place[0]}{' and its like' if len(place) > 1 else ''}")
 
 
 def tau_between(results: Results, first: tuple[str, str], second: tuple[str, str]) -> Quantity:
@@ -309,7 +321,8 @@ def nearest_setting(results: Results, label: str, reading: str) -> tuple[str, st
         steps = [values[a] - values[b] for a, b in pairwise(order)]
         return sum(step > 0 for step in steps), min(steps)
 
-    mf, knn = max(product(*reading_settings(reading)), key=closeness)
+    all_mf, all_knn = map(results.among, reading_settings(reading))
+    mf, knn = max(product(all_mf, all_knn), key=closeness)
     return mf, knn, closeness((mf, knn))[0]
 
 
@@ -337,7 +350,7 @@ def star_sensitivity(results: Results, stars: Results) -> pd.DataFrame:
     }
     readers = [name for name, own in variants.items() if own and set(own) <= set(stars.systems)]
     rows = {}
-    for name in (*readers, "Popularity", "Random"):
+    for name in (*readers, *results.among(stars.among(("Popularity", "Random")))):
         asked = variants[name] if name in readers else [name] * len(counted)
         rows[name] = [
             *(stars[variant, "AR", metric].value for variant in asked),

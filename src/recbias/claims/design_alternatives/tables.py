@@ -12,6 +12,7 @@ from recbias.claims.design_alternatives.setup import (
     star_sensitivity,
     tau_between,
 )
+from recbias.claims.evidence import NotComputed
 from recbias.claims.pages import interval_text, markdown_table, plain, quantities_table
 from recbias.experiment import Results
 
@@ -105,9 +106,13 @@ def metrics_table(results: Results, metrics: Sequence[str]) -> str:
 
 def settings_table(grid: Results) -> str:
     """Tell for each reading in what share of the parameter settings the published order holds."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for reading in READINGS:
-        shares = [grid_share(grid, label, reading) for label in ("AR", "1R")]
+        try:
+            shares = [grid_share(grid, label, reading) for label in ("AR", "1R")]
+        except NotComputed as missing:
+            rows.append((reading, "", "", f"left out: {plain(str(missing))}"))
+            continue
         cells = [f"{share.value:.0%} ({interval_text(share, '.0%')})" for share in shares]
         mf, knn, count = nearest_setting(grid, "AR", reading)
         rows.append((reading, *cells, f"{plain(mf)} with {plain(knn)}: {count} of 4 steps"))
@@ -118,10 +123,12 @@ def settings_table(grid: Results) -> str:
 def stars_table(results: Results, stars: Results) -> str:
     """Show precision by what merged stars count as, and whether the published order holds."""
     table = star_sensitivity(results, stars)
-    order = table.loc[list(FIGURE_2)].apply(lambda column: column.is_monotonic_decreasing)
+    shown = [name for name in FIGURE_2 if name in table.index]
+    order = table.loc[shown].apply(lambda column: column.is_monotonic_decreasing)
     rows = [
         (plain(str(name)), *(f"{value:.4f}" for value in row)) for name, *row in table.itertuples()
     ]
-    rows.append(("*order of Figure 2*", *order.map({True: "yes", False: "no"})))
+    left_out = f", without {len(FIGURE_2) - len(shown)} left out" if len(shown) < 5 else ""
+    rows.append((f"*order of Figure 2{left_out}*", *order.map({True: "yes", False: "no"})))
     head = (f"{results.metric('AR', 'P')} if 1 to 3 stars count as", *table.columns)
     return markdown_table(head, rows)

@@ -155,7 +155,7 @@ def theorem_checks(
     Raises
     ------
     ConfigError
-        If that grid lacks one of `RANKED_SYSTEMS`, or a label of
+        If that grid lacks all `RANKED_SYSTEMS`, or a label of
         :data:`~recbias.claims.design_alternatives.ranking_by_sorting.LABELS`.
     """
     asked = Grid.from_dict(grids[0])
@@ -251,12 +251,13 @@ def rank_twice(
     Raises
     ------
     ConfigError
-        If the grid lacks a system or a label.
+        If the grid lacks all these systems, or a label.
     StoreError
         If what the experiment stores is missing.
     """
     systems = {system.name: system for system in grid.systems}
-    missing = [name for name in RANKED_SYSTEMS if name not in systems]
+    names = [name for name in RANKED_SYSTEMS if name in systems]
+    missing = [] if names else list(RANKED_SYSTEMS)
     missing += [label for label in LABELS if label not in grid.parsed]
     if missing:
         raise ConfigError(
@@ -264,10 +265,7 @@ def rank_twice(
             "chapter's systems"
         )
     found = rank_by_sorting(
-        {
-            name: train_as_experiment(systems[name], first, seed=grid.seed)
-            for name in RANKED_SYSTEMS
-        },
+        {name: train_as_experiment(systems[name], first, seed=grid.seed) for name in names},
         first,
         users=users,
         min_rating=min_rating,
@@ -276,13 +274,13 @@ def rank_twice(
         cutoff=cutoff,
         seed=grid.seed,
     )
-    stored: dict[str, dict[str, RankTable]] = {name: {} for name in RANKED_SYSTEMS}
+    stored: dict[str, dict[str, RankTable]] = {name: {} for name in names}
     for label in LABELS:
-        tables = grid_tables(grid.with_systems(RANKED_SYSTEMS), label)
+        tables = grid_tables(grid.with_systems(names), label)
         for name, _, repeat, table in takewhile(lambda each: each[1] == first.fold, tables):
             if repeat == 0:  # the seed that is trained here
                 stored[name][label] = _of_users(table, users)
-    return [RankedTwice(name, found[name], stored[name]) for name in RANKED_SYSTEMS]
+    return [RankedTwice(name, found[name], stored[name]) for name in names]
 
 
 def _of_users(table: RankTable, users: npt.NDArray[np.int64]) -> RankTable:

@@ -1,0 +1,131 @@
+"""Systems that cannot be trained on the data are left out with the reason; the rest is measured."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias import Grid, line_up, run
+from recbias.claims import design_alternatives as chapter
+from recbias.claims import pages, sensitivity, showing
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Term
+from recbias.claims.validation import MEASURES
+from recbias.errors import ConfigError, TrainingError
+from recbias.experiment import Results
+from recbias.plotting import plot_settings
+from recbias.recommenders import System
+from recbias.recommenders.line_ups import Change
+from recbias.recommenders.line_ups import sensitivity as variations
+from recbias.results import load_result
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    rng = np.random.default_rng(3)
+    users, items = np.nonzero(rng.random((40, 30)) < 0.4)
+    frame = pd.DataFrame({"user_id": users, "item_id": items})
+    frame["rating"] = rng.integers(-10, 11, len(frame))
+    frame.loc[len(frame)] = [0, 0, -10]
+    frame = frame.drop_duplicates(["user_id", "item_id"], keep="last")
+    frame.to_csv(tmp_path / "down.csv", index=False)
+    return str(tmp_path / "down.csv")
+
+
+def _grid(dataset: str, *names: str) -> Grid:
+    systems = [system for system in line_up("bcc17") if system.name in names]
+    return Grid(
+        dataset,
+        tuple(systems),
+        {"AR": "TI-AN-AR rel>=5"},
+        ("P@10",),
+        split="ratio 0.3",
+        compare=(("AR", "P@10"),),
+    )
+
+
+def test_what_cannot_be_trained_is_left_out_and_the_rest_is_as_without_it(
+    table: str, tmp_path: Path
+) -> None:
+    asked = _grid(table, "Popularity", "pLSA", "Random")
+    results, without = run(asked), run(_grid(table, "Popularity", "Random"))
+    assert list(results.left_out) == ["pLSA"]
+    assert "-10 in 'down', but the model needs ratings >= 0" in results.left_out["pLSA"]
+    assert results.systems == without.systems
+    assert results.among(["Popularity", "pLSA", "Random"]) == ["Popularity", "Random"]
+    assert results.key == without.key
+    pd.testing.assert_frame_equal(results.values, without.values)
+    pd.testing.assert_frame_equal(results.tests, without.tests)
+    assert without.left_out == {}
+    assert "left_out" not in without.body()
+
+    results.save(tmp_path / "kept")
+    kept = load_result(tmp_path / "kept")
+    assert isinstance(kept, Results)
+    assert kept.left_out == results.left_out
+    assert results.compare(kept).differing == ()
+    # Asked for again, with other processes: the same, from what was kept.
+    assert run(asked, workers=2).left_out == results.left_out
+    with pytest.raises(ConfigError, match="not measured: pLSA is left out: PLSA: user"):
+        results["pLSA", "AR", "P@10"]
+    term = Term("P@10", "AR", system="pLSA", table="systems")
+    with pytest.raises(NotComputed):
+        Evidence({"systems": results}).quantity(term)
+
+
+def test_a_grid_of_which_nothing_can_be_trained_is_an_error(table: str) -> None:
+    with pytest.raises(TrainingError, match=r"down: none of 1 systems .*\npLSA: PLSA: user"):
+        run(_grid(table, "pLSA"))
+
+
+def test_training_that_runs_away_names_its_remedy_to_nobody_but_its_reason_to_all(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(3)
+    users, items = np.nonzero(rng.random((40, 30)) < 0.4)
+    frame = pd.DataFrame({"user_id": users, "item_id": items})
+    frame["rating"] = rng.integers(0, 10**6, len(frame))
+    frame.to_csv(tmp_path / "large.csv", index=False)
+    asked = _grid(str(tmp_path / "large.csv"), "Popularity", "MF (rating prediction)")
+    results = run(asked)
+    assert results.left_out == {
+        "MF (rating prediction)": "BiasedMF: training on 'large' has run away"
+    }
+    said = pages.data_line(results)
+    assert "*MF (rating prediction)* (BiasedMF: training on 'large' has run away)" in said
+
+
+def test_tables_and_figures_show_the_others(table: str) -> None:
+    results = run(_grid(table, "Popularity", "pLSA", "Random"))
+    figure = plot_settings(
+        results, {"a": ("Popularity",), "b": ("pLSA",)}, label="AR", metric="P@10",
+        references=("Random", "pLSA"),
+    )  # fmt: skip
+    shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert shown == ["a (1)", "b (0)"]
+    written = chapter.settings_table(results)
+    assert "left out: pLSA" in written
+    systems = line_up("bcc17")
+    ways = {"pLSA n_topics=4": variations.Variation("pLSA", "n_topics", 4)}
+    values = sensitivity.values_of_variations(results, systems, ways, metric="P@10")
+    assert list(values["system"]) == results.among(system.name for system in systems)
+    assert set(sensitivity.spans(values, systems).index) == set(results.systems)
+
+
+def test_a_row_of_what_is_left_out_says_why(table: str) -> None:
+    grid = Grid(
+        table, tuple(each for each in line_up("bcc17") if each.name in ("Popularity", "pLSA")),
+        ("AI-AN-AR rel>=5 users=tested",), MEASURES, split="ratio 0.3", replicates=(),
+    )  # fmt: skip
+    results = run(grid)
+    changed = System("other topics", "PLSA", {"n_topics": 3}, 1)
+    change = Change("pLSA", "fewer topics", changed)
+    both = run(Grid(table, (grid.systems[0], changed), *_asked(grid)))
+    written = showing.changes_html([change], results, both, None)
+    assert written.count("left out: PLSA: user") == 2
+    assert showing.widest_sentence([change], results, both) == ""
+
+
+def _asked(grid: Grid) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    return tuple(grid.parsed), MEASURES, grid.split
