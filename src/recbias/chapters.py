@@ -51,7 +51,7 @@ from recbias.errors import (
     unknown_name,
 )
 from recbias.kernels import ENGINE, kernel_arguments
-from recbias.places import clone_root
+from recbias.places import clone_root, need_clone
 from recbias.processes import begun_prefix, remove_begun
 from recbias.store import write_atomically
 from recbias.verification import renew_manifest
@@ -285,10 +285,7 @@ def list_chapters(root: Path | None = None) -> list[Chapter]:
     """
     root = root or clone_root()
     if root is None:
-        raise ConfigError(
-            "chapters and the book need a clone of the repository, and none was found;\n"
-            "change into the clone and try again"
-        )
+        raise need_clone("chapters and the book need")
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     found = [
         Chapter(Path(file).name, root)

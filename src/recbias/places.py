@@ -10,9 +10,11 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.metadata import metadata
 from pathlib import Path
 
 from recbias.caches import can_write, own_temporary
+from recbias.errors import ConfigError
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -32,6 +34,36 @@ def clone_root() -> Path | None:
         is not parsed again, since every path of a cell asks.
     """
     return _first_clone(_chain(str(_PACKAGE))[1:]) or _first_clone(_chain(os.getcwd()))
+
+
+def need_clone(what: str) -> ConfigError:
+    """Build the error for what an installed package alone cannot do.
+
+    Parameters
+    ----------
+    what
+        What needs more than the package: the beginning of a sentence.
+
+    Returns
+    -------
+    ConfigError
+        Says where to get the clone, or that no address is known; not raised here.
+
+    Examples
+    --------
+    >>> print(need_clone("a chapter needs"))
+    a chapter needs a clone of the repository, and none was found here
+    ...
+    """
+    urls = metadata("recbias").get_all("Project-URL") or []
+    named = (url.partition(",") for url in urls)
+    address = next((url.strip() for label, _, url in named if label == "Repository"), None)
+    where = (
+        f"get one from {address} and change into it"
+        if address
+        else "change into one; the project has no public address yet: ask who gave you the package"
+    )
+    return ConfigError(f"{what} a clone of the repository, and none was found here\n{where}")
 
 
 # Texts and os.path here, because pathlib would take most of the time of a call.

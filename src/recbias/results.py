@@ -25,7 +25,7 @@ import pandas as pd
 
 from recbias.datasets import Dataset, is_path, registry
 from recbias.errors import ConfigError, MissingData, StoreError
-from recbias.places import clone_root
+from recbias.places import clone_root, need_clone
 from recbias.resampling import interval, normal_interval
 from recbias.store import (
     read_arrays,
@@ -421,7 +421,7 @@ def results_dir(dataset: str, *, recorded: bool) -> Path:
     """
     root = clone_root()
     if root is None:
-        raise ConfigError("recorded and built results need a clone of the project")
+        raise need_clone("recorded and built results need")
     if recorded:
         return root / "data" / "recorded" / dataset
     return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset
