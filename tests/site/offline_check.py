@@ -18,9 +18,9 @@ Exit 1 on a fault, with everything opened that folds:
 
 Contrast takes most of the time, since axe-core compares each text with all that may lie behind it.
 It is measured in full on each page of the first edition at 1400 px, light and dark. In other
-editions and at 390 px it is measured on a page that has a text unlike all that passed on pages
-before: another colour, size class, or other backgrounds or opacity of what the text stands in. What
-that leaves out is a text of known colours that, there only, lies on what it is no part of.
+editions and at 390 px it is measured of each text unlike all that passed on pages before: of
+another colour or size class, or with other backgrounds or opacity of what it stands in. What that
+leaves out is a text of known colours that, there only, lies on what it is no part of.
 
 Needs `playwright`, `axe-playwright-python`, which brings axe-core along, and a Chromium on PATH
 (Debian package `chromium`) or named by CHROMIUM.
@@ -211,25 +211,22 @@ TEXTS = """
 """
 """Each text, what its contrast follows from, and the same with what decides whether it counts."""
 
-NEW_TEXTS = f"""
-known => {{
-  const seen = new Set(known);
-  return ({TEXTS})().some(([e, colours, own]) => !seen.has(colours) && !seen.has(own));
-}}
-"""
 CONTRAST = f"""
-async () => {{
-  const found = await axe.run(document, {{
+async known => {{
+  const seen = new Set(known ?? []), texts = ({TEXTS})();
+  const asked = texts.filter(([e, colours, own]) => !seen.has(colours) && !seen.has(own));
+  if (known && !asked.length) return {{violations: [], known: []}};
+  const found = await axe.run(known ? {{include: asked.map(([e]) => e)}} : document, {{
     preload: false, selectors: false, elementRef: true, resultTypes: ['violations', 'passes'],
     runOnly: {{type: 'rule', values: ['color-contrast']}}}});
   const nodes = kind => found[kind].flatMap(each => each.nodes);
   const passed = new Set(nodes('passes').map(node => node.element));
   const wrong = new Set(nodes('violations').map(node => node.element));
-  const texts = ({TEXTS})().filter(([e]) => !wrong.has(e));
   return {{
     violations: found.violations.map(({{id, impact, nodes}}) =>
       ({{id, impact, nodes: nodes.map(({{html}}) => ({{html}}))}})),
-    known: [...new Set(texts.map(([e, colours, own]) => passed.has(e) ? colours : own))],
+    known: [...new Set(asked.filter(([e]) => !wrong.has(e)).map(
+      ([e, colours, own]) => passed.has(e) ? colours : own))],
   }};
 }}
 """
@@ -247,10 +244,8 @@ def start_axe(page: Page) -> None:
 
 
 def contrast_findings(page: Page, *, fully: bool) -> list[str]:
-    """Name texts without enough contrast; unless `fully`, only if a text is unlike those before."""
-    if not fully and not page.evaluate(NEW_TEXTS, sorted(_passed)):
-        return []
-    found = page.evaluate(CONTRAST)
+    """Name texts without enough contrast: of all, or of those unlike any that passed before."""
+    found = page.evaluate(CONTRAST, None if fully else sorted(_passed))
     _passed.update(found["known"])
     return _named(found["violations"])
 
