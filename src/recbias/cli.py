@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import signal
 import sys
@@ -32,9 +31,9 @@ from recbias.datasets import (
 from recbias.datasets.describe import describe
 from recbias.datasets.frames import frame_of
 from recbias.errors import NO_SPACE, ConfigError, MissingData, RecbiasError
-from recbias.options import load_said, read_options, table_options
+from recbias.measured import measure
+from recbias.options import data_dir_option, load_said, read_options, table_options
 from recbias.places import clone_root, data_dirs
-from recbias.ratings import exact
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
 
@@ -85,23 +84,8 @@ class _Group(click.Group):
             ctx.exit(getattr(error, "exit_code", 2))
 
 
-def _use_data_dir(ctx: click.Context, option: click.Parameter, folder: Path | None) -> None:
-    """Search `folder` first, also in the kernels that this process starts."""
-    if folder:
-        before = os.environ.get("RECBIAS_DATA")
-        os.environ["RECBIAS_DATA"] = f"{folder}{os.pathsep}{before}" if before else str(folder)
-
-
 _SHOWN = 5
 """Differences of a result that `verify` names."""
-
-_data_dir = click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    callback=_use_data_dir,
-    expose_value=False,
-    help="Folder with data sets, searched before RECBIAS_DATA; only read.",
-)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -119,13 +103,16 @@ def _writes_all() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
+main.add_command(measure)
+
+
 @main.group()
 def data() -> None:
     """Say which data sets are known, and which are on this machine."""
 
 
 @data.command("list")
-@_data_dir
+@data_dir_option
 def data_list() -> None:
     """List the known data sets, and whether each is on this machine.
 
@@ -146,7 +133,7 @@ def _size(info: DatasetInfo) -> str:
 @table_options
 @click.option("--min-rating", type=float, help="Smallest relevant rating; else the scale's top.")
 @click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
-@_data_dir
+@data_dir_option
 def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -> None:
     """Print how a data set or table is understood, what it is like, and what it can test.
 
@@ -247,7 +234,7 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
 @table_options
-@_data_dir
+@data_dir_option
 def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
 
@@ -359,7 +346,7 @@ def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, 
     "--record", is_flag=True, help="Renew data/recorded from this run; needs the data set."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Where the notebook goes.")
-@_data_dir
+@data_dir_option
 def run(
     chapter: str,
     dataset: str,
@@ -378,7 +365,7 @@ def run(
 
 @main.command()
 @click.argument("datasets", nargs=-1)
-@_data_dir
+@data_dir_option
 def book(datasets: tuple[str, ...]) -> None:
     """Build the site with one edition for each of DATASETS, and print where it is.
 
@@ -388,71 +375,6 @@ def book(datasets: tuple[str, ...]) -> None:
 
     index = build_site(datasets)
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
-
-
-@main.command()
-@click.argument("name", metavar="NAME|FILE")
-@click.option(
-    "--scores",
-    multiple=True,
-    required=True,
-    metavar="[SYSTEM=]PATH",
-    help="Scores or runs of a system: a folder with a file for each fold, or a path with {fold}.",
-)
-@click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
-@click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
-@click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
-@click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
-@click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), help="Write the values as CSV too.")
-@table_options
-@_data_dir
-def measure(
-    name: str,
-    scores: tuple[str, ...],
-    others: tuple[str, ...],
-    protocols: tuple[str, ...],
-    metrics: tuple[str, ...],
-    split: str | None,
-    seed: int | None,
-    workers: int,
-    out: Path | None,
-    **options: Any,
-) -> None:
-    """Measure scores or lists that another program computed on the folds of `data split`.
-
-    A file of scores has the columns user_id, item_id, score; one of lists has rank instead, or is a
-    run as TREC has it. Without --protocol all items that are not in training are ranked; without
-    --metric these are P@10 and nDCG@10.
-    """
-    from recbias.claims.systems import relevance_threshold  # pulls in every recommender
-    from recbias.experiment import run as run_grid
-    from recbias.grid import Grid
-    from recbias.recommenders import System, as_system
-    from recbias.recommenders.elsewhere import FromScores, split_record
-
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise ConfigError(f"--out {out}: expected a file in a folder that is there")
-    systems = []
-    for text in scores:
-        called, equals, path = text.partition("=")
-        system = as_system(FromScores(path if equals else text))
-        systems.append(system.replace(called) if equals else system)
-    record = split_record(str(systems[0].parameters["path"]))
-    dataset = load_said(name, options)
-    grid = Grid(
-        frame_of(dataset.ratings) if read_options(options).given() else name,  # type: ignore[arg-type]
-        (*systems, *(System(other, other) for other in others)),
-        protocols or (f"AI-AN-AR rel>={exact(relevance_threshold(dataset))}",),
-        metrics or ("P@10", "nDCG@10"),
-        split=split or record.get("rule", "k-fold 5"),
-        seed=record.get("seed", 1) if seed is None else seed,
-    )
-    results = run_grid(grid, workers=workers)
-    if out is not None:
-        write_atomically(out, results.values.to_csv(index=False).encode())
-    click.echo(results)
 
 
 @main.command()
@@ -510,7 +432,7 @@ def claims(dataset: str, as_json: bool, as_csv: bool, explain: str | None, renew
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of all worlds.")
-@_data_dir
+@data_dir_option
 def trust(
     name: str,
     min_rating: float | None,
@@ -557,7 +479,7 @@ def trust(
     type=click.Path(path_type=Path, file_okay=False),
     help="A new folder that keeps the cells, one folder in it for each data set.",
 )
-@_data_dir
+@data_dir_option
 def verify(names: tuple[str, ...], systems: int | None, workers: int, cells: Path | None) -> None:
     """Compute recorded results anew where the data is here; exit with 1 if they differ.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +14,7 @@ from recbias.datasets import Dataset, TableOptions, load_dataset
 from recbias.errors import DataWarning
 from recbias.ratings import RatingScale
 
-__all__ = ["load_said", "read_options", "table_options"]
+__all__ = ["data_dir_option", "load_said", "read_options", "table_options"]
 
 _OPTIONS = (
     click.option("--user", help="Column with the users."),
@@ -35,6 +37,23 @@ _OPTIONS = (
         help="What several ratings of one pair mean.",
     ),
 )
+
+
+def _use_data_dir(ctx: click.Context, option: click.Parameter, folder: Path | None) -> None:
+    """Search `folder` first, also in the kernels that this process starts."""
+    if folder:
+        before = os.environ.get("RECBIAS_DATA")
+        os.environ["RECBIAS_DATA"] = f"{folder}{os.pathsep}{before}" if before else str(folder)
+
+
+data_dir_option = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    callback=_use_data_dir,
+    expose_value=False,
+    help="Folder with data sets, searched before RECBIAS_DATA; only read.",
+)
+"""Adds the option ``--data-dir`` to a command, which takes no argument for it."""
 
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:

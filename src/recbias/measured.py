@@ -1,0 +1,81 @@
+"""The command ``recbias measure``: scores and lists that another program computed, measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recbias.datasets.frames import frame_of
+from recbias.errors import ConfigError
+from recbias.options import data_dir_option, load_said, read_options, table_options
+from recbias.ratings import exact
+from recbias.store import write_atomically
+
+__all__ = ["measure"]
+
+
+@click.command()
+@click.argument("name", metavar="NAME|FILE")
+@click.option(
+    "--scores",
+    multiple=True,
+    required=True,
+    metavar="[SYSTEM=]PATH",
+    help="Scores or runs of a system: a folder with a file for each fold, or a path with {fold}.",
+)
+@click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
+@click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
+@click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
+@click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
+@click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the values as CSV too.")
+@table_options
+@data_dir_option
+def measure(
+    name: str,
+    scores: tuple[str, ...],
+    others: tuple[str, ...],
+    protocols: tuple[str, ...],
+    metrics: tuple[str, ...],
+    split: str | None,
+    seed: int | None,
+    workers: int,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    """Measure scores or lists that another program computed on the folds of `data split`.
+
+    A file of scores has the columns user_id, item_id, score; one of lists has rank instead, or is a
+    run as TREC has it. Without --protocol all items that are not in training are ranked; without
+    --metric these are P@10 and nDCG@10.
+    """
+    from recbias.claims.systems import relevance_threshold  # pulls in every recommender
+    from recbias.experiment import run as run_grid
+    from recbias.grid import Grid
+    from recbias.recommenders import System, as_system
+    from recbias.recommenders.elsewhere import FromScores, split_record
+
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise ConfigError(f"--out {out}: expected a file in a folder that is there")
+    systems = []
+    for text in scores:
+        called, equals, path = text.partition("=")
+        system = as_system(FromScores(path if equals else text))
+        systems.append(system.replace(called) if equals else system)
+    record = split_record(str(systems[0].parameters["path"]))
+    dataset = load_said(name, options)
+    grid = Grid(
+        frame_of(dataset.ratings) if read_options(options).given() else name,  # type: ignore[arg-type]
+        (*systems, *(System(other, other) for other in others)),
+        protocols or (f"AI-AN-AR rel>={exact(relevance_threshold(dataset))}",),
+        metrics or ("P@10", "nDCG@10"),
+        split=split or record.get("rule", "k-fold 5"),
+        seed=record.get("seed", 1) if seed is None else seed,
+    )
+    results = run_grid(grid, workers=workers)
+    if out is not None:
+        write_atomically(out, results.values.to_csv(index=False).encode())
+    click.echo(results)
