@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import time
 import tomllib
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,21 @@ def test_nothing_is_created(clone: Path) -> None:
     places.data_dirs()
     places.cells_dir()
     assert not (clone / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("urls", "said"),
+    [
+        (None, "the project has no public address yet"),
+        (["Documentation, https://docs.example"], "the project has no public address yet"),
+        (["Repository, https://code.example/x"], "get one from https://code.example/x"),
+    ],
+)
+def test_what_needs_a_clone_says_where_to_get_one(
+    urls: list[str] | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = Message()
+    for url in urls or []:
+        written["Project-URL"] = url
+    monkeypatch.setattr(places, "metadata", lambda name: written)
+    assert said in str(places.need_clone("a chapter needs"))
