@@ -85,7 +85,8 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         "t.csv",
         b"user;item;rating\n1;1;3,5\n",
         {},
-        "FILE:2: column 'rating' has the value '3,5', expected a finite number",
+        "FILE:2: column 'rating' has the value '3,5', expected a finite number; write decimals "
+        "with a point instead of a comma",
     ),
     "off the declared scale": (
         "t.csv",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import shutil
 import signal
 import sys
@@ -161,6 +162,8 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
     _echo([("read as", statement) for statement in dataset.understood])
     scale, preset = dataset.ratings.scale, dataset.info.relevant_from
     threshold = min_rating if min_rating is not None else preset or scale.maximum
+    if not math.isfinite(threshold):
+        raise ConfigError(f"--min-rating {threshold}: expected a finite number")
     _echo(describe(dataset.ratings, threshold))
     if dataset.unbiased is not None:
         parts = dataset.unbiased

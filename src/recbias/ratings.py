@@ -28,6 +28,9 @@ Duplicates = Literal["error", "last", "mean"]
 Where = Callable[[int], str]
 
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+?)(?:\.0+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_NO_NAMES = {"null", "nan", "none", "na", "n/a", "<na>"}
+"""Labels that programs write where there is none."""
 _CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -420,8 +423,8 @@ class Ratings:
         Warns
         -----
         DataWarning
-            Once, with the range as dates, if times are milliseconds, before 1970, or look like
-            dates written as numbers.
+            If an id is named like a missing one (``NULL``, ``NaN``). Once, with the range as dates,
+            if times are milliseconds, before 1970, or look like dates written as numbers.
         """
 
         def where(row: int) -> str:
@@ -514,6 +517,14 @@ def _as_labels(
                 f"would become one {role}\nwrite each id in one way throughout"
             )
         seen[meaning] = label
+    if doubtful := [at for at, text in enumerate(texts) if text.lower() in _NO_NAMES]:
+        row = int(np.argmax(np.isin(codes, doubtful)))
+        warnings.warn(
+            f"{where(row)}: the {role} id {texts[codes[row]]!r} is read as a name like any other; "
+            "remove such rows if it stands for none",
+            DataWarning,
+            stacklevel=4,
+        )
     if all(_CANONICAL_NUMBER.fullmatch(text) for text in texts):
         return np.array([int(text) for text in texts], dtype=np.int64)
     return np.array(texts, dtype=np.str_)
@@ -575,9 +586,12 @@ def checked_values(
     bad = ~np.isfinite(numbers)
     if bad.any():
         row = int(np.argmax(bad))
+        found = str(column.iloc[row])
+        comma = _DECIMAL_COMMA.fullmatch(found.strip())
         raise DataError(
-            f"{where(row)}: column '{column.name}' has the value {str(column.iloc[row])!r}, "
-            "expected a finite number"
+            f"{where(row)}: column '{column.name}' has the value {found!r}, "
+            f"expected a finite number"
+            f"{'; write decimals with a point instead of a comma' if comma else ''}"
         )
     # Each distinct value is looked up once: a million ratings have a handful.
     if scale is not None and not scale.fits(pd.unique(numbers)).all():

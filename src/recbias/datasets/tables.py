@@ -201,6 +201,12 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
     --------
     recbias.datasets.load_dataset
     """
+    if path.is_dir():
+        raise DataError(f"{path}: this is a folder, not a table\ngive the path of a file in it")
+    if path.is_symlink() and not path.is_file():
+        raise DataError(
+            f"{path}: a link that leads to no file, or back to itself\ngive the path of the table"
+        )
     if not path.is_file():
         raise MissingData(
             f"no file {path}\ngive the path of a table of ratings, or a dataset's name"
