@@ -341,8 +341,8 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "testset.reduced_split": lambda seed: reduced_split(
         SPLIT, TestSet(removed=50), popularity_groups(SPLIT.train, 1), seed=seed
     ),
-    "comparison.subsampled_wins": lambda seed: subsampled_wins(
-        np.arange(40) % 7, np.arange(40) % 5, size=9, n_samples=50, rng=_rng(seed)
+    "comparison.subsampled_wins": lambda seed: np.array(
+        subsampled_wins(np.arange(40) % 7, np.arange(40) % 5, size=9, n_samples=50, rng=_rng(seed))
     ),
     "contract.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
     "theory.chance_lists.draw_lists": lambda seed: draw_lists(
