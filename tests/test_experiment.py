@@ -506,7 +506,7 @@ def test_metrics_of_lists_are_means_over_folds_and_seeds_of_the_population(grid)
         grid.dataset,
         (System("Random", "Random", n_seeds=2), System("Popularity", "Popularity")),
         {"AR": "AI-AN-AR rel>=5 users=relevant"},
-        ("Gini@10", "Coverage@10", "ARP@10"),
+        ("Gini@10", "Coverage@10", "ARP@10", "CI@10", "PL@10"),
         split="k-fold 2",
         seed=3,
     )
@@ -515,17 +515,24 @@ def test_metrics_of_lists_are_means_over_folds_and_seeds_of_the_population(grid)
     folds = dataset_splits(dataset, "k-fold 2", seed=3)
     n_items = dataset.ratings.n_items
     for system in asked.systems:
-        ginis, coverages, moved, arp = [], [], [], []
+        ginis, coverages, moved, arp, cis, lifts = [], [], [], [], [], []
         for fold in folds:
             member = np.unique(fold.test.user[fold.test.value >= 5])
             counts = fold.train.item_counts()
+            liked = np.bincount(fold.train.item[fold.train.value >= 5], minlength=n_items)
+            own = counts[fold.train.item]
+            profiles = [own[fold.train.user == user] for user in range(fold.train.n_users)]
+            usual = np.mean([each.mean() for each in profiles if len(each)])
             for repeat in range(system.n_seeds):
                 label = system.stream_label()
                 rng = stream(3, "train", label, fold.fold, repeat)
                 model = system.build().fit(fold.train, rng=rng)
                 seed = int(stream(3, "rank", fold.fold).integers(2**63))
                 lists = top_items(model, fold, cutoff=10, candidates="AI", seed=seed)[member]
-                shown = np.sort(np.bincount(lists.ravel(), minlength=n_items))
+                held = np.bincount(lists.ravel(), minlength=n_items)
+                gap = liked / liked.sum() - held / held.sum()
+                cis.append((gap * np.log((liked + 1) / (held + 1))).sum() / 2)
+                shown = np.sort(held)
                 places = np.arange(1, n_items + 1)
                 ginis.append(((2 * places - n_items - 1) * shown).sum() / (n_items * shown.sum()))
                 coverages.append((shown > 0).mean())
@@ -535,9 +542,12 @@ def test_metrics_of_lists_are_means_over_folds_and_seeds_of_the_population(grid)
                 everyone[member] = own / len(member)
                 moved.append(everyone)
                 arp.append(counts[lists].mean(axis=1))
+                lifts.append(arp[-1] / usual - 1)
         found = {m: results[system.name, "AR", m].value for m in ("Gini@10", "Coverage@10")}
         assert found["Gini@10"] == pytest.approx(np.mean(ginis), abs=1e-12)
         assert found["Coverage@10"] == pytest.approx(np.mean(coverages), abs=1e-12)
+        ci = results[system.name, "AR", "CI@10"].value
+        assert ci == pytest.approx(np.mean(cis), abs=1e-12)
         # Of replicates only the spread is known by hand: that of sums of (w - 1) I / n.
         spread = np.sqrt((np.mean(moved, axis=0) ** 2).sum())
         row = results.table("AR", "Gini@10").loc[system.name]
@@ -545,9 +555,10 @@ def test_metrics_of_lists_are_means_over_folds_and_seeds_of_the_population(grid)
         assert (row["low"] + row["high"]) / 2 == pytest.approx(row["value"], abs=1e-12)
         assert np.isnan(results.table("AR", "Coverage@10").loc[system.name, "low"])
         if system.n_seeds == 1:
-            assert results[system.name, "AR", "ARP@10"].value == pytest.approx(
-                np.concatenate(arp).mean(), rel=1e-12
-            )
+            for metric, by_user in (("ARP@10", arp), ("PL@10", lifts)):
+                assert results[system.name, "AR", metric].value == pytest.approx(
+                    np.concatenate(by_user).mean(), rel=1e-12
+                )
 
 
 def test_a_question_that_the_artefact_cannot_answer_says_that_it_trains_again(

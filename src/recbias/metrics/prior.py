@@ -377,7 +377,7 @@ register(
         f"{UNDEFINED}; an item in no list and without prior adds 0",
         measure_concentration_index,
         better=None,
-        interval="normal",
+        interval="none",
         without_each=_without_each,
     )
 )
