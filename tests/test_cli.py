@@ -90,7 +90,7 @@ def test_errors_are_messages(arguments: list[str], message: str) -> None:
 
 
 def test_the_exit_code_is_the_error_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise BuildError("a chapter stopped")
 
     monkeypatch.setattr("recbias.editions.build_site", fail)
@@ -135,7 +135,7 @@ def test_data_info_of_a_table_says_what_was_understood(tmp_path: Path) -> None:
         "2017-07-14 to 2017-07-14\n"
     )
     lines = result.stdout.splitlines()
-    assert lines[0] == "name       odd"
+    assert lines[0] == "name       odd.csv.gz"
     assert lines[2:6] == [
         "read as    text packed by gzip separated by ';', with a header",
         "read as    user 'who', item 'what', rating 'liking', timestamp 'moment'",

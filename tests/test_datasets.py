@@ -298,7 +298,7 @@ def test_separators_headers_and_names_are_found(content: str, tmp_path: Path) ->
     assert ratings.content_hash == expected().content_hash
     assert ratings.timestamp is not None
     assert ratings.timestamp.tolist() == [6, 5, 7]
-    assert dataset.name == dataset.title == ratings.name == "mine"
+    assert (dataset.title, ratings.name) == ("mine.csv", "mine")
 
 
 def test_what_was_understood_is_told(tmp_path: Path) -> None:

@@ -33,10 +33,10 @@ from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 from pictures import inline_pictures
-from plain_markdown import plain_notebook
 from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
 from recbias.claims.findings import Findings, resolve_findings, stored_findings
 from recbias.errors import RecbiasError
+from recbias.sheets.plain_markdown import plain_notebook
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def _chapter(app: Sphinx, docname: str) -> Chapter | None:
 
 def _executed(app: Sphinx, chapter: Chapter) -> nbformat.NotebookNode:
     try:
-        done = run_chapter(chapter, app.config.bookkit_edition, progress=True)
+        done = run_chapter(chapter, app.config.bookkit_edition, shared=_parameters(), progress=True)
     except RecbiasError as error:
         raise ChapterError(str(error)) from error
     return nbformat.read(done, as_version=4)
@@ -99,7 +99,17 @@ def choose_edition(app: Sphinx, config: Config) -> None:
     config.bookkit_edition = os.environ.get("RECBIAS_EDITION") or config.bookkit_editions[0]
     config.bookkit_titles = titles
     if len(titles) > 1:
-        config.html_title += f" · {_short(titles, edition_name(config.bookkit_edition))}"
+        config.html_title += f" · {_short(titles, _edition(config))}"
+
+
+def _parameters() -> dict[str, Any]:
+    """Read which parameters of the chapters this edition changes."""
+    return dict(json.loads(os.environ.get("RECBIAS_PARAMETERS", "{}")))
+
+
+def _edition(config: Config) -> str:
+    """Name this edition as its folder is named."""
+    return edition_name(config.bookkit_edition, params=_parameters())
 
 
 def _short(titles: Mapping[str, str], name: str) -> str:
@@ -122,7 +132,7 @@ def add_switch(
     titles: dict[str, str] = app.config.bookkit_titles
     if len(titles) < 2:
         return
-    current = edition_name(app.config.bookkit_edition)
+    current = _edition(app.config)
     folders = _folders(titles)
     here = os.path.dirname(f"{folders[current]}/{pagename}")
     page = pagename if doctree else app.config.root_doc
@@ -147,7 +157,7 @@ def link_cards(
     """Lead a verdict in a matrix to its card in the edition of its data set, if there is one."""
     if "data-card=" not in context.get("body", ""):
         return
-    current = edition_name(app.config.bookkit_edition)
+    current = _edition(app.config)
     folders = _folders(app.config.bookkit_titles or {current: ""})
     here = os.path.dirname(f"{folders[current]}/{pagename}")
 

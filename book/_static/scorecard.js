@@ -27,6 +27,9 @@
     );
     const values = (name) => [...new Set(rows.map((row) => row.dataset[name]))];
     const datasets = [...verdictsOf.get(rows[0]).keys()];
+    const heads = [...folds[0].querySelectorAll("th.data-set")].map((head) => head.textContent);
+    const called = (name, each) =>
+      name === "verdict" ? words(each) : name === "dataset" ? heads[datasets.indexOf(each)] : each;
     const verdicts = [...new Set(rows.flatMap((row) => [...verdictsOf.get(row).values()]))];
     const choices = {
       paper: values("paper"),
@@ -45,7 +48,7 @@
       const select = document.createElement("select");
       select.name = name;
       select.append(new Option("all", ""));
-      options.forEach((each) => select.append(new Option(name === "verdict" ? words(each) : each, each)));
+      options.forEach((each) => select.append(new Option(called(name, each), each)));
       label.append(select);
       form.append(label);
       chosen[name] = select;

@@ -28,7 +28,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ from nbformat import NotebookNode
 
 from recbias.caches import can_write
 from recbias.claims.findings import check_findings, find_findings, resolve_findings
-from recbias.datasets import dataset_info, find_files, is_path, options_file
+from recbias.datasets import OwnTable, TableOptions, dataset_info, find_files, is_path, own_table
 from recbias.errors import (
     ConfigError,
     MissingData,
@@ -53,6 +53,7 @@ from recbias.errors import (
 from recbias.kernels import ENGINE, kernel_arguments
 from recbias.places import clone_root, need_clone
 from recbias.processes import begun_prefix, remove_begun
+from recbias.reruns import check_data
 from recbias.store import write_atomically
 from recbias.verification import renew_manifest
 
@@ -72,7 +73,7 @@ _INPUTS = (
     "data/recorded/**/*",
     "requirements.lock",
 )
-_NO_INPUTS = {"chapters.py", "editions.py", "cli.py"}
+_NO_INPUTS = {"chapters.py", "editions.py", "options.py", "reruns.py", "sheets", "cli.py"}
 _KINDS: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _LIMITS = re.compile(rf"({_NUMBER}) to ({_NUMBER})(?:: *(.*))?$")
@@ -365,6 +366,8 @@ def run_chapter(
     params: Mapping[str, object] | None = None,
     out: Path | None = None,
     *,
+    options: TableOptions | None = None,
+    shared: Mapping[str, object] | None = None,
     record: bool = False,
     progress: bool = False,
 ) -> Path:
@@ -375,13 +378,18 @@ def run_chapter(
     chapter : Chapter
         The chapter to run.
     dataset : str
-        Value of its parameter ``dataset``: a name, or the path of a table of ratings.
+        Value of its parameter ``dataset``: a name, or the path of a table of ratings. A page calls
+        a table by the name of its file.
     params : mapping of str to object, optional
         Other parameters, typed or as text.
     out : Path, optional
         The executed notebook. By default it lies under ``_build/runs`` of the clone, or under
-        ``_build/reruns`` when `params` are given, so that a rerun never replaces what the site
+        ``_build/reruns`` when parameters are given, so that a rerun never replaces what the site
         shows; the results that the chapter stores are kept apart likewise.
+    options : TableOptions, optional
+        How a table is read; they come before those that are kept beside it.
+    shared : mapping of str to object, optional
+        Parameters of all chapters of an edition; those that this one does not have say nothing.
     record : bool
         Run in any case. The results that the chapter stores replace those under ``data/recorded``
         that it stored before, and the manifest lists them; a run that fails changes neither.
@@ -396,57 +404,77 @@ def run_chapter(
     Raises
     ------
     ConfigError
-        If the data set or a parameter is unknown or mistyped, if a sentence names no part or
+        If the data set or a parameter is unknown or mistyped, if no rating is as high as the
+        threshold asks, or the split cannot be made of a table; if a sentence names no part or
         verdict, or if results are to be recorded for other than the chapter's own parameters or for
         a table; no kernel is started. If no cell states what a sentence follows.
     MissingData
         If the table is not there, or the data set whose results are to be recorded.
+    DataError
+        If the table cannot be read; no kernel is started.
     BuildError
         If a cell fails. What was executed so far is kept beside `out` as ``*.failed.ipynb``.
     """
-    table = own_table(dataset)
-    changed = check_parameters(chapter, params or {})
+    has = {parameter.name for parameter in chapter.parameters()}
+    of_all = dict(shared or {})
+    asked = {**{name: of_all[name] for name in of_all if name in has}, **(params or {})}
+    changed = check_parameters(chapter, asked)
     if "dataset" in changed:
         raise ConfigError("the parameter dataset is given on its own: --dataset NAME")
+    table = own_table(dataset, options) if is_path(dataset) else None
     if record and (changed or table):
         raise ConfigError("results are recorded of named data sets, with the chapter's parameters")
-    # absolute, because the kernel works in another folder
-    values = {"dataset": str(table) if table else dataset, **changed}
-    if out is None:
-        parts = [edition_name(dataset), *[f"{name}={changed[name]}" for name in sorted(changed)]]
-        folder = chapter.root / "_build" / ("reruns" if changed else "runs")
-        out = folder / _file_name("--".join(parts)) / f"{chapter.name}.ipynb"
-    data = _with_options(table) if table else _files_of(dataset, needed=record)
+    if options and options.given() and not table:
+        said = ", ".join(options.given())
+        raise ConfigError(f"{dataset} is read as published: {said} is for own tables")
+    name = edition_name(dataset, options, {**of_all, **(params or {})})
+    kept_in = chapter.root / "_build" / ("runs" if not changed and not of_all else "reruns") / name
+    out = out or kept_in / f"{chapter.name}.ipynb"
+    results = results_of(chapter.root, name if changed or of_all else "")
+    if not can_write(str(results)):
+        results = out.parent / "results"
+    values = {"dataset": table.called if table else dataset, **changed}
+    data = [table] if table else _files_of(dataset, needed=record)
     source = chapter.notebook()
     for place, cell in enumerate(source.cells):
         if cell.cell_type == "markdown":  # a slip in a sentence is told before anything runs
             check_findings(cell.source, _place_in(chapter, source, place))
-    shared = chapter.root / "_build" / "results"
-    results = out.parent / "results" if changed or not can_write(str(shared)) else shared
-    key = _run_key(chapter, source, values, data)
-    if record:
-        done = _record(chapter, source, values, out, progress)
-    else:
-        kept = _read_run(out, key)
-        done = kept or _execute(chapter, source, values, out, results, progress)
+    key = _run_key(chapter, source, values, data, results)
+    with table.handed_on() if table else nullcontext():
+        done = None if record else _read_run(out, key)
+        if done is None:
+            check_data(values, {each.name: each.default for each in chapter.parameters()})
+        if record:
+            done = _record(chapter, source, values, out, progress)
+        elif done is None:
+            done = _execute(chapter, source, values, out, results, progress)
     page = nbformat.writes(_page(source, done, values, chapter, key))
     if not out.is_file() or out.read_text(encoding="utf-8") != page:
         write_atomically(out, page.encode())
     return out
 
 
-def own_table(dataset: str) -> Path | None:
-    """Tell a table of the reader's own from a data set with a name.
+def edition_name(
+    dataset: str,
+    options: TableOptions | None = None,
+    params: Mapping[str, object] | None = None,
+) -> str:
+    """Give the name under which pages on a data set are kept.
 
     Parameters
     ----------
     dataset : str
-        A name, or a path; `recbias.datasets.is_path` tells them apart.
+        A name, or the path of a table, whose content is in the name: see
+        `recbias.datasets.OwnTable`.
+    options : TableOptions, optional
+        How a table is read.
+    params : mapping of str to object, optional
+        Parameters that are not those of the chapters.
 
     Returns
     -------
-    Path or None
-        The absolute path of the table; None for a name.
+    str
+        Fit for a file.
 
     Raises
     ------
@@ -455,21 +483,15 @@ def own_table(dataset: str) -> Path | None:
     MissingData
         If there is no such file.
     """
-    if not is_path(dataset):
-        dataset_info(dataset)
-        return None
-    table = Path(dataset).expanduser().resolve()
-    if not table.is_file():
-        raise MissingData(
-            f"no file {table}\ngive the path of a table of ratings, or a dataset's name"
-        )
-    return table
+    own = is_path(dataset)
+    name = own_table(dataset, options).name if own else dataset_info(dataset).name
+    changed = [f"{each}={value}" for each, value in sorted((params or {}).items())]
+    return _file_name("--".join([name, *changed]))
 
 
-def edition_name(dataset: str) -> str:
-    """Give the name under which pages on a data set are kept: its own, or that of the table."""
-    table = own_table(dataset)
-    return _file_name(table.stem if table else dataset_info(dataset).name)
+def results_of(root: Path, rerun: str = "") -> Path:
+    """Name the folder of what chapters store: of the site, or of a rerun with other parameters."""
+    return root / "_build" / (f"reruns/{rerun}/results" if rerun else "results")
 
 
 def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:
@@ -536,28 +558,29 @@ def _files_of(dataset: str, *, needed: bool) -> Sequence[Path]:
         return []
 
 
-def _with_options(table: Path) -> Sequence[Path]:
-    """Give a table and the file that says how to read it, if its owner keeps one beside it."""
-    options = options_file(table)
-    return [table, options] if options.is_file() else [table]
-
-
 def _run_key(
-    chapter: Chapter, source: NotebookNode, values: Mapping[str, Value], data: Sequence[Path]
+    chapter: Chapter,
+    source: NotebookNode,
+    values: Mapping[str, Value],
+    data: Sequence[Path | OwnTable],
+    results: Path,
 ) -> str:
     """Hash everything that a run depends on; prose and tags are not part of it."""
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
     for cell in source.cells:
         if cell.cell_type == "code":
             digest.update(b"\0cell\0" + cell.source.encode())
-    for pattern in (*_INPUTS, *(["_build/results/**/*"] if chapter.is_summary else [])):
-        for path in sorted(chapter.root.glob(pattern)):
-            if path.is_file() and path.name not in _NO_INPUTS:
-                digest.update(b"\0" + path.relative_to(chapter.root).as_posix().encode() + b"\0")
-                digest.update(path.read_bytes())
-    for path in data:  # large and read-only: place, size and time tell whether they changed
-        status = path.stat()
-        digest.update(f"\0{path.resolve()} {status.st_size} {status.st_mtime_ns}".encode())
+    inputs = [path for pattern in _INPUTS for path in sorted(chapter.root.glob(pattern))]
+    for path in (*inputs, *(sorted(results.rglob("*")) if chapter.is_summary else ())):
+        if path.is_file() and not _NO_INPUTS & {path.name, path.parent.name}:
+            digest.update(f"\0{os.path.relpath(path, chapter.root)}\0".encode())
+            digest.update(path.read_bytes())
+    for each in data:
+        if isinstance(each, OwnTable):
+            digest.update(f"\0{each.name}".encode())
+            continue
+        status = each.stat()  # large and read-only: place, size and time tell whether they changed
+        digest.update(f"\0{each.resolve()} {status.st_size} {status.st_mtime_ns}".encode())
     return digest.hexdigest()
 
 

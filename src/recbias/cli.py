@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import shutil
-import signal
 import sys
 import tempfile
-import threading
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Hashable, Mapping
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,77 +19,42 @@ from typing import Any
 import click
 import yaml
 
+from recbias.caches import can_write
 from recbias.datasets import (
     Dataset,
     DatasetInfo,
     dataset_info,
     find_files,
+    is_path,
     kept_options,
     options_file,
+    own_table,
     registry,
     state,
 )
-from recbias.datasets.describe import describe
+from recbias.datasets.describe import describe, describe_entry, size_said
 from recbias.datasets.frames import frame_of
-from recbias.errors import NO_SPACE, ConfigError, MissingData, RecbiasError
+from recbias.errors import ConfigError, MissingData
 from recbias.measured import measure
-from recbias.options import data_dir_option, load_said, read_options, table_options
-from recbias.places import clone_root, data_dirs
+from recbias.options import (
+    CommandGroup,
+    data_dir_option,
+    load_said,
+    parameter_options,
+    read_options,
+    read_parameters,
+    table_options,
+    warnings_said,
+)
+from recbias.places import clone_root
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
-
-_STOPPED = "stopped; what was finished is kept, and the same command goes on from there"
-_FULL = "\nmake room there and give the command again: what was finished is kept and used"
-
-
-class _Terminated(KeyboardInterrupt):
-    """The request to end that needs no terminal, cleaned up after like the one that does."""
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Have a command that is asked to end clean up first."""
-    if threading.current_thread() is not threading.main_thread():  # only that may say so
-        yield
-        return
-
-    def terminate(*_: object) -> None:
-        raise _Terminated
-
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-class _Group(click.Group):
-    """A group whose commands end with a message and an exit code where a person can mend it."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        try:
-            with _terminable():
-                return super().invoke(ctx)
-        except BrokenPipeError:
-            raise  # click ends quietly when nobody reads on
-        except KeyboardInterrupt as stopped:
-            if ctx.params["debug"]:
-                raise
-            click.echo(f"recbias: {_STOPPED}", err=True)
-            ctx.exit(128 + (signal.SIGTERM if isinstance(stopped, _Terminated) else signal.SIGINT))
-        except (RecbiasError, OSError) as error:
-            if ctx.params["debug"]:
-                raise
-            full = getattr(error, "errno", None) in NO_SPACE
-            click.echo(f"recbias: {error}{_FULL if full else ''}", err=True)
-            ctx.exit(getattr(error, "exit_code", 2))
-
 
 _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show where an error was raised.")
 @click.version_option(package_name="recbias")
 def main(debug: bool) -> None:
@@ -121,12 +86,7 @@ def data_list() -> None:
     by hand: you have to place its files; `recbias data info` says how. made here: needs no files.
     """
     for info in registry().values():
-        click.echo(f"{info.name:16} {state(info):10} {info.title}; {_size(info)}")
-
-
-def _size(info: DatasetInfo) -> str:
-    ratings = "" if info.n_ratings is None else f", {info.n_ratings:,} ratings"
-    return f"{info.n_users:,} users, {info.n_items:,} items{ratings}"
+        click.echo(f"{info.name:16} {state(info):10} {info.title}; {size_said(info)}")
 
 
 @data.command("info")
@@ -142,7 +102,7 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
     """
     info = registry().get(name)
     if info is not None:
-        _echo(_registered(info))
+        _echo(describe_entry(info))
         if state(info) not in ("present", "made here"):
             _echo(_missing(info))
             _echo(_testable(info))
@@ -158,7 +118,7 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
         )
         click.echo(f"{'kept':10} {options_file(path)}")
     if info is None:
-        _echo({"name": dataset.name, "content": dataset.ratings.content_hash})
+        _echo({"name": dataset.title, "content": dataset.ratings.content_hash})
     _echo([("read as", statement) for statement in dataset.understood])
     scale, preset = dataset.ratings.scale, dataset.info.relevant_from
     threshold = min_rating if min_rating is not None else preset or scale.maximum
@@ -175,23 +135,6 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
 def _echo(rows: dict[str, str] | list[tuple[str, str]]) -> None:
     for label, text in rows.items() if isinstance(rows, dict) else rows:
         click.echo(f"{label:10} {text}")
-
-
-def _registered(info: DatasetInfo) -> dict[str, str]:
-    rows = {
-        "name": info.name,
-        "title": info.title,
-        "published": f"{_size(info)}; {info.scale}",
-        "address": info.address,
-        "checksum": info.checksum and f"{info.checksum} ({info.checksum_source})",
-        "content": info.content_hash,
-        "licence": info.licence,
-        "you may": info.use,
-        "cite": info.citation,
-        "state": state(info),
-        "searched": ", ".join(map(str, data_dirs())) if info.files else None,
-    }
-    return {label: text for label, text in rows.items() if text}
 
 
 def _missing(info: DatasetInfo) -> list[tuple[str, str]]:
@@ -342,81 +285,138 @@ def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, 
 @main.command()
 @click.argument("chapter")
 @click.option("--dataset", required=True, help="Name of a data set, or a CSV or Parquet file.")
-@click.option(
-    "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
-)
+@parameter_options
 @click.option(
     "--record", is_flag=True, help="Renew data/recorded from this run; needs the data set."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Where the notebook goes.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Where the page goes: a file that ends in .html; the notebook goes beside it.",
+)
+@table_options
 @data_dir_option
 def run(
     chapter: str,
     dataset: str,
     params: tuple[tuple[str, str], ...],
+    min_rating: str | None,
     record: bool,
     out: Path | None,
+    **options: Any,
 ) -> None:
-    """Execute CHAPTER on a data set and print where the notebook is."""
-    from recbias.chapters import find_chapter, run_chapter  # starting Jupyter's parts takes a while
+    """Execute CHAPTER on a data set or table, and write it as one page that needs nothing else.
 
-    where = run_chapter(
-        find_chapter(chapter), dataset, dict(params), out, record=record, progress=True
+    Printed are the page, which any browser opens, the notebook beside it, and what it took.
+    """
+    from recbias.chapters import find_chapter, run_chapter  # starting Jupyter's parts takes a while
+    from recbias.reruns import check_out
+    from recbias.sheets import write_sheet
+
+    started = time.perf_counter()
+    if out is not None:
+        check_out(out)
+    found = find_chapter(chapter)
+    asked, kept = read_parameters(params, min_rating), None
+    if out is not None and not can_write(str(found.root / "_build")):
+        kept = out.with_suffix(".run.ipynb")
+    with warnings_said():
+        executed = run_chapter(
+            found,
+            dataset,
+            asked,
+            kept,
+            options=read_options(options),
+            record=record,
+            progress=True,
+        )
+    pages = found.root / "_build" / "pages" / executed.parent.name
+    page, notebook = write_sheet(
+        executed, out or pages / f"{found.name}.html", found.root / "book" / "_static"
     )
-    click.echo(where)
+    used = os.times()
+    processor = used.user + used.system + used.children_user + used.children_system
+    click.echo(f"page       {page}\nnotebook   {notebook}")
+    click.echo(
+        f"took       {time.perf_counter() - started:.0f} s, {processor:.0f} s of processor time"
+    )
 
 
 @main.command()
-@click.argument("datasets", nargs=-1)
+@click.argument("datasets", metavar="[NAME|FILE]...", nargs=-1)
+@parameter_options
+@table_options
 @data_dir_option
-def book(datasets: tuple[str, ...]) -> None:
-    """Build the site with one edition for each of DATASETS, and print where it is.
+def book(
+    datasets: tuple[str, ...],
+    params: tuple[tuple[str, str], ...],
+    min_rating: str | None,
+    **options: Any,
+) -> None:
+    """Build the site with one edition for each data set or table, and print where it is.
 
     Without names the editions of _config.yml are built. The first stands at the root of the site.
+    A parameter changes every chapter that has it.
     """
     from recbias.editions import build_site
 
-    index = build_site(datasets)
+    with warnings_said():
+        index = build_site(
+            datasets, params=read_parameters(params, min_rating), options=read_options(options)
+        )
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
 
 
 @main.command()
-@click.option("--dataset", default="synthetic", show_default=True, help="Name of a data set.")
+@click.option("--dataset", default="synthetic", show_default=True, metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a line for each part.")
 @click.option("--explain", metavar="ID", help="Print all that leads to the verdict on one claim.")
 @click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
-def claims(dataset: str, as_json: bool, as_csv: bool, explain: str | None, renew: bool) -> None:
-    """Print what became of every claim of the papers on a data set."""
+@table_options
+def claims(
+    dataset: str,
+    as_json: bool,
+    as_csv: bool,
+    explain: str | None,
+    renew: bool,
+    **options: Any,
+) -> None:
+    """Print what became of every claim of the papers on a data set or table.
+
+    Of a table with what `recbias run` and `recbias book` computed, read in the same way.
+    """
     from recbias.claims import explain_claim, load_provenance, matrix, scorecard
     from recbias.claims.lock import write_locks
 
     if renew:
         click.echo(write_locks())
         return
-    if explain:
-        click.echo(explain_claim(explain, dataset))
-        return
-    verdicts = scorecard(dataset)
-    if as_csv:
-        click.echo(matrix.scorecard_csv({dataset: verdicts}), nl=False)
-        return
-    if as_json:
-        provenance = load_provenance(dataset)
-        rows = [
-            {**verdict.to_dict(), "provenance": provenance.get(verdict.claim.topic)}
-            for verdict in verdicts
-        ]
-        click.echo(json.dumps(rows, indent=1, ensure_ascii=not _writes_all()))
-        return
-    for verdict in verdicts:
-        reason = f" ({verdict.reason})" if verdict.reason else ""
-        claim = verdict.claim
-        click.echo(f"{claim.id:18} {claim.kind:11} {verdict.verdict}{reason}  [{claim.topic}]")
-        for part in verdict.parts:
-            low, high = part.interval
-            span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"
-            click.echo(f"    {part.verdict:12} {part.sentence}{span}")
+    table = own_table(dataset, read_options(options)) if is_path(dataset) else None
+    with table.handed_on() if table else nullcontext(dataset) as called:
+        if explain:
+            click.echo(explain_claim(explain, called))
+            return
+        verdicts = scorecard(called)
+        if as_csv:
+            click.echo(matrix.scorecard_csv({called: verdicts}), nl=False)
+            return
+        if as_json:
+            provenance = load_provenance(called)
+            rows = [
+                {**verdict.to_dict(), "provenance": provenance.get(verdict.claim.topic)}
+                for verdict in verdicts
+            ]
+            click.echo(json.dumps(rows, indent=1, ensure_ascii=not _writes_all()))
+            return
+        for verdict in verdicts:
+            reason = f" ({verdict.reason})" if verdict.reason else ""
+            claim = verdict.claim
+            click.echo(f"{claim.id:18} {claim.kind:11} {verdict.verdict}{reason}  [{claim.topic}]")
+            for part in verdict.parts:
+                low, high = part.interval
+                span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"
+                click.echo(f"    {part.verdict:12} {part.sentence}{span}")
 
 
 @main.command()

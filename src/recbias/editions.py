@@ -15,8 +15,10 @@ import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import yaml
 from tqdm import tqdm
@@ -24,14 +26,16 @@ from tqdm import tqdm
 from recbias.chapters import (
     BuildError,
     Chapter,
+    check_parameters,
     edition_name,
     list_chapters,
-    own_table,
+    results_of,
     run_chapter,
 )
-from recbias.datasets import dataset_info
+from recbias.datasets import TableOptions, dataset_info, is_path, own_table
 from recbias.engine import open_executor
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, unknown_name
+from recbias.reruns import check_data
 from recbias.results import recorded_datasets
 
 _BUILD = (
@@ -66,6 +70,8 @@ def build_site(
     datasets: Sequence[str] = (),
     out: Path | None = None,
     *,
+    params: Mapping[str, object] | None = None,
+    options: TableOptions | None = None,
     root: Path | None = None,
 ) -> Path:
     """Run every chapter on every data set and build the site.
@@ -78,6 +84,10 @@ def build_site(
     out : Path, optional
         Folder of the site, ``_build/site`` of the clone by default. It is replaced as a whole, and
         only by a site that was built without a warning.
+    params : mapping of str to object, optional
+        Parameters by name, typed or as text; they change every chapter that has them.
+    options : TableOptions, optional
+        How tables are read.
     root : Path, optional
         The clone.
 
@@ -89,19 +99,25 @@ def build_site(
     Raises
     ------
     ConfigError
-        If a data set is unknown or named twice, or there is no clone.
+        If a data set is unknown or named twice, no chapter has a parameter, a value is none that
+        it can have, parameters are given for a data set with recorded results, or there is no
+        clone. Nothing is run.
+    DataError
+        If a table cannot be read. Nothing is run.
     BuildError
         If a chapter fails, or a page gives a warning; the message names the pages.
     """
     chapters = list_chapters(root)
     root = chapters[0].root
     datasets = list(datasets) or default_editions(root)
-    editions = {edition_name(dataset): dataset for dataset in datasets}
+    asked: dict[str, Any] = {"options": options, "shared": dict(params or {})}
+    editions = {edition_name(dataset, options, params): dataset for dataset in datasets}
     if len(editions) < len(datasets):
         raise ConfigError(f"each edition can be named once, got: {' '.join(datasets)}")
+    _check(chapters, datasets, params or {}, options)
     for is_summary in (False, True):  # last: they show what the chapters stored, on any data set
-        _run_all([each for each in chapters if each.is_summary == is_summary], datasets)
-    _build_editions(root, editions)
+        _run_all([each for each in chapters if each.is_summary == is_summary], datasets, asked)
+    _build_editions(root, editions, asked)
     fresh = root / "_build" / "site.new"
     shutil.rmtree(fresh, ignore_errors=True)
     for name in editions:
@@ -114,14 +130,55 @@ def build_site(
 
 
 def edition_titles(editions: Mapping[str, str]) -> dict[str, str]:
-    """Give each edition the title of its data set; an own table is called by its name."""
-    return {
-        name: name if own_table(dataset) else dataset_info(dataset).title
-        for name, dataset in editions.items()
-    }
+    """Give each edition the title of its data set.
+
+    A table is called by its file; where several have one name, by as much of their paths as tells
+    them apart.
+    """
+    paths = {name: Path(each).absolute() for name, each in editions.items() if is_path(each)}
+    titles = {name: dataset_info(editions[name]).title for name in editions.keys() - paths}
+    for name, path in paths.items():
+        others = [other for other in paths.values() if other != path]
+        n = 1
+        while any(other.parts[-n:] == path.parts[-n:] for other in others):
+            n += 1
+        titles[name] = "/".join(path.parts[-n:])
+    return {name: titles[name] for name in editions}
 
 
-def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
+def _check(
+    chapters: Sequence[Chapter],
+    datasets: Sequence[str],
+    params: Mapping[str, object],
+    options: TableOptions | None,
+) -> None:
+    """Refuse what some chapter would refuse, before the first one runs."""
+    known = {each.name for chapter in chapters for each in chapter.parameters()} - {"dataset"}
+    for name in params:
+        if name not in known:
+            raise unknown_name("parameter of the chapters", name, known)
+    recorded = recorded_datasets() if params else []
+    for dataset in datasets:
+        if dataset in recorded:
+            raise ConfigError(
+                f"{dataset} has recorded results, which a site with other parameters cannot show\n"
+                f"run one chapter: recbias run CHAPTER --dataset {dataset} -p ..."
+            )
+        table = own_table(dataset, options) if is_path(dataset) else None
+        with table.handed_on() if table else nullcontext(dataset) as called:
+            defaults: dict[str, Any] = {}
+            values: dict[str, Any] = {"dataset": called}
+            for chapter in chapters:
+                has = {each.name: each.default for each in chapter.parameters()}
+                defaults |= has
+                own = {name: value for name, value in params.items() if name in has}
+                values |= check_parameters(chapter, own)
+            check_data(values, defaults)  # once: the table is read for it
+
+
+def _run_all(
+    chapters: Sequence[Chapter], datasets: Sequence[str], asked: Mapping[str, Any]
+) -> None:
     """Run chapters on every data set: one after the other on each, as they share trained systems.
 
     Data sets run side by side, at most one for each processor: a page that reads recorded results
@@ -134,7 +191,7 @@ def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
         if n_lanes < 2:
             for dataset, chapter in product(datasets, chapters):
                 bar.set_postfix_str(f"{chapter.name} on {dataset}")
-                run_chapter(chapter, dataset, progress=True)
+                run_chapter(chapter, dataset, progress=True, **asked)
                 bar.update()
             return
         recorded = recorded_datasets()
@@ -148,7 +205,7 @@ def _run_all(chapters: Sequence[Chapter], datasets: Sequence[str]) -> None:
                 while any(waiting.values()) and len(running) < n_lanes:
                     dataset, chapter = _take_next(waiting, running.values())
                     bar.set_postfix_str(f"{chapter.name} on {dataset}")
-                    running[runners.submit(run_chapter, chapter, dataset)] = dataset
+                    running[runners.submit(run_chapter, chapter, dataset, **asked)] = dataset
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for run in done:
                     del running[run]
@@ -167,7 +224,7 @@ def _take_next(
     return dataset, waiting[dataset].pop()
 
 
-def _build_editions(root: Path, editions: Mapping[str, str]) -> None:
+def _build_editions(root: Path, editions: Mapping[str, str], asked: Mapping[str, Any]) -> None:
     """Build all editions at the same time, each into a fresh folder.
 
     Fresh, because Sphinx reports the warnings of a page only when it reads it again.
@@ -180,7 +237,15 @@ def _build_editions(root: Path, editions: Mapping[str, str]) -> None:
         folder.mkdir(parents=True)
         command = [sys.executable, "-c", _BUILD.format(parent=os.getpid())]
         command += ["build", str(root), "--path-output", str(folder), *_STRICT]
-        environment = os.environ | {"RECBIAS_EDITION": dataset, "RECBIAS_EDITIONS": titles}
+        table = own_table(dataset, asked["options"]) if is_path(dataset) else None
+        environment = os.environ | {
+            "RECBIAS_EDITION": table.called if table else dataset,
+            "RECBIAS_EDITIONS": titles,
+            **(table.environment() if table else {}),
+        }
+        if asked["shared"]:
+            environment["RECBIAS_PARAMETERS"] = json.dumps(asked["shared"])
+            environment["RECBIAS_RESULTS"] = str(results_of(root, name))
         with (folder / "build.log").open("w", encoding="utf-8") as log:
             builds[name] = subprocess.Popen(
                 command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT

@@ -1,20 +1,146 @@
-"""Options of commands by which the owner of a table says what it is: declared once for all."""
+"""What commands share: options that say what a table is and where data are, and how they end."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from recbias.datasets import Dataset, TableOptions, load_dataset
-from recbias.errors import DataWarning
+from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError
 from recbias.ratings import RatingScale
 
-__all__ = ["data_dir_option", "load_said", "read_options", "table_options"]
+__all__ = [
+    "CommandGroup",
+    "data_dir_option",
+    "load_said",
+    "parameter_options",
+    "read_options",
+    "read_parameters",
+    "table_options",
+    "warnings_said",
+]
+
+_STOPPED = "stopped; what was finished is kept, and the same command goes on from there"
+_FULL = "\nmake room there and give the command again: what was finished is kept and used"
+
+
+class _Terminated(KeyboardInterrupt):
+    """The request to end that needs no terminal, cleaned up after like the one that does."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Have a command that is asked to end clean up first."""
+    if threading.current_thread() is not threading.main_thread():  # only that may say so
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class CommandGroup(click.Group):
+    """A group whose commands end with a message and an exit code where a person can mend it."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; exit 2 for what a person can mend, 130 and 143 for what was stopped."""
+        try:
+            with _terminable():
+                return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # click ends quietly when nobody reads on
+        except KeyboardInterrupt as stopped:
+            if ctx.params["debug"]:
+                raise
+            click.echo(f"recbias: {_STOPPED}", err=True)
+            ctx.exit(128 + (signal.SIGTERM if isinstance(stopped, _Terminated) else signal.SIGINT))
+        except (RecbiasError, OSError) as error:
+            if ctx.params["debug"]:
+                raise
+            full = getattr(error, "errno", None) in NO_SPACE
+            click.echo(f"recbias: {error}{_FULL if full else ''}", err=True)
+            ctx.exit(getattr(error, "exit_code", 2))
+
+
+def _use_data_dir(ctx: click.Context, option: click.Parameter, folder: Path | None) -> None:
+    """Search `folder` first, also in the kernels that this process starts."""
+    if folder:
+        before = os.environ.get("RECBIAS_DATA")
+        os.environ["RECBIAS_DATA"] = f"{folder}{os.pathsep}{before}" if before else str(folder)
+
+
+data_dir_option = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    callback=_use_data_dir,
+    expose_value=False,
+    help="Folder with data sets, searched before RECBIAS_DATA; only read.",
+)
+
+_PARAMETER_OPTIONS = (
+    click.option(
+        "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
+    ),
+    click.option("--min-rating", help="Smallest relevant rating: -p min_rating VALUE."),
+)
+
+
+def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that change parameters of chapters; a decorator of a command.
+
+    The command takes them as `params` and `min_rating`, which `read_parameters` joins.
+    """
+    for option in reversed(_PARAMETER_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_parameters(
+    params: Sequence[tuple[str, str]], min_rating: str | None = None
+) -> dict[str, str]:
+    """Join what changes parameters.
+
+    Parameters
+    ----------
+    params : sequence of (str, str)
+        Names and values, as typed.
+    min_rating : str, optional
+        Value of the parameter of that name.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is given twice.
+
+    Examples
+    --------
+    >>> read_parameters([("cutoff", "5")], "4")
+    {'cutoff': '5', 'min_rating': '4'}
+    """
+    said = [*params, *([("min_rating", min_rating)] if min_rating is not None else [])]
+    if twice := [name for name, n in Counter(name for name, _ in said).items() if n > 1]:
+        raise ConfigError(f"parameter {twice[0]} is given twice")
+    return dict(said)
+
 
 _OPTIONS = (
     click.option("--user", help="Column with the users."),
@@ -37,23 +163,6 @@ _OPTIONS = (
         help="What several ratings of one pair mean.",
     ),
 )
-
-
-def _use_data_dir(ctx: click.Context, option: click.Parameter, folder: Path | None) -> None:
-    """Search `folder` first, also in the kernels that this process starts."""
-    if folder:
-        before = os.environ.get("RECBIAS_DATA")
-        os.environ["RECBIAS_DATA"] = f"{folder}{os.pathsep}{before}" if before else str(folder)
-
-
-data_dir_option = click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    callback=_use_data_dir,
-    expose_value=False,
-    help="Folder with data sets, searched before RECBIAS_DATA; only read.",
-)
-"""Adds the option ``--data-dir`` to a command, which takes no argument for it."""
 
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,10 +210,24 @@ def load_said(name: str, given: Mapping[str, Any]) -> Dataset:
 
     Errors as of `recbias.datasets.load_dataset`.
     """
-    options = vars(read_options(given))
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings_said():
+        return load_dataset(name, **vars(read_options(given)))
+
+
+@contextmanager
+def warnings_said() -> Iterator[None]:
+    """Print what may be wrong with data that are read meanwhile, each warning once."""
+    said: set[str] = set()
+
+    def say(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if not issubclass(category, DataWarning):
+            shown(message, category, *rest)
+        elif str(message) not in said:
+            said.add(str(message))
+            click.echo(f"recbias: warning: {message}", err=True)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
-        dataset = load_dataset(name, **options)
-    for warning in caught:
-        click.echo(f"recbias: warning: {warning.message}", err=True)
-    return dataset
+        shown = warnings.showwarning
+        warnings.showwarning = say  # type: ignore[assignment]
+        yield

@@ -23,10 +23,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.datasets import Dataset, is_path, registry
+from recbias.datasets import Dataset, is_path, own_table, registry
 from recbias.errors import ConfigError, MissingData, StoreError
 from recbias.places import clone_root, need_clone
 from recbias.resampling import interval, normal_interval
+from recbias.simulation import is_world
 from recbias.store import (
     read_arrays,
     read_document,
@@ -179,7 +180,9 @@ def dataset_record(dataset: Dataset, hashes: Mapping[str, str] | None = None) ->
         given.
     """
     ratings = dataset.ratings
+    known = dataset.name in registry() or is_world(dataset.name)
     return {
+        **({} if known else {"lacks": sorted(dataset.info.cannot_test)}),
         "name": dataset.name,
         "title": dataset.title,
         "content_hash": ratings.content_hash,
@@ -418,10 +421,14 @@ def results_dir(dataset: str, *, recorded: bool) -> Path:
     ------
     ConfigError
         Outside a clone of the project, where neither exists.
+    MissingData
+        If a table is named that is not there: its content decides where its results are.
     """
     root = clone_root()
     if root is None:
         raise need_clone("recorded and built results need")
+    if is_path(dataset):
+        dataset = own_table(dataset).name
     if recorded:
         return root / "data" / "recorded" / dataset
     return Path(os.environ.get("RECBIAS_RESULTS", root / "_build" / "results")) / dataset

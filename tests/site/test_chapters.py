@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from recbias.chapters import (
     list_chapters,
     run_chapter,
 )
+from recbias.datasets import TableOptions
 from recbias.errors import ConfigError, MissingData
 from recbias.store import write_document
 
@@ -327,8 +329,12 @@ def test_what_the_kernel_gets_is_absolute(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RECBIAS_DATA", os.pathsep.join(["here", "/there"]))
     run = run_chapter(chapter, "my table.csv")
-    assert edition_name("my table.csv") == run.parent.name == "my_table"
-    assert kernels.parameters == [{"dataset": str(table)}]
+    assert edition_name("my table.csv") == run.parent.name
+    assert re.fullmatch("my_table-[0-9a-f]{8}", run.parent.name)
+    assert kernels.parameters == [{"dataset": "my table.csv"}]
+    handed = json.loads(kernels.environment[0]["RECBIAS_TABLE"])
+    assert handed == {"called": "my table.csv", "path": str(table), "options": {}}
+    assert "RECBIAS_TABLE" not in os.environ
     assert kernels.environment[0]["RECBIAS_DATA"] == f"{tmp_path / 'here'}{os.pathsep}/there"
     assert os.environ["RECBIAS_DATA"] == f"here{os.pathsep}/there"
     run_chapter(chapter, "my table.csv")
@@ -350,7 +356,7 @@ def options_change_the_page(chapter: Chapter, table: Path, kernels: Kernels) -> 
             options.write_text(text)
         run_chapter(chapter, str(table))
         n_runs.append(len(kernels.parameters) - before)
-    return n_runs == [1, 2, 2, 3, 4]
+    return n_runs == [1, 2, 2, 3, 3]  # the first page is still there
 
 
 def test_a_corrected_reading_of_a_table_is_another_run(
@@ -358,10 +364,10 @@ def test_a_corrected_reading_of_a_table_is_another_run(
 ) -> None:
     chapter = write_chapter(tmp_path / "clone", "1")
     table = tmp_path / "t.csv"
-    table.write_text("a,b b,item_id\n1,2,3\n")
+    table.write_text("a,b b,item_id,user\n1,2,3,4\n")
     assert options_change_the_page(chapter, table, kernels)
-    # Where the key knows the table alone, the old page stays: the test notices that.
-    monkeypatch.setattr("recbias.chapters._with_options", lambda table: [table])
+    # Where the name knows the file alone, the old page stays: the test notices that.
+    monkeypatch.setattr("recbias.datasets.own.kept_options", lambda path: TableOptions())
     assert not options_change_the_page(chapter, table, kernels)
 
 

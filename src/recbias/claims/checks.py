@@ -127,7 +127,8 @@ class Checks(Made):
         Parameters
         ----------
         content : tuple
-            Checks, and statistics by name.
+            Checks, and statistics by name. One that is no number is left out: the data do not
+            give it.
         **context
             As of the class.
 
@@ -143,7 +144,8 @@ class Checks(Made):
         known = {claim.id for claim in claims()}
         if strangers := {row.claim for row in rows} - known:
             raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
-        return cls(rows=tuple(rows), statistics=dict(statistics), **context)
+        given = {name: value for name, value in statistics.items() if math.isfinite(value)}
+        return cls(rows=tuple(rows), statistics=given, **context)
 
     def about(self, claim: str) -> list[Check]:
         """Return the checks of one claim.
@@ -178,9 +180,13 @@ class Checks(Made):
         return pd.DataFrame([vars(check) for check in self.rows], columns=names)
 
     def body(self) -> dict[str, Any]:
-        """Return checks and statistics."""
+        """Return checks and statistics; what is no number is text, which JSON can hold."""
+        rows = [vars(check) for check in self.rows]
         return {
-            "checks": [vars(check) for check in self.rows],
+            "checks": [
+                row if math.isfinite(row["worst"]) else {**row, "worst": str(float(row["worst"]))}
+                for row in rows
+            ],
             "statistics": dict(self.statistics),
         }
 
@@ -194,7 +200,12 @@ class Checks(Made):
     ) -> Self:
         """Build the checks from their document."""
         return cls(
-            rows=tuple(Check(**check) for check in body["checks"]),
+            rows=tuple(
+                Check(**{**check, "worst": float(check["worst"])})
+                if isinstance(check["worst"], str)
+                else Check(**check)
+                for check in body["checks"]
+            ),
             statistics=body["statistics"],
             maker_name=parameters["maker"],
             given=parameters["given"],

@@ -226,7 +226,10 @@ def find_parts(
 def _lacks(dataset: Mapping[str, Any]) -> set[str]:
     """Tell what a dataset lacks, by the registry or, for a table of one's own, by its record."""
     name = dataset["name"]
-    known = set() if is_path(name) or name == SIMULATIONS else _registered(name)
+    if "lacks" in dataset:  # a table of one's own, which no registry knows
+        known = set(dataset["lacks"])
+    else:
+        known = set() if is_path(name) or name == SIMULATIONS else _registered(name)
     return known | ({"no negatives"} if dataset.get("feedback") == "implicit" else set())
 
 
@@ -264,7 +267,7 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     chapter
         Name of its notebook.
     dataset
-        Name of the dataset.
+        Name of the dataset, or path of a table.
 
     Returns
     -------
@@ -337,7 +340,7 @@ def scorecards(datasets: Iterable[str]) -> dict[str, list[Verdict]]:
             topic: load(chapter, dataset) if chapter else {}
             for topic, chapter in chapters().items()
         }
-        if not any(by_topic.values()):
+        if not any(by_topic.values()) and not is_path(dataset):
             dataset_info(dataset)  # a name that nobody knows is an error, not an empty scorecard
         return [
             judge_simulated(claim)

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from pathlib import Path
 
 from recbias.claims.assertions import STANDINGS
 from recbias.claims.cards import (
@@ -27,7 +26,7 @@ from recbias.claims.ledger import claims
 from recbias.claims.parts import Part
 from recbias.claims.showing import file_links, table_html, typeset
 from recbias.claims.topics import chapters
-from recbias.datasets import is_path
+from recbias.datasets import is_path, own_table
 from recbias.results import SIMULATIONS, recorded_datasets, results_dir
 
 __all__ = [
@@ -58,8 +57,15 @@ Matrix = Mapping[str, Sequence[Verdict]]
 
 
 def _name(dataset: str) -> str:
-    """Name a data set as its edition is named: by itself, or by the file of a table."""
-    return re.sub(r"[^\w.+=-]+", "_", Path(dataset).stem if is_path(dataset) else dataset)
+    """Name a data set as its edition is named: by itself, or by file and content of a table."""
+    if is_path(dataset):
+        return own_table(dataset).name
+    return re.sub(r"[^\w.+=-]+", "_", dataset)
+
+
+def _title(dataset: str) -> str:
+    """Call a data set as readers see it: by its name, or that of the file of a table."""
+    return own_table(dataset).title if is_path(dataset) else _name(dataset)
 
 
 def columns(dataset: str) -> tuple[str, ...]:
@@ -113,7 +119,7 @@ def matrix_html(matrix: Matrix) -> str:
         which is unfolded below the row.
     """
     edition, *_ = names = list(matrix)
-    head = _head(names, ("published", f"on {_name(edition)} (95 % interval)"))
+    head = _head(names, ("published", f"on {_title(edition)} (95 % interval)"))
     folds = []
     for topic, chapter in chapters().items():
         own = [each for each in matrix[edition] if each.claim.topic == topic]
@@ -142,7 +148,7 @@ def _counts(verdicts: Sequence[Verdict], dataset: str) -> str:
         for name, sign in SIGNS.items()
         if found[name]
     )
-    return f' <span class="counts">on {escape(_name(dataset))}:{signs}</span>'
+    return f' <span class="counts">on {escape(_title(dataset))}:{signs}</span>'
 
 
 def small_matrix_html(matrix: Matrix) -> str:
@@ -184,7 +190,7 @@ def _row_of(matrix: Matrix, claim: str) -> dict[str, Verdict]:
 def _head(names: Sequence[str], more: Iterable[str]) -> str:
     titles = "".join(f'<th scope="col" class="number">{escape(title)}</th>' for title in more)
     columns = "".join(
-        f'<th scope="col" class="data-set"><span>{escape(_name(name))}</span></th>'
+        f'<th scope="col" class="data-set"><span>{escape(_title(name))}</span></th>'
         for name in names
     )
     return f'<thead><tr><th scope="col">claim</th>{titles}{columns}</tr></thead>'
@@ -197,7 +203,7 @@ def _claim_rows(found: Mapping[str, Verdict], chapter: str) -> str:
     anchor = claim.id.lower()
     cells = "".join(_cell(name, each, f"{chapter}.html") for name, each in found.items())
     lines = "".join(
-        f'<li id="{anchor}-{_name(name)}"><strong>{escape(_name(name))}</strong> '
+        f'<li id="{anchor}-{_name(name)}"><strong>{escape(_title(name))}</strong> '
         f"{badges(each)} {finding_html(each)}</li>"
         for name, each in found.items()
     )
@@ -223,7 +229,7 @@ def _code(verdict: Verdict) -> str:
 def _cell(name: str, verdict: Verdict, card: str, page: str = "") -> str:
     """Write a verdict that leads to its card; by `page` where this site has no such edition."""
     anchor = verdict.claim.id.lower()
-    told = escape(f"{verdict.claim.id} on {_name(name)}: {verdict.verdict}")
+    told = escape(f"{verdict.claim.id} on {_title(name)}: {verdict.verdict}")
     return (
         f'<td class="{_code(verdict)}"><a href="{page}#{anchor}-{_name(name)}" '
         f'data-edition="{_name(name)}" data-card="{card}#{anchor}" '
@@ -311,7 +317,7 @@ def scorecard_csv(matrix: Matrix) -> str:
         for verdict in verdicts:
             claim = verdict.to_dict()
             row = {column: claim[column] for column in ("paper", "chapter", "class", "where")}
-            row |= {"dataset": _name(name), "claim": claim["id"], "verdict": claim["verdict"]}
+            row |= {"dataset": _title(name), "claim": claim["id"], "verdict": claim["verdict"]}
             row |= {"corrected": claim["corrected"], "reason": claim["reason"]}
             if verdict.claim.topic not in written:
                 continue

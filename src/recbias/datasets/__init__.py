@@ -18,6 +18,7 @@ from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens
 from recbias.datasets.content import Content
 from recbias.datasets.frames import read_frame
 from recbias.datasets.liked import STRICT, enough_or_cut
+from recbias.datasets.own import OwnTable, is_path, own_table
 from recbias.datasets.registry import (
     OUTSIDE,
     DatasetInfo,
@@ -47,6 +48,7 @@ __all__ = [
     "Content",
     "Dataset",
     "DatasetInfo",
+    "OwnTable",
     "TableOptions",
     "Truth",
     "dataset_info",
@@ -56,6 +58,7 @@ __all__ = [
     "load_dataset",
     "options_file",
     "outside_module",
+    "own_table",
     "register_dataset",
     "registry",
     "state",
@@ -161,31 +164,6 @@ def _digest(*parts: str | int) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def is_path(name_or_path: str | Path) -> bool:
-    """Tell the path of a table from the name of a data set.
-
-    Parameters
-    ----------
-    name_or_path : str or Path
-        What stands where a data set is asked for.
-
-    Returns
-    -------
-    bool
-        True of a Path, and of text with a slash or a suffix that is not the name of a world.
-
-    Examples
-    --------
-    >>> is_path("ml-1m"), is_path("mine.csv"), is_path("world(skew=0.7)")
-    (False, True, False)
-    """
-    if isinstance(name_or_path, Path):
-        return True
-    if is_world(name_or_path):
-        return False
-    return bool(Path(name_or_path).suffix) or "/" in name_or_path or "\\" in name_or_path
-
-
 def load_dataset(
     name_or_path: str | Path | pd.DataFrame,
     *,
@@ -237,18 +215,18 @@ def load_dataset(
     }
     if isinstance(name_or_path, pd.DataFrame):
         ratings, understood = read_frame(name_or_path, options)
-        return Dataset(ratings, _own_table(ratings), "; ".join(understood), understood=understood)
+        return Dataset(ratings, _info_of(ratings), "; ".join(understood), understood=understood)
     if not isinstance(name_or_path, str | Path):
         raise ConfigError(
             f"data set is {type(name_or_path).__name__} {name_or_path!r}: expected the name of a "
             "data set, the path of a table, or a pandas DataFrame"
         )
     if is_path(name_or_path):
-        path = Path(name_or_path)
-        options = dataclasses.replace(kept_options(path), **used)
-        ratings, understood = read_table(path, options)
-        source = f"{path}: {'; '.join(understood)}"
-        return Dataset(ratings, _own_table(ratings), source, understood=understood)
+        table = own_table(name_or_path, options)
+        ratings, understood = read_table(table.path, table.options)
+        info = dataclasses.replace(_info_of(ratings), name=table.name, title=table.title)
+        source = f"{table.path}: {'; '.join(understood)}"
+        return Dataset(ratings, info, source, understood=understood)
     info = dataset_info(str(name_or_path))
     if used:
         raise ConfigError(f"{info.name} is read as published: {', '.join(used)} is for own tables")
@@ -366,7 +344,7 @@ def _compare(info: DatasetInfo, ratings: Ratings, source: str) -> None:
         )
 
 
-def _own_table(ratings: Ratings) -> DatasetInfo:
+def _info_of(ratings: Ratings) -> DatasetInfo:
     cannot = {"no unbiased part": "Which ratings are missing depends on what they would be."}
     if ratings.timestamp is None:
         cannot["no timestamps"] = "The table has no column with times: no temporal split."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from recbias.datasets.registry import DatasetInfo, state
+from recbias.places import data_dirs
 from recbias.ratings import Ratings, exact
 
 
@@ -144,3 +146,38 @@ def _period(ratings: Ratings) -> str:
     ends = (ratings.timestamp.min(), ratings.timestamp.max())
     first, last = (np.datetime64(int(end), "s").astype("datetime64[D]") for end in ends)
     return f"{first} to {last}"
+
+
+def size_said(info: DatasetInfo) -> str:
+    """Tell how large the registry says a data set is."""
+    ratings = "" if info.n_ratings is None else f", {info.n_ratings:,} ratings"
+    return f"{info.n_users:,} users, {info.n_items:,} items{ratings}"
+
+
+def describe_entry(info: DatasetInfo) -> dict[str, str]:
+    """Describe what the registry says of a data set, and where its files were searched.
+
+    Parameters
+    ----------
+    info : DatasetInfo
+        Its entry.
+
+    Returns
+    -------
+    dict of str to str
+        Lines by label, without those that have nothing to say.
+    """
+    rows = {
+        "name": info.name,
+        "title": info.title,
+        "published": f"{size_said(info)}; {info.scale}",
+        "address": info.address,
+        "checksum": info.checksum and f"{info.checksum} ({info.checksum_source})",
+        "content": info.content_hash,
+        "licence": info.licence,
+        "you may": info.use,
+        "cite": info.citation,
+        "state": state(info),
+        "searched": ", ".join(map(str, data_dirs())) if info.files else None,
+    }
+    return {label: text for label, text in rows.items() if text}

@@ -227,7 +227,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
         options,
         form=form,
         names=names,
-        name=_stem(path),
+        name=table_stem(path),
         source=str(path),
         first_line=first_line,
     )
@@ -307,8 +307,8 @@ def _values_said(
     return f"implicit feedback: all ratings are {float(frame[columns['rating']].iloc[0]):g}"
 
 
-def _stem(path: Path) -> str:
-    """Name the file without what says its format."""
+def table_stem(path: Path) -> str:
+    """Name a file without what says its format."""
     name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
     return Path(name).stem
 

@@ -1,0 +1,41 @@
+"""Sheets: an executed chapter outside the book, as one page that needs nothing else.
+
+A sheet is an HTML file with its figures, tables, formulas and numbers in place. It fetches nothing
+and refers to no file; a plain notebook of the same run lies beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from recbias.sheets.pages import sheet_html
+from recbias.sheets.plain_markdown import plain_notebook
+from recbias.store import write_atomically
+
+__all__ = ["sheet_html", "write_sheet"]
+
+
+def write_sheet(executed: Path, page: Path, styles: Path) -> tuple[Path, Path]:
+    """Write an executed chapter as a page, and as a plain notebook beside it.
+
+    Parameters
+    ----------
+    executed : Path
+        What `recbias.chapters.run_chapter` made.
+    page : Path
+        Where the page goes; the notebook has the same name with the suffix ``.ipynb``.
+    styles : Path
+        Folder with the style sheets and scripts of the book.
+
+    Returns
+    -------
+    page, notebook : Path
+        What was written, each in one step.
+    """
+    run = nbformat.read(executed, as_version=4)
+    html, notebook = page.with_suffix(".html"), page.with_suffix(".ipynb")
+    write_atomically(html, sheet_html(run, styles).encode())
+    write_atomically(notebook, nbformat.writes(plain_notebook(run)).encode())
+    return html, notebook
