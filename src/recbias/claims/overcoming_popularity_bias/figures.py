@@ -310,15 +310,17 @@ def judged_shown(results: Results) -> dict[str, Any]:
     for row in _ROWS:
         for label, panel in _DESIGNS.items():
             metrics = _named(results, label, row)
-            for system in FIGURE_8 if metrics else ():
+            for system in results.among(FIGURE_8) if metrics else ():
                 found = [results[system, label, metric] for metric in metrics]
                 values = [each.value for each in found]
                 ends = (min(values), max(values)) if len(values) > 1 else (np.nan, np.nan)
                 rows.append((row, panel, system, values[0], *found[0].interval, *ends))
     columns = ["row", "panel", "system", "value", "low", "high", "least", "most"]
     return {
-        "found": pd.DataFrame(rows, columns=columns), "systems": list(FIGURE_8), "labels": _ROWS
-    }  # fmt: skip
+        "found": pd.DataFrame(rows, columns=columns),
+        "systems": results.among(FIGURE_8),
+        "labels": _ROWS,
+    }
 
 
 def _named(results: Results, label: str, name: str) -> list[str]:
