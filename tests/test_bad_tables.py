@@ -85,8 +85,15 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         "t.csv",
         b"user;item;rating\n1;1;3,5\n",
         {},
-        "FILE:2: column 'rating' has the value '3,5', expected a finite number; write decimals "
-        "with a point instead of a comma",
+        "FILE:2: column 'rating' has the value '3,5', expected a finite number\n"
+        "if the comma is the decimal sign, say so: --decimal ,",
+    ),
+    "decimal point where commas were promised": (
+        "t.csv",
+        b"user;item;rating\n1;1;3,5\n1;2;1.234\n",
+        {"decimal": ","},
+        "FILE:3: column 'rating' has the value '1.234', expected a finite number with a decimal "
+        "comma and no point",
     ),
     "off the declared scale": (
         "t.csv",

@@ -150,6 +150,9 @@ _OPTIONS = (
     click.option("--separator", help="What separates the fields: one character, '::' or 'tab'."),
     click.option("--header/--no-header", default=None, help="Whether line 1 names the columns."),
     click.option(
+        "--decimal", type=click.Choice([".", ","]), help="The decimal sign of the ratings."
+    ),
+    click.option(
         "--rating-scale",
         "scale",
         type=float,

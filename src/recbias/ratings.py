@@ -25,10 +25,12 @@ import scipy.sparse
 from recbias.errors import ConfigError, DataError, DataWarning
 
 Duplicates = Literal["error", "last", "mean"]
+Decimal = Literal[".", ","]
 Where = Callable[[int], str]
 
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+?)(?:\.0+)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_COMMA_FOR_POINT = str.maketrans(".,", ",.")
 _NO_NAMES = {"null", "nan", "none", "na", "n/a", "<na>"}
 """Labels that programs write where there is none."""
 _CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -376,6 +378,7 @@ class Ratings:
         scale: RatingScale | None = None,
         name: str = "table",
         duplicates: Duplicates = "error",
+        decimal: Decimal = ".",
         source: str | None = None,
         first_line: int = 1,
     ) -> Ratings:
@@ -399,6 +402,8 @@ class Ratings:
         duplicates : {"error", "last", "mean"}
             What several ratings of one pair mean: an error, the last row, or their mean (with the
             latest of their times).
+        decimal : {".", ","}
+            The decimal sign of ratings that are text.
         source : str, optional
             File that the rows come from, for messages.
         first_line : int
@@ -445,7 +450,9 @@ class Ratings:
             raise DataError(f"no ratings in {source or name}")
         users, user_ids = _vocabulary(frame[user], "user", where)
         items, item_ids = _vocabulary(frame[item], "item", where)
-        values = checked_values(frame[rating], scale, where) if rating else np.ones(len(frame))
+        values = np.ones(len(frame))
+        if rating:
+            values = checked_values(frame[rating], scale, where, decimal)
         times = _times(frame[timestamp], source or name, where) if timestamp else None
 
         keys = users.astype(np.int64) * len(item_ids) + items
@@ -548,18 +555,21 @@ def _pair_means(
     return means, latest[pair]
 
 
-def _numbers(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
+def _numbers(column: pd.Series[Any], decimal: Decimal = ".") -> npt.NDArray[np.float64]:
     """Read numbers, NaN where there is none."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     # Each distinct text is read once: a million ratings have a handful.
     codes, texts = pd.factorize(column)
+    if decimal == ",":
+        # Exchanged, so that a point, which may separate thousands, makes it no number.
+        texts = pd.Index([str(text).translate(_COMMA_FOR_POINT) for text in texts], dtype=object)
     distinct = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
     return np.append(distinct.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)[codes]
 
 
 def checked_values(
-    column: pd.Series[Any], scale: RatingScale | None, where: Where
+    column: pd.Series[Any], scale: RatingScale | None, where: Where, decimal: Decimal = "."
 ) -> npt.NDArray[np.float64]:
     """Read a column of ratings.
 
@@ -571,6 +581,8 @@ def checked_values(
         The declared scale.
     where : callable
         Names the place of a row, for messages.
+    decimal : {".", ","}
+        The decimal sign of numbers that are text.
 
     Returns
     -------
@@ -582,16 +594,17 @@ def checked_values(
     DataError
         If one is no finite number, or not on the declared scale.
     """
-    numbers = _numbers(column)
+    numbers = _numbers(column, decimal)
     bad = ~np.isfinite(numbers)
     if bad.any():
         row = int(np.argmax(bad))
         found = str(column.iloc[row])
-        comma = _DECIMAL_COMMA.fullmatch(found.strip())
+        hint = " with a decimal comma and no point" if decimal == "," else ""
+        if not hint and _DECIMAL_COMMA.fullmatch(found.strip()):
+            hint = "\nif the comma is the decimal sign, say so: --decimal ,"
         raise DataError(
             f"{where(row)}: column '{column.name}' has the value {found!r}, "
-            f"expected a finite number"
-            f"{'; write decimals with a point instead of a comma' if comma else ''}"
+            f"expected a finite number{hint}"
         )
     # Each distinct value is looked up once: a million ratings have a handful.
     if scale is not None and not scale.fits(pd.unique(numbers)).all():

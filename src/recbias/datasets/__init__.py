@@ -29,7 +29,7 @@ from recbias.datasets.registry import (
 )
 from recbias.datasets.tables import TableOptions, kept_options, options_file, read_table
 from recbias.errors import ConfigError, DataError, unknown_name
-from recbias.ratings import Duplicates, Ratings, RatingScale
+from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale
 from recbias.simulation import (
     REVISION,
     CountOptions,
@@ -176,6 +176,7 @@ def load_dataset(
     header: bool | None = None,
     scale: RatingScale | None = None,
     duplicates: Duplicates | None = None,
+    decimal: Decimal | None = None,
 ) -> Dataset:
     """Load a data set by its name, or any table of ratings by its path.
 
@@ -188,7 +189,7 @@ def load_dataset(
         which texts are paths); or such a table as a DataFrame.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
-    user, item, rating, timestamp, separator, header, scale, duplicates
+    user, item, rating, timestamp, separator, header, scale, duplicates, decimal
         For a table only: see `TableOptions`. They come before those that are kept in the file
         ``TABLE.recbias.yaml`` beside it.
 
@@ -207,7 +208,9 @@ def load_dataset(
         If the name is unknown, a world has no such options or cannot be made, or options for tables
         come with a name.
     """
-    options = TableOptions(user, item, rating, timestamp, separator, header, scale, duplicates)
+    options = TableOptions(
+        user, item, rating, timestamp, separator, header, scale, duplicates, decimal
+    )
     used = {
         field.name: value
         for field in dataclasses.fields(options)

@@ -24,7 +24,7 @@ import pyarrow.parquet
 import yaml
 
 from recbias.errors import ConfigError, DataError, MissingData, unknown_name
-from recbias.ratings import Duplicates, Ratings, RatingScale, checked_values, time_numbers
+from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale, checked_values, time_numbers
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -83,6 +83,8 @@ class TableOptions:
         The declared scale.
     duplicates : {"error", "last", "mean"}, optional
         What several ratings of one pair mean; an error if not given.
+    decimal : {".", ","}, optional
+        The decimal sign of the ratings; a point if not given.
     """
 
     user: str | None = None
@@ -93,6 +95,7 @@ class TableOptions:
     header: bool | None = None
     scale: RatingScale | None = None
     duplicates: Duplicates | None = None
+    decimal: Decimal | None = None
 
     def __post_init__(self) -> None:
         mark = self.separator
@@ -100,6 +103,8 @@ class TableOptions:
             raise ConfigError(f"separator {mark!r}: expected one character, or '::'")
         if self.duplicates not in (None, "error", "last", "mean"):
             raise ConfigError(f"duplicates '{self.duplicates}': expected 'error', 'last' or 'mean'")
+        if self.decimal not in (None, ".", ","):
+            raise ConfigError(f"decimal sign {self.decimal!r}: expected '.' or ','")
 
     @property
     def columns(self) -> dict[str, str]:
@@ -279,6 +284,7 @@ def described_ratings(
         scale=options.scale,
         name=name,
         duplicates=duplicates,
+        decimal=options.decimal or ".",
         source=source,
         first_line=first_line,
     )
@@ -628,11 +634,14 @@ class _Layout:
     names: list[str]
     columns: dict[str, str]
     packed: bool
+    decimal: Decimal = "."
 
     def described(self) -> str:
         shown = _SHOWN.get(self.separator, self.separator)
         packed = "text packed by gzip" if self.packed else "text"
-        return f"{packed} separated by '{shown}', with{'' if self.has_header else 'out'} a header"
+        comma = ", with decimal commas" if self.decimal == "," else ""
+        header = f"with{'' if self.has_header else 'out'} a header"
+        return f"{packed} separated by '{shown}', {header}{comma}"
 
 
 def _sniff(path: Path, options: TableOptions) -> _Layout:
@@ -642,7 +651,8 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         raise DataError(
             f"{path}:1: the first line is empty\nexpected names of columns, or a rating"
         )
-    separator = options.separator or _separator(lines)
+    decimal = options.decimal or "."
+    separator = options.separator or _separator(lines, decimal)
     if separator is None or separator not in first:
         raise DataError(
             f"{path}:1: no separator {f'{separator!r} ' if separator else ''}in {first[:200]!r}\n"
@@ -655,21 +665,25 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
     if named is None:
         known = {name for names in _KNOWN.values() for name in names}
         named = any(_plain(field) in known or field in options.columns.values() for field in fields)
-        named = named or not any(_is_number(field) for field in fields)
+        named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
     if named:
         columns = columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
-        return _Layout(separator, True, fields, columns, packed)
+        return _Layout(separator, True, fields, columns, packed, decimal)
     if options.columns or not 2 <= len(fields) <= len(_KNOWN):
         raise DataError(
             f"{path}:1: no header in {first[:200]!r}\n"
             "expected column names, or the columns user, item[, rating[, timestamp]] without names"
         )
     roles = list(_KNOWN)[: len(fields)]
-    return _Layout(separator, False, roles, dict(zip(roles, roles, strict=True)), packed)
+    columns = dict(zip(roles, roles, strict=True))
+    return _Layout(separator, False, roles, columns, packed, decimal)
 
 
-def _separator(lines: Sequence[str]) -> str | None:
-    """Find the mark that most lines have as often as the first, and the first most often."""
+def _separator(lines: Sequence[str], decimal: str) -> str | None:
+    """Find the mark that most lines have as often as the first, and the first most often.
+
+    A comma that is the decimal sign comes last: it separates only where ratings are in quotes.
+    """
 
     def n_fields(mark: str) -> int:
         """Count the fields of the first line; 0 if many lines have another number."""
@@ -677,7 +691,9 @@ def _separator(lines: Sequence[str]) -> str | None:
         alike = sum(count == counts[0] for count in counts)
         return counts[0] if counts[0] > 1 and alike >= 0.6 * len(lines) else 0
 
-    for marks in (_SEPARATORS[:-1], _SEPARATORS[-1:], _rare_marks(lines[0])):
+    last = [","] if decimal == "," else []
+    for group in (_SEPARATORS[:-1], _SEPARATORS[-1:], _rare_marks(lines[0]), last):
+        marks = [mark for mark in group if group is last or mark not in last]
         best = max(marks, key=n_fields, default=None)
         if best is not None and n_fields(best):
             return best
@@ -762,7 +778,7 @@ def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> 
                 continue
             values = pd.Series(column.to_pandas(), name=layout.columns[role])
             if role == "rating":
-                parts[role].append(checked_values(values, scale, where))
+                parts[role].append(checked_values(values, scale, where, layout.decimal))
             else:
                 numbers, kind = time_numbers(values, where)
                 parts[role].append(numbers)
