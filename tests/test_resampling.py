@@ -104,6 +104,12 @@ def test_interval_cuts_equal_tails_of_every_row():
         interval(values, level=95)
 
 
+def test_infinite_replicates_leave_no_limit_where_they_decide_it():
+    drawn = [np.linspace(0, 1, 101), [0.0] * 51 + [np.inf] * 50, [np.inf] * 101]
+    limits = interval([list(one) for one in drawn])
+    np.testing.assert_array_equal(np.isfinite(limits), [[True, True], [True, False], [False] * 2])
+
+
 def test_normal_interval_is_centred_on_what_was_observed():
     rng = np.random.default_rng(6)
     values = rng.normal([[0.2], [5.0]], [[0.1], [2.0]], (2, 20_000))

@@ -313,7 +313,7 @@ def interval(values: npt.ArrayLike, *, level: float = 0.95) -> FloatArray:
     Returns
     -------
     ndarray of float64, shape (..., 2)
-        Lower and upper limit; NaN where a replicate is NaN.
+        Lower and upper limit; NaN where a replicate is NaN, or a limit lies between infinite ones.
 
     Raises
     ------
@@ -332,7 +332,9 @@ def interval(values: npt.ArrayLike, *, level: float = 0.95) -> FloatArray:
     if not 0 < level < 1:
         raise ConfigError(f"level {level}: expected a coverage between 0 and 1")
     tails = [(1 - level) / 2, (1 + level) / 2]
-    return np.moveaxis(np.quantile(np.asarray(values, dtype=np.float64), tails, axis=-1), 0, -1)
+    with np.errstate(invalid="ignore"):  # between two infinite replicates there is no limit
+        limits = np.quantile(np.asarray(values, dtype=np.float64), tails, axis=-1)
+    return np.moveaxis(limits, 0, -1)
 
 
 def normal_interval(

@@ -287,7 +287,8 @@ def rise(course: Mapping[int, Quantity]) -> Quantity:
     -------
     Quantity
         Slope of the line of least squares, times the last place, over the quantity there: 1 for
-        what is proportional to the place, 0 for what does not depend on it.
+        what is proportional to the place, 0 for what does not depend on it. Not finite where the
+        quantity is 0 there.
 
     Examples
     --------
@@ -297,9 +298,10 @@ def rise(course: Mapping[int, Quantity]) -> Quantity:
     """
     x, values, drawn = _line(course)
     last = list(course)[-1]
-    of_values, of_drawn = (
-        last * (x @ each) / np.square(x).sum() / each[-1] for each in (values, drawn)
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_values, of_drawn = (
+            last * (x @ each) / np.square(x).sum() / each[-1] for each in (values, drawn)
+        )
     return Quantity(float(of_values[0]), of_drawn)
 
 
