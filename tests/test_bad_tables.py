@@ -239,6 +239,10 @@ def test_the_message_of_a_file_that_is_not_there(tmp_path: Path) -> None:
     ("times", "seconds", "said"),
     [
         (["881250949000", "891250949123"], [881250949, 891250949], "milliseconds: 1997-12-04 to"),
+        (["881250949000000", "891250949123000"], [881250949, 891250949], "read as microseconds"),
+        (["881250949999999999", "881250950000000001"], [881250949, 881250950], "nanoseconds: 1997"),
+        (["7", "7"], [7, 7], "are the same, 7: nothing can be split by them"),
+        (["1997-12-04", "1997-12-04"], [881193600, 881193600], "are the same, 881193600"),
         (["-86400", "5"], [-86400, 5], "seconds, some before 1970: 1969-12-31 to 1970-01-01"),
         (["20200131", "20191231"], [20200131, 20191231], "look like dates written as YYYYMMDD"),
     ],

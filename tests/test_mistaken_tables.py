@@ -81,10 +81,111 @@ def test_an_id_that_is_named_like_none_is_warned_of(tmp_path: Path, name: str) -
         assert len(load_dataset(table).ratings) == 3
 
 
+WIDE = pd.DataFrame(
+    {f"film {n}": [n % 5 + 1.0, None, 3.0 if n % 3 else None] for n in range(12)},
+    index=pd.Index(["ann", "bob", "cho"], name="viewer"),
+)
+
+
+def _melted(
+    message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[tuple[str, str], float]:
+    """Run the line that a message gives; return the ratings of what it wrote."""
+    line = message.splitlines()[1].removeprefix("in pandas: ")
+    monkeypatch.chdir(folder)
+    exec(line, {"pd": pd})  # noqa: S102 - what a reader would do
+    ratings = load_dataset("ratings_long.csv").ratings
+    users, items = ratings.user_ids[ratings.user], ratings.item_ids[ratings.item]
+    pairs = zip(map(str, users), map(str, items), strict=True)
+    return dict(zip(pairs, ratings.value.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("form", ["csv", "semicolons", "unnamed", "indexed", "column"])
+def test_a_matrix_is_named_and_the_line_of_the_message_makes_a_list_of_it(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / ("wide.parquet" if form in ("indexed", "column") else "wide.csv")
+    match form:
+        case "csv":
+            WIDE.to_csv(table)
+        case "semicolons":
+            WIDE.to_csv(table, sep=";")
+        case "unnamed":
+            WIDE.rename_axis(None).to_csv(table)
+        case "indexed":
+            WIDE.to_parquet(table)
+        case _:
+            WIDE.reset_index().to_parquet(table)
+    with pytest.raises(DataError, match="a matrix with a row for each user") as refused:
+        load_dataset(table)
+    expected = {
+        (str(user), str(item)): float(value)  # type: ignore[arg-type]
+        for (user, item), value in WIDE.stack().dropna().items()  # type: ignore[misc]
+    }
+    assert _melted(str(refused.value), tmp_path, monkeypatch) == expected
+
+
+def test_of_a_matrix_of_numbers_alone_zeros_are_gaps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "wide.txt"
+    table.write_text("5 0 0 0 0 0 0 0 0 3\n0 0 0 0 4 0 0 0 0 0\n", encoding="utf-8")
+    with pytest.raises(DataError, match="a matrix with a row for each user") as refused:
+        load_dataset(table)
+    found = _melted(str(refused.value), tmp_path, monkeypatch)
+    assert found == {("0", "0"): 5, ("0", "9"): 3, ("1", "4"): 4}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who,what,liking,moment,year\n1,7,4,9,1999\n",
+        "who,what,liking,moment,title\n1,7,,9,Up\n",
+        "user_id,a,b,c,d,e,f,g,h,i,j,k\n1,2,3,4,5,6,7,8,9,1,2,Up\n",
+    ],
+)
+def test_a_list_with_columns_of_other_names_is_no_matrix(tmp_path: Path, text: str) -> None:
+    table = tmp_path / "list.csv"
+    table.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"no (user|item) column found; columns found: "):
+        load_dataset(table)
+
+
+def test_a_header_longer_than_the_sample_is_read_whole(tmp_path: Path) -> None:
+    names = [f"a column with a long name, {n}" for n in range(5000)]
+    table = tmp_path / "long.csv"
+    frame = pd.DataFrame([[1] * 5000, [2] * 5000], columns=names)
+    frame.insert(0, "user", [1, 2])
+    frame["item"], frame["rating"] = [1, 2], [3, 4]
+    frame.to_csv(table, index=False)
+    assert len(table.read_bytes().split(b"\n")[0]) > 1 << 17
+    assert load_dataset(table).ratings.value.tolist() == [3, 4]
+    frame.drop(columns="item").to_csv(table, index=False)
+    with pytest.raises(DataError, match="a matrix with a row for each user") as refused:
+        load_dataset(table)
+    assert len(str(refused.value)) < 1000
+
+
+def test_true_and_false_are_read_as_in_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rating": [True, False, True]})
+    frame.to_parquet(tmp_path / "own.parquet")
+    frame.to_csv(tmp_path / "own.csv", index=False)
+    read = [load_dataset(tmp_path / f"own.{kind}").ratings for kind in ("csv", "parquet")]
+    assert read[0].value.tolist() == [1, 0, 1]
+    assert read[0].content_hash == read[1].content_hash
+    mixed = (tmp_path / "own.csv").read_text().replace("False", "4")
+    (tmp_path / "mixed.csv").write_text(mixed)
+    with pytest.raises(DataError, match=r"mixed.csv:2: .*'True'"):
+        load_dataset(tmp_path / "mixed.csv")
+
+
 @pytest.mark.parametrize("number", ["nan", "inf"])
-def test_a_threshold_that_is_no_number_is_refused(tmp_path: Path, number: str) -> None:
+@pytest.mark.parametrize("command", [["data", "info"], ["trust"]])
+def test_a_threshold_that_is_no_number_is_refused(
+    tmp_path: Path, number: str, command: list[str]
+) -> None:
     table = tmp_path / "own.csv"
     table.write_text(ROWS, encoding="utf-8")
-    done = CliRunner().invoke(main, ["data", "info", str(table), "--min-rating", number])
+    done = CliRunner().invoke(main, [*command, str(table), "--min-rating", number])
     assert done.exit_code == 2
     assert f"--min-rating {number}: expected a finite number" in done.output

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import shutil
 import sys
@@ -39,6 +38,7 @@ from recbias.measured import measure
 from recbias.options import (
     CommandGroup,
     data_dir_option,
+    finite,
     load_said,
     parameter_options,
     read_options,
@@ -92,7 +92,12 @@ def data_list() -> None:
 @data.command("info")
 @click.argument("name", metavar="NAME|FILE")
 @table_options
-@click.option("--min-rating", type=float, help="Smallest relevant rating; else the scale's top.")
+@click.option(
+    "--min-rating",
+    type=float,
+    callback=finite,
+    help="Smallest relevant rating; else that of the chapters.",
+)
 @click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
 @data_dir_option
 def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -> None:
@@ -122,8 +127,6 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
     _echo([("read as", statement) for statement in dataset.understood])
     scale, preset = dataset.ratings.scale, dataset.info.relevant_from
     threshold = min_rating if min_rating is not None else preset or scale.maximum
-    if not math.isfinite(threshold):
-        raise ConfigError(f"--min-rating {threshold}: expected a finite number")
     _echo(describe(dataset.ratings, threshold))
     if dataset.unbiased is not None:
         parts = dataset.unbiased
@@ -423,7 +426,10 @@ def claims(
 @click.argument("name", metavar="DATASET|TABLE")
 @table_options
 @click.option(
-    "--min-rating", type=float, help="Smallest liked rating; else one step below the scale's top."
+    "--min-rating",
+    type=float,
+    callback=finite,
+    help="Smallest liked rating; else one step below the scale's top.",
 )
 @click.option(
     "--spread", type=float, help="By which factor items differ in selection, at most; 1.5 if none."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -21,6 +22,7 @@ from recbias.ratings import RatingScale
 __all__ = [
     "CommandGroup",
     "data_dir_option",
+    "finite",
     "load_said",
     "parameter_options",
     "read_options",
@@ -75,6 +77,13 @@ class CommandGroup(click.Group):
             full = getattr(error, "errno", None) in NO_SPACE
             click.echo(f"recbias: {error}{_FULL if full else ''}", err=True)
             ctx.exit(getattr(error, "exit_code", 2))
+
+
+def finite(_: click.Context, option: click.Parameter, number: float | None) -> float | None:
+    """Refuse what is no finite number; a callback of an option."""
+    if number is not None and not math.isfinite(number):
+        raise ConfigError(f"{option.opts[0]} {number}: expected a finite number")
+    return number
 
 
 def _use_data_dir(ctx: click.Context, option: click.Parameter, folder: Path | None) -> None:

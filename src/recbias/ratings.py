@@ -393,8 +393,9 @@ class Ratings:
         rating : str, optional
             Column with the ratings; None when there is none.
         timestamp : str, optional
-            Column with times, if it is to be read: whole seconds or milliseconds since 1970, ISO
-            dates (without a zone: UTC), or pandas times. Kept in seconds.
+            Column with times, if it is to be read: whole seconds, milliseconds, microseconds or
+            nanoseconds since 1970, ISO dates (without a zone: UTC), or pandas times. Kept in
+            seconds.
         scale : RatingScale, optional
             The declared scale; inferred from the values when not given.
         name : str
@@ -429,7 +430,8 @@ class Ratings:
         -----
         DataWarning
             If an id is named like a missing one (``NULL``, ``NaN``). Once, with the range as dates,
-            if times are milliseconds, before 1970, or look like dates written as numbers.
+            if times are in fractions of a second, before 1970, or look like dates written as
+            numbers.
         """
 
         def where(row: int) -> str:
@@ -564,6 +566,9 @@ def _numbers(column: pd.Series[Any], decimal: Decimal = ".") -> npt.NDArray[np.f
     if decimal == ",":
         # Exchanged, so that a point, which may separate thousands, makes it no number.
         texts = pd.Index([str(text).translate(_COMMA_FOR_POINT) for text in texts], dtype=object)
+    words = {str(text).strip().lower() for text in texts}
+    if words and words <= {"true", "false"}:
+        return np.array([str(text).strip().lower() == "true" for text in texts] + [np.nan])[codes]
     distinct = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
     return np.append(distinct.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)[codes]
 
@@ -646,6 +651,10 @@ def time_numbers(
     elif pd.api.types.is_integer_dtype(column.dtype) and not column.hasnans:
         return column.to_numpy(dtype=np.int64), kind
     else:
+        codes, texts = pd.factorize(column)
+        whole = pd.to_numeric(pd.Series(np.asarray(texts)), errors="coerce")
+        if whole.dtype == np.int64 and codes.min() >= 0:
+            return whole.to_numpy()[codes], kind  # a float64 would round nanoseconds
         numbers = _numbers(column)
         if np.isnan(numbers[0]) and not pd.api.types.is_numeric_dtype(column.dtype):
             codes, texts = pd.factorize(column)
@@ -678,9 +687,10 @@ def _times(column: pd.Series[Any], source: str, where: Where) -> npt.NDArray[np.
         return numbers
     sizes = np.abs(numbers)
     read_as = None
-    if sizes.max() >= _FIRST_MILLISECONDS:
+    unit = max((each for each in _UNITS if sizes.max() >= each), default=0)
+    if unit:
         # Seconds of this era would be milliseconds of the first months of 1970.
-        odd = ((sizes < _FIRST_MILLISECONDS // 10) & (sizes > 0)) | (sizes >= _LAST_MILLISECONDS)
+        odd = (sizes < unit // 10) & (sizes > 0)
         if odd.any():
             row = int(np.argmax(odd))
             raise DataError(
@@ -688,7 +698,8 @@ def _times(column: pd.Series[Any], source: str, where: Where) -> npt.NDArray[np.
                 f"from {numbers.min()} to {numbers.max()}\n"
                 "expected seconds since 1970 throughout, or milliseconds throughout"
             )
-        read_as, numbers = "milliseconds", numbers // 1000
+        read_as, per_second = _UNITS[unit]
+        numbers = numbers // per_second
     elif numbers.min() < 0:
         read_as = "seconds, some before 1970"
     elif _look_like_dates(numbers):
@@ -705,9 +716,12 @@ def _times(column: pd.Series[Any], source: str, where: Where) -> npt.NDArray[np.
     return numbers
 
 
-_FIRST_MILLISECONDS = 10**11
-"""As milliseconds a day of 1973, as seconds the year 5138."""
-_LAST_MILLISECONDS = 10**14
+_UNITS = {
+    10**11: ("milliseconds", 10**3),
+    10**14: ("microseconds", 10**6),
+    10**17: ("nanoseconds", 10**9),
+}
+"""The first number read as a unit: a day of 1973 in it, the year 5138 in the one before."""
 _DAY = 86_400
 
 

@@ -23,6 +23,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import yaml
 
+from recbias.datasets.mistaken import listed, refuse_matrix, warn_of_one_time
 from recbias.errors import ConfigError, DataError, MissingData, unknown_name
 from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale, checked_values, time_numbers
 
@@ -288,6 +289,7 @@ def described_ratings(
         source=source,
         first_line=first_line,
     )
+    warn_of_one_time(ratings, columns.get("timestamp"), source or name)
     said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
     if others := [name for name in names if name not in columns.values()]:
         said.append(f"columns not read: {', '.join(others)}")
@@ -402,7 +404,7 @@ def text_batches(
         if missing := [column for column in wanted if column not in names]:
             raise DataError(
                 f"{path}: no column {', '.join(map(repr, missing))}\n"
-                f"columns found: {', '.join(names)}; needed: {', '.join(wanted)}"
+                f"columns found: {listed(names)}; needed: {', '.join(wanted)}"
             )
     places = [str(names.index(column)) for column in wanted]
     kinds = {place: types[column] for place, column in zip(places, wanted, strict=True)}
@@ -588,6 +590,9 @@ def _first_lines(path: Path) -> list[str]:
     """Return the first lines, not the one that the sample cuts."""
     with _CheckedText(path) as source:
         sample = source.read(_SAMPLE)
+        # The header of a matrix may be longer; three lines tell what it is.
+        while sample.count(b"\n") < 3 and len(sample) < _BLOCK and (more := source.read(_SAMPLE)):
+            sample += more
     if not sample:
         raise DataError(f"no ratings in {path}: the file is empty")
     lines = sample.decode("utf-8", errors="replace").split("\n")
@@ -667,8 +672,14 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         named = any(_plain(field) in known or field in options.columns.values() for field in fields)
         named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
     if named:
+        if not _has_roles(fields, options.columns):
+            rows = [_fields(line, separator)[1:] for line in lines[1:]]
+            refuse_matrix(path, rows, _loaded(path, separator, decimal, "index_col=0"))
         columns = columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
         return _Layout(separator, True, fields, columns, packed, decimal)
+    if not options.columns and len(fields) > len(_KNOWN):
+        rows = [_fields(line, separator) for line in lines]
+        refuse_matrix(path, rows, _loaded(path, separator, decimal, "header=None"))
     if options.columns or not 2 <= len(fields) <= len(_KNOWN):
         raise DataError(
             f"{path}:1: no header in {first[:200]!r}\n"
@@ -677,6 +688,20 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
     roles = list(_KNOWN)[: len(fields)]
     columns = dict(zip(roles, roles, strict=True))
     return _Layout(separator, False, roles, columns, packed, decimal)
+
+
+def _has_roles(fields: Sequence[str], given: Mapping[str, str]) -> bool:
+    """Tell whether a header names users and items."""
+    plain = set(map(_plain, fields))
+    return all(role in given or not plain.isdisjoint(_KNOWN[role]) for role in ("user", "item"))
+
+
+def _loaded(path: Path, separator: str, decimal: str, how: str) -> str:
+    """Write how pandas reads a text, in the code that a message gives."""
+    marks = "" if separator == "," else f", sep={separator!r}"
+    marks += ", engine='python'" if len(separator) > 1 else ""
+    marks += ", decimal=','" if decimal == "," else ""
+    return f"pd.read_csv({path.name!r}{marks}, {how})"
 
 
 def _separator(lines: Sequence[str], decimal: str) -> str | None:
@@ -711,7 +736,10 @@ def _rare_marks(line: str) -> list[str]:
 def _fields(line: str, separator: str) -> list[str]:
     if len(separator) > 1:
         return line.split(separator)
-    return next(csv.reader([line], delimiter=separator), [])
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:  # a field of more than 128 KB: what separates is something else
+        return [line]
 
 
 def read_ratings_text(
@@ -869,7 +897,10 @@ def _read_parquet(
     path: Path, given: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
     try:
-        names = pyarrow.parquet.read_schema(path).names
+        schema = pyarrow.parquet.read_schema(path)
+        names = schema.names
+        if not _has_roles(names, given):
+            _refuse_parquet_matrix(path, schema)
         columns = columns_by_role(path, names, given, "")
         table = pyarrow.parquet.read_table(path, columns=list(columns.values()))
     except (pa.ArrowException, OSError) as error:
@@ -889,6 +920,20 @@ def _read_parquet(
     return "Parquet", names, columns, table.to_pandas(ignore_metadata=True)
 
 
+def _refuse_parquet_matrix(path: Path, schema: pa.Schema) -> None:
+    """Refuse a matrix of users and items; pandas brings the index that it wrote back by itself."""
+    kept = (schema.pandas_metadata or {}).get("index_columns", [])
+    index = [name for name in kept if isinstance(name, str)]
+    users = index[0] if index else schema.names[0]
+    start = next(pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=50), None)
+    rows = [
+        ["" if cell is None else str(cell) for name, cell in row.items() if name != users]
+        for row in (start.to_pylist() if start else [])
+    ]
+    loaded = f"pd.read_parquet({path.name!r})"
+    refuse_matrix(path, rows, loaded if index else f"{loaded}.set_index({users!r})")
+
+
 def columns_by_role(
     path: Path, found: Sequence[str], given: Mapping[str, str], hint: str
 ) -> dict[str, str]:
@@ -902,7 +947,7 @@ def columns_by_role(
         if role in given and given[role] not in found:
             raise DataError(
                 f"{path}: no column '{given[role]}' for the {role}\n"
-                f"columns found: {', '.join(found)}{hint}"
+                f"columns found: {listed(found)}{hint}"
             )
         detected = next((plain[name] for name in usual if name in plain), None)
         column = given.get(role, detected)
@@ -910,7 +955,7 @@ def columns_by_role(
             columns[role] = column
         elif role in ("user", "item"):
             raise DataError(
-                f"{path}: no {role} column found; columns found: {', '.join(found)}\n"
+                f"{path}: no {role} column found; columns found: {listed(found)}\n"
                 f"name the columns once: recbias data info {path} --user NAME --item NAME "
                 f"--keep{hint}"
             )
@@ -918,7 +963,7 @@ def columns_by_role(
         if times > 1 or list(found).count(column) > 1:
             raise DataError(
                 f"{path}: column '{column}' is there, or was named, twice\n"
-                f"columns found: {', '.join(found)}{hint}"
+                f"columns found: {listed(found)}{hint}"
             )
     return columns
 

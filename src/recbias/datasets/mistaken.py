@@ -1,0 +1,101 @@
+"""What people take for a table of ratings and is none, recognised and named."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from recbias.errors import DataError, DataWarning
+from recbias.ratings import Ratings
+
+__all__ = ["listed", "refuse_matrix", "warn_of_one_time"]
+
+_SHOWN = 20
+_LEAST_SURE = 10
+"""So many columns of nothing but numbers, besides the first, are a matrix."""
+_LEAST = 4
+"""So few may be one, if some cells are empty: a list of ratings has no gaps."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """List columns, not more than a person reads.
+
+    Examples
+    --------
+    >>> listed(["user", "item"]), listed([str(n) for n in range(3000)])[-22:]
+    ('user, item', '19, ... (3,000 in all)')
+    """
+    if len(names) <= _SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[:_SHOWN])}, ... ({len(names):,} in all)"
+
+
+def refuse_matrix(path: Path, rows: Sequence[Sequence[str]], loaded: str) -> None:
+    """Refuse a matrix with a row for each user and a column for each item.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : sequence of sequence of str
+        Some of its rows, without a header: the cells behind the user's name.
+    loaded : str
+        How pandas gets the whole matrix, users as its index.
+
+    Raises
+    ------
+    DataError
+        If the rows have 10 columns or more, or 4 and gaps, and nothing but numbers and gaps. Its
+        second line has the pandas code that makes a list of ratings of the matrix; where no cell is
+        empty and most are 0, these are taken for what was not rated.
+
+    Examples
+    --------
+    >>> refuse_matrix(Path("list.csv"), [["7", "4", "880000000"]], "...")
+    >>> refuse_matrix(Path("wide.csv"), [["5", "", "", "3"]], "pd.read_csv('w.csv', index_col=0)")
+    Traceback (most recent call last):
+    ...
+    recbias.errors.DataError: wide.csv: this looks like a matrix with a row for each user and ...
+    """
+    width = min(map(len, rows), default=0)
+    cells = [cell.strip() for row in rows for cell in row]
+    gaps = [not cell or cell.lower() in ("nan", "na", "null") for cell in cells]
+    if width < (_LEAST if any(gaps) else _LEAST_SURE):
+        return
+    numbers = [_number(cell) for cell, gap in zip(cells, gaps, strict=True) if not gap]
+    if not numbers or None in numbers:
+        return
+    zeros = not any(gaps) and numbers.count(0.0) > len(numbers) / 2
+    raise DataError(
+        f"{path}: this looks like a matrix with a row for each user and a column for each item, "
+        "expected a row for each rating\nin pandas: "
+        f"{loaded}{'.replace(0, None)' if zeros else ''}.rename_axis('user_id').reset_index()"
+        ".melt('user_id', var_name='item_id', value_name='rating').dropna()"
+        ".to_csv('ratings_long.csv', index=False)"
+    )
+
+
+def warn_of_one_time(ratings: Ratings, column: str | None, source: str) -> None:
+    """Warn if all rows have the same time, as a date that an export wrote into each.
+
+    Warns
+    -----
+    DataWarning
+        Naming the column and the time.
+    """
+    times = ratings.timestamp
+    if times is not None and len(times) > 1 and times.min() == times.max():
+        warnings.warn(
+            f"{source}: all times in column '{column}' are the same, {times[0]}: nothing can be "
+            "split by them",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return None
