@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from recbias.chapters import Parameter
 from recbias.claims.choosing import choose_size, full_pool, written
 from recbias.claims.design_alternatives import largest_sample, target_sizes
 from recbias.claims.systems import relevance_threshold
+from recbias.cli import main
 from recbias.datasets import load_dataset, top_rating
 from recbias.datasets.liked import cut_at_share, enough_or_cut
 from recbias.errors import ConfigError
@@ -104,6 +106,25 @@ def test_where_the_top_is_next_to_nothing_the_data_say_what_is_liked(
     assert (values >= top_rating(str(table))).sum() == 200
     loaded = load_dataset(str(table))
     assert relevance_threshold(loaded) == relevance_threshold(str(table))
+    assert top_rating(loaded) == top_rating(str(table))
+    said = CliRunner().invoke(main, ["data", "info", str(table)]).output
+    (line,) = [each for each in said.splitlines() if each.startswith("threshold")]
+    chosen = f"{exact(top_rating(loaded))} in chapters 1 to 4, {exact(relevance_threshold(loaded))}"
+    assert f"threshold  {chosen} in chapter 5" in line
+    assert f"from the data, since only 0.1 % have {exact(largest)}, the top" in line
+    assert f"20.0 % of the ratings are {exact(top_rating(loaded))} or more" in said
+
+
+def test_where_the_top_is_enough_the_data_are_not_said_to_decide(tmp_path: Path) -> None:
+    table = tmp_path / "stars.csv"
+    rows = "".join(f"{n % 9},{n},{1 + n % 5}\n" for n in range(50))
+    table.write_text(f"user,item,rating\n{rows}", encoding="utf-8")
+    said = CliRunner().invoke(main, ["data", "info", str(table)]).output
+    assert "threshold  5 in chapters 1 to 4, 4 in chapter 5 and for the systems; -p min" in said
+    assert "from the data" not in said
+    said = CliRunner().invoke(main, ["data", "info", str(table), "--min-rating", "3"]).output
+    assert "threshold" not in said
+    assert "60.0 % of the ratings are 3 or more" in said
 
 
 def _dense_table(folder: Path, n_items: int) -> str:

@@ -30,9 +30,11 @@ from recbias.datasets import (
     own_table,
     registry,
     state,
+    top_rating,
 )
 from recbias.datasets.describe import describe, describe_entry, size_said
 from recbias.datasets.frames import frame_of
+from recbias.datasets.liked import LEAST
 from recbias.errors import ConfigError, MissingData
 from recbias.measured import measure
 from recbias.options import (
@@ -47,6 +49,7 @@ from recbias.options import (
     warnings_said,
 )
 from recbias.places import clone_root
+from recbias.ratings import exact
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
 
@@ -125,14 +128,28 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
     if info is None:
         _echo({"name": dataset.title, "content": dataset.ratings.content_hash})
     _echo([("read as", statement) for statement in dataset.understood])
-    scale, preset = dataset.ratings.scale, dataset.info.relevant_from
-    threshold = min_rating if min_rating is not None else preset or scale.maximum
+    threshold = top_rating(dataset) if min_rating is None else min_rating
     _echo(describe(dataset.ratings, threshold))
+    if min_rating is None and dataset.ratings.feedback == "explicit":
+        _echo({"threshold": _thresholds_said(dataset)})
     if dataset.unbiased is not None:
         parts = dataset.unbiased
         users, items = len(set(parts.user.tolist())), len(set(parts.item.tolist()))
         _echo({"unbiased": f"{len(parts):,} ratings of {users:,} users for {items:,} items"})
     _echo(_testable(dataset.info))
+
+
+def _thresholds_said(dataset: Dataset) -> str:
+    """Tell from which rating on the chapters take an item as relevant, and why."""
+    from recbias.claims.systems import relevance_threshold  # pulls in every recommender
+
+    strict, mild = top_rating(dataset), relevance_threshold(dataset)
+    said = f"{exact(strict)} in chapters 1 to 4, {exact(mild)} in chapter 5 and for the systems"
+    usual = dataset.ratings.scale.maximum
+    share = float((dataset.ratings.value >= usual).mean())
+    if share < LEAST and strict != usual and dataset.info.relevant_from is None:
+        said += f"; from the data, since only {100 * share:.2g} % have {exact(usual)}, the top"
+    return f"{said}; -p min_rating NUMBER sets another"
 
 
 def _echo(rows: dict[str, str] | list[tuple[str, str]]) -> None:

@@ -368,7 +368,7 @@ def _info_of(ratings: Ratings) -> DatasetInfo:
     )
 
 
-def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
+def top_rating(dataset: str | Dataset, *, data_dir: Path | None = None) -> float:
     """Give the strictest relevance of the papers: the top of a dataset's scale.
 
     A dataset of counts has no top; its entry in the registry says from where on. Of a table the top
@@ -377,7 +377,8 @@ def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
     Parameters
     ----------
     dataset
-        Name of a data set, which need not be at hand, or path of a table.
+        Name of a data set, which need not be at hand, or path of a table; or what was loaded, with
+        the options that reading it took.
     data_dir
         Folder that holds datasets, besides ``RECBIAS_DATA``.
 
@@ -386,8 +387,10 @@ def top_rating(dataset: str, *, data_dir: Path | None = None) -> float:
     float
         5 for stars; 1 for implicit feedback; 3 for the plays of Last.fm.
     """
-    if is_path(dataset):
-        ratings = load_dataset(dataset, data_dir=data_dir).ratings
+    if not isinstance(dataset, Dataset) and is_path(dataset):
+        dataset = load_dataset(dataset, data_dir=data_dir)
+    info = dataset.info if isinstance(dataset, Dataset) else dataset_info(dataset)
+    if isinstance(dataset, Dataset) and info.name not in registry() and not is_world(info.name):
+        ratings = dataset.ratings
         return enough_or_cut(ratings.value, ratings.scale.maximum, STRICT)
-    info = dataset_info(dataset)
     return info.relevant_from or info.scale.maximum
