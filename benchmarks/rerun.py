@@ -46,23 +46,31 @@ def memory(process: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
 
 
-def measure(dataset: str, folder: Path) -> tuple[float, float]:
-    """Run the chapter from nothing; give seconds of the processor and peak memory in MB."""
-    before, peak = os.times(), 0
-    command = [sys.executable, "-c", "from recbias.cli import main; main()"]
-    command += ["run", "01_design_alternatives", "--dataset", dataset]
-    command += ["--out", str(folder / "out.ipynb")]
-    own = {"RECBIAS_CELLS": str(folder), "TQDM_DISABLE": "1"}
-    run = subprocess.Popen(command, env=os.environ | own)
+def measure(program: list[str], folder: Path) -> tuple[float, float, float]:
+    """Run a program of Python with no cell stored, in a folder of its own.
+
+    Give the seconds on the clock, those of the processor, and the peak memory in MB.
+    """
+    before, started, peak = os.times(), time.perf_counter(), 0.0
+    own = {"RECBIAS_CELLS": str(folder / "cells"), "TQDM_DISABLE": "1"}
+    run = subprocess.Popen(
+        [sys.executable, *program], env=os.environ | own, cwd=folder, stdout=subprocess.DEVNULL
+    )
     while run.poll() is None:
         with suppress(OSError):  # a process may end between two looks
             peak = max(peak, sum(memory(each) for each in descendants(run.pid)))
         time.sleep(0.5)
+    passed = time.perf_counter() - started
     if run.returncode:
-        sys.exit(f"the chapter failed on {dataset}")
+        sys.exit(f"this failed: {' '.join(program)}")
     after = os.times()
     used = after.children_user + after.children_system
-    return used - before.children_user - before.children_system, peak / 1024
+    return passed, used - before.children_user - before.children_system, peak / 1024
+
+
+def command(*words: str) -> list[str]:
+    """Write a command of the package as a program of Python."""
+    return ["-c", "from recbias.cli import main; main()", *words]
 
 
 def main() -> None:
@@ -72,7 +80,9 @@ def main() -> None:
     rows = pd.read_csv(TARGET, index_col="ratings") if TARGET.exists() else pd.DataFrame()
     for size in parser.parse_args().sizes:
         with tempfile.TemporaryDirectory() as folder:
-            seconds, peak = measure(WORLDS[size], Path(folder))
+            chapter = ["run", "01_design_alternatives", "--dataset", WORLDS[size]]
+            program = command(*chapter, "--out", str(Path(folder) / "out.html"))
+            _, seconds, peak = measure(program, Path(folder))
         row = pd.DataFrame({"cpu_seconds": round(seconds), "peak_mb": round(peak)}, index=[size])
         rows = row.combine_first(rows).sort_index().rename_axis("ratings").astype(int)
         rows.to_csv(TARGET)
