@@ -31,8 +31,7 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias.ratings import exact
-from recbias import line_up
+from recbias import line_up, ratings
 from recbias.claims import findings, pages, readings, sensitivity, showing, ties
 from recbias.claims.systems import LINE_UP, choose_setup
 from recbias.plotting import downloads, plot_ranges, plot_readings, use_book_style
@@ -54,7 +53,7 @@ setup = choose_setup(
 )
 names = line_ups.one_name_systems(min_rating=setup.min_rating)
 glue("n_readings", len(names), display=False)
-glue("min_rating", exact(setup.min_rating), display=False)
+glue("min_rating", ratings.exact(setup.min_rating), display=False)
 glue("split", setup.split_words, display=False)
 
 # %% [markdown] tags=["general"]

@@ -75,7 +75,7 @@ def test_what_cannot_be_trained_is_left_out_and_the_rest_is_as_without_it(
 
 
 def test_a_grid_of_which_nothing_can_be_trained_is_an_error(table: str) -> None:
-    with pytest.raises(TrainingError, match=r"down: none of 1 systems .*\npLSA: PLSA: user"):
+    with pytest.raises(TrainingError, match=r"down-\w{8}: none of 1 systems .*\npLSA: PLSA: user"):
         run(_grid(table, "pLSA"))
 
 

@@ -146,9 +146,9 @@ def test_the_threshold_is_written_wherever_there_is_one(name):
     assert bool(recoded) == (name in ("mccrs20", "ccm20", "modern", "optimal"))
 
 
-@pytest.mark.parametrize("min_rating", [-1.0, float("nan")])
+@pytest.mark.parametrize("min_rating", [float("inf"), float("nan")])
 def test_a_threshold_that_is_none_is_refused(min_rating):
-    with pytest.raises(ConfigError, match="encoding is"):
+    with pytest.raises(ConfigError, match=f"min_rating is {min_rating}: expected a finite number"):
         line_up("mccrs20", min_rating=min_rating)
 
 

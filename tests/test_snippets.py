@@ -62,7 +62,7 @@ def test_a_program_of_the_readme_runs_as_a_file(
     )
     assert done.returncode == 0, done.stderr
     assert all(text in done.stdout for text in printed)
-    table = done.stdout[done.stdout.index("my; k-fold 5") :]
+    table = done.stdout[done.stdout.index("my.csv; k-fold 5") :]
     assert all(len(line) <= 80 for line in table.splitlines())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, Context
+
 import numpy as np
 import numpy.typing as npt
 
@@ -46,7 +48,7 @@ def cut_at_share(values: npt.NDArray[np.float64], share: float) -> float:
     # Anything above the next smaller rating lets in the same ones; the shortest is easiest to say.
     floor = float(below[-1]) if len(below) else -np.inf
     for digits in range(1, 17):
-        rounded = float(f"{least:.{digits}g}")
+        rounded = float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(repr(least)))
         if floor < rounded <= least:
             return rounded
     return least
