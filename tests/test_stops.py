@@ -31,18 +31,25 @@ from pathlib import Path
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+maker, moment, *paths = sys.argv[1:]
+
 def work(path):
     Path(path).touch()
     re.match("(a+)+b", "a" * 60)  # for years, and no other thread gets a turn
 
+if moment == "importing" and __name__ == "__mp_main__":
+    for path in paths[:-1]:
+        Path(path).touch()
+    work(paths[-1])
+
 def run():
     from recbias.engine import open_executor, run_all
-    if sys.argv[1] == "recbias":
+    if maker == "recbias":
         with open_executor(2) as executor:
-            run_all(work, sys.argv[2:], executor, label="work")
+            run_all(work, paths, executor, label="work")
     else:
         with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-            list(executor.map(work, sys.argv[2:]))
+            list(executor.map(work, paths))
 
 if __name__ == "__main__":
     thread = threading.Thread(target=run)  # as cells run in a kernel
@@ -59,15 +66,17 @@ def _work(path: str) -> None:
 
 
 @linux
-@pytest.mark.parametrize("maker", ["recbias", "plain"])
-def test_workers_do_not_outlive_a_killed_process(maker: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("maker", "moment"), [("recbias", "working"), ("recbias", "importing"), ("plain", "importing")]
+)
+def test_workers_do_not_outlive_a_killed_process(maker: str, moment: str, tmp_path: Path) -> None:
     """The plain executor, whose workers stay for good, shows that the test would notice."""
     script, begun = tmp_path / "script.py", [tmp_path / "1", tmp_path / "2"]
     script.write_text(SCRIPT)
-    process = start([sys.executable, script, maker, *begun], tmp_path)
+    process = start([sys.executable, script, maker, moment, *begun], tmp_path)
     try:
         assert wait_for(lambda: all(path.exists() for path in begun), 120), "nothing was begun"
-        assert len(workers(tmp_path)) == 2
+        assert workers(tmp_path)
         process.kill()
         process.wait()
         assert wait_for(lambda: not workers(tmp_path), 5) == (maker == "recbias")

@@ -50,7 +50,7 @@ from recbias.errors import (
     RecbiasError,
     unknown_name,
 )
-from recbias.kernels import ENGINE, kernel_arguments
+from recbias.kernels import ENGINE
 from recbias.places import clone_root, need_clone
 from recbias.processes import begun_prefix, remove_begun
 from recbias.reruns import check_data
@@ -642,7 +642,6 @@ def _execute(
                     else False,
                     stderr_file=sys.stderr if progress else None,
                     engine_name=ENGINE,
-                    extra_arguments=kernel_arguments(),
                 )
         except papermill.PapermillExecutionError as error:
             os.replace(partial, failed)

@@ -35,13 +35,11 @@ from recbias.chapters import (
 from recbias.datasets import TableOptions, dataset_info, is_path, own_table
 from recbias.engine import open_executor
 from recbias.errors import ConfigError, unknown_name
+from recbias.processes import ending_source
 from recbias.reruns import check_data
 from recbias.results import recorded_datasets
 
-_BUILD = (
-    "from recbias.processes import end_with; end_with({parent}); "
-    "from jupyter_book.cli.main import main; main()"
-)
+_BUILD = "{ending}; from jupyter_book.cli.main import main; main()"
 _STRICT = ("-q", "-n", "-W", "--keep-going")
 _SHOWN = 10
 _SHARED = "_static"
@@ -235,7 +233,7 @@ def _build_editions(root: Path, editions: Mapping[str, str], asked: Mapping[str,
         folder = root / "_build" / "editions" / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        command = [sys.executable, "-c", _BUILD.format(parent=os.getpid())]
+        command = [sys.executable, "-c", _BUILD.format(ending=ending_source(os.getpid()))]
         command += ["build", str(root), "--path-output", str(folder), *_STRICT]
         table = own_table(dataset, asked["options"]) if is_path(dataset) else None
         environment = os.environ | {

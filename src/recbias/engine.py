@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from recbias.errors import ConfigError
-from recbias.processes import end_with
+from recbias.processes import end_with, ending_source
 
 __all__ = ["open_executor", "peak_mb", "run_all", "run_each"]
 
@@ -58,6 +58,17 @@ _STARTER = ThreadPoolExecutor(1, thread_name_prefix="starter")
 """Starts all workers: Linux ends them with the thread that started them, so that has to last."""
 
 
+class _EarlyName(str):
+    """The name of a worker, which is the first thing that it reads.
+
+    What comes next, the program that started it and all that this imports, takes seconds, and
+    whoever is still importing has to end with its parent too.
+    """
+
+    def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
+        return eval, (f"{ending_source(os.getpid())} or {str(self)!r}",)
+
+
 class _Worker(SpawnProcess):
     """A process that ends with the one that started it, and that no interrupt reaches.
 
@@ -67,6 +78,8 @@ class _Worker(SpawnProcess):
     def start(self) -> None:
         """Start it, from the thread that lasts as long as this process."""
         self._parent = os.getpid()
+        if os.name != "nt":
+            self.name = _EarlyName(self.name)
         _STARTER.submit(self._start).result()
 
     def _start(self) -> None:
@@ -78,7 +91,7 @@ class _Worker(SpawnProcess):
     def run(self) -> None:
         """Do what it was started for."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        end_with(self._parent)
+        end_with(self._parent)  # again: where the name is not what is read first
         super().run()
 
 

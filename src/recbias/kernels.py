@@ -2,30 +2,94 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import threading
 from typing import Any
 
+from jupyter_client.manager import AsyncKernelManager
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, papermill_engines
 
-__all__ = ["ENGINE", "kernel_arguments"]
+from recbias.processes import ending_source
+
+__all__ = ["ENGINE"]
 
 ENGINE = "recbias"
 """The name by which papermill knows what runs notebooks here."""
 
+_QUIET = "--IPKernelApp.log_level=ERROR"
+
+
+class _Manager(AsyncKernelManager):
+    """What starts a kernel that ends with this process, from the kernel's first moment on.
+
+    Kernels look for their parent themselves, but only once they have imported what they are, and
+    between two pieces of compiled code.
+    """
+
+    def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
+        """Give the command line, with what ends the kernel before what it is."""
+        command = super().format_kernel_cmd(extra_arguments)
+        if "-m" not in command[:-1]:
+            return command
+        at = command.index("-m")
+        lasting = threading.current_thread() is threading.main_thread()
+        code = (
+            f"{ending_source(os.getpid(), lasting=lasting)}; import runpy; "
+            f"runpy.run_module({command[at + 1]!r}, run_name='__main__', alter_sys=True)"
+        )
+        return [*command[:at], "-c", code, *command[at + 2 :]]
+
 
 class _Client(PapermillNotebookClient):
-    """What speaks with a kernel; if it is stopped, it does not wait for the kernel's consent."""
+    """What speaks with a kernel; if it is stopped, nobody asks the kernel or waits for it."""
+
+    km: AsyncKernelManager | None
+    _is_stopped = False
+
+    def execute(self, **kwargs: Any) -> NotebookNode:
+        """Run all cells in a kernel of its own."""
+        try:
+            return super().execute(**kwargs)
+        except Exception:
+            raise
+        except BaseException:  # where the kernel was just being started, nothing else ends it
+            self._kill()
+            raise
 
     def papermill_execute_cells(self) -> None:
         """Run all cells."""
         try:
             super().papermill_execute_cells()
-        except BaseException:
+        except Exception:
             self.shutdown_kernel = "immediate"
             raise
+        except BaseException:
+            self._is_stopped = True
+            raise
+
+    def _cleanup_kernel(self) -> None:
+        if self._is_stopped:
+            self._kill()
+        else:
+            super()._cleanup_kernel()
+
+    def _kill(self) -> None:
+        """End the kernel and its workers; what they were about to say is heard by nobody."""
+        manager, self.km, self.kc = self.km, None, None
+        process = getattr(getattr(manager, "provisioner", None), "process", None)
+        if process is None:
+            return
+        with contextlib.suppress(OSError):  # it ended by itself
+            if os.name == "nt":
+                process.kill()
+            else:  # it is the first of a session of its own
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        manager.cleanup_connection_file()
 
 
 class _Engine(Engine):
@@ -38,22 +102,13 @@ class _Engine(Engine):
         for name in ("input_path", "execution_timeout"):
             options.pop(name, None)
         return _Client(
-            nb_man, kernel_name=kernel_name, startup_timeout=start_timeout, **options
+            nb_man,
+            kernel_name=kernel_name,
+            kernel_manager_class=_Manager,
+            startup_timeout=start_timeout,
+            extra_arguments=[_QUIET],
+            **options,
         ).execute()
 
 
 papermill_engines.register(ENGINE, _Engine)
-
-
-def kernel_arguments() -> list[str]:
-    """Give the command line of a kernel that ends with this process.
-
-    Returns
-    -------
-    list of str
-        For papermill's ``extra_arguments``. Kernels look for their parent themselves, but only
-        between two pieces of compiled code, and have their workers then end by themselves.
-    """
-    lasting = threading.current_thread() is threading.main_thread()
-    ends = f"from recbias.processes import end_with as _end; _end({os.getpid()}, lasting={lasting})"
-    return ["--IPKernelApp.log_level=ERROR", f"--IPKernelApp.exec_lines=[{ends!r}]"]

@@ -20,7 +20,7 @@ import threading
 import time
 from pathlib import Path
 
-__all__ = ["begun_prefix", "end_with", "remove_begun"]
+__all__ = ["begun_prefix", "end_with", "ending_source", "remove_begun"]
 
 _PR_SET_PDEATHSIG = 1
 _BETWEEN_LOOKS = 0.5
@@ -46,6 +46,35 @@ def end_with(parent: int, *, lasting: bool = True) -> None:
             os._exit(1)
         return
     threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
+
+
+def ending_source(parent: int, *, lasting: bool = True) -> str:
+    """Write :func:`end_with` as Python code that needs nothing of this package but this file.
+
+    Who imports the package has imported it for seconds before it can call anything. This code is
+    for the beginning of what a new process is told to run.
+
+    Parameters
+    ----------
+    parent, lasting
+        As in :func:`end_with`.
+
+    Returns
+    -------
+    str
+        An expression; its value is None.
+
+    Examples
+    --------
+    >>> import subprocess
+    >>> code = f"{ending_source(os.getpid())}; print('here')"
+    >>> print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
+    here
+    <BLANKLINE>
+    """
+    here = str(Path(__file__).resolve())
+    call = f"__import__('runpy').run_path({here!r})['end_with']"
+    return f"{call}({parent}, lasting={lasting})"
 
 
 def _watch(parent: int) -> None:
