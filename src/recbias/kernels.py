@@ -80,8 +80,8 @@ class _Client(PapermillNotebookClient):
     def _kill(self) -> None:
         """End the kernel and its workers; what they were about to say is heard by nobody."""
         manager, self.km, self.kc = self.km, None, None
-        process = getattr(getattr(manager, "provisioner", None), "process", None)
-        if process is None:
+        process = getattr(manager and manager.provisioner, "process", None)
+        if manager is None or process is None:
             return
         with contextlib.suppress(OSError):  # it ended by itself
             if os.name == "nt":
