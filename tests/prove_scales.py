@@ -77,7 +77,7 @@ def check_faults() -> None:
 
 def main(*scales: str) -> None:
     check_faults()
-    command = [sys.executable, "-c", "from recbias.cli import main; main()"]
+    command = [sys.executable, "-m", "recbias_command"]
     for scale in scales or SCALES:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

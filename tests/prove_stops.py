@@ -102,7 +102,7 @@ def stop_grids(way: str, rounds: int, table: Path, folder: Path, expected: str) 
 def stop_commands(way: str, rounds: int, table: Path, folder: Path) -> None:
     """Stop a command that runs a chapter, its kernel and workers with it."""
     moments, out, slowest = random.Random(way), folder / "page" / "page.ipynb", 0.0
-    command = [sys.executable, "-c", "from recbias.cli import main; main()"]
+    command = [sys.executable, "-m", "recbias_command"]
     command += ["run", "01_design_alternatives", "--dataset", str(table), "--out", str(out)]
     for number in range(rounds):
         mark = folder / f"command-{way}-{number}"

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from multiprocessing import active_children
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import recbias_command
 from recbias import cli
 from recbias.engine import open_executor, run_all
 from recbias.errors import NoSpaceError
@@ -23,6 +25,7 @@ from recbias.processes import begun_prefix, remove_begun
 from recbias.store import write_atomically
 from stopping import marked, start, wait_for, workers
 
+ROOT = Path(__file__).parents[1]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 SCRIPT = """
@@ -191,6 +194,74 @@ def _write_more_than_fits(path: str) -> None:
 
 
 # ------------------------------------------------------------------------------ the command line
+
+
+IMPORTED = """
+import time
+from pathlib import Path
+
+Path(__file__).with_name("begun").touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no group of processes is interrupted there")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_that_is_stopped_while_it_is_imported_says_so_in_a_line(
+    number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    """As the command that is installed begins; who imports the package first shows where it was."""
+    package = tmp_path / "recbias"
+    package.mkdir()
+    (package / "__init__.py").write_text(IMPORTED)
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert settings["project"]["scripts"] == {"recbias": "recbias_command:main"}
+    path = os.pathsep.join([str(tmp_path), str(Path(recbias_command.__file__).parent)])
+    begins = {
+        "import recbias_command; recbias_command.main()": True,
+        "from recbias.cli import main; main()": False,
+    }
+    for program, answers in begins.items():
+        process = start([sys.executable, "-c", program], tmp_path, env={"PYTHONPATH": path})
+        assert wait_for((package / "begun").exists, 60), program
+        os.killpg(process.pid, number)
+        _, said = process.communicate()
+        (package / "begun").unlink()
+        assert (process.returncode == code) == answers
+        assert (said == "recbias: stopped; nothing was begun\n") == answers
+
+
+UNWILLING = """
+import sys, time
+import click
+from recbias.options import CommandGroup
+
+@click.group(cls=CommandGroup)
+@click.option("--debug", is_flag=True)
+def main(debug): ...
+
+@main.command()
+def tidy():
+    try:
+        print("begun", flush=True)
+        time.sleep(60)
+    finally:
+        time.sleep(60)
+
+main(["tidy"])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no group of processes is interrupted there")
+def test_a_command_that_takes_long_to_clean_up_ends_all_the_same(tmp_path: Path) -> None:
+    process = start([sys.executable, "-c", UNWILLING], tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # whoever is impatient changes nothing
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert re.fullmatch("recbias: stopped; what was finished is kept, .*\n", said)
 
 
 def _ask_to_end() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import math
 import os
 import signal
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 _STOPPED = "stopped; what was finished is kept, and the same command goes on from there"
+_SECONDS_TO_CLEAN_UP = 1.0
+"""Who presses Ctrl-C sees it answered within two; what is left over goes when it is begun again."""
 _FULL = "\nmake room there and give the command again: what was finished is kept and used"
 
 
@@ -40,20 +43,36 @@ class _Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """Have a command that is asked to end clean up first."""
+def _stoppable() -> Iterator[None]:
+    """Have a command that is stopped clean up first, for a second, and only once."""
     if threading.current_thread() is not threading.main_thread():  # only that may say so
         yield
         return
+    left = threading.Event()
+    stops: list[int] = []
+    before: dict[int, Any] = {}
 
-    def terminate(*_: object) -> None:
-        raise _Terminated
+    def end(number: int) -> None:
+        if not left.wait(_SECONDS_TO_CLEAN_UP):
+            os.write(2, f"recbias: {_STOPPED}\n".encode())
+            os._exit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    def stop(number: int, _: object) -> None:
+        stops.append(number)
+        if stops[1:]:  # it is about to end
+            return
+        _thread.start_new_thread(end, (number,))  # without a lock, unlike Thread: see where we are
+        raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):  # nobody else's, nor ignored
+            before[number] = signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        left.set()
+        for asked, handler in before.items():
+            signal.signal(asked, handler)
 
 
 class CommandGroup(click.Group):
@@ -62,7 +81,7 @@ class CommandGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; exit 2 for what a person can mend, 130 and 143 for what was stopped."""
         try:
-            with _terminable():
+            with _stoppable():
                 return super().invoke(ctx)
         except BrokenPipeError:
             raise  # click ends quietly when nobody reads on
