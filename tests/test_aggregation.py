@@ -1,5 +1,6 @@
 """Aggregation: named populations worked out by hand, weights and statistics by plain loops."""
 
+import dataclasses
 import math
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -22,6 +23,7 @@ from recbias.aggregation import (
 )
 from recbias.errors import ConfigError, ContractError
 from recbias.metrics import measure, parse_metric
+from recbias.ranking import RankTable
 from recbias.resampling import bootstrap_weights, weighted_medians, weighted_sums
 
 
@@ -432,3 +434,60 @@ def test_the_page_names_every_population():
     page = (Path(__file__).parents[1] / "book" / "notation.md").read_text()
     for name in POPULATIONS:
         assert f"| `{name}` |" in page
+
+
+def _three_lists(**changes):
+    """Users 0 to 3: two judged items, one judged item without a score, nobody's list, no test."""
+    user = np.array([0, 0, 1, 2], np.int32)
+    rank, condensed = np.array([2, 5, 0, 0], np.int32), np.array([1, 2, 0, 0], np.int32)
+    nine, scored = np.full(4, 9, np.int32), np.array([9, 4, 0, 3], np.int32)
+    table = RankTable("user", 4, user, np.arange(4, dtype=np.int32), np.full(4, 5.0), rank,
+                      condensed, nine, scored)  # fmt: skip
+    return dataclasses.replace(table, **changes)
+
+
+VALUES = np.array([[0.6, 0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("condensed", "statistic", "expected"),
+    [
+        (False, "mean", 0.2),  # users 0, 1 and 3 have a list
+        (True, "mean", 0.6),  # user 0 alone has a condensed one
+        (False, "median", 0.0),
+        (True, "median", 0.6),
+    ],
+)
+def test_a_reduced_average_leaves_out_who_has_no_list(condensed, statistic, expected):
+    found = aggregate(_three_lists(), VALUES, min_rating=4, statistic=statistic,
+                      coverage="reduced", condensed=condensed)  # fmt: skip
+    assert found == pytest.approx([expected], abs=1e-15)
+
+
+@given(
+    values=st.lists(st.floats(0, 1), min_size=4, max_size=4),
+    scored=st.lists(st.integers(0, 3), min_size=4, max_size=4),
+)
+def test_a_full_mean_is_the_reduced_one_times_the_share_that_is_served(values, scored):
+    table = _three_lists(n_scored=np.array(scored, np.int32))
+    served = table.n_scored > 0
+    given_values = np.array([values]) * served  # who has no list has nothing
+    full, reduced = (
+        aggregate(table, given_values, min_rating=4, coverage=coverage)[0]
+        for coverage in ("full", "reduced")
+    )
+    if not served.any():
+        assert np.isnan(reduced)
+        return
+    assert full == pytest.approx(served.mean() * reduced, abs=1e-12)
+    # As CCM20 prints it, the other way round, it fails wherever the two differ.
+    if 0 < served.mean() < 1 and full > 1e-6:
+        assert reduced != pytest.approx(served.mean() * full, abs=1e-12)
+
+
+def test_trained_users_are_those_with_training_ratings():
+    trained = np.array([True, False, False, True])
+    found = aggregate(_three_lists(trained=trained), VALUES, min_rating=4, population="trained")
+    assert found == pytest.approx([0.3], abs=1e-15)
+    with pytest.raises(ConfigError, match="does not know who has training ratings"):
+        aggregate(_three_lists(), VALUES, min_rating=4, population="trained")

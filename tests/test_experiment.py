@@ -644,10 +644,10 @@ def test_a_cell_whose_data_changed_writes_nothing(grid, tmp_path):
     table = tmp_path / "small.csv"
     lines = table.read_text().splitlines()
     table.write_text("\n".join(lines[:-5]) + "\n")
-    import recbias.cells as module
+    import recbias.sources as module
 
     module._DATASETS.clear()
-    for cached in (module._splits, module._groups):
+    for cached in (module.source_splits, module.source_groups):
         cached.cache_clear()
     with pytest.raises(StoreError, match="it changed while an experiment ran; nothing was written"):
         run_cell(cells[0][1])
@@ -701,7 +701,7 @@ def test_other_times_are_another_split(tmp_path, split):
 
 
 def test_a_healthy_cell_is_no_damage(grid, tmp_path):
-    import recbias.cells as module
+    import recbias.sources as module
 
     run(grid)
     before = sorted((tmp_path / "cells").rglob("*.parquet"))
@@ -710,7 +710,7 @@ def test_a_healthy_cell_is_no_damage(grid, tmp_path):
     next(tables)
     table.write_text("\n".join(table.read_text().splitlines()[:-5]) + "\n")
     module._DATASETS.clear()
-    for cached in (module._splits, module._groups, module._sizes):
+    for cached in (module.source_splits, module.source_groups, module.source_sizes):
         cached.cache_clear()
     with pytest.raises(StoreError, match="it changed while an experiment ran"):
         list(tables)

@@ -43,6 +43,7 @@ from recbias.recommenders.as_published.wbpr import UnpopularNegativesSampler
 from recbias.recommenders.non_negative import starting_gammas
 from recbias.recommenders.pairwise import GroupSampler, TripleSampler
 from recbias.resampling import bootstrap_weights
+from recbias.selection import Selection
 from recbias.simulation import World, make_world
 from recbias.splits import Split, SplitRule, k_fold, leave_out, ratio, uniform
 from recbias.streams import stream
@@ -336,6 +337,8 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "splits.ratio": lambda seed: ratio(RATINGS, rng=_rng(seed)),
     "splits.uniform": lambda seed: uniform(RATINGS, rng=_rng(seed)),
     "streams.stream": lambda seed: stream(seed, "a", 1).integers(2**60, size=3),
+    "selection.Selection.rows": lambda seed: Selection(keep=50).rows(RATINGS, seed=seed),
+    "selection.Selection.of": lambda seed: Selection(keep=50).of(DATASET, seed=seed).ratings,
     "testset.dataset_splits": lambda seed: dataset_splits(DATASET, "k-fold 2", seed=seed),
     "testset.kept_rows": lambda seed: kept_rows(TestSet(removed=50), 99, seed=seed, fold=0),
     "testset.reduced_split": lambda seed: reduced_split(

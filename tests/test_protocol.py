@@ -15,7 +15,7 @@ from test_targets import rules
 @st.composite
 def protocols(draw):
     rule = draw(rules())
-    populations = ["", "all", "relevant", "runs" if rule.per_run else "tested"]
+    populations = ["", "all", "relevant", "trained", "runs" if rule.per_run else "tested"]
     population = draw(st.sampled_from([*populations, *(["groups"] if rule.n_groups else [])]))
     counted = population in ("runs", "groups") or (rule.per_run and not population)
     return Protocol(
@@ -26,8 +26,9 @@ def protocols(draw):
             population,
             "" if counted else draw(st.sampled_from(["", "ratings", "relevant"])),
             "mean" if counted else draw(st.sampled_from(["mean", "median", "geometric"])),
+            "" if rule.per_run else draw(st.sampled_from(["", "reduced"])),
         ),
-        draw(st.sampled_from(POLICIES)),
+        draw(st.sampled_from((*POLICIES, "last"))),
     )
 
 
@@ -60,6 +61,7 @@ def test_different_protocols_print_differently(protocol):
         "TI-AN-AR rel>=-5",
         "TI-AN-AR rel>=5 unscored=popularity",
         "TI-AN-1R +train rel>=4 condensed unscored=average-rating users=all",
+        "TI-AN-AR rel>=4 condensed unscored=last users=trained coverage=reduced",
     ],
 )
 def test_the_printed_forms(text):
@@ -101,13 +103,15 @@ def test_thresholds_go_into_target_sets_only_where_they_change_them():
         ("TI-AN rel>=5", "cannot read target-set rule 'TI-AN'"),
         ("TI-AN-AR rel>=", "cannot read protocol"),
         ("TI-AN-AR rel>=five", "cannot read protocol"),
-        ("TI-AN-AR rel>=5 unscored=last", "unknown policy for what has no score 'last'"),
+        ("TI-AN-AR rel>=5 unscored=worst", "unknown policy for what has no score 'worst'"),
         ("TI-AN-AR rel>=5 unscored=random unscored=none", "unscored is given twice"),
         ("TI-AN-AR rel>=nan", "cannot read protocol"),
         ("TI-AN-AR rel>=5 short", "cannot read protocol"),
         ("TI-AN-AR rel>=5 users=relevan", "unknown population 'relevan': did you mean 'relevant'"),
         ("TI-AN-AR rel>=5 users=runs", "TI-AN-AR has no runs"),
         ("TI-AN-AR rel>=5 users=groups", "has no item groups"),
+        ("TI-AN-1R rel>=5 users=all coverage=reduced", "leaves out users without a list"),
+        ("TI-AN-AR rel>=5 coverage=reducd", "unknown coverage 'reducd': did you mean 'reduced'"),
         ("TI-AN-1R rel>=5 users=tested", "runs do not know users"),
         ("TI-AN-AR rel>=5 removed=30%", "unknown option of averaging 'removed'"),
     ],

@@ -8,6 +8,7 @@ population   members                                                       undef
 ============ ============================================================= ==================
 ``all``      every user of the dataset                                     count as 0
 ``tested``   users with a test rating                                      count as 0
+``trained``  users with a training rating                                  count as 0
 ``relevant`` users with a relevant test rating                             (none there)
 ``runs``     every 1R run: a micro average in which a user weighs as much  (none there)
              as they have relevant test ratings (BCC17 Eq. 1)
@@ -27,13 +28,10 @@ other. So :func:`contributions` says what each user adds, in columns that add up
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-from typing import Literal
-
 import numpy as np
 import numpy.typing as npt
 
+from recbias.averaging import POPULATIONS, Averaging
 from recbias.errors import ConfigError, ContractError, unknown_name
 from recbias.ranking import RankTable
 from recbias.relevance import relevant
@@ -55,135 +53,6 @@ FloatArray = npt.NDArray[np.float64]
 REVISION = 2
 """Raised when code changes what averages, resampling or paired tests give for the same tables."""
 
-POPULATIONS = ("all", "tested", "relevant", "runs", "groups")
-WEIGHTS = ("", "ratings", "relevant")
-STATISTICS = ("mean", "median", "geometric")
-EPSILON = 1e-5
-"""What a geometric mean adds to each value by default, so that one 0 does not make it 0. CCM20 does
-not give its value; this is the floor of trec_eval's ``gm_map``."""
-
-_OPTIONS = {"users": "population", "weights": "weights", "statistic": "statistic"}
-_GEOMETRIC = re.compile(r"geometric(?:\((?P<epsilon>[^()]*)\))?")
-
-
-@dataclass(frozen=True)
-class Averaging:
-    r"""Over whom values are averaged, how much each weighs, and by which statistic.
-
-    Parameters
-    ----------
-    population
-        ``"all"``, ``"tested"``, ``"relevant"``, ``"runs"`` or ``"groups"``, as in the table above.
-        Empty stands for the papers' habit: all users under AR (BCC17 Sec. 3.2), runs under 1R
-        (BCC17 Eq. 1).
-    weights
-        Empty: all alike. ``"ratings"``: a user weighs as many as they have test ratings, here and
-        in ``"relevant"``: relevant ones.
-    statistic
-        ``"mean"``, ``"median"``, or ``"geometric"``: :math:`\exp(\sum w\ln(v+\epsilon)/\sum
-        w)-\epsilon`, with :math:`\epsilon = 10^{-5}` or what is given, ``"geometric(0.01)"``.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown word; for weights of ``"runs"`` and ``"groups"``, which count every relevant
-        rating already; for another statistic than the mean of ``"groups"``; if epsilon is not above
-        0.
-
-    References
-    ----------
-    CCM20 Sec. 3.8 (weights, geometric mean); BCC17 Sec. 3.1-3.2, Eq. 1 (populations), Sec. 5 (P1R).
-
-    Examples
-    --------
-    >>> str(Averaging("tested", "ratings", "geometric(0.010)"))
-    'users=tested weights=ratings statistic=geometric(0.01)'
-    >>> Averaging.parse("weights=relevant").resolved("user").population
-    'all'
-    >>> str(Averaging())
-    ''
-    """
-
-    population: str = ""
-    weights: str = ""
-    statistic: str = "mean"
-
-    def __post_init__(self) -> None:
-        if self.population and self.population not in POPULATIONS:
-            raise unknown_name("population", self.population, POPULATIONS)
-        if self.weights not in WEIGHTS:
-            raise unknown_name("weights of users", self.weights, WEIGHTS[1:])
-        geometric = _GEOMETRIC.fullmatch(self.statistic)
-        if geometric is not None:
-            text = geometric["epsilon"]
-            shown = "" if text is None or _epsilon(text) == EPSILON else f"({_plain(text)})"
-            object.__setattr__(self, "statistic", f"geometric{shown}")
-        elif self.statistic not in STATISTICS:
-            raise unknown_name("statistic", self.statistic, STATISTICS)
-        if self.population in ("runs", "groups") and self.weights:
-            raise ConfigError(
-                f"weights={self.weights}: users of {self.population} weigh as many as they have "
-                "relevant ratings already; give no weights, or average over users"
-            )
-        if self.population == "groups" and self.statistic != "mean":
-            raise ConfigError(
-                f"statistic={self.statistic}: groups have a mean only; average over runs or users"
-            )
-
-    @classmethod
-    def parse(cls, text: str) -> Averaging:
-        """Read an averaging as it prints; options may stand in any order.
-
-        Raises
-        ------
-        ConfigError
-            If an option is unknown, has no such value or is given twice.
-        """
-        given: dict[str, str] = {}
-        for part in text.split():
-            name, _, value = part.partition("=")
-            if name not in _OPTIONS:
-                raise unknown_name("option of averaging", name, _OPTIONS)
-            if not value or _OPTIONS[name] in given:
-                problem = "is given twice" if value else "has no value"
-                raise ConfigError(f"averaging {text!r}: {name} {problem}")
-            given[_OPTIONS[name]] = value
-        return cls(**given)
-
-    def __str__(self) -> str:
-        options = {"users": self.population, "weights": self.weights, "statistic": self.statistic}
-        return " ".join(
-            f"{name}={value}" for name, value in options.items() if value not in ("", "mean")
-        )
-
-    def resolved(self, per: Literal["user", "run"]) -> Averaging:
-        """Write out the habit, for tables with a target set per user or per run."""
-        if self.population:
-            return self
-        return replace(self, population="runs" if per == "run" else "all")
-
-    @property
-    def epsilon(self) -> float | None:
-        """What a geometric mean adds to each value; None for other statistics."""
-        match = _GEOMETRIC.fullmatch(self.statistic)
-        if match is None:
-            return None
-        return EPSILON if match["epsilon"] is None else float(match["epsilon"])
-
-
-def _epsilon(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not 0 < value < np.inf:
-        raise ConfigError(f"statistic=geometric({text}): expected a number above 0, such as 1e-5")
-    return value
-
-
-def _plain(text: str) -> str:
-    return np.format_float_positional(_epsilon(text), trim="-")
-
 
 def user_sums(
     table: RankTable, values: FloatArray, *, min_rating: float, population: str
@@ -199,8 +68,8 @@ def user_sums(
     min_rating
         Threshold of relevance, that of the measurement.
     population
-        ``"all"``, ``"tested"``, ``"relevant"`` or ``"runs"``. Of 1R tables the first and the third
-        average over users the mean of their runs.
+        ``"all"``, ``"tested"``, ``"relevant"``, ``"trained"`` or ``"runs"``. Of 1R tables all but
+        the last average over users the mean of their runs; they do not know ``"tested"``.
 
     Returns
     -------
@@ -239,6 +108,8 @@ def user_sums(
     elif population == "relevant":
         positives = table.user[relevant(table.value, min_rating)]
         member = np.bincount(positives, minlength=table.n_users) > 0
+    elif population == "trained":
+        member = _trained(table)
     numerator = np.where(member & ~np.isnan(values), values, 0.0)
     return numerator, member.astype(np.float64)
 
@@ -258,7 +129,28 @@ def _sums_of_runs(
     if population == "runs":
         return sums, runs
     member = np.ones_like(runs) if population == "all" else (runs > 0).astype(np.float64)
+    if population == "trained":
+        member = _trained(table).astype(np.float64)
     return sums / np.maximum(runs, 1.0), member
+
+
+def _trained(table: RankTable) -> npt.NDArray[np.bool_]:
+    if table.trained is None:
+        raise ConfigError(
+            "population 'trained': the table does not know who has training ratings; give its "
+            "attribute trained"
+        )
+    return table.trained
+
+
+def _served(table: RankTable, *, condensed: bool) -> npt.NDArray[np.bool_]:
+    """Tell who has a list: with one item at least, or with one that they rated in test."""
+    if table.per == "run":
+        raise ConfigError("coverage=reduced: it leaves out users without a list, not runs")
+    if not condensed:
+        return table.n_scored > 0
+    listed = table.user[table.condensed_rank > 0]
+    return np.bincount(listed, minlength=table.n_users) > 0
 
 
 def _no_runs(population: str) -> ConfigError:
@@ -289,6 +181,7 @@ def contributions(
     group: npt.NDArray[np.integer] | None = None,
     n_groups: int = 1,
     skip_undefined: bool = False,
+    condensed: bool = False,
 ) -> FloatArray:
     """Write measured values as what each user adds to sums that decide the average.
 
@@ -312,6 +205,8 @@ def contributions(
         Leave undefined values out instead of counting them as 0: each metric then has a
         denominator of its own. For metrics of kind ``items``, where NaN means that there is no
         list.
+    condensed
+        Whether the lists were condensed; a reduced average leaves out users without one.
 
     Returns
     -------
@@ -365,6 +260,9 @@ def contributions(
     )
     if epsilon is not None and averaging.population != "runs":
         numerator = np.where(denominator > 0, np.log(numerator + epsilon), 0.0)
+    if averaging.coverage:
+        served = _served(table, condensed=condensed)
+        numerator, denominator = numerator * served, denominator * served
     if defined is not None:
         denominator = denominator * defined
         numerator = np.where(defined, numerator, 0.0)
@@ -451,6 +349,7 @@ def units(
     *,
     min_rating: float,
     skip_undefined: bool = False,
+    condensed: bool = False,
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
     """List the values that a median is taken of: those of users, or of runs.
 
@@ -458,7 +357,7 @@ def units(
 
     Parameters
     ----------
-    table, values, averaging, min_rating, skip_undefined
+    table, values, averaging, min_rating, skip_undefined, condensed
         As in :func:`contributions`; the statistic does not matter.
 
     Returns
@@ -491,6 +390,8 @@ def units(
     )
     if skip_undefined:
         numerator = np.where(_defined(table, values, averaging.population), numerator, np.nan)
+    if averaging.coverage:
+        member = member * _served(table, condensed=condensed)
     if averaging.weights:
         member = member * _user_weights(table, averaging.weights, min_rating)
     user = np.flatnonzero(member)
@@ -505,6 +406,8 @@ def aggregate(
     population: str = "",
     weights: str = "",
     statistic: str = "mean",
+    coverage: str = "",
+    condensed: bool = False,
     group: npt.NDArray[np.integer] | None = None,
     n_groups: int = 1,
 ) -> FloatArray:
@@ -512,9 +415,9 @@ def aggregate(
 
     Parameters
     ----------
-    table, values, min_rating, group, n_groups
+    table, values, min_rating, condensed, group, n_groups
         As in :func:`contributions`.
-    population, weights, statistic
+    population, weights, statistic, coverage
         As in :class:`Averaging`.
 
     Returns
@@ -543,14 +446,15 @@ def aggregate(
     >>> aggregate(table, values, min_rating=4, population="relevant")
     array([0.5, 0.5])
     """
-    averaging = Averaging(population, weights, statistic)
+    averaging = Averaging(population, weights, statistic, coverage)
     if averaging.statistic == "median":
         everybody = np.ones((1, table.n_users), dtype=np.uint8)
-        found = units(table, values, averaging, min_rating=min_rating)
+        found = units(table, values, averaging, min_rating=min_rating, condensed=condensed)
         return weighted_medians(*found, everybody)[:, 0]
     columns = contributions(
-        table, values, averaging, min_rating=min_rating, group=group, n_groups=n_groups
-    )
+        table, values, averaging, min_rating=min_rating, group=group, n_groups=n_groups,
+        condensed=condensed,
+    )  # fmt: skip
     return finish(columns.sum(axis=1), averaging, len(values), n_groups)
 
 

@@ -10,28 +10,25 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from recbias.datasets import Dataset, load_dataset
+from recbias.datasets import Dataset
 from recbias.engine import peak_mb
 from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError
 from recbias.grid import (
     Grid,
     Outside,
     component_revisions,
-    judgments_hash,
     non_defaults,
-    split_marks,
 )
 from recbias.places import cells_dir
 from recbias.protocol import Protocol
@@ -43,17 +40,25 @@ from recbias.ranking import (
     rank_once,
     rank_unscored,
 )
-from recbias.ranking.positions import target_counts, train_counts
 from recbias.ranking.unscored import Scored
 from recbias.ratings import exact
 from recbias.recommenders import Algorithm, System
 from recbias.relevance import relevant
+from recbias.sources import (
+    Source,
+    grid_source,
+    reduced_splits,
+    source_dataset,
+    source_groups,
+    source_relevant_counts,
+    source_sizes,
+    source_splits,
+)
 from recbias.splits import Split
 from recbias.store import canonical_json, digest, platform_record, read_arrays, write_arrays
 from recbias.streams import stream
-from recbias.targets import ItemGroups, TargetRule, Targets, popularity_groups
-from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
-from recbias.theory import relevant_counts
+from recbias.targets import TargetRule, Targets
+from recbias.testset import TestSet, kept_rows
 
 __all__ = [
     "Artefact",
@@ -70,18 +75,6 @@ __all__ = [
     "reduce_positions",
     "run_cell",
 ]
-
-
-class Source(NamedTuple):
-    """What a worker process needs to rebuild the splits of a cell, and to know that it did."""
-
-    dataset: str
-    data_dir: str | None
-    split: str
-    seed: int
-    judgments: str
-    data_hash: str
-    marks: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +154,7 @@ class Cell:
                 **json.loads(self.identity),
                 "data": source.data_hash,
                 **({"marks": source.marks} if source.marks else {}),
+                **({"select": source.select} if source.select else {}),
                 "split": source.split,
                 "seed": source.seed,
                 "fold": self.fold,
@@ -170,6 +164,7 @@ class Cell:
                     sampled=bool(artefact.rule),
                     reduced=test != TestSet(),
                     filled=bool(artefact.unscored),
+                    selected=bool(source.select),
                 ),
             }
         )
@@ -206,7 +201,9 @@ def artefacts_of(grid: Grid, label: str) -> tuple[Artefact, ...]:
     counts = Artefact(str(test.judgments), groups=grid.n_groups)
     if protocol.unscored == "none":
         return (counts,)
-    return counts, dataclasses.replace(counts, unscored=protocol.unscored)
+    # What is last has one score: it is in the order of ties, which is the random one.
+    policy = "random" if protocol.unscored == "last" else protocol.unscored
+    return counts, dataclasses.replace(counts, unscored=policy)
 
 
 def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[str, Cell]]:
@@ -224,8 +221,8 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     identities = {system.name: canonical_json(system.identity()) for system in grid.systems}
     for artefacts in by_training.values():
         judged = dict.fromkeys(str(TestSet.parse(each.test).judgments) for each in artefacts)
-        sources = tuple(_source(grid, dataset, data_dir, text) for text in judged)
-        n_folds = len(_splits(sources[0]))
+        sources = tuple(grid_source(grid, dataset, data_dir, text) for text in judged)
+        n_folds = len(source_splits(sources[0]))
         found += [
             (
                 system.name,
@@ -246,96 +243,21 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     return found
 
 
-def _source(grid: Grid, dataset: Dataset, data_dir: Path | None, judgments: str) -> Source:
-    source = Source(
-        dataset=grid.dataset,
-        data_dir=str(data_dir) if data_dir else None,
-        split=grid.split,
-        seed=grid.seed,
-        judgments=judgments,
-        data_hash=judgments_hash(dataset, TestSet.parse(judgments)),
-        marks=_marks(dataset, grid.split),
-    )
-    _remember(source, dataset)
-    return source
-
-
-def _marks(dataset: Dataset, split: str) -> str:
-    """Write a split's marks as text, empty if there are none."""
-    return canonical_json(marks) if (marks := split_marks(dataset, split)) else ""
-
-
-_DATASETS: dict[Source, Dataset] = {}
-"""The datasets that this process has read last, by what is known of their content."""
-
-
-def _remember(source: Source, dataset: Dataset) -> Dataset:
-    _DATASETS[source] = dataset
-    while len(_DATASETS) > 2:
-        del _DATASETS[next(iter(_DATASETS))]
-    return dataset
-
-
-def _dataset(source: Source) -> Dataset:
-    """Load a dataset, and refuse another content than the cells are named by."""
-    if source in _DATASETS:
-        return _DATASETS[source]
-    data_dir = Path(source.data_dir) if source.data_dir else None
-    dataset = load_dataset(source.dataset, data_dir=data_dir)
-    found = judgments_hash(dataset, TestSet.parse(source.judgments))
-    if (found, _marks(dataset, source.split)) != (source.data_hash, source.marks):
-        raise StoreError(
-            f"{dataset.source}: content {found[:12]}, expected {source.data_hash[:12]} with its "
-            "times and folds: it changed while an experiment ran; nothing was written, run it again"
-        )
-    return _remember(source, dataset)
-
-
-@lru_cache(maxsize=4)
-def _splits(source: Source) -> list[Split]:
-    dataset = _dataset(source)
-    judgments = TestSet.parse(source.judgments)
-    return dataset_splits(dataset, source.split, seed=source.seed, judgments=judgments)
-
-
-@lru_cache(maxsize=32)
-def _groups(source: Source, fold: int, n_groups: int) -> ItemGroups:
-    return popularity_groups(_splits(source)[fold].train, n_groups)
-
-
-@lru_cache(maxsize=32)
-def _reduced(source: Source, fold: int, text: str) -> Split:
-    test = TestSet.parse(text)
-    groups = _groups(source, fold, _enough_groups(test))
-    return reduced_split(_splits(source)[fold], test, groups, seed=source.seed)
-
-
-@lru_cache(maxsize=32)
-def _sizes(source: Source, fold: int, n_groups: int) -> tuple[Any, Any]:
-    split = _splits(source)[fold]
-    return target_counts(split, _groups(source, fold, n_groups)), train_counts(split)
-
-
 def cell_dataset(cell: Cell) -> Dataset:
     """Return the dataset of a cell, whose content was compared."""
-    return _dataset(cell.source[0])
+    return source_dataset(cell.source[0])
 
 
 def cell_split(cell: Cell, artefact: Artefact) -> Split:
     """Return the split that an artefact of a cell is about, before anything is removed."""
-    return _splits(cell.source_of(artefact))[cell.fold]
+    return source_splits(cell.source_of(artefact))[cell.fold]
 
 
 def cell_relevant_counts(
     cell: Cell, artefact: Artefact, min_rating: float
 ) -> npt.NDArray[np.int64]:
     """Count relevant ratings of each item in the split that an artefact is about: |PR(i)|."""
-    return _relevant_counts(cell.source_of(artefact), cell.fold, min_rating)
-
-
-@lru_cache(maxsize=32)
-def _relevant_counts(source: Source, fold: int, min_rating: float) -> npt.NDArray[np.int64]:
-    return relevant_counts(_splits(source)[fold], min_rating=min_rating)
+    return source_relevant_counts(cell.source_of(artefact), cell.fold, min_rating)
 
 
 def run_cell(cell: Cell) -> str | None:
@@ -360,7 +282,7 @@ def run_cell(cell: Cell) -> str | None:
     first = cell.source_of(missing[0])
     arrays = _deduced(cell, system, missing)
     if to_train := [each for each in missing if each not in arrays]:
-        train = _splits(first)[cell.fold].train
+        train = source_splits(first)[cell.fold].train
         # One BLAS thread: the bits of a product depend on their number, and workers share the
         # machine.
         with threadpool_limits(1):
@@ -371,7 +293,7 @@ def run_cell(cell: Cell) -> str | None:
             fitted = (ConfigError, DataError, MemoryError) if is_model else ()
             ranked = (ScoreError,) if is_model else ()
             if hasattr(recommender, "at_fold"):
-                recommender.at_fold(cell.fold, len(_splits(first)))
+                recommender.at_fold(cell.fold, len(source_splits(first)))
             try:
                 recommender = recommender.fit(train, rng=rng)
             except fitted as error:
@@ -410,7 +332,7 @@ def _ranked(
 ) -> dict[Artefact, dict[str, np.ndarray[Any, Any]]]:
     """Rank what is asked of one kind of judgments, in as few passes over the scores as it takes."""
     source = cell.source_of(artefacts[0])
-    split = _splits(source)[cell.fold]
+    split = source_splits(source)[cell.fold]
     seed = _rank_seed(cell)
     counted = [each for each in artefacts if not each.rule and not each.unscored]
     found: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
@@ -419,14 +341,14 @@ def _ranked(
         if each.rule:
             passes.setdefault(each.test, []).append(each)
     for test, sampled in passes.items():
-        reduced = split if test == source.judgments else _reduced(source, cell.fold, test)
+        reduced = split if test == source.judgments else reduced_splits(source, cell.fold, test)
         targets = [Targets(TargetRule.parse(each.rule), each.min_rating) for each in sampled]
         kept = counted if test == source.judgments else []
         n_groups = kept[0].groups if kept else 1
         positions, tables = rank_once(
             recommender,
             reduced,
-            groups=_groups(source, cell.fold, n_groups),
+            groups=source_groups(source, cell.fold, n_groups),
             sampled=targets,
             seed=seed,
         )
@@ -449,7 +371,7 @@ def _ranked_below(
     """Rank what has no score by each policy that is asked for."""
     found = {}
     for each in artefacts:
-        groups = _groups(cell.source_of(each), cell.fold, each.groups)
+        groups = source_groups(cell.source_of(each), cell.fold, each.groups)
         split, seed = cell_split(cell, each), _rank_seed(cell)
         below = rank_unscored(scored, split, each.unscored, groups=groups, seed=seed)
         found[each] = _position_arrays(below)
@@ -473,11 +395,6 @@ def _deduced(
         if scored is not None:
             found |= _ranked_below(cell, scored, [each])
     return found
-
-
-def _enough_groups(test: TestSet) -> int:
-    """Give a number of groups that the head consists of, and the items that count."""
-    return math.lcm(100 if test.head else 1, test.item_groups[2])
 
 
 def _table_arrays(table: RankTable) -> dict[str, np.ndarray[Any, Any]]:
@@ -514,9 +431,9 @@ def load_positions(cell: Cell, artefact: Artefact, *, whole: bool = True) -> Pos
     StoreError
         If the artefact is missing, damaged, or does not fit the data.
     """
-    split = _splits(cell.source_of(artefact))[cell.fold]
-    groups = _groups(cell.source_of(artefact), cell.fold, artefact.groups)
-    n_targets, n_train = _sizes(cell.source_of(artefact), cell.fold, artefact.groups)
+    split = source_splits(cell.source_of(artefact))[cell.fold]
+    groups = source_groups(cell.source_of(artefact), cell.fold, artefact.groups)
+    n_targets, n_train = source_sizes(cell.source_of(artefact), cell.fold, artefact.groups)
     key = cell.key(artefact)
     arrays, _ = read_arrays(path_of(key), key=key, names=None if whole else _OFTEN)
     _check_length(cell, artefact, len(arrays["listed"]), len(split.test))
@@ -565,7 +482,7 @@ def load_table(cell: Cell, artefact: Artefact, protocol: Protocol) -> RankTable:
     """
     if not artefact.rule:
         raise ConfigError(f"{artefact}: no sample; derive tables from its positions")
-    split = _reduced(cell.source_of(artefact), cell.fold, artefact.test)
+    split = reduced_splits(cell.source_of(artefact), cell.fold, artefact.test)
     key = cell.key(artefact)
     arrays, _ = read_arrays(path_of(key), key=key)
     judged = split.test

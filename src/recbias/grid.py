@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recbias import aggregation, ranking, splits, testset
+from recbias import aggregation, ranking, selection, splits, testset
 from recbias.datasets import Dataset, load_dataset, outside_module
 from recbias.datasets.frames import NAME, frame_of
 from recbias.errors import ConfigError, unknown_name
@@ -27,6 +27,7 @@ from recbias.places import cells_dir
 from recbias.protocol import Protocol
 from recbias.ranking import LISTED
 from recbias.recommenders import Carried, System, algorithms, as_system, carried
+from recbias.selection import Selection
 from recbias.simulation import CountOptions, is_world, parse_world
 from recbias.splits import SplitRule
 from recbias.store import digest, write_atomically
@@ -73,7 +74,9 @@ def non_defaults(record: Any) -> dict[str, Any]:
     return found
 
 
-def component_revisions(*, sampled: bool, reduced: bool, filled: bool = False) -> dict[str, int]:
+def component_revisions(
+    *, sampled: bool, reduced: bool, filled: bool = False, selected: bool = False
+) -> dict[str, int]:
     """Name the revisions of the code between a fitted system and its table of ranks.
 
     Parameters
@@ -84,6 +87,8 @@ def component_revisions(*, sampled: bool, reduced: bool, filled: bool = False) -
         Whether other judgments than all observed ones count.
     filled
         Whether items without a score are put below the others.
+    selected
+        Whether some of the ratings count only.
 
     Returns
     -------
@@ -97,6 +102,8 @@ def component_revisions(*, sampled: bool, reduced: bool, filled: bool = False) -
         revisions["thinning"] = testset.REVISION
     if filled:
         revisions["unscored"] = ranking.UNSCORED_REVISION
+    if selected:
+        revisions["selection"] = selection.REVISION
     return revisions
 
 
@@ -188,6 +195,8 @@ class Grid:
         Pairs (label, metric) that get an interval over users *and items* beside the one over users.
         Under AR ``P`` and ``antiP``, under 1R any metric from ranks: means over users or runs of
         what single test ratings add.
+    select
+        Text of a :class:`~recbias.selection.Selection`: which ratings of the dataset count at all.
 
     Raises
     ------
@@ -221,6 +230,7 @@ class Grid:
     groups: str = "popularity 10"
     replicates: tuple[tuple[str, str], ...] | None = None
     crossed: tuple[tuple[str, str], ...] = ()
+    select: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dataset", _dataset_name(self.dataset))
@@ -269,6 +279,7 @@ class Grid:
         object.__setattr__(self, "metrics", metrics)
         object.__setattr__(self, "tests", tests)
         object.__setattr__(self, "split", str(SplitRule.parse(self.split)))
+        object.__setattr__(self, "select", str(Selection.parse(self.select)))
         object.__setattr__(self, "compare", _pairs(self.compare))
         object.__setattr__(self, "crossed", _pairs(self.crossed))
         object.__setattr__(self, "groups", f"popularity {read_groups(self.groups)}")
@@ -281,6 +292,11 @@ class Grid:
         """Refuse what the kept counts and samples cannot answer, before anything is trained."""
         rule, condensed = self.parsed[label].rule, self.parsed[label].condensed
         test, n_groups = self.test(label), self.n_groups
+        if self.select and (test.part != "observed" or test.held is not None):
+            raise ConfigError(
+                f"{label!r}: what is selected are observed ratings, and test side '{test}' is "
+                "about others; select none, or test on 'observed'"
+            )
         if rule.n_groups is not None and n_groups % rule.n_groups:
             raise ConfigError(
                 f"{label!r}: {rule.n_groups} percentiles cannot be told from {n_groups} groups; "
@@ -322,6 +338,7 @@ class Grid:
             if (
                 averaging.statistic != "mean"
                 or averaging.weights
+                or averaging.coverage
                 or averaging.population == "groups"
                 or any(metric.kind != "ranks" for metric in compared)
             ):
@@ -333,7 +350,7 @@ class Grid:
     def _check_crossed(self, label: str, metric: Metric) -> None:
         """Refuse what is no mean of what single test ratings add."""
         averaging, per_run = self.parsed[label].averaging, self.parsed[label].rule.per_run
-        plain = averaging.statistic == "mean" and not averaging.weights
+        plain = averaging.statistic == "mean" and not averaging.weights and not averaging.coverage
         if not plain or per_run != (averaging.population == "runs"):
             raise ConfigError(
                 f"{label!r}: items can be resampled for plain means over users (AR) or runs (1R)"
@@ -472,6 +489,7 @@ class Grid:
             sampled=any(p.rule.others == "NN" for p in self.parsed.values()),
             reduced=any(self.test(label) != TestSet() for label in self.parsed),
             filled=any(p.unscored != "none" for p in self.parsed.values()),
+            selected=bool(self.select),
         )
         revisions["aggregation"] = aggregation.REVISION
         return digest(

@@ -44,7 +44,8 @@ class Protocol:
     unscored
         What is made of targets that a system has no score for: one of
         :data:`recbias.ranking.POLICIES`. By default they are absent; else they stand below all
-        others, in the order that the policy names.
+        others, in the order that the policy names. ``"last"``, one score below all others, leaves
+        them in the order of ties, which is that of ``"random"``.
 
     Raises
     ------
@@ -78,8 +79,9 @@ class Protocol:
         object.__setattr__(self, "min_rating", float(self.min_rating) + 0.0)
         if not math.isfinite(self.min_rating):
             raise ConfigError(f"rel>={self.min_rating}: expected a finite number")
-        if self.unscored not in POLICIES:
-            raise unknown_name("policy for what has no score", self.unscored, POLICIES)
+        if self.unscored not in (*POLICIES, "last"):
+            known = (*POLICIES, "last")
+            raise unknown_name("policy for what has no score", self.unscored, known)
         if self.average.population == self._habit:
             object.__setattr__(self, "average", dataclasses.replace(self.average, population=""))
         population = self.averaging.population
@@ -89,6 +91,11 @@ class Protocol:
             raise ConfigError(
                 f"{self.rule}: runs do not know users whose test ratings are all non-relevant; "
                 "use runs, relevant or all"
+            )
+        if self.average.coverage and self.rule.per_run:
+            raise ConfigError(
+                f"{self.rule}: coverage={self.average.coverage} leaves out users without a list, "
+                "of target sets per user (AR)"
             )
         if population == "groups" and self.rule.n_groups is None:
             raise ConfigError(f"{self.rule} has no item groups: its population is not groups")
@@ -145,7 +152,8 @@ class Protocol:
         if match is None:
             raise ConfigError(
                 f"cannot read protocol {text!r}: expected RULE rel>=RATING [condensed] "
-                "[unscored=POLICY] [users=POPULATION] [weights=WEIGHTS] [statistic=STATISTIC], "
+                "[unscored=POLICY] [users=POPULATION] [weights=WEIGHTS] [statistic=STATISTIC] "
+                "[coverage=reduced], "
                 "such as 'TI-NN-1R t=100 rel>=5'"
             )
         options = match["options"].split()
@@ -176,7 +184,7 @@ class Protocol:
 
 
 _CODES = (("AI", "TI"), ("AN", "NN"), ("AR", "1R", "1R-shared", "P1R"))
-_WORDS = ("condensed", "+train", "unscored", "users", "weights", "statistic")
+_WORDS = ("condensed", "+train", "unscored", "users", "weights", "statistic", "coverage")
 _THRESHOLD = re.compile(r"(?:rel|relevant|min_rating)? *(?:>=|=>|>|=|\u2265) *(?=-?[\d.])")
 _SPACES = re.compile(r" *= *")
 

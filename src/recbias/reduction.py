@@ -159,6 +159,13 @@ class Reader:
 
     def table(self, grid: Grid, label: str) -> RankTable:
         """Return the table of ranks under a label."""
+        found = self._table(grid, label)
+        if grid.parsed[label].averaging.population != "trained":
+            return found
+        train = cell_split(self.cell, artefact_of(grid, label)).train
+        return dataclasses.replace(found, trained=train.user_counts() > 0)
+
+    def _table(self, grid: Grid, label: str) -> RankTable:
         protocol, artefact = grid.parsed[label], artefacts_of(grid, label)[-1]
         if artefact.rule:
             return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
@@ -245,7 +252,9 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     values, item_values, system_values, moved, per_rating = (
         np.mean(kind, axis=0) for kind in zip(*found, strict=True)
     )
-    options: dict[str, Any] = {"min_rating": protocol.min_rating}
+    options: dict[str, Any] = {
+        "min_rating": protocol.min_rating, "condensed": protocol.condensed
+    }  # fmt: skip
     measured = [(values, False), *([(item_values, True)] if of_items else [])]
     if averaging.statistic == "median":
         medians = tuple(
