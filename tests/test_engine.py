@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing import active_children
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tqdm import tqdm
@@ -61,6 +64,7 @@ def test_two_workers_are_other_processes_that_do_all_tasks(tmp_path: Path) -> No
         run_all(_note, tasks, executor, label="notes")
     assert len(list(tmp_path.iterdir())) == 20
     assert os.getpid() not in processes(tmp_path)
+    assert not are_there(processes(tmp_path))  # none stays where nobody asked for it
 
 
 def test_the_first_failure_ends_the_work_of_this_process(tmp_path: Path) -> None:
@@ -146,3 +150,81 @@ def test_the_first_failure_in_order_is_raised() -> None:
         assert next(handed) == 1
         with pytest.raises(ValueError, match="two"):
             next(handed)
+
+
+# ------------------------------------------------------------------------------ workers that wait
+
+
+def _number(_: int) -> int:
+    time.sleep(0.05)  # so that both find something to do
+    return os.getpid()
+
+
+def served() -> set[int]:
+    """Number the processes that do some tasks and may stay."""
+    with open_executor(2, kept=True) as executor:
+        return set(run_all(_number, range(10), executor, label="numbers"))
+
+
+def are_there(processes: set[int]) -> bool:
+    return bool(processes & {worker.pid for worker in active_children()})
+
+
+def test_workers_that_are_left_do_what_comes_next_and_wait_for_half_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = served()
+    assert served() == first
+    assert are_there(first)
+    monkeypatch.setattr(engine, "_IDLE_SECONDS", 0.2)
+    assert served() == first
+    while are_there(first):
+        time.sleep(0.01)
+
+
+def test_a_failure_leaves_no_workers(tmp_path: Path) -> None:
+    found: set[int] = set()
+
+    def failing() -> None:
+        with open_executor(2, kept=True) as executor:
+            found.update(run_all(_number, range(10), executor, label="numbers"))
+            run_all(_note_or_fail, [str(tmp_path / "bad")], executor, label="notes")
+
+    with pytest.raises(ConfigError, match="bad cannot be done"):
+        failing()
+    assert found
+    assert not are_there(found)
+    assert engine._IDLE.take(2) is None
+
+
+def test_workers_that_would_be_others_today_are_not_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They keep the environment, where to look for modules, and the code as it was."""
+    edited = ModuleType("recbias.edited")
+    edited.__file__ = str(tmp_path / "edited.py")
+    monkeypatch.setitem(sys.modules, edited.__name__, edited)
+    (tmp_path / "edited.py").touch()
+    os.utime(tmp_path / "edited.py", (1, 1))
+    pool = engine._Pool(2)
+    assert pool.is_as_new(2)
+    assert not pool.is_as_new(3)
+    with monkeypatch.context() as changed:
+        changed.setenv("RECBIAS_CELLS", str(tmp_path))
+        assert not pool.is_as_new(2)
+    with monkeypatch.context() as changed:
+        changed.setattr(sys, "path", [*sys.path, str(tmp_path)])
+        assert not pool.is_as_new(2)
+    with monkeypatch.context() as changed:
+        changed.setattr(engine._Worker, "is_alive", lambda _: False)
+        assert pool.is_as_new(2)  # none was started
+        pool.context.Process()
+        assert not pool.is_as_new(2)
+        pool.context._begun.clear()
+    assert pool.is_as_new(2)
+    os.utime(tmp_path / "edited.py")
+    assert not pool.is_as_new(2)
+    engine._IDLE.leave(pool)
+    assert engine._IDLE.take(2) is None
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        pool.executor.submit(_number, 1)

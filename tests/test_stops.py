@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 SCRIPT = """
-import re, sys, threading
+import re, sys, threading, time
 from pathlib import Path
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -40,6 +40,10 @@ def work(path):
     Path(path).touch()
     re.match("(a+)+b", "a" * 60)  # for years, and no other thread gets a turn
 
+def touch(path):
+    time.sleep(0.5)  # so that each does one
+    Path(path).touch()
+
 if moment == "importing" and __name__ == "__mp_main__":
     for path in paths[:-1]:
         Path(path).touch()
@@ -47,7 +51,11 @@ if moment == "importing" and __name__ == "__mp_main__":
 
 def run():
     from recbias.engine import open_executor, run_all
-    if maker == "recbias":
+    if moment == "waiting":
+        with open_executor(2, kept=True) as executor:
+            run_all(touch, paths, executor, label="work")
+        time.sleep(1000)
+    elif maker == "recbias":
         with open_executor(2) as executor:
             run_all(work, paths, executor, label="work")
     else:
@@ -70,7 +78,13 @@ def _work(path: str) -> None:
 
 @linux
 @pytest.mark.parametrize(
-    ("maker", "moment"), [("recbias", "working"), ("recbias", "importing"), ("plain", "importing")]
+    ("maker", "moment"),
+    [
+        ("recbias", "working"),
+        ("recbias", "importing"),
+        ("recbias", "waiting"),
+        ("plain", "importing"),
+    ],
 )
 def test_workers_do_not_outlive_a_killed_process(maker: str, moment: str, tmp_path: Path) -> None:
     """The plain executor, whose workers stay for good, shows that the test would notice."""

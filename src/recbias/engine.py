@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -106,6 +108,10 @@ class _Workers(SpawnContext):
         self._begun.append(_Worker(*args, **kwargs))
         return self._begun[-1]
 
+    def are_alive(self) -> bool:
+        """Tell whether none of them has ended."""
+        return all(worker.is_alive() for worker in self._begun)
+
     def kill(self) -> None:
         """End all of them in the middle of what they do, also one that is just being started."""
         _STARTER.submit(self._kill).result()
@@ -116,14 +122,100 @@ class _Workers(SpawnContext):
                 worker.kill()
 
 
+_IDLE_SECONDS = 30.0
+"""How long workers wait for what their program does next."""
+
+
+class _Pool:
+    """Worker processes, with what they inherited when they were started."""
+
+    def __init__(self, workers: int) -> None:
+        self._started = time.time_ns()
+        self._inherited = _inherited(workers)
+        self.context = _Workers()
+        self.executor = ProcessPoolExecutor(workers, mp_context=self.context)
+
+    def is_as_new(self, workers: int) -> bool:
+        """Tell whether processes that are started now would be like these."""
+        same = self._inherited == _inherited(workers) and self.context.are_alive()
+        return same and not _is_edited(self._started)
+
+
+def _inherited(workers: int) -> tuple[object, ...]:
+    """List what workers have from the process that starts them, and keep to their end."""
+    return workers, dict(os.environ), tuple(sys.path)
+
+
+def _is_edited(since: int) -> bool:
+    """Tell whether code of the package or of the program was written after a time in ns."""
+    for name, module in list(sys.modules.items()):
+        if name == "__main__" or name.partition(".")[0] == "recbias":
+            try:
+                if os.stat(str(module.__file__)).st_mtime_ns >= since:
+                    return True
+            except (AttributeError, OSError):  # typed in, or not from a file that is still there
+                continue
+    return False
+
+
+class _Idle:
+    """Where workers wait for what their program does next: no more than those of one call."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: tuple[_Pool, threading.Timer] | None = None
+
+    def take(self, workers: int) -> _Pool | None:
+        """Take those that wait, if they are as new ones would be; otherwise they end."""
+        pool = self._swap(None)
+        if pool is None or pool.is_as_new(workers):
+            return pool
+        pool.executor.shutdown()
+        return None
+
+    def leave(self, pool: _Pool) -> None:
+        """Let workers wait in place of others."""
+        timer = threading.Timer(_IDLE_SECONDS, lambda: self._end(timer))
+        timer.daemon = True  # it holds up no end of this process, which ends all workers
+        if before := self._swap((pool, timer)):
+            before.executor.shutdown()
+        timer.start()
+
+    def _swap(self, waiting: tuple[_Pool, threading.Timer] | None) -> _Pool | None:
+        with self._lock:
+            before, self._waiting = self._waiting, waiting
+        if before is None:
+            return None
+        pool, timer = before
+        timer.cancel()
+        return pool
+
+    def _end(self, timer: threading.Timer) -> None:
+        """End workers that have waited for long, unless they were taken at this very moment."""
+        with self._lock:
+            if self._waiting is None or self._waiting[1] is not timer:
+                return
+            pool, self._waiting = self._waiting[0], None
+        pool.executor.shutdown()
+
+
+_IDLE = _Idle()
+
+
 @contextmanager
-def open_executor(workers: int = 1) -> Iterator[Executor | None]:
+def open_executor(workers: int = 1, *, kept: bool = False) -> Iterator[Executor | None]:
     """Open local worker processes; with one worker, none: the work is done in this process.
 
     Parameters
     ----------
     workers
         Number of processes. Results do not depend on it.
+    kept
+        Whether workers that an earlier call left may do the work, and stay for the next one for
+        half a minute: starting them takes seconds. They are used again only by a call with the
+        same number and environment, and only if no code of the package or the program was
+        edited since. To be left out where tasks bring code of their own, and where the block is
+        left before all tasks are done.
 
     Yields
     ------
@@ -151,19 +243,24 @@ def open_executor(workers: int = 1) -> Iterator[Executor | None]:
         return
     if _is_unguarded(sys.modules["__main__"]):
         raise ConfigError(_GUARD.format(name=Path(str(sys.modules["__main__"].__file__)).name))
-    context = _Workers()
-    with ProcessPoolExecutor(workers, mp_context=context) as executor:
-        try:
-            yield executor
-        except BrokenProcessPool:
-            raise ConfigError(
-                "a worker process ended by itself: what starts workers stands in the script outside"
-                ' if __name__ == "__main__":, or memory ran out\n'
-                "put it under that line, or use fewer workers"
-            ) from None
-        except BaseException:
-            context.kill()
-            raise
+    pool = (_IDLE.take(workers) if kept else None) or _Pool(workers)
+    try:
+        yield pool.executor
+    except BrokenProcessPool:
+        pool.executor.shutdown()
+        raise ConfigError(
+            "a worker process ended by itself: what starts workers stands in the script outside"
+            ' if __name__ == "__main__":, or memory ran out\n'
+            "put it under that line, or use fewer workers"
+        ) from None
+    except BaseException:
+        pool.context.kill()
+        pool.executor.shutdown()
+        raise
+    if kept:
+        _IDLE.leave(pool)
+    else:
+        pool.executor.shutdown()
 
 
 def run_all(

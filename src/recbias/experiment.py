@@ -493,7 +493,9 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     crossed: list[tuple[str | float, ...]] = []
     pairs: dict[str, list[Pairs]] = {}
     sets: dict[str, dict[str, int]] = {}
-    with open_executor(min(workers, max(len(missing), len(tasks))) if needed else 1) as executor:
+    n_workers = min(workers, max(len(missing), len(tasks))) if needed else 1
+    # Classes from elsewhere may be edited before the next grid, under the same name.
+    with open_executor(n_workers, kept=not any(grid.outside)) as executor:
         reasons = run_all(run_cell, [cell for _, cell in missing], executor, label=title)
         left_out = _left_out(grid, dataset, [name for name, _ in missing], reasons)
         grid = grid.without(left_out)
