@@ -1,5 +1,6 @@
 """Systems that cannot be trained on the data are left out with the reason; the rest is measured."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,18 +8,23 @@ import pandas as pd
 import pytest
 
 from recbias import Grid, line_up, run
+from recbias.cells import grid_cells
 from recbias.claims import design_alternatives as chapter
 from recbias.claims import pages, sensitivity, showing
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Term
 from recbias.claims.validation import MEASURES
-from recbias.errors import ConfigError, TrainingError
+from recbias.datasets import load_dataset
+from recbias.errors import ConfigError, TrainingError, Unfit
 from recbias.experiment import Results
 from recbias.plotting import plot_settings
-from recbias.recommenders import System
+from recbias.ratings import Ratings
+from recbias.recommenders import Algorithm, System
 from recbias.recommenders.line_ups import Change
 from recbias.recommenders.line_ups import sensitivity as variations
+from recbias.recommenders.neighbourhood import CoRatedItemKNN
 from recbias.results import load_result
+from recbias.unfit import known_reason, remember
 
 
 @pytest.fixture
@@ -72,6 +78,66 @@ def test_what_cannot_be_trained_is_left_out_and_the_rest_is_as_without_it(
     term = Term("P@10", "AR", system="pLSA", table="systems")
     with pytest.raises(NotComputed):
         Evidence({"systems": results}).quantity(term)
+
+
+def _trained(monkeypatch: pytest.MonkeyPatch, algorithm: type[Algorithm]) -> list[int]:
+    """Note the size of what a class is trained on, each time."""
+    times: list[int] = []
+    fit = algorithm._fit
+
+    def noted(self: Algorithm, train: Ratings, rng: np.random.Generator) -> None:
+        times.append(len(train))
+        fit(self, train, rng)
+
+    monkeypatch.setattr(algorithm, "_fit", noted)
+    return times
+
+
+def test_what_takes_too_much_memory_is_left_out_and_not_tried_again(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound of 2 GiB is lowered to below 30 items; as it is, nothing is left out."""
+    system = System("within profiles", "CoRatedItemKNN", {"choose_among": "profile"})
+    others = tuple(each for each in line_up("bcc17") if each.name in ("Popularity", "Random"))
+    asked = [
+        Grid(table, (*others, system), {"AR": f"{rule} rel>=5"}, ("P@10",), split="ratio 0.3")
+        for rule in ("TI-AN-AR", "TI-NN-1R t=5", "TI-AN-AR")
+    ]
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "cells"))
+    times = _trained(monkeypatch, CoRatedItemKNN)
+    with monkeypatch.context() as lowered:
+        lowered.setattr("recbias.recommenders.neighbourhood._LARGEST_TABLE_BYTES", 6 * 30**2 - 1)
+        results = [run(grid) for grid in asked]
+    assert len(times) == 1
+    for each in results:
+        reason = "CoRatedItemKNN: 30 items need a table of 0 GiB"
+        assert each.left_out == {"within profiles": reason}
+        assert sorted(each.systems) == ["Popularity", "Random"]
+        assert f"*within profiles* ({reason})" in pages.data_line(each)
+    # Other ratings, here another split, are tried.
+    other = replace(asked[0], seed=2)
+    assert run(other).left_out == {}
+    assert len(times) == 2
+
+
+def test_a_failure_is_remembered_of_what_was_trained_and_nothing_else(table: str) -> None:
+    (_, cell), *_ = grid_cells(_grid(table, "pLSA"), load_dataset(table), None)
+    assert remember(cell, None) is None
+    assert remember(cell, "a score is infinite") == "a score is infinite"
+    assert known_reason(cell) is None  # another artefact may do without that score
+    remember(cell, Unfit("a rating is below 0"))
+    same = replace(cell, artefacts=(replace(cell.artefacts[0], groups=3),))
+    assert known_reason(same) == "a rating is below 0"
+    source = cell.source[0]
+    for changed in (
+        replace(cell, fold=1),
+        replace(cell, repeat=1),
+        replace(cell, identity="{}"),  # of other code
+        replace(cell, source=(source._replace(data_hash="other"),)),
+        replace(cell, source=(source._replace(split="k-fold 2"),)),
+        replace(cell, source=(source._replace(seed=2),)),
+    ):
+        assert known_reason(changed) is None
 
 
 def test_a_grid_of_which_nothing_can_be_trained_is_an_error(table: str) -> None:

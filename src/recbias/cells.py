@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from recbias.datasets import Dataset
 from recbias.engine import peak_mb
-from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError
+from recbias.errors import ConfigError, DamagedError, DataError, ScoreError, StoreError, Unfit
 from recbias.grid import (
     Grid,
     Outside,
@@ -297,7 +297,7 @@ def run_cell(cell: Cell) -> str | None:
             try:
                 recommender = recommender.fit(train, rng=rng)
             except fitted as error:
-                return str(error).partition("\n")[0] or "training takes more memory than there is"
+                return Unfit(str(error).partition("\n")[0] or "it takes more memory than there is")
             for judgments in dict.fromkeys(cell.source_of(each).judgments for each in to_train):
                 own = [each for each in to_train if cell.source_of(each).judgments == judgments]
                 try:

@@ -34,6 +34,10 @@ class TrainingError(RecbiasError):
     """No system of an experiment can be trained on its data; the message says why each cannot."""
 
 
+class Unfit(str):
+    """Why a model could not be trained on some ratings: decided by them and by what it is."""
+
+
 class ScoreError(RecbiasError):
     """A recommender returned an infinite score, or none where it promised one."""
 

@@ -81,6 +81,7 @@ from recbias.store import (
     platform_record,
 )
 from recbias.streams import stream
+from recbias.unfit import known_reason, remember
 
 __all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
 
@@ -480,10 +481,11 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     _check_data(grid, dataset)
     cells = grid_cells(grid, dataset, data_dir)
     missing = [(name, cell) for name, cell in cells if cell.missing()]
-    again = artefacts_to_train(cell for _, cell in missing)
+    untried = [cell for _, cell in missing if known_reason(cell) is None]
+    again = artefacts_to_train(untried)
     tasks = fold_tasks(grid, cells)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
-    needed = bool(missing) or n_rows >= WORKERS_FROM
+    needed = bool(untried) or n_rows >= WORKERS_FROM
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
     sizes = dataset.ratings.n_users, dataset.ratings.n_items
     weights = _resampled(sizes[0], grid.seed)
@@ -493,10 +495,11 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     crossed: list[tuple[str | float, ...]] = []
     pairs: dict[str, list[Pairs]] = {}
     sets: dict[str, dict[str, int]] = {}
-    n_workers = min(workers, max(len(missing), len(tasks))) if needed else 1
+    n_workers = min(workers, max(len(untried), len(tasks))) if needed else 1
     # Classes from elsewhere may be edited before the next grid, under the same name.
     with open_executor(n_workers, kept=not any(grid.outside)) as executor:
-        reasons = run_all(run_cell, [cell for _, cell in missing], executor, label=title)
+        found = dict(zip(untried, run_all(run_cell, untried, executor, label=title), strict=True))
+        reasons = [remember(cell, found.get(cell)) for _, cell in missing]
         left_out = _left_out(grid, dataset, [name for name, _ in missing], reasons)
         grid = grid.without(left_out)
         tasks = [task for task in tasks if task.grid.systems[0].name not in left_out]
@@ -533,7 +536,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
             "seconds": round(time.perf_counter() - started, 1),
             "peak_mb": peak_mb(),
             "cells": len(cells),
-            "computed": len(missing),
+            "computed": len(untried),
         },
     )
 
