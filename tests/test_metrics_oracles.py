@@ -31,6 +31,7 @@ NAIVE_GAINS = {
     "ranksys": lambda rating, threshold: (
         2 ** (rating - threshold + 1) - 1 if rating >= threshold else 0.0
     ),
+    "err": lambda rating, threshold: max(0.0, (2 ** (rating - 1) - 1) / 2 ** (RATING_MAX - 1)),
     "steps": lambda rating, threshold: rating - threshold + 1 if rating >= threshold else 0.0,
 }
 CUT = (1, 2, 3, 5, 20)

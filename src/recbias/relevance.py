@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recbias.errors import ConfigError, unknown_name
 from recbias.ratings import exact
 
-_NAMES = ("binary", "linear", "exp", "ranksys", "steps")
+_NAMES = ("binary", "linear", "exp", "ranksys", "steps", "err")
 
 
 def relevant(values: npt.NDArray[np.float64], min_rating: float) -> npt.NDArray[np.bool_]:
@@ -50,15 +50,17 @@ class GainMap:
     binary    1 if :math:`r \ge \theta`, else 0
     linear    r if :math:`r \ge \theta`, else 0
     exp       :math:`\max(0, (2^{r-1} - 1) / (2^{r_{max}-1} - 1))`, without a threshold
+    err       :math:`\max(0, (2^{r-1} - 1) / 2^{r_{max}-1})`, without a threshold
     ranksys   :math:`2^{r-\theta+1} - 1` if :math:`r \ge \theta`, else 0
     steps     :math:`r-\theta+1` if :math:`r \ge \theta`, else 0
     ========  =======================================================================
 
-    ``exp`` is clamped at 0 because half stars go below 1.
+    ``exp`` and ``err`` are clamped at 0 because half stars go below 1. They differ by a factor, so
+    that nDCG is the same; ``err`` stays below 1, the chance that a rating satisfies a reader.
 
     Parameters
     ----------
-    name : {"binary", "linear", "exp", "ranksys", "steps"}
+    name : {"binary", "linear", "exp", "err", "ranksys", "steps"}
         Which map.
 
     Raises
@@ -68,8 +70,8 @@ class GainMap:
 
     References
     ----------
-    CCM20 (``binary``, ``exp``); BCC17 Fig. 8 (``linear``); the RankSys framework
-    (``ranksys``); the code of TOIS21 (``steps``).
+    CCM20 (``binary``, ``exp``, and ``err`` after O. Chapelle et al., CIKM 2009); BCC17 Fig. 8
+    (``linear``); the RankSys framework (``ranksys``); the code of TOIS21 (``steps``).
 
     Examples
     --------
@@ -107,9 +109,9 @@ class GainMap:
         values : float64 array (n,)
             Ratings.
         min_rating : float
-            The smallest relevant rating; ``exp`` does not look at it.
+            The smallest relevant rating; ``exp`` and ``err`` do not look at it.
         rating_max : float, optional
-            Top of the rating scale, above 1; only ``exp`` needs it.
+            Top of the rating scale, above 1; only ``exp`` and ``err`` need it.
 
         Returns
         -------
@@ -119,8 +121,8 @@ class GainMap:
         Raises
         ------
         ConfigError
-            If the map is ``exp`` and `rating_max` is None or not above 1; if a gain would be
-            negative (``linear`` with a threshold below 0) or too large for a number.
+            If the map is ``exp`` or ``err`` and `rating_max` is None or not above 1; if a gain
+            would be negative (``linear`` with a threshold below 0) or too large for a number.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             gains = self._mapped(values, min_rating, rating_max)
@@ -135,13 +137,14 @@ class GainMap:
     def _mapped(
         self, values: npt.NDArray[np.float64], min_rating: float, rating_max: float | None
     ) -> npt.NDArray[np.float64]:
-        if self.name == "exp":
+        if self.name in ("exp", "err"):
             if rating_max is None or not rating_max > 1:
                 raise ConfigError(
-                    f"gain map 'exp' with the largest rating {rating_max}: expected a rating scale "
-                    "that ends above 1\nuse the gain map 'binary' for data without stars"
+                    f"gain map '{self.name}' with the largest rating {rating_max}: expected a "
+                    "rating scale that ends above 1\n"
+                    "use the gain map 'binary' for data without stars"
                 )
-            top = np.exp2(rating_max - 1) - 1
+            top = np.exp2(rating_max - 1) - (self.name == "exp")
             return np.maximum(0.0, (np.exp2(values - 1) - 1) / top)
         if self.name == "binary":
             return relevant(values, min_rating).astype(np.float64)

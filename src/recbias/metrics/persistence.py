@@ -228,7 +228,7 @@ register(
                 "gain",
                 GainMap.parse,
                 "a gain map",
-                ("exp", "binary", "linear", "ranksys", "steps"),
+                ("exp", "binary", "linear", "ranksys", "steps", "err"),
                 default="binary",
             ),
         ),

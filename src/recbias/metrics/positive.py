@@ -249,15 +249,21 @@ def measure_positive(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     ConfigError
         If the top of the scale is missing where a gain map needs it.
     """
-    gain_maps = list(dict.fromkeys(metric.gain for metric in metrics if metric.name == "nDCG"))
+    gain_of = [_up_to_factor(m.gain) if m.name == "nDCG" else None for m in metrics]
+    gain_maps = list(dict.fromkeys(gain for gain in gain_of if gain is not None))
     values = measure_judged(
         view.lists,
         [metric.name for metric in metrics],
         [metric.cutoff for metric in metrics],
         [view.gains(one) for one in gain_maps],
-        [gain_maps.index(m.gain) if m.name == "nDCG" else -1 for m in metrics],
+        [-1 if gain is None else gain_maps.index(gain) for gain in gain_of],
     )
     return view.per_unit(values)
+
+
+def _up_to_factor(gain: GainMap) -> GainMap:
+    """Give one of the maps that differ by a factor: it cancels, and so do its rounding errors."""
+    return GainMap("exp") if gain.name == "err" else gain
 
 
 def measure_judged(
@@ -417,7 +423,7 @@ register(
                 "gain",
                 GainMap.parse,
                 "a gain map",
-                ("exp", "binary", "linear", "ranksys", "steps"),
+                ("exp", "binary", "linear", "ranksys", "steps", "err"),
                 default="binary",
             ),
         ),

@@ -1,0 +1,442 @@
+"""The taxonomy of offline options: every decision of an evaluation in one value, and what it gives.
+
+CCM20 lists the decisions between a table of ratings and "A beats B"; each of them can reverse that
+sentence. :class:`Options` holds one option for each decision, as a text from which the evaluation
+can be repeated. Texts that cannot but give the same result have one canonical form.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.cells import grid_cells
+from recbias.comparison import bootstrap_test, holm, paired_t, sign_test, wilcoxon
+from recbias.datasets import load_dataset
+from recbias.errors import ConfigError, unknown_name
+from recbias.experiment import N_REPLICATES, Results, fold_tasks, run
+from recbias.grid import Grid
+from recbias.metrics import Metric, parse_metric
+from recbias.protocol import Protocol
+from recbias.ratings import RatingScale
+from recbias.reduction import FoldPart, reduce_fold
+from recbias.relevance import GainMap
+from recbias.resampling import bootstrap_weights
+from recbias.selection import Selection
+from recbias.splits import SplitRule
+from recbias.streams import stream
+from recbias.testset import TestSet
+
+__all__ = ["PAIRED_TESTS", "Options", "Outcome", "evaluate"]
+
+PAIRED_TESTS = ("t", "wilcoxon", "sign", "bootstrap")
+
+_PARTS = ("data", "split", "seed", "test", "lists", "metric", "gain", "pairs")
+_NEEDED = ("split", "lists", "metric")
+
+_BY_ORDER = ("P", "R", "RR", "AP", "nDCG", "RBP", "AUC", "tau", "RBO")
+"""Metrics of the order of what is judged, and of which of it is relevant: sizes of target sets are
+nothing to them, nor is the threshold but for where it divides the stars."""
+
+_OF_CONDENSED = ("AUC", "tau", "RBO")
+"""Metrics that do not see unjudged items: full and condensed lists have the same value."""
+
+_WITHOUT_THRESHOLD = ("tau", "RBO")
+_GAINS_WITHOUT_THRESHOLD = ("exp", "err")
+_GAINS_BY_DISTANCE = ("ranksys", "steps")
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """One option for each decision of an offline evaluation.
+
+    Parameters
+    ----------
+    protocol
+        Target sets, relevance, what has no score (B2), full or condensed lists (C1), population
+        (B1), aggregation (C3), coverage policy (C4).
+    metric
+        Metric with its depth (C2, C2C). A gain map among its arguments goes to `gain`.
+    gain
+        Gain map of graded metrics (C2); empty for the metric's own. Metrics without gains ignore
+        it, so that options can be crossed.
+    select
+        Which ratings count at all (A1).
+    split
+        Family and ratio of the split (A2).
+    seed
+        Names every random stream.
+    test
+        Which judgments are tested on.
+    pairs
+        Paired test (D): one of `PAIRED_TESTS`.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown gain map or test, or a seed that is no integer from 0.
+
+    See Also
+    --------
+    evaluate : what options give on ratings.
+
+    References
+    ----------
+    CCM20 Sec. 3.
+
+    Examples
+    --------
+    >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: nDCG(exp)@10")
+    >>> print(options)
+    split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4; metric: nDCG@10; gain: exp; pairs: t
+    >>> Options.parse(str(options)) == options
+    True
+    >>> print(replace(options, metric=parse_metric("P@10")).canonical())
+    split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4; metric: P@10; pairs: t
+    """
+
+    protocol: Protocol
+    metric: Metric
+    gain: str = ""
+    select: Selection = field(default_factory=Selection)
+    split: SplitRule = field(default_factory=lambda: SplitRule("ratio", 0.5))
+    seed: int = 1
+    test: TestSet = field(default_factory=TestSet)
+    pairs: str = "t"
+
+    def __post_init__(self) -> None:
+        if self.pairs not in PAIRED_TESTS:
+            raise unknown_name("paired test", str(self.pairs), PAIRED_TESTS)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise ConfigError(f"seed is {self.seed!r}: expected an integer of 0 or more")
+        if self.gain:
+            GainMap.parse(self.gain)
+        own = _default_gain(self.metric)
+        given = own and str(self.metric.gain)
+        if own and given != own:
+            if self.gain not in ("", given):
+                raise ConfigError(
+                    f"metric: {self.metric}; gain: {self.gain}: two gain maps; give one of them"
+                )
+            object.__setattr__(self, "gain", given)
+            object.__setattr__(self, "metric", _with_gain(self.metric, own))
+
+    @classmethod
+    def parse(cls, text: str) -> Options:
+        """Read options as they print; parts may stand in any order.
+
+        Raises
+        ------
+        ConfigError
+            If a part is unknown, missing, given twice or cannot be read; says what was probably
+            meant.
+
+        Examples
+        --------
+        >>> Options.parse("splits: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
+        Traceback (most recent call last):
+        recbias.errors.ConfigError: unknown part of options 'splits': did you mean 'split'? ...
+        """
+        if not isinstance(text, str):
+            raise ConfigError(f"options are text, got {type(text).__name__} {text!r}")
+        parts: dict[str, str] = {}
+        for part in filter(None, (each.strip() for each in text.split(";"))):
+            name, colon, value = (each.strip() for each in part.partition(":"))
+            if name not in _PARTS:
+                raise unknown_name("part of options", name, _PARTS)
+            if not colon or not value or name in parts:
+                problem = "is given twice" if name in parts else "has no value"
+                raise ConfigError(f"options {text!r}: {name} {problem}")
+            parts[name] = value
+        if missing := [name for name in _NEEDED if name not in parts]:
+            raise ConfigError(
+                f"options {text!r}: {missing[0]} is missing; expected [data: SELECTION;] split: "
+                "RULE; [seed: NUMBER;] [test: TEST SIDE;] lists: PROTOCOL; metric: METRIC; "
+                "[gain: MAP;] [pairs: TEST], such as 'split: ratio 0.5; lists: AI-AN-AR rel>=4; "
+                "metric: nDCG@10; pairs: t'"
+            )
+        seed = parts.get("seed", "1")
+        if not re.fullmatch(r"\d+", seed):
+            raise ConfigError(f"options {text!r}: seed is {seed!r}, expected an integer from 0")
+        return cls(
+            protocol=Protocol.parse(parts["lists"]),
+            metric=parse_metric(parts["metric"]),
+            gain=parts.get("gain", ""),
+            select=Selection.parse(parts.get("data", "")),
+            split=SplitRule.parse(parts["split"]),
+            seed=int(seed),
+            test=TestSet.parse(parts.get("test", "")),
+            pairs=parts.get("pairs", "t"),
+        )
+
+    def __str__(self) -> str:
+        test = "" if self.test == TestSet() else str(self.test)
+        values = (self.select, self.split, self.seed, test, self.protocol, self.metric)
+        texts = (*map(str, values), self.gain, self.pairs)
+        return "; ".join(
+            f"{name}: {text}" for name, text in zip(_PARTS, texts, strict=True) if text
+        )
+
+    @property
+    def measured(self) -> Metric:
+        """The metric with its gain map."""
+        if not self.gain or not _default_gain(self.metric):
+            return self.metric
+        return _with_gain(self.metric, self.gain)
+
+    def canonical(self, scale: RatingScale | None = None) -> Options:
+        """Return the form that all options share which cannot but give the same result.
+
+        Parameters
+        ----------
+        scale
+            Which ratings there are. Without it thresholds are left as they are.
+
+        Returns
+        -------
+        Options
+            Values and p values are the same, bit for bit, on all data of that scale.
+
+        Notes
+        -----
+        What collapses: gain maps of metrics, and of runs, that have none; ``err`` and ``exp`` under
+        nDCG, which divides by the ideal; ``unscored=last`` and ``random``; AI and TI in condensed
+        lists; full and condensed lists under AUC, tau and RBO; thresholds between adjacent stars,
+        and all thresholds where nothing depends on relevance; populations that differ by users who
+        weigh nothing, or have no condensed list where these are left out.
+
+        Examples
+        --------
+        >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=3.2 condensed; "
+        ...                         "metric: nDCG@10; gain: err")
+        >>> print(options.canonical(RatingScale(1, 5, 1)).protocol)
+        TI-AN-AR rel>=1 condensed
+        """
+        protocol, gain = self.protocol, self._effective_gain()
+        rule, average = protocol.rule, protocol.average
+        if protocol.unscored == "last":
+            protocol = replace(protocol, unscored="random")
+        plain = rule.others == "AN" and rule.n_groups is None and self.metric.name in _BY_ORDER
+        plain = plain and not self.metric.given
+        if plain and self.metric.name in _OF_CONDENSED and not average.coverage:
+            protocol = replace(protocol, condensed=True)
+        if plain and protocol.condensed and not rule.with_train and not self.test.head:
+            protocol = replace(protocol, rule=replace(rule, candidates="TI"))
+        alike = {
+            "ratings": ("tested",),
+            "relevant": ("tested", "relevant"),
+            "": ("tested",) if protocol.condensed and average.coverage else (),
+        }[average.weights]
+        if protocol.averaging.population in alike:
+            protocol = replace(protocol, average=replace(average, population="all"))
+        if plain and scale is not None:
+            protocol = replace(protocol, min_rating=self._threshold(protocol, gain, scale))
+        own = _default_gain(self.metric)
+        return replace(self, protocol=protocol, gain="" if gain == own else gain)
+
+    def _effective_gain(self) -> str:
+        own = _default_gain(self.metric)
+        if not own or self.protocol.rule.per_run:
+            return own
+        gain = self.gain or own
+        return "exp" if (self.metric.name, gain) == ("nDCG", "err") else gain
+
+    def _threshold(self, protocol: Protocol, gain: str, scale: RatingScale) -> float:
+        """Give the star that a threshold comes down to; itself where gains count from it."""
+        given = protocol.min_rating
+        ends = scale.minimum, scale.step
+        if not scale.step or any((1024 * end) % 1 for end in ends) or given > scale.maximum:
+            return given  # no steps, or none that floats can add up
+        average = protocol.averaging
+        is_asked = (
+            protocol.rule.per_run
+            or average.population == "relevant"
+            or average.weights == "relevant"
+            or (self.metric.name not in _WITHOUT_THRESHOLD and gain not in _GAINS_WITHOUT_THRESHOLD)
+        )
+        if not is_asked:
+            return scale.minimum
+        if gain in _GAINS_BY_DISTANCE:
+            return given
+        steps = max(0, math.ceil((given - scale.minimum) / scale.step))
+        return scale.minimum + steps * scale.step
+
+    def grid(self, dataset: Any, systems: Any) -> Grid:
+        """Ask for these options in a grid, under the label ``"options"``.
+
+        Parameters
+        ----------
+        dataset, systems
+            As of :class:`~recbias.grid.Grid`.
+
+        Raises
+        ------
+        ConfigError
+            If the options cannot be measured together; says which.
+        """
+        n_groups = math.lcm(
+            self.protocol.rule.n_groups or 1,
+            self.test.item_groups[2],
+            100 if self.test.head else 1,
+        )
+        return Grid(
+            dataset,
+            systems,
+            {"options": str(self.protocol)},
+            (str(self.measured),),
+            split=str(self.split),
+            seed=self.seed,
+            tests={"options": str(self.test)},
+            groups=f"popularity {10 if 10 % n_groups == 0 else n_groups}",
+            replicates=(),
+            select=str(self.select),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What options give for some systems on one dataset.
+
+    Attributes
+    ----------
+    options : Options
+    results : Results
+        Values with intervals.
+    pairs : DataFrame
+        A row per pair of systems: ``a``, ``b``, ``n`` users, ``difference`` of the values (a - b),
+        ``p`` of the paired test and ``p_holm``, corrected over all pairs. NaN without two users.
+    """
+
+    options: Options
+    results: Results
+    pairs: pd.DataFrame
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Value of each system."""
+        rows = self.results.values
+        return dict(zip(rows["system"], rows["value"].tolist(), strict=True))
+
+
+def evaluate(
+    options: Options,
+    dataset: Any,
+    systems: Any,
+    *,
+    workers: int = 1,
+    data_dir: Path | None = None,
+) -> Outcome:
+    """Evaluate systems under options.
+
+    Parameters
+    ----------
+    options
+        As given, not in canonical form.
+    dataset, systems
+        As of :class:`~recbias.grid.Grid`.
+    workers
+        Local processes. The results do not depend on it.
+    data_dir
+        Folder that holds datasets.
+
+    Returns
+    -------
+    Outcome
+        Units of the paired tests are users: the mean of a user's values in the folds, or of their
+        runs. Tests of a geometric mean are made of logarithms, ``ln(v + epsilon)``; those of other
+        statistics of the values. Weights do not enter. Under reduced averages users count whom
+        both systems serve.
+
+    Raises
+    ------
+    ConfigError
+        If the options cannot be measured together, or not on these data.
+
+    References
+    ----------
+    CCM20 Sec. 3.10, Sec. 4.5 (t test of logarithms).
+
+    Examples
+    --------
+    >>> from recbias.recommenders import line_up
+    >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
+    >>> options.grid("synthetic", line_up("bcc17")[:2]).protocols
+    {'options': 'AI-AN-AR rel>=4'}
+    """
+    results = run(options.grid(dataset, systems), workers=workers, data_dir=data_dir)
+    grid = results.grid
+    tasks = fold_tasks(grid, grid_cells(grid, load_dataset(dataset, data_dir=data_dir), data_dir))
+    folds: dict[str, list[FoldPart]] = {}
+    for task in tasks:
+        parts, _ = reduce_fold(task)
+        folds.setdefault(task.grid.systems[0].name, []).append(parts["options"])
+    units = {name: _user_values(own) for name, own in folds.items()}
+    values = Outcome(options, results, pd.DataFrame()).values
+    rows = [
+        {"a": a, "b": b, "difference": values[a] - values[b], **_test(options, units[a], units[b])}
+        for a, b in combinations(units, 2)
+    ]
+    pairs = pd.DataFrame(rows, columns=["a", "b", "n", "difference", "p"])
+    known = pairs["p"].notna().to_numpy()
+    pairs["p_holm"] = np.nan
+    pairs.loc[known, "p_holm"] = holm(pairs.loc[known, "p"].to_numpy())
+    return Outcome(options, results, pairs)
+
+
+def _user_values(folds: list[FoldPart]) -> FloatArray:
+    """Give each user's mean over folds (or runs), shape (n_users,); NaN for who is not counted."""
+    n_users = len(folds[0].member)
+    if folds[0].medians:
+        units = [found for fold in folds for found in fold.medians if len(found[0])]
+        user = np.concatenate([found[2] for found in units]) if units else np.empty(0, np.int64)
+        value = np.concatenate([found[0][0] for found in units]) if units else np.empty(0)
+        known = ~np.isnan(value)
+        total = np.bincount(user[known], value[known], minlength=n_users)
+        size = np.bincount(user[known], minlength=n_users).astype(np.float64)
+    else:
+        # Of metrics from ranks first, then from items; what the metric is not has no row.
+        own = next((part for part in zip(*(f.columns for f in folds), strict=True)
+                    if len(part[0]) > 1), None)  # fmt: skip
+        if own is None:
+            return np.full(n_users, np.nan)
+        columns = np.sum(own, axis=0).reshape(-1, 2, n_users).sum(axis=0)
+        total, size = columns
+    return np.divide(total, size, out=np.full(n_users, np.nan), where=size > 0)
+
+
+def _test(options: Options, a: FloatArray, b: FloatArray) -> Mapping[str, float]:
+    """Test users that both systems have a value for."""
+    both = ~np.isnan(a) & ~np.isnan(b)
+    n = int(both.sum())
+    if n < 2:
+        return {"n": n, "p": np.nan}
+    pair = a[both], b[both]
+    if options.pairs == "bootstrap":
+        rng = stream(options.seed, "pairs", n)
+        p = bootstrap_test(*pair, bootstrap_weights(n, N_REPLICATES, rng=rng))
+    else:
+        tests = {"t": lambda x, y: paired_t(x, y).p_value, "wilcoxon": wilcoxon, "sign": sign_test}
+        p = tests[options.pairs](*pair)
+    return {"n": n, "p": float(p)}
+
+
+def _default_gain(metric: Metric) -> str:
+    """Return the gain map that a metric has by default; empty if it has none."""
+    own = [each for each in metric.declaration.arguments if each.name == "gain"]
+    return str(own[0].default) if own else ""
+
+
+def _with_gain(metric: Metric, gain: str) -> Metric:
+    named = {**dict(metric.arguments), **dict(metric.given), "gain": gain}
+    return Metric(metric.name, metric.cutoff, **named)
