@@ -308,11 +308,12 @@ def list_block(
 def draw(state: np.uint64, bound: int) -> tuple[Any, Any]:
     """Advance the stream and draw below `bound` without bias (Lemire 2019)."""
     limit = np.uint64(bound)
-    threshold = (np.uint64(0x100000000) - limit) % limit
     while True:
         state += np.uint64(0x9E3779B97F4A7C15)
         product = (mix(state) >> np.uint64(32)) * limit
-        if (product & np.uint64(0xFFFFFFFF)) >= threshold:
+        rest = product & np.uint64(0xFFFFFFFF)
+        # The threshold is below the bound: only where the rest is too, it is worth a division.
+        if rest >= limit or rest >= (np.uint64(0x100000000) - limit) % limit:
             return state, np.int64(product >> np.uint64(32))
 
 
@@ -463,14 +464,21 @@ def rank_among_sample(
             members[n_members] = test_place[entry]
             n_members += 1
     n_targets[user] = n_members
+    # Side by side, the judged ones first, so that counting them needs no look at places.
+    own = np.empty(n_members, dtype=np.int64)
+    n_judged, other = 0, n_members
     for place in members[:n_members]:
-        n_scored[user] += keys[spot_of[place]] != ABSENT
+        key = keys[spot_of[place]]
+        n_scored[user] += key != ABSENT
+        if judged[place]:
+            own[n_judged] = key
+            n_judged += 1
+        else:
+            other -= 1
+            own[other] = key
     for entry in range(begin, end):
         key = keys[spot_of[test_place[entry]]]
         if key == ABSENT or not (positive[entry] or sampled[test_place[entry]]):
             continue
-        rank[entry] = condensed[entry] = 1
-        for place in members[:n_members]:
-            if keys[spot_of[place]] > key:
-                rank[entry] += 1
-                condensed[entry] += judged[place]
+        condensed[entry] = 1 + count_above(own[:n_judged], key)
+        rank[entry] = condensed[entry] + count_above(own[n_judged:], key)
