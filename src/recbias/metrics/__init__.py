@@ -31,6 +31,7 @@ from recbias.metrics import (
     prior,
     reinforcement,
     persistence,
+    served,
 )
 # isort: on
 
@@ -61,4 +62,5 @@ __all__ = [
     "prior",
     "register",
     "reinforcement",
+    "served",
 ]

@@ -1,5 +1,6 @@
 """Rank once: where every test rating stands in its target sets, and the top of every list."""
 
+from recbias.ranking.depths import depth_map
 from recbias.ranking.drawn import target_lists
 from recbias.ranking.passes import (
     REVISION,
@@ -31,6 +32,7 @@ __all__ = [
     "RankTable",
     "block_size",
     "deduce_scored",
+    "depth_map",
     "look_at_scored",
     "policy_order",
     "rank",
