@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import recbias_command
-from recbias import cli
+from recbias import cli, processes
 from recbias.engine import open_executor, run_all
 from recbias.errors import NoSpaceError
 from recbias.processes import begun_prefix, remove_begun
@@ -243,6 +243,43 @@ def test_a_command_that_is_stopped_while_it_is_imported_says_so_in_a_line(
         (package / "begun").unlink()
         assert (process.returncode == code) == answers
         assert (said == "recbias: stopped; nothing was begun\n") == answers
+
+
+SCRIPT_OF_A_READER = """
+import atexit, runpy, sys, time
+from pathlib import Path
+
+begun, registered, tidied, *modules = map(Path, sys.argv[1:])
+for module in modules:
+    runpy.run_path(module)
+
+class Compiled:
+    def __del__(self, touch=tidied.touch):
+        touch()
+
+kept = Compiled()
+atexit.register(registered.touch)
+begun.touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no group of processes is interrupted there")
+@pytest.mark.parametrize("modules", [[processes.__file__], []])
+def test_an_interrupted_script_does_not_wait_for_python_to_tidy_up(
+    modules: list[str], tmp_path: Path
+) -> None:
+    """Without the module Python tidies up; all else is the same, also what was registered."""
+    begun, registered, tidied = (tmp_path / name for name in ("begun", "registered", "tidied"))
+    command = [sys.executable, "-c", SCRIPT_OF_A_READER, begun, registered, tidied, *modules]
+    process = start(command, tmp_path)
+    assert wait_for(begun.exists, 60)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == -signal.SIGINT
+    assert said.endswith("KeyboardInterrupt\n")
+    assert registered.exists()
+    assert tidied.exists() == (not modules)
 
 
 UNWILLING = """

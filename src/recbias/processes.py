@@ -6,6 +6,8 @@ had begun to write has to be recognised later: by the process that its name tell
 
 from __future__ import annotations
 
+import atexit
+import builtins
 import contextlib
 import ctypes
 import hashlib
@@ -86,6 +88,25 @@ def _watch(parent: int) -> None:
     while os.name != "nt" and os.getppid() == parent:
         time.sleep(_BETWEEN_LOOKS)
     os._exit(1)
+
+
+def _end_interrupted() -> None:
+    """End a script as Python does that nobody answers Ctrl-C in, but without its tidying up.
+
+    That takes a second or two on a busy machine, for what libraries have compiled, while whoever
+    pressed the keys waits. All that was registered to be done at the end has been done.
+    """
+    is_script = not hasattr(sys, "ps1") and not hasattr(builtins, "__IPYTHON__")
+    if is_script and getattr(sys, "last_type", None) is KeyboardInterrupt:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+if os.name != "nt":
+    atexit.register(_end_interrupted)  # what is registered later is done before
 
 
 def begun_prefix(name: str) -> str:
