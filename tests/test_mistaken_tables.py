@@ -189,3 +189,16 @@ def test_a_threshold_that_is_no_number_is_refused(
     done = CliRunner().invoke(main, [*command, str(table), "--min-rating", number])
     assert done.exit_code == 2
     assert f"--min-rating {number}: expected a finite number" in done.output
+
+
+@pytest.mark.parametrize(("kind", "remedy"), [("folder", "path of a table in it"), ("file", "./a")])
+def test_what_is_here_under_a_name_that_is_no_data_set_is_named(
+    kind: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"^unknown dataset 'a'; known: [^\n]*$"):
+        load_dataset("a")
+    (tmp_path / "a").mkdir() if kind == "folder" else (tmp_path / "a").touch()
+    said = rf"unknown dataset 'a'.*\na is a {kind} here: .*{remedy}"
+    with pytest.raises(ConfigError, match=said):
+        load_dataset("a")

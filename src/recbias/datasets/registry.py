@@ -12,7 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from recbias import places
-from recbias.errors import MissingData, unknown_name
+from recbias.errors import ConfigError, MissingData, unknown_name
 from recbias.ratings import RatingScale
 from recbias.simulation import CountOptions, PowerLawOptions, is_world, parse_world
 
@@ -146,7 +146,12 @@ def dataset_info(name: str) -> DatasetInfo:
     if is_world(name):
         return _world_info(name, entries)
     if name not in entries:
-        raise unknown_name("dataset", name, entries)
+        unknown = unknown_name("dataset", name, entries)
+        if Path(name).is_dir():
+            raise ConfigError(f"{unknown}\n{name} is a folder here: give the path of a table in it")
+        if Path(name).is_file():
+            raise ConfigError(f"{unknown}\n{name} is a file here: give it as ./{name}")
+        raise unknown
     return entries[name]
 
 
