@@ -160,6 +160,8 @@ def choices_html(systems: Sequence[System], results: Results) -> str:
     rows = []
     for choice in choices(systems):
         names = choice.first.name, choice.second.name
+        if not all(name in values[MEASURES[0]] for name in names):  # one could not be trained
+            continue
         pairs = [tuple(float(values[m][name]) for name in names) for m in MEASURES]
         low, high = sorted(pairs[0])
         settings = " → ".join(f"<code>{escape(str(value))}</code>" for value in choice.values)
