@@ -167,6 +167,36 @@ def test_options_are_not_kept_for_a_named_data_set() -> None:
     )
 
 
+def test_what_may_be_ratings_under_another_name_is_offered(tmp_path: Path) -> None:
+    path = tmp_path / "plays.csv"
+    path.write_text("user,item,plays\n" + "".join(f"u{n % 4},i{n},{n}\n" for n in range(1, 20)))
+    offered = "columns not read: plays; --rating NAME takes one of them as the rating\n"
+    assert offered in call("data", "info", str(path)).output
+    taken = call("data", "info", str(path), "--rating", "plays").output
+    assert "rating 'plays'" in taken
+    assert "not read" not in taken
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "01", "--foo"], "No such option '--foo'"),
+        (["data", "info"], "Missing argument 'NAME|FILE'"),
+        (["nope"], "No such command 'nope'"),
+        (["run", "01_design_alternatives"], "Missing option '--dataset'"),
+        (["trust", "synthetic", "--worlds", "3"], "Invalid value for '--worlds'"),
+    ],
+)
+def test_a_command_typed_wrongly_takes_two_lines(words: list[str], told: str) -> None:
+    ended = call(*words)
+    assert ended.exit_code == 2
+    assert ended.stdout == ""
+    first, second = ended.stderr.splitlines()
+    assert first.startswith(f"recbias: {told}")
+    assert second.startswith("see: ")
+    assert second.endswith(" --help")
+
+
 def test_a_table_without_ratings_cannot_test_what_needs_dislikes(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("Listener\tSong\n" + "".join(f"u{n % 4}\ts{n}\n" for n in range(20)))

@@ -300,3 +300,20 @@ def test_the_command_measures_files_from_another_folder(
         ended = CliRunner().invoke(main, [*asked, *wrong])
         assert ended.exit_code == 2
         assert message in ended.output
+
+
+def test_the_command_reads_the_table_as_it_is_told_to(
+    table: Path, folds: Path, tmp_path: Path
+) -> None:
+    """The same values, below the name of the file."""
+    frame = pd.read_csv(table)
+    frame.columns = ["who", "what", *frame.columns[2:]]
+    frame.to_csv(tmp_path / "odd.csv", index=False)
+    asked = ["--scores", f"mine={folds}", "--metric", "P@10"]
+    plain = CliRunner().invoke(main, ["measure", str(table), *asked])
+    told = ["--user", "who", "--item", "what", "--rating-scale", "1", "5", "1"]
+    ended = CliRunner().invoke(main, ["measure", str(tmp_path / "odd.csv"), *told, *asked])
+    assert ended.exit_code == 0, ended.output
+    first, *rows = ended.output.splitlines()
+    assert first.startswith("odd.csv; k-fold 2, seed 3")
+    assert rows == plain.output.splitlines()[1:]

@@ -205,6 +205,7 @@ def test_merging_keeps_scale_and_the_highest_threshold() -> None:
         ([1, 3, 5], RatingScale(1, 5, 2)),
         ([0, 1, 3.5], RatingScale(0, 3.5, 0)),
         ([0.1, 0.2, 0.4], RatingScale(0.1, 0.4, 0.1)),
+        ([0.2, 0.3, 0.9], RatingScale(0.2, 0.9, 0.1)),  # not 0.3 - 0.2, which is less
     ],
 )
 def test_a_scale_not_declared_is_inferred(values: list[float], scale: RatingScale) -> None:

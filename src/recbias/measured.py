@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
-from recbias.datasets.frames import frame_of
+from recbias.datasets import is_path, own_table
 from recbias.errors import ConfigError
 from recbias.options import data_dir_option, load_said, read_options, table_options
 from recbias.ratings import exact
@@ -67,15 +68,17 @@ def measure(
         systems.append(system.replace(called) if equals else system)
     record = split_record(str(systems[0].parameters["path"]))
     dataset = load_said(name, options)
-    grid = Grid(
-        frame_of(dataset.ratings) if read_options(options).given() else name,  # type: ignore[arg-type]
-        (*systems, *(System(other, other) for other in others)),
-        protocols or (f"AI-AN-AR rel>={exact(relevance_threshold(dataset))}",),
-        metrics or ("P@10", "nDCG@10"),
-        split=split or record.get("rule", "k-fold 5"),
-        seed=record.get("seed", 1) if seed is None else seed,
-    )
-    results = run_grid(grid, workers=workers)
+    table = own_table(name, read_options(options)) if is_path(name) else None
+    with table.handed_on() if table else nullcontext(name) as called:
+        grid = Grid(
+            called,
+            (*systems, *(System(other, other) for other in others)),
+            protocols or (f"AI-AN-AR rel>={exact(relevance_threshold(dataset))}",),
+            metrics or ("P@10", "nDCG@10"),
+            split=split or record.get("rule", "k-fold 5"),
+            seed=record.get("seed", 1) if seed is None else seed,
+        )
+        results = run_grid(grid, workers=workers)
     if out is not None:
         write_atomically(out, results.values.to_csv(index=False).encode())
     click.echo(results)

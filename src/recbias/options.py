@@ -90,6 +90,11 @@ class CommandGroup(click.Group):
                 raise
             click.echo(f"recbias: {_STOPPED}", err=True)
             ctx.exit(128 + (signal.SIGTERM if isinstance(stopped, _Terminated) else signal.SIGINT))
+        except click.UsageError as error:  # click's own words take four lines
+            asked = error.ctx or ctx
+            click.echo(f"recbias: {error.format_message()}", err=True)
+            click.echo(f"see: {asked.command_path} --help", err=True)
+            ctx.exit(2)
         except (RecbiasError, OSError) as error:
             if ctx.params["debug"]:
                 raise

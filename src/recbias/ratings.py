@@ -120,13 +120,16 @@ class RatingScale:
         --------
         >>> RatingScale.infer(np.array([5.0, 0.5, 3.0, 3.5]))
         RatingScale(minimum=0.5, maximum=5.0, step=0.5)
+        >>> print(RatingScale.infer(np.array([0.1, 0.2, 0.3, 0.9])))
+        0.1 to 0.9 in steps of 0.1
         """
         distinct = np.sort(pd.unique(values))
         gaps = np.diff(distinct)
         step = float(gaps.min()) if len(gaps) else 0.0
         if step and not np.allclose(gaps / step, np.round(gaps / step), rtol=0, atol=1e-6):
             step = 0.0
-        return cls(float(distinct[0]), float(distinct[-1]), step)
+        # A difference of decimal numbers is not the number that was meant: 0.3 - 0.2 < 0.1.
+        return cls(float(distinct[0]), float(distinct[-1]), float(f"{step:.10g}"))
 
     def fits(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Tell which values are on the scale.

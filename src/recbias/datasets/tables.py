@@ -292,7 +292,8 @@ def described_ratings(
     warn_of_one_time(ratings, columns.get("timestamp"), source or name)
     said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
     if others := [name for name in names if name not in columns.values()]:
-        said.append(f"columns not read: {', '.join(others)}")
+        hint = "" if "rating" in columns else "; --rating NAME takes one of them as the rating"
+        said.append(f"columns not read: {', '.join(others)}{hint}")
     said.append(_values_said(ratings, columns, frame, declared=options.scale is not None))
     left_out = len(frame) - len(ratings)
     said.append(
