@@ -1,0 +1,65 @@
+"""Chapter 6, "Concentration reinforcement": ATM15.
+
+What the experiment is called and shares (`setup`); counts on which formulas are tried, and their
+plain forms (`counts`); what is tried on them (`count_checks`), and on data (`checks`); pairs and
+ranks by two metrics at once (`orders`); and where a feedback loop ends (`loop`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recbias.claims.combinators import Function
+from recbias.claims.concentration_metrics.checks import concentration_checks
+from recbias.claims.concentration_metrics.loop import (
+    CHOICES,
+    ENDS,
+    LOOP,
+    OF_LOOP,
+    STARTS,
+    foretold,
+    rounds_shown,
+)
+from recbias.claims.concentration_metrics.orders import OF_ORDERS, pair_signs, rank_limits
+from recbias.claims.concentration_metrics.setup import (
+    CHAPTER,
+    CUTOFFS,
+    DATASETS,
+    LAMBDA,
+    SEVEN,
+    combined,
+    metrics,
+    protocols,
+)
+from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS as OF_LINE_UPS
+
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_LOOP,
+    **OF_ORDERS,
+    **{name: OF_LINE_UPS[name] for name in ("systems_above", "systems_below")},
+}
+"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
+
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
+"""What simulations the chapter asks for, by the name under which each is kept."""
+
+__all__ = [
+    "CHAPTER",
+    "CHOICES",
+    "CUTOFFS",
+    "DATASETS",
+    "ENDS",
+    "FUNCTIONS",
+    "LAMBDA",
+    "LOOP",
+    "SEVEN",
+    "SIMULATIONS",
+    "STARTS",
+    "combined",
+    "concentration_checks",
+    "foretold",
+    "metrics",
+    "pair_signs",
+    "protocols",
+    "rank_limits",
+    "rounds_shown",
+]

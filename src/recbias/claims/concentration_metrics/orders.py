@@ -1,0 +1,170 @@
+"""What criteria of chapter 6 compute of the systems: pairs and ranks by two metrics at once.
+
+A difference of two systems by a metric with intervals is resolved by its replicates. Diversity and
+coverage have none, since resampling users cannot imitate them; there the folds say what is
+resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import t as student
+
+from recbias.agreement import resolved_signs
+from recbias.claims.combinators import Function, of_orders
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record, Term
+from recbias.results import Quantity
+
+__all__ = ["OF_ORDERS", "pair_signs", "rank_limits"]
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+def pair_signs(
+    quantities: Sequence[Quantity], fold_sd: npt.ArrayLike, n_folds: int
+) -> npt.NDArray[np.int8]:
+    """Tell which of all pairs of systems a metric resolves, all together at 95 %.
+
+    Parameters
+    ----------
+    quantities
+        The metric of each system.
+    fold_sd : array_like of float, shape (n_systems,)
+        Its standard deviation between folds, which decides where it has no interval.
+    n_folds
+        Number of folds, at least 2 where that is needed.
+
+    Returns
+    -------
+    ndarray of int8, shape (n_pairs,)
+        1 where the first of a pair has more, -1 where it has less, 0 where that is not resolved;
+        pairs in the order of `numpy.triu_indices`.
+
+    Raises
+    ------
+    NotComputed
+        If the metric has neither replicates nor several folds.
+
+    Examples
+    --------
+    >>> pair_signs([Quantity(3.0, None), Quantity(1.0, None)], [0.1, 0.1], 5)
+    array([1], dtype=int8)
+    """
+    values = np.array([each.value for each in quantities])
+    first, second = np.triu_indices(len(values), k=1)
+    differences = values[first] - values[second]
+    drawn = [each.replicates for each in quantities]
+    if all(
+        each.method != "none" and d is not None for each, d in zip(quantities, drawn, strict=True)
+    ):
+        stacked = np.array(drawn)
+        return resolved_signs(differences, stacked[first] - stacked[second])
+    sd = np.asarray(fold_sd, dtype=np.float64)
+    if n_folds < 2 or not np.isfinite(sd).all():
+        raise NotComputed("several folds")
+    # Bonferroni over all pairs: folds are few, so that Student's t is needed.
+    bound = student.ppf(1 - 0.025 / max(1, len(first)), n_folds - 1)
+    errors = np.sqrt((sd[first] ** 2 + sd[second] ** 2) / n_folds)
+    resolved = np.abs(differences) > bound * errors
+    return np.where(resolved, np.sign(differences), 0).astype(np.int8)
+
+
+def rank_limits(signs: npt.NDArray[np.int8], n_systems: int) -> tuple[IntArray, IntArray]:
+    """Give the best and the worst rank, from 1, that each system may have; the most is rank 1.
+
+    Examples
+    --------
+    >>> rank_limits(np.array([1, 0, 0], np.int8), 3)
+    (array([1, 2, 1]), array([2, 3, 3]))
+    """
+    above = np.zeros((n_systems, n_systems), dtype=np.int8)
+    above[np.triu_indices(n_systems, k=1)] = signs
+    above -= above.T
+    ahead, behind = (above < 0).sum(axis=1), (above > 0).sum(axis=1)
+    return 1 + ahead, n_systems - behind
+
+
+def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, IntArray]:
+    """Return values, and the signs of all pairs, of a term over the systems of a record."""
+    names = evidence.systems(record)
+    found = [evidence.quantity(term, system=name) for name in names]
+    table = evidence.table(term.table, term.edition or "")
+    numbers = table.table(term.label, evidence.metric(term)).loc[names]
+    signs = pair_signs(found, numbers["fold_sd"].to_numpy(float), table.n_folds)
+    return np.array([each.value for each in found]), signs.astype(np.int64)
+
+
+def _pairs(evidence: Evidence, record: Record, wanted: int) -> Quantity:
+    (x, by_x), (y, by_y) = (_signs(evidence, record, term) for term in record.of)
+    first, second = np.triu_indices(len(x), k=1)
+    values = np.sign(x[first] - x[second]) * np.sign(y[first] - y[second])
+    signs = by_x * by_y * wanted
+    limits = (float(np.count_nonzero(signs > 0)), float(np.count_nonzero(signs >= 0)))
+    return Quantity(float(np.count_nonzero(values * wanted > 0)), None, limits=limits)
+
+
+@of_orders
+def opposed_in_both(evidence: Evidence, record: Record) -> Quantity:
+    """Count the pairs of systems of which one has more by one metric, the other by another.
+
+    The interval begins at the pairs that both metrics resolve, and ends at those that neither
+    resolves otherwise.
+    """
+    return _pairs(evidence, record, -1)
+
+
+@of_orders
+def alike_in_both(evidence: Evidence, record: Record) -> Quantity:
+    """Count the pairs of which one system has more by both metrics; interval as of the opposed."""
+    return _pairs(evidence, record, 1)
+
+
+@of_orders
+def least_by_both(evidence: Evidence, record: Record) -> Quantity:
+    """Count the systems that are among the two that have least by either of two metrics."""
+    parts = []
+    for term in record.of:
+        values, signs = _signs(evidence, record, term)
+        best, worst = rank_limits(signs.astype(np.int8), len(values))
+        last = len(values) - 1
+        rank = np.array([1 + np.count_nonzero(values > one) for one in values])
+        parts.append((best >= last, worst >= last, rank >= last))
+    surely, possibly, found = (
+        float(np.logical_and.reduce(each).sum()) for each in zip(*parts, strict=True)
+    )
+    return Quantity(found, None, limits=(surely, possibly))
+
+
+@of_orders
+def tau_of_orders(evidence: Evidence, record: Record) -> Quantity:
+    """Compute Kendall's tau of two metrics; its interval holds what is not resolved."""
+    (x, by_x), (y, by_y) = (_signs(evidence, record, term) for term in record.of)
+    first, second = np.triu_indices(len(x), k=1)
+    values = np.sign(x[first] - x[second]) * np.sign(y[first] - y[second])
+    signs, n = by_x * by_y, len(first)
+    same, other = np.count_nonzero(signs > 0), np.count_nonzero(signs < 0)
+    return Quantity(float(values.mean()), None, limits=(2 * same / n - 1, 1 - 2 * other / n))
+
+
+def over_statistic(evidence: Evidence, record: Record) -> Quantity:
+    """Divide a quantity by a number that follows from the data, named by the record."""
+    (term,) = record.of
+    found = evidence.quantity(term)
+    divisor = evidence.statistic("proportional CI")
+    low, high = found.interval
+    return Quantity(found.value / divisor, None, limits=(low / divisor, high / divisor))
+
+
+OF_ORDERS: Mapping[str, Function] = {
+    "alike_in_both": alike_in_both,
+    "least_by_both": least_by_both,
+    "opposed_in_both": opposed_in_both,
+    "over_statistic": over_statistic,
+    "tau_of_orders": tau_of_orders,
+}
+"""By the name that a record gives them."""
