@@ -132,7 +132,8 @@ def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[Lists]:
 
 def _counts(lists: Lists, train: Ratings, min_rating: float) -> Counts:
     """Count positive training ratings and recommendations item by item."""
-    before, shown = {}, {}
+    before: dict[int, int] = {}
+    shown: dict[int, int] = {}
     for item, value in zip(train.item.tolist(), train.value.tolist(), strict=True):
         if value >= min_rating:
             before[item] = before.get(item, 0) + 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pandas as pd
 from scipy.stats import spearmanr
@@ -210,7 +210,8 @@ def rounds_shown(table: Table, choice: str, quantities: Mapping[str, str]) -> pd
     found = _frame(table).xs(choice, level="choice")
     rows = []
     for name, panel in quantities.items():
-        for (system, number), values in found[name].groupby(level=["system", "round"], sort=False):
+        for names, values in found[name].groupby(level=["system", "round"], sort=False):
+            system, number = cast("tuple[str, int]", names)
             mean = over_worlds(values.to_numpy())
             low, high = mean.interval
             rows.append((panel, system, number, mean.value, low, high))
@@ -270,7 +271,7 @@ def changed(evidence: Evidence, record: Record) -> Quantity:
     (term,) = record.of
     found = _frame(evidence.made(term.table, term.edition or ""))
     try:
-        course = found[term.metric].loc[(term.label, term.system)].unstack("round")
+        course = found[term.metric].loc[(term.label, str(term.system))].unstack("round")
     except KeyError as error:
         raise NotComputed(f"{term.metric} of {term.system} in {term.table}") from error
     difference = over_worlds((course.iloc[:, -1] - course.iloc[:, 0]).to_numpy())

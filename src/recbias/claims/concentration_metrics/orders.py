@@ -17,7 +17,9 @@ from recbias.agreement import resolved_signs
 from recbias.claims.combinators import Function, of_orders
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Record, Term
+from recbias.experiment import Results
 from recbias.results import Quantity
+from recbias.splits import SplitRule
 
 __all__ = ["OF_ORDERS", "pair_signs", "rank_limits"]
 
@@ -89,13 +91,19 @@ def rank_limits(signs: npt.NDArray[np.int8], n_systems: int) -> tuple[IntArray, 
     return 1 + ahead, n_systems - behind
 
 
+def _n_folds(table: Results) -> int:
+    rule = SplitRule.parse(table.grid.split)
+    return int(rule.size or 1) if rule.kind == "k-fold" else 1
+
+
 def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, IntArray]:
     """Return values, and the signs of all pairs, of a term over the systems of a record."""
     names = evidence.systems(record)
     found = [evidence.quantity(term, system=name) for name in names]
     table = evidence.table(term.table, term.edition or "")
-    numbers = table.table(term.label, evidence.metric(term)).loc[names]
-    signs = pair_signs(found, numbers["fold_sd"].to_numpy(float), table.n_folds)
+    own = (table.values["label"] == term.label) & (table.values["metric"] == evidence.metric(term))
+    sd = table.values[own].set_index("system")["fold_sd"].loc[names]
+    signs = pair_signs(found, sd.to_numpy(float), _n_folds(table))
     return np.array([each.value for each in found]), signs.astype(np.int64)
 
 
