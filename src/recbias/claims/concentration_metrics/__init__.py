@@ -27,8 +27,12 @@ from recbias.claims.concentration_metrics.setup import (
     LAMBDA,
     SEVEN,
     combined,
+    line_up_of,
+    many_systems,
     metrics,
+    metrics_of_many,
     protocols,
+    split_of,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS as OF_LINE_UPS
 
@@ -57,9 +61,13 @@ __all__ = [
     "combined",
     "concentration_checks",
     "foretold",
+    "line_up_of",
+    "many_systems",
     "metrics",
+    "metrics_of_many",
     "pair_signs",
     "protocols",
     "rank_limits",
     "rounds_shown",
+    "split_of",
 ]

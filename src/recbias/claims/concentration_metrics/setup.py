@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from recbias.claims.seeds import training_seeds
+from recbias.claims.systems import is_made_here
+from recbias.recommenders import System, line_up, with_seeds
+
 __all__ = [
     "CHAPTER",
     "CUTOFFS",
@@ -17,8 +21,12 @@ __all__ = [
     "LAMBDA",
     "SEVEN",
     "combined",
+    "line_up_of",
+    "many_systems",
     "metrics",
+    "metrics_of_many",
     "protocols",
+    "split_of",
 ]
 
 CHAPTER = "06_concentration"
@@ -36,7 +44,85 @@ LAMBDA = 0.8
 CUTOFFS: tuple[int, ...] = (5, 10, 20, 50)
 """Lengths of lists at which metrics are compared with each other."""
 
+_ONE_SEED = ("ml-1m",)
+"""Data sets whose systems are trained once in each fold: five times would take a night."""
+
+_ADDED: tuple[tuple[str, str], ...] = (
+    ("mccrs20", "Average rating"),
+    ("modern", "Relevant popularity"),
+    ("modern", "ALS (implicit)"),
+    ("modern", "Item cosine (implicit)"),
+    ("modern", "Item BM25 (implicit)"),
+    ("modern", "EASE"),
+    ("modern", "HPF"),
+)
+"""Line-up and name of what is measured beside the line-up of the poster where metrics are compared:
+each from another family, and quick enough for a catalogue of thousands."""
+
 _DISPERSION = ("Gini", "Hoover", "Entropy", "Diversity", "Coverage")
+
+
+def split_of(dataset: str) -> str:
+    """Choose the split where a page is given none.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set or world, or path of a table.
+
+    Returns
+    -------
+    str
+        Two folds of a simulated data set, whose page is computed while the book is built; else
+        five. The poster prints none, so that nobody's published folds are taken.
+
+    Examples
+    --------
+    >>> split_of("synthetic"), split_of("ml-1m"), split_of("mine.csv")
+    ('k-fold 2', 'k-fold 5', 'k-fold 5')
+    """
+    return "k-fold 2" if is_made_here(dataset) else "k-fold 5"
+
+
+def line_up_of(dataset: str, min_rating: float, n_seeds: int | None = None) -> tuple[System, ...]:
+    """List the systems of the poster, Random and Popularity, trained as often as orders need.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, or path of a table.
+    min_rating
+        Smallest rating that is relevant.
+    n_seeds
+        How often each system with random training is trained in each fold; None for
+        :func:`recbias.claims.seeds.training_seeds`, and for one on MovieLens 1M.
+
+    Examples
+    --------
+    >>> [(system.name, system.n_seeds) for system in line_up_of("filmtrust", 3)][:3]
+    [('Random', 10), ('Popularity', 1), ('AR', 1)]
+    """
+    if n_seeds is None:
+        n_seeds = 1 if dataset in _ONE_SEED else training_seeds(dataset)
+    return tuple(with_seeds(line_up("atm15", min_rating=min_rating), n_seeds))
+
+
+def many_systems(min_rating: float) -> tuple[System, ...]:
+    """List 16 systems over which metrics are compared with each other, each trained once.
+
+    Examples
+    --------
+    >>> names = [system.name for system in many_systems(4)]
+    >>> len(names), names[-1]
+    (16, 'HPF')
+    """
+    known = {
+        (label, system.name): system
+        for label in dict(_ADDED)
+        for system in line_up(label, min_rating=min_rating)
+    }
+    own = line_up("atm15", min_rating=min_rating)
+    return tuple(with_seeds((*own, *(known[each] for each in _ADDED)), 1))
 
 
 def protocols(min_rating: float) -> dict[str, str]:
@@ -87,6 +173,17 @@ def metrics(cutoff: int, *, lam: float = LAMBDA) -> tuple[str, ...]:
         f"LTI({lam:g})@{cutoff}",
         f"LTI({lam:g})@{cutoff}|percentile",
     )
+
+
+def metrics_of_many() -> tuple[str, ...]:
+    """Name what is compared over many systems: each metric at each length of lists.
+
+    Examples
+    --------
+    >>> len(metrics_of_many()), metrics_of_many()[:2]
+    (56, ('P@5', 'nDCG@5'))
+    """
+    return tuple(name for cutoff in CUTOFFS for name in metrics(cutoff))
 
 
 def combined(measured: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
