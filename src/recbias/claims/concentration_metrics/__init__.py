@@ -2,13 +2,20 @@
 
 What the experiment is called and shares (`setup`); counts on which formulas are tried, and their
 plain forms (`counts`); what is tried on them (`count_checks`), and on data (`checks`); pairs and
-ranks by two metrics at once (`orders`); and where a feedback loop ends (`loop`).
+ranks by two metrics at once (`orders`); which metrics are one (`alike`); and where a feedback loop
+ends (`loop`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.concentration_metrics.alike import (
+    EXPLAINED,
+    OF_ALIKE,
+    explained_by,
+    tau_matrix,
+)
 from recbias.claims.concentration_metrics.checks import concentration_checks
 from recbias.claims.concentration_metrics.loop import (
     CHOICES,
@@ -19,7 +26,12 @@ from recbias.claims.concentration_metrics.loop import (
     foretold,
     rounds_shown,
 )
-from recbias.claims.concentration_metrics.orders import OF_ORDERS, pair_signs, rank_limits
+from recbias.claims.concentration_metrics.orders import (
+    OF_ORDERS,
+    pair_signs,
+    rank_limits,
+    rank_rows,
+)
 from recbias.claims.concentration_metrics.setup import (
     CHAPTER,
     CUTOFFS,
@@ -28,15 +40,15 @@ from recbias.claims.concentration_metrics.setup import (
     SEVEN,
     combined,
     line_up_of,
-    many_systems,
     metrics,
-    metrics_of_many,
+    other_lengths,
     protocols,
     split_of,
 )
 from recbias.claims.true_vs_false_positive_disagreement.orders import OF_ORDERS as OF_LINE_UPS
 
 FUNCTIONS: Mapping[str, Function] = {
+    **OF_ALIKE,
     **OF_LOOP,
     **OF_ORDERS,
     **{name: OF_LINE_UPS[name] for name in ("systems_above", "systems_below")},
@@ -52,6 +64,7 @@ __all__ = [
     "CUTOFFS",
     "DATASETS",
     "ENDS",
+    "EXPLAINED",
     "FUNCTIONS",
     "LAMBDA",
     "LOOP",
@@ -60,14 +73,16 @@ __all__ = [
     "STARTS",
     "combined",
     "concentration_checks",
+    "explained_by",
     "foretold",
     "line_up_of",
-    "many_systems",
     "metrics",
-    "metrics_of_many",
+    "other_lengths",
     "pair_signs",
     "protocols",
     "rank_limits",
+    "rank_rows",
     "rounds_shown",
     "split_of",
+    "tau_matrix",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.stats import t as student
 
 from recbias.agreement import resolved_signs
@@ -21,10 +22,22 @@ from recbias.experiment import Results
 from recbias.results import Quantity
 from recbias.splits import SplitRule
 
-__all__ = ["OF_ORDERS", "pair_signs", "rank_limits"]
+__all__ = [
+    "OF_ORDERS",
+    "SHOWN_LESS",
+    "pair_signs",
+    "rank_limits",
+    "rank_rows",
+    "systems_signs",
+    "tau_of_signs",
+]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+
+
+SHOWN_LESS: tuple[str, ...] = ("Gini", "Hoover", "ARP", "PL", "M")
+"""Metrics of which more means more concentrated, or more popular; of all others less does."""
 
 
 def pair_signs(
@@ -91,9 +104,22 @@ def rank_limits(signs: npt.NDArray[np.int8], n_systems: int) -> tuple[IntArray, 
     return 1 + ahead, n_systems - behind
 
 
-def _n_folds(table: Results) -> int:
+def systems_signs(
+    table: Results, label: str, metric: str, names: Sequence[str]
+) -> tuple[FloatArray, IntArray]:
+    """Return the values of systems by a metric, and the signs of all pairs as `pair_signs` does."""
+    found = [table[name, label, metric] for name in names]
+    return np.array([each.value for each in found]), _resolved(table, label, metric, names, found)
+
+
+def _resolved(
+    table: Results, label: str, metric: str, names: Sequence[str], found: Sequence[Quantity]
+) -> IntArray:
+    own = (table.values["label"] == label) & (table.values["metric"] == metric)
+    sd = table.values[own].set_index("system")["fold_sd"].loc[list(names)]
     rule = SplitRule.parse(table.grid.split)
-    return int(rule.size or 1) if rule.kind == "k-fold" else 1
+    n_folds = int(rule.size or 1) if rule.kind == "k-fold" else 1
+    return pair_signs(found, sd.to_numpy(float), n_folds).astype(np.int64)
 
 
 def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, IntArray]:
@@ -101,10 +127,72 @@ def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, 
     names = evidence.systems(record)
     found = [evidence.quantity(term, system=name) for name in names]
     table = evidence.table(term.table, term.edition or "")
-    own = (table.values["label"] == term.label) & (table.values["metric"] == evidence.metric(term))
-    sd = table.values[own].set_index("system")["fold_sd"].loc[names]
-    signs = pair_signs(found, sd.to_numpy(float), _n_folds(table))
-    return np.array([each.value for each in found]), signs.astype(np.int64)
+    signs = _resolved(table, term.label, evidence.metric(term), names, found)
+    return np.array([each.value for each in found]), signs
+
+
+def tau_of_signs(
+    a: IntArray, resolved_a: IntArray, b: IntArray, resolved_b: IntArray
+) -> tuple[float, tuple[float, float]]:
+    """Compute Kendall's tau of two orders, and what it may be where pairs are not resolved.
+
+    Parameters
+    ----------
+    a, b : ndarray of int64, shape (n_pairs,)
+        Signs of all pairs of systems.
+    resolved_a, resolved_b : ndarray of int64, shape (n_pairs,)
+        The same, 0 where a metric does not resolve the pair.
+
+    Examples
+    --------
+    >>> one, other = np.array([1, 1, 1]), np.array([1, 1, -1])
+    >>> tau_of_signs(one, one, other, np.array([1, 0, -1]))
+    (0.3333333333333333, (-0.33333333333333337, 0.33333333333333337))
+    """
+    signs, n = resolved_a * resolved_b, len(a)
+    same, other = np.count_nonzero(signs > 0), np.count_nonzero(signs < 0)
+    return float((a * b).mean()), (2 * same / n - 1, 1 - 2 * other / n)
+
+
+def rank_rows(
+    found: Results, metrics: Mapping[str, str], *, panel: str, systems: Sequence[str]
+) -> pd.DataFrame:
+    """Rank systems by several metrics, as the poster's figure does.
+
+    Parameters
+    ----------
+    found
+        With the protocol of the chapter.
+    metrics
+        Text of a metric by the name that the figure has for it.
+    panel
+        Name of the data set.
+    systems
+        Which are ranked.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``panel``, ``metric``, ``system``, ``rank`` and its ends ``low`` and ``high``, NaN
+        where nothing is known of the intervals. Rank 1 is the green end: the most, but of Gini,
+        Hoover, ARP, PL and M the least, as the poster has it of Gini.
+    """
+    rows = []
+    for name, text in metrics.items():
+        try:
+            values, signs = systems_signs(found, "full", text, systems)
+            best, worst = rank_limits(signs.astype(np.int8), len(systems))
+        except NotComputed:
+            values = np.array([found[each, "full", text].value for each in systems])
+            best = worst = np.full(len(systems), np.nan)
+        turned = text.partition("@")[0].partition("(")[0] in SHOWN_LESS
+        if turned:
+            values = -values
+            best, worst = len(systems) + 1 - worst, len(systems) + 1 - best
+        for place, each in enumerate(systems):
+            rank = 1 + np.count_nonzero(values > values[place])
+            rows.append((panel, name, each, rank, float(best[place]), float(worst[place])))
+    return pd.DataFrame(rows, columns=["panel", "metric", "system", "rank", "low", "high"])
 
 
 def _pairs(evidence: Evidence, record: Record, wanted: int) -> Quantity:
@@ -153,10 +241,9 @@ def tau_of_orders(evidence: Evidence, record: Record) -> Quantity:
     """Compute Kendall's tau of two metrics; its interval holds what is not resolved."""
     (x, by_x), (y, by_y) = (_signs(evidence, record, term) for term in record.of)
     first, second = np.triu_indices(len(x), k=1)
-    values = np.sign(x[first] - x[second]) * np.sign(y[first] - y[second])
-    signs, n = by_x * by_y, len(first)
-    same, other = np.count_nonzero(signs > 0), np.count_nonzero(signs < 0)
-    return Quantity(float(values.mean()), None, limits=(2 * same / n - 1, 1 - 2 * other / n))
+    orders = [np.sign(each[first] - each[second]).astype(np.int64) for each in (x, y)]
+    tau, limits = tau_of_signs(orders[0], by_x, orders[1], by_y)
+    return Quantity(tau, None, limits=limits)
 
 
 def over_statistic(evidence: Evidence, record: Record) -> Quantity:

@@ -22,9 +22,8 @@ __all__ = [
     "SEVEN",
     "combined",
     "line_up_of",
-    "many_systems",
     "metrics",
-    "metrics_of_many",
+    "other_lengths",
     "protocols",
     "split_of",
 ]
@@ -50,14 +49,14 @@ _ONE_SEED = ("ml-1m",)
 _ADDED: tuple[tuple[str, str], ...] = (
     ("mccrs20", "Average rating"),
     ("modern", "Relevant popularity"),
-    ("modern", "ALS (implicit)"),
     ("modern", "Item cosine (implicit)"),
     ("modern", "Item BM25 (implicit)"),
     ("modern", "EASE"),
-    ("modern", "HPF"),
+    ("bcc17", "kNN (ranking)"),
+    ("mccrs20", "BPoissMF"),
 )
-"""Line-up and name of what is measured beside the line-up of the poster where metrics are compared:
-each from another family, and quick enough for a catalogue of thousands."""
+"""Line-up and name of what is measured beside the line-up of the poster, so that metrics can be
+compared over 16 systems; none has random training, so that orders need no further seeds."""
 
 _DISPERSION = ("Gini", "Hoover", "Entropy", "Diversity", "Coverage")
 
@@ -85,7 +84,7 @@ def split_of(dataset: str) -> str:
 
 
 def line_up_of(dataset: str, min_rating: float, n_seeds: int | None = None) -> tuple[System, ...]:
-    """List the systems of the poster, Random and Popularity, trained as often as orders need.
+    """List 16 systems: those of the poster, both ends, Random and Popularity, and seven others.
 
     Parameters
     ----------
@@ -99,30 +98,19 @@ def line_up_of(dataset: str, min_rating: float, n_seeds: int | None = None) -> t
 
     Examples
     --------
-    >>> [(system.name, system.n_seeds) for system in line_up_of("filmtrust", 3)][:3]
-    [('Random', 10), ('Popularity', 1), ('AR', 1)]
+    >>> systems = line_up_of("filmtrust", 3)
+    >>> len(systems), [(system.name, system.n_seeds) for system in systems][5:7]
+    (16, [('RankSGD', 5), ('LRMF', 5)])
     """
     if n_seeds is None:
         n_seeds = 1 if dataset in _ONE_SEED else training_seeds(dataset)
-    return tuple(with_seeds(line_up("atm15", min_rating=min_rating), n_seeds))
-
-
-def many_systems(min_rating: float) -> tuple[System, ...]:
-    """List 16 systems over which metrics are compared with each other, each trained once.
-
-    Examples
-    --------
-    >>> names = [system.name for system in many_systems(4)]
-    >>> len(names), names[-1]
-    (16, 'HPF')
-    """
     known = {
         (label, system.name): system
         for label in dict(_ADDED)
         for system in line_up(label, min_rating=min_rating)
     }
     own = line_up("atm15", min_rating=min_rating)
-    return tuple(with_seeds((*own, *(known[each] for each in _ADDED)), 1))
+    return tuple(with_seeds((*own, *(known[each] for each in _ADDED)), n_seeds))
 
 
 def protocols(min_rating: float) -> dict[str, str]:
@@ -175,15 +163,15 @@ def metrics(cutoff: int, *, lam: float = LAMBDA) -> tuple[str, ...]:
     )
 
 
-def metrics_of_many() -> tuple[str, ...]:
-    """Name what is compared over many systems: each metric at each length of lists.
+def other_lengths(cutoff: int) -> tuple[str, ...]:
+    """Name what is measured of lists of the other lengths, of :data:`CUTOFFS`.
 
     Examples
     --------
-    >>> len(metrics_of_many()), metrics_of_many()[:2]
-    (56, ('P@5', 'nDCG@5'))
+    >>> len(other_lengths(10)), other_lengths(10)[:2]
+    (42, ('P@5', 'nDCG@5'))
     """
-    return tuple(name for cutoff in CUTOFFS for name in metrics(cutoff))
+    return tuple(name for length in CUTOFFS if length != cutoff for name in metrics(length))
 
 
 def combined(measured: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
