@@ -163,15 +163,14 @@ def explained_by(
         for cutoff in cutoffs:
             counts = item_counts(view, cutoff)
             metrics = [parse_metric(text) for text in _texts(cutoff)]
-            measured = np.asarray(measure_system(counts, view, metrics))[:, 0]
-            lti, percentile, entropy, coverage = measured.tolist()
+            (lti,), (percentile,), (entropy,), (coverage,) = measure_system(counts, view, metrics)
             found.setdefault((cell.fold, cutoff), []).append(
                 {
                     "printed": lti,
                     "percentile": percentile,
                     "entropy": entropy,
                     "coverage": coverage,
-                    "log count": float(np.log1p(counts[0]).mean()),
+                    "log count": float(np.log1p(counts).mean()),
                 }
             )
     rows = [

@@ -115,11 +115,17 @@ def systems_signs(
 def _resolved(
     table: Results, label: str, metric: str, names: Sequence[str], found: Sequence[Quantity]
 ) -> IntArray:
+    return pair_signs(found, *_between_folds(table, label, metric, names)).astype(np.int64)
+
+
+def _between_folds(
+    table: Results, label: str, metric: str, names: Sequence[str]
+) -> tuple[FloatArray, int]:
+    """Give the standard deviation of a metric between folds, of some systems, and their number."""
     own = (table.values["label"] == label) & (table.values["metric"] == metric)
     sd = table.values[own].set_index("system")["fold_sd"].loc[list(names)]
     rule = SplitRule.parse(table.grid.split)
-    n_folds = int(rule.size or 1) if rule.kind == "k-fold" else 1
-    return pair_signs(found, sd.to_numpy(float), n_folds).astype(np.int64)
+    return sd.to_numpy(float), int(rule.size or 1) if rule.kind == "k-fold" else 1
 
 
 def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, IntArray]:
@@ -246,20 +252,29 @@ def tau_of_orders(evidence: Evidence, record: Record) -> Quantity:
     return Quantity(tau, None, limits=limits)
 
 
-def over_statistic(evidence: Evidence, record: Record) -> Quantity:
-    """Divide a quantity by a number that follows from the data, named by the record."""
+def over_proportional(evidence: Evidence, record: Record) -> Quantity:
+    """Divide a CI by that of as many places drawn in proportion to the prior.
+
+    CI has no interval from resampled users; that of its mean over folds (Student's t) stands here.
+    """
     (term,) = record.of
-    found = evidence.quantity(term)
-    divisor = evidence.statistic("proportional CI")
-    low, high = found.interval
-    return Quantity(found.value / divisor, None, limits=(low / divisor, high / divisor))
+    found, divisor = evidence.quantity(term), evidence.statistic("proportional CI")
+    table, metric = evidence.table(term.table, term.edition or ""), evidence.metric(term)
+    if not divisor > 0:
+        raise NotComputed("a CI of proportional lists above 0")
+    sd, n_folds = _between_folds(table, term.label, metric, [str(term.system)])
+    if n_folds < 2:
+        raise NotComputed("several folds")
+    half = float(student.ppf(0.975, n_folds - 1) * sd[0] / np.sqrt(n_folds))
+    limits = ((found.value - half) / divisor, (found.value + half) / divisor)
+    return Quantity(found.value / divisor, None, limits=limits, df=n_folds - 1)
 
 
 OF_ORDERS: Mapping[str, Function] = {
     "alike_in_both": alike_in_both,
     "least_by_both": least_by_both,
     "opposed_in_both": opposed_in_both,
-    "over_statistic": over_statistic,
+    "over_proportional": over_proportional,
     "tau_of_orders": tau_of_orders,
 }
 """By the name that a record gives them."""
