@@ -194,7 +194,7 @@ def _squared(one: pd.Series[float], other: pd.Series[float]) -> float:
     both = np.array([one, other], dtype=np.float64)
     if not (both.std(axis=1) > 0).all():
         return float("nan")
-    return float(np.corrcoef(both)[0, 1] ** 2)
+    return float(np.asarray(np.corrcoef(both))[0, 1] ** 2)
 
 
 def explains(evidence: Evidence, record: Record) -> Quantity:
