@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
+from recbias.claims.concentration_metrics import figures
 from recbias.claims.concentration_metrics.alike import (
     EXPLAINED,
     OF_ALIKE,
@@ -74,6 +75,7 @@ __all__ = [
     "combined",
     "concentration_checks",
     "explained_by",
+    "figures",
     "foretold",
     "line_up_of",
     "metrics",
