@@ -55,7 +55,8 @@ def _asked(found: Results, label: str, cutoff: int) -> Iterator[tuple[str, str]]
     """Give the metrics of concentration of lists of a length, by a name without length."""
     for metric in found.grid.parsed_metrics[label]:
         text = str(metric)
-        name = metric.name + text[text.index("|") :] * ("|" in text)
+        _, bar, condition = text.partition("|")
+        name = metric.name + bar + condition
         if metric.cutoff == cutoff and name in OTHERS:
             yield name, text
 
