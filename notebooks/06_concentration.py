@@ -142,8 +142,8 @@ HTML(plotting.downloads(figure, ranked, "ranks"))
 # %% [markdown] tags=["general"]
 # ## Which metrics are one?
 #
-# Two metrics are one where Kendall's $\tau$ between the orders that they give to sixteen systems is above
-# .9, whatever order the pairs have that they do not resolve.
+# Two metrics may be called one if Kendall's $\tau$ between the orders that they give to sixteen systems
+# cannot be below .9, whatever order the pairs have that they do not resolve.
 #
 # ```{glue:figure} fig_alike
 # :name: fig-alike
