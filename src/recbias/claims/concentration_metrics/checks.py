@@ -41,7 +41,6 @@ from recbias.testset import dataset_splits
 __all__ = ["check_counts", "check_paper", "concentration_checks"]
 
 _N_INSTANCES = 100
-_N_WEIGHED = 200
 
 Lists = npt.NDArray[np.int32]
 
@@ -110,7 +109,7 @@ def concentration_checks(
         *check_divergence(instances),
         *check_proportional(instances, before),
         *check_long_tail(instances, of_data, rng=rng),
-        *check_lambda([*(each for each in small[:20] if len(each.prior) > 2), _some(of_data[0])]),
+        *check_lambda([*(each for each in small[:20] if len(each.prior) > 2), of_data[0]]),
         *check_dispersion(instances, _scores(rng)),
         *check_prior(of_data),
         *check_together(before),
@@ -143,16 +142,6 @@ def _counts(lists: Lists, train: Ratings, min_rating: float) -> Counts:
     both = [np.array([each.get(i, 0) for i in range(train.n_items)], float)
             for each in (before, shown)]  # fmt: skip
     return Counts(both[0], both[1], lists.size)
-
-
-def _some(counts: Counts) -> Counts:
-    """Keep at most 200 items, from the most popular down in equal steps.
-
-    Weights are found one by one, each from a sum over all items.
-    """
-    order = np.argsort(-counts.prior, kind="stable")
-    kept = order[:: max(1, -(-len(order) // _N_WEIGHED))]
-    return Counts(counts.prior[kept], counts.shown[kept], counts.places)
 
 
 def _scores(rng: np.random.Generator) -> npt.NDArray[np.float64]:

@@ -26,6 +26,7 @@ from recbias.claims.concentration_metrics.counts import (
     plain_lti,
     plain_reinforcement,
     shares,
+    some_items,
     tilted,
 )
 from recbias.claims.concentration_metrics.setup import LAMBDA
@@ -371,7 +372,7 @@ def _share_lowered(
     """Tell which share of the head's items lower LTI by being recommended more often."""
     signs = [
         weight < -_ZERO
-        for counts in of_data
+        for counts in map(some_items, of_data)
         for weight, place in zip(
             _weights(counts, LAMBDA, index),
             classes_by(counts.prior, counts.prior, (HEAD,)),
@@ -385,7 +386,7 @@ def _share_lowered(
 def check_lambda(of_data: Sequence[Counts], index: Callable[..., float] = lti) -> list[Check]:
     """See which items lambda rewards, and whether they are those below a percentile."""
     wrong, beyond, mended, n = 0, 0, 0, 0
-    for counts in of_data:
+    for counts in map(some_items, of_data):
         shown_share, place = shares(counts.prior), _percentiles(counts.prior)
         for lam in LAMBDAS:
             # Without weight an item is neither: its share, or percentile, is lambda.

@@ -24,6 +24,7 @@ __all__ = [
     "plain_reinforcement",
     "random_counts",
     "shares",
+    "some_items",
     "tilted",
 ]
 
@@ -44,6 +45,17 @@ class Counts(NamedTuple):
     def full(self) -> bool:
         """Whether no list ends early."""
         return bool(self.shown.sum() == self.places)
+
+
+N_WEIGHED = 200
+"""Of how many items weights are found one by one, each from a sum over all of them."""
+
+
+def some_items(counts: Counts) -> Counts:
+    """Keep at most :data:`N_WEIGHED` items, from the most popular down in equal steps."""
+    order = np.argsort(-counts.prior, kind="stable")
+    kept = order[:: max(1, -(-len(order) // N_WEIGHED))]
+    return Counts(counts.prior[kept], counts.shown[kept], counts.places)
 
 
 def random_counts(n: int, rng: np.random.Generator) -> Iterator[Counts]:
