@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow.csv import write_csv
-from rerun import WORLDS, command, measure
+from rerun import WORLDS, command, forget, measure
 
 from recbias import load_dataset
 
@@ -79,6 +79,7 @@ def main() -> None:
             }[name]
             if name in ("chapter", "systems"):
                 program += ["--out", "out.html"]
+                forget(str(folder / "my.csv"))
             passed, used, peak = measure(program, folder)
         print(
             f"{name:<8}{passed:6.0f} s, {used:.0f} s of processor time, {peak:,.0f} MB"

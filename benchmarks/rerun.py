@@ -1,7 +1,8 @@
 """Rerunning: what the first chapter costs on a table of one's own, by the number of ratings.
 
 Run ``python benchmarks/rerun.py`` (about an hour of one core; ``--sizes 10000`` for the first row
-alone). Worlds stand in for tables; each run starts without any stored cell. Seconds are those of
+alone). Worlds stand in for tables; each run starts without any stored cell, and without the page
+that an earlier one left. Seconds are those of
 the processor, summed over all processes, since they survive a busy machine; memory is the peak of
 what all processes hold together, shared pages counted once. The rows are written to
 ``benchmarks/rerun.csv``, which the page *Rerun a chapter* quotes.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from recbias.chapters import edition_name
+
 TARGET = Path(__file__).with_suffix(".csv")
+BUILD = Path(__file__).resolve().parents[1] / "_build"
 WORLDS = {
     10_000: "world(users=100,items=1000,density=0.1,seed=1)",
     100_000: "world(users=943,items=1682,density=0.063,seed=1)",
@@ -44,6 +49,12 @@ def memory(process: int) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+def forget(dataset: str) -> None:
+    """Remove what was made of a data set before: it would be served again."""
+    for kept in ("runs", "results"):
+        shutil.rmtree(BUILD / kept / edition_name(dataset), ignore_errors=True)
 
 
 def measure(program: list[str], folder: Path) -> tuple[float, float, float]:
@@ -79,6 +90,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=list(WORLDS))
     rows = pd.read_csv(TARGET, index_col="ratings") if TARGET.exists() else pd.DataFrame()
     for size in parser.parse_args().sizes:
+        forget(WORLDS[size])
         with tempfile.TemporaryDirectory() as folder:
             chapter = ["run", "01_design_alternatives", "--dataset", WORLDS[size]]
             program = command(*chapter, "--out", str(Path(folder) / "out.html"))
