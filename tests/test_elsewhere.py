@@ -189,8 +189,67 @@ def test_data_frames_are_scores_too(table: Path, folds: Path) -> None:
     pd.testing.assert_frame_equal(found, expected)
     with pytest.raises(ConfigError, match="expected a path, a DataFrame, or a list"):
         FromScores([1])
-    with pytest.raises(DataError, match="scores of 1 folds, but the split has 2"):
-        run(grid(table, FromScores(frames[0])))
+    for some in (frames[:1], [*frames, frames[0]]):
+        with pytest.raises(DataError, match=f"scores of {len(some)} folds, but the split has 2"):
+            run(grid(table, FromScores(some)))
+
+
+def test_files_that_changed_places_are_other_scores(folds: Path, tmp_path: Path) -> None:
+    """Each would be measured on the fold of the other."""
+    turned = tmp_path / "turned"
+    turned.mkdir()
+    for number in (1, 2):
+        shutil.copy(folds / f"fold-{number}/scores.csv", turned / f"fold-{3 - number}.csv")
+    assert FromScores(turned).digest != FromScores(folds).digest
+    (turned / "fold-1.csv").rename(turned / "first.csv")
+    (turned / "fold-2.csv").rename(turned / "fold-1.csv")
+    (turned / "first.csv").rename(turned / "fold-2.csv")
+    assert FromScores(turned).digest == FromScores(folds).digest
+
+
+def test_a_split_of_one_fold_is_compared_too(table: Path, tmp_path: Path) -> None:
+    asked = ["--split", "ratio 0.3", "--seed", "3", "--out", str(tmp_path / "one")]
+    ended = CliRunner().invoke(main, ["data", "split", str(table), *asked])
+    assert ended.exit_code == 0, ended.output
+    scores = FromScores(tmp_path / "one/fold-1/train.csv")
+    for seed, fits in ((3, True), (4, False)):
+        (split,) = dataset_splits(load_dataset(table), "ratio 0.3", seed=seed)
+        if fits:
+            scores.fit(split.train)
+        else:
+            with pytest.raises(DataError, match="fold 1 is of another split or other data"):
+                scores.fit(split.train)
+
+
+def test_whole_numbers_that_a_table_kept_as_floats_are_the_same_ids(
+    table: Path, folds: Path, tmp_path: Path
+) -> None:
+    """As pandas makes them of a column that once had a gap."""
+    split, _ = dataset_splits(load_dataset(table), "k-fold 2", seed=3)
+    frame = pd.read_csv(folds / "fold-1/scores.csv")
+    frame.astype({"user_id": float, "item_id": float}).to_parquet(tmp_path / "floats.parquet")
+    frame.to_parquet(tmp_path / "whole.parquet")
+    found, expected = (
+        FromScores(tmp_path / f"{name}.parquet").fit(split.train).score(np.arange(5))
+        for name in ("floats", "whole")
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_run_is_in_the_order_of_its_scores_and_equal_ones_of_their_ranks(
+    table: Path, tmp_path: Path
+) -> None:
+    split, _ = dataset_splits(load_dataset(table), "k-fold 2", seed=3)
+    train = split.train
+    free = np.setdiff1d(np.arange(train.n_items), train.item[train.user == 0])[:4]
+    places = (("3", "1"), ("1", "1"), ("2", "1"), ("9", "2"))
+    rows = [
+        f"{train.user_ids[0]} Q0 {train.item_ids[item]} {place} {score} mine"
+        for item, (place, score) in zip(free, places, strict=True)
+    ]
+    (tmp_path / "ties.trec").write_text("\n".join(rows))
+    scores = FromScores(tmp_path / "ties.trec").fit(train).score(np.array([0]))[0]
+    assert np.argsort(-scores)[:4].tolist() == free[[3, 1, 2, 0]].tolist()
 
 
 def broken(edit: Callable[[Path], None], folds: Path, tmp_path: Path) -> Path:
@@ -293,6 +352,8 @@ def test_the_command_measures_files_from_another_folder(
     assert by_name["mine", "P@10"] == expected["Tastes", AI, "P@10"].value
     for wrong, message in (
         (["--seed", "4"], "is of another split"),
+        (["--seed", "0"], "is of another split"),
+        (["--split", "k-fold 3"], "scores of 2 folds, but the split has 3"),
         (["--metric", "p@10"], "unknown metric 'p': did you mean 'P'"),
         (["--with", "Popularty"], "did you mean 'Popularity'"),
         (["--out", "no/where.csv"], "expected a file in a folder that is there"),
@@ -317,3 +378,41 @@ def test_the_command_reads_the_table_as_it_is_told_to(
     first, *rows = ended.output.splitlines()
     assert first.startswith("odd.csv; k-fold 2, seed 3")
     assert rows == plain.output.splitlines()[1:]
+
+
+def test_the_command_measures_folds_of_a_table_that_is_read_as_its_owner_says(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = ["--rating-scale", "0", "8", "0.5"]
+    for asked in (
+        ["data", "split", str(table), *told, "--split", "k-fold 2", "--out", "splits"],
+        ["measure", str(table), *told, "--scores", "mine=splits", "--workers", "2"],
+    ):
+        ended = CliRunner().invoke(main, asked)
+        assert ended.exit_code == 0, ended.output
+        for train in Path("splits").glob("fold-*/train.csv"):
+            scores = pd.read_csv(train).rename(columns={"rating": "score"})
+            scores = scores[["user_id", "item_id", "score"]]
+            scores.to_csv(train.with_name("scores.csv"), index=False)
+    assert f"{table.name}; k-fold 2, seed 1" in ended.output
+    # Read in another way, the same file has other folds.
+    ended = CliRunner().invoke(main, ["measure", str(table), "--scores", "mine=splits"])
+    assert ended.exit_code == 2
+    assert "is of another split or other data" in ended.output
+
+
+def test_the_threshold_of_large_ratings_is_asked_for_with_all_its_digits(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame = pd.read_csv(table)
+    frame.assign(rating=1_234_567 * frame["rating"].astype(int)).to_csv("large.csv", index=False)
+    for asked in (
+        ["data", "split", "large.csv", "--split", "ratio 0.3", "--out", "splits"],
+        ["measure", "large.csv", "--scores", "splits/fold-1/train.csv", "--out", "values.csv"],
+    ):
+        ended = CliRunner().invoke(main, asked)
+        assert ended.exit_code == 0, ended.output
+    least = 4 * 1_234_567
+    assert set(pd.read_csv("values.csv")["protocol"]) == {f"AI-AN-AR rel>={least}"}

@@ -228,3 +228,26 @@ def test_workers_that_would_be_others_today_are_not_used_again(
     assert engine._IDLE.take(2) is None
     with pytest.raises(RuntimeError, match="after shutdown"):
         pool.executor.submit(_number, 1)
+
+
+def test_an_edit_of_the_program_itself_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program.py"
+    program.touch()
+    os.utime(program, (1, 1))
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(program), raising=False)
+    now = time.time_ns()
+    assert not engine._is_edited(now)
+    os.utime(program, ns=(now, now))
+    assert engine._is_edited(now)
+
+
+def test_workers_that_wait_end_where_others_come_to_wait() -> None:
+    one, other = engine._Pool(2), engine._Pool(3)
+    engine._IDLE.leave(one)
+    engine._IDLE.leave(other)
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        one.executor.submit(_number, 1)
+    assert engine._IDLE.take(3) is other
+    other.executor.shutdown()

@@ -16,7 +16,7 @@ from recbias.claims.records import Term
 from recbias.claims.validation import MEASURES
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, TrainingError, Unfit
-from recbias.experiment import Results
+from recbias.experiment import Results, _left_out
 from recbias.plotting import plot_settings
 from recbias.ratings import Ratings
 from recbias.recommenders import Algorithm, System
@@ -24,6 +24,7 @@ from recbias.recommenders.line_ups import Change
 from recbias.recommenders.line_ups import sensitivity as variations
 from recbias.recommenders.neighbourhood import CoRatedItemKNN
 from recbias.results import load_result
+from recbias.testset import TestSet
 from recbias.unfit import known_reason, remember
 
 
@@ -129,6 +130,14 @@ def test_a_failure_is_remembered_of_what_was_trained_and_nothing_else(table: str
     same = replace(cell, artefacts=(replace(cell.artefacts[0], groups=3),))
     assert known_reason(same) == "a rating is below 0"
     source = cell.source[0]
+    for test, same_training in (("observed removed=30%", True), ("unbiased", False)):
+        judgments = str(TestSet.parse(test).judgments)
+        judged = replace(
+            cell,
+            artefacts=(replace(cell.artefacts[0], test=test),),
+            source=(source._replace(judgments=judgments),),
+        )
+        assert (known_reason(judged) is not None) == same_training
     for changed in (
         replace(cell, fold=1),
         replace(cell, repeat=1),
@@ -138,6 +147,17 @@ def test_a_failure_is_remembered_of_what_was_trained_and_nothing_else(table: str
         replace(cell, source=(source._replace(seed=2),)),
     ):
         assert known_reason(changed) is None
+
+
+def test_of_many_reasons_the_first_is_told_of_each_system_in_the_order_of_the_grid(
+    table: str,
+) -> None:
+    grid = _grid(table, "Popularity", "pLSA", "Random")
+    first, second, third = (system.name for system in grid.systems)
+    told = [(third, None), (third, "a"), (third, "b"), (second, None), (first, "c"), (first, "d")]
+    names, reasons = zip(*told, strict=True)
+    found = _left_out(grid, load_dataset(table), names, reasons)
+    assert list(found.items()) == [(first, "c"), (third, "a")]
 
 
 def test_a_grid_of_which_nothing_can_be_trained_is_an_error(table: str) -> None:

@@ -21,7 +21,7 @@ import recbias_command
 from recbias import cli, processes
 from recbias.engine import open_executor, run_all
 from recbias.errors import NoSpaceError
-from recbias.processes import begun_prefix, remove_begun
+from recbias.processes import begun_prefix, ending_source, remove_begun
 from recbias.store import write_atomically
 from stopping import marked, start, wait_for, workers
 
@@ -205,6 +205,16 @@ def _write_more_than_fits(path: str) -> None:
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     write_atomically(Path(path), bytes(2000))
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_process_whose_parent_was_gone_before_it_could_look_ends(
+    gone: int, lasting: bool
+) -> None:
+    """No signal tells of an end that came before it was asked for."""
+    code = f"{ending_source(gone, lasting=lasting)}; import time; time.sleep(5); print('here')"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, b"")
 
 
 # ------------------------------------------------------------------------------ the command line

@@ -200,6 +200,21 @@ def test_choices_are_ordered_by_what_they_move(flat):
     assert re.search(r">3\.5</td>", rows[1])
 
 
+def test_a_choice_of_which_one_system_could_not_be_trained_has_no_row(flat):
+    systems = one_name_systems()
+    gone = systems[0].name
+    kept = [
+        each
+        for each in readings.choices(systems)
+        if gone not in (each.first.name, each.second.name)
+    ]
+    rows = readings.choices_html(systems, results(flat, "one_name")).split("<tr>")[2:]
+    assert 0 < len(kept) < len(rows) == len(readings.choices(systems))
+    del flat[gone]
+    rows = readings.choices_html(systems, results(flat, "one_name")).split("<tr>")[2:]
+    assert len(rows) == len(kept)
+
+
 def test_the_headline_follows_the_values(flat):
     flat["LibRec 2, k=20"] = 0.0004
     flat["RankSys, k=100, stars"] = 0.2

@@ -19,7 +19,7 @@ from recbias.claims.checks import Check, Checks
 from recbias.datasets import TableOptions, is_path, load_dataset, own_table, registry
 from recbias.editions import _check, edition_titles
 from recbias.errors import ConfigError, DataError, MissingData, RecbiasError
-from recbias.reruns import check_out
+from recbias.reruns import check_data, check_out
 from recbias.results import results_dir
 
 __all__ = ["kernels"]  # a fixture
@@ -82,6 +82,40 @@ def test_a_table_is_found_by_what_pages_call_it_and_read_as_was_said(tmp_path: P
         assert is_path(called)
 
 
+def test_of_two_tables_the_outer_one_comes_back_and_what_is_said_last_counts(
+    tmp_path: Path,
+) -> None:
+    table, other = write_table(tmp_path / "set.csv"), write_table(tmp_path / "other.csv")
+    with own_table(table, TableOptions(duplicates="last")).handed_on() as called:
+        assert own_table(called).options.duplicates == "last"
+        assert own_table(called, TableOptions(duplicates="mean")).options.duplicates == "mean"
+        with own_table(other).handed_on() as inner:
+            assert own_table(inner).path == other
+        assert own_table(called).path == table
+
+
+def test_a_table_is_found_from_where_a_kernel_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = write_table(tmp_path / "set.csv")
+    (tmp_path / "clone").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with own_table("set.csv").handed_on() as called:
+        monkeypatch.chdir(tmp_path / "clone")
+        assert own_table(called).path == table
+        assert len(load_dataset(called).ratings) == 35
+
+
+def test_a_table_that_changed_has_another_name_at_once(tmp_path: Path) -> None:
+    """Also with as many bytes as before."""
+    table = write_table(tmp_path / "set.csv")
+    before, status = own_table(table).name, table.stat()
+    write_table(table, ROWS.replace("u1", "u9"))
+    os.utime(table, ns=(status.st_atime_ns, status.st_mtime_ns + 1000))
+    assert table.stat().st_size == status.st_size
+    assert own_table(table).name != before
+
+
 def test_the_page_of_a_table_shows_no_folder(tmp_path: Path, kernels: Kernels) -> None:
     chapter = write_chapter(tmp_path / "clone", "1")
     table = write_table(tmp_path / "secret place" / 'it"s <b>.csv')
@@ -132,6 +166,16 @@ def test_what_cannot_be_computed_is_refused_before_a_kernel_starts_and_leaves_no
     assert len(kernels.parameters) == 1, "the same, where nothing is wrong with it"
 
 
+def test_what_a_page_asks_by_default_is_held_against_the_data_too(tmp_path: Path) -> None:
+    table = str(write_table(tmp_path / "set.csv"))
+    check_data({"dataset": table}, {"split": "k-fold 5", "seed": 1})
+    with pytest.raises(RecbiasError, match="time"):
+        check_data({"dataset": table}, {"split": "temporal 0.2", "seed": 1})
+    check_data({"dataset": "ml-100k", "min_rating": 5.0}, {"min_rating": None})
+    with pytest.raises(ConfigError, match="no rating of ml-100k is above 5"):
+        check_data({"dataset": "ml-100k", "min_rating": 6.0}, {"min_rating": None})
+
+
 def test_parameters_of_a_site_change_the_chapters_that_have_them(
     tmp_path: Path, kernels: Kernels
 ) -> None:
@@ -166,6 +210,16 @@ def test_where_no_page_can_go_is_told_before_the_run(
         check_out(tmp_path / out)
     check_out(tmp_path / "new" / "folder" / "page.html")
     assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(os, "access", lambda path, _: asked.append(str(path)))
+    with pytest.raises(ConfigError, match="nothing can be written in"):
+        check_out(tmp_path / "new" / "page.html")
+    assert asked == [str(tmp_path)]
 
 
 def test_the_scorecard_calls_a_table_by_its_file_and_escapes_it(

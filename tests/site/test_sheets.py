@@ -128,6 +128,25 @@ def test_everything_stands_where_the_text_puts_it() -> None:
     assert "first = &#x27;&lt;b&gt;&#x27;" in body
 
 
+def test_what_a_cell_printed_or_drew_is_shown_as_it_is_unless_it_is_to_be_hidden() -> None:
+    shown, hidden = (nbformat.v4.new_code_cell("show()") for _ in range(2))
+    for cell, word in ((shown, "seen"), (hidden, "unseen")):
+        cell.outputs = [
+            nbformat.v4.new_output("stream", text=f"<b>{word}"),
+            nbformat.v4.new_output("execute_result", {"text/plain": f"<i>{word}"}),
+        ]
+    png = {"image/png": "AAAA\n", "text/plain": "<Figure size 9x9>"}
+    shown.outputs.append(nbformat.v4.new_output("display_data", png))
+    hidden.metadata.tags = ["remove-output"]
+    page = sheet_html(nbformat.v4.new_notebook(cells=[shown, hidden]), STYLES)
+    body = page.partition("<main")[2].partition("</main>")[0]
+    assert "<pre>&lt;b&gt;seen</pre>" in body
+    assert "<pre>&lt;i&gt;seen</pre>" in body
+    assert '<img src="data:image/png;base64,AAAA" alt="">' in body
+    assert "unseen" not in body
+    assert body.count("show()") == 2
+
+
 def test_a_page_needs_nothing_else_and_the_check_would_tell() -> None:
     page = sheet_html(a_run(), STYLES)
     assert needs_nothing(page)
