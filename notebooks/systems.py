@@ -151,7 +151,8 @@ HTML(readings.choices_html(names, named))
 
 # %% tags=["hide-input"]
 order = named.table(setup.protocol, setup.precision)["value"].sort_values(ascending=False)
-best_first = sorted(names, key=lambda system: list(order.index).index(system.name))
+order = [*order.index, *named.left_out]
+best_first = sorted(names, key=lambda system: order.index(system.name))
 HTML(
     "<details><summary>All readings, with class, parameters and source</summary>"
     f"{descriptions.systems_html(best_first, line_ups.one_name_sources())}</details>"

@@ -414,5 +414,5 @@ def test_the_threshold_of_large_ratings_is_asked_for_with_all_its_digits(
     ):
         ended = CliRunner().invoke(main, asked)
         assert ended.exit_code == 0, ended.output
-    least = 4 * 1_234_567
-    assert set(pd.read_csv("values.csv")["protocol"]) == {f"AI-AN-AR rel>={least}"}
+    top = 5 * 1_234_567
+    assert set(pd.read_csv("values.csv")["protocol"]) == {f"AI-AN-AR rel>={top - 1}"}

@@ -246,6 +246,39 @@ def own_verdicts(one_name, anti=None, line_up_values=None, ties=0.1, changes=Non
     return {name.removeprefix("own/"): each.verdict for name, each in found.items()}
 
 
+def test_of_a_system_that_could_not_be_trained_nothing_is_said(flat):
+    for gone, silent in (
+        ("RankSys, k=100, stars", {"SUM-OVER-MEAN", "DISLIKES-PER-LIKE"}),
+        ("LibRec 2, k=20, no shrinkage", {"SHRINKAGE"}),
+    ):
+        left = {name: value for name, value in flat.items() if name != gone}
+        found = own_verdicts(left)
+        assert {name for name, verdict in found.items() if not verdict} == silent
+    chance = {"Random": 0.1}
+    found = stated(
+        one_name=results(flat, "one_name"),
+        mccrs20=results(chance, "mccrs20"),
+        ablations=results({next(iter(ablations())).system.name: 0.1}, "ablations"),
+    )
+    assert not found["own/ONE-NAME-BEYOND-MODELS"].verdict
+
+
+def test_other_ties_are_compared_where_either_could_be_trained(flat):
+    one = next(step.system.name for step in ablations() if "(other ties)" in step.system.name)
+    own = {system.name: 0.1 for system in line_up("mccrs20")}
+    both = dict.fromkeys((one, one.removesuffix(" (other ties)")), 0.1)
+    for changed, models, verdict in (
+        ({one: 0.2}, own, "refuted"),
+        ({one: 0.2}, {name: 0.1 for name in own if name not in both}, ""),
+    ):
+        found = stated(
+            one_name=results(flat, "one_name"),
+            mccrs20=results(models, "mccrs20"),
+            ablations=results(changed, "ablations"),
+        )
+        assert found["own/TIES-HARDLY-MATTER"].verdict == verdict
+
+
 def test_own_findings_follow_the_values(flat):
     assert own_verdicts(flat) == {
         "ONE-NAME-BEYOND-MODELS": "open",

@@ -278,6 +278,8 @@ def gap_over_gap(evidence: Evidence, record: Record) -> Quantity:
     for term in record.of:
         found = _quantities(evidence, term)
         modelled = [each for name, each in found.items() if name not in (RANDOM, FIXED)]
+        if not modelled:
+            raise NotComputed(f"a system that is not chance in {term.table}")
         gaps.append(_over(max(modelled, key=_value), min(modelled, key=_value)))
     return _over(*gaps)
 
@@ -298,7 +300,13 @@ def ratio_of_ratios(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _named(evidence: Evidence, record: Record) -> list[Quantity]:
-    return [_quantities(evidence, term)[term.system or ""] for term in record.of]
+    named = []
+    for term in record.of:
+        found = _quantities(evidence, term)
+        if term.system not in found:
+            raise NotComputed(f"the system {term.system} in {term.table}")
+        named.append(found[term.system])
+    return named
 
 
 def largest_change(evidence: Evidence, record: Record) -> float:
@@ -309,10 +317,13 @@ def largest_change(evidence: Evidence, record: Record) -> float:
     changed, own = (_quantities(evidence, term) for term in record.of)
     suffix = " (other ties)"
     pairs = [
-        (changed[system.name].value, own[system.name.removesuffix(suffix)].value)
+        (changed[system.name].value, own[name].value)
         for system in evidence.table(record.of[0].table).grid.systems
         if system.name.endswith(suffix) and not system.random_training
+        if (name := system.name.removesuffix(suffix)) in own
     ]
+    if not pairs:
+        raise NotComputed("a system under both rules of ties")
     return max(abs(one / other - 1) if other else math.inf for one, other in pairs)
 
 
