@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from recbias.datasets import Dataset
 from recbias.engine import peak_mb
@@ -260,6 +261,15 @@ def cell_relevant_counts(
     return source_relevant_counts(cell.source_of(artefact), cell.fold, min_rating)
 
 
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Find the libraries with threads of their own; looking for them takes as long as some models.
+
+    They are looked for again when more modules are loaded, which may have brought others.
+    """
+    return ThreadpoolController()
+
+
 def run_cell(cell: Cell) -> str | None:
     """Train a cell's system and store the artefacts that are missing.
 
@@ -285,7 +295,7 @@ def run_cell(cell: Cell) -> str | None:
         train = source_splits(first)[cell.fold].train
         # One BLAS thread: the bits of a product depend on their number, and workers share the
         # machine.
-        with threadpool_limits(1):
+        with _libraries(len(sys.modules)).limit(limits=1):
             rng = stream(first.seed, "train", system.stream_label(), cell.fold, cell.repeat)
             recommender = system.build()
             # A model may be unfit for the data; scores from elsewhere are for their owner to mend.

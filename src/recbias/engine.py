@@ -33,7 +33,7 @@ from tqdm import tqdm
 from recbias.errors import ConfigError
 from recbias.processes import end_with, ending_source
 
-__all__ = ["open_executor", "peak_mb", "run_all", "run_each"]
+__all__ = ["are_waiting", "end_waiting", "open_executor", "peak_mb", "run_all", "run_each"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -173,6 +173,11 @@ class _Idle:
         pool.executor.shutdown()
         return None
 
+    def has(self, workers: int) -> bool:
+        """Tell whether some wait that are as new ones would be."""
+        with self._lock:
+            return self._waiting is not None and self._waiting[0].is_as_new(workers)
+
     def leave(self, pool: _Pool) -> None:
         """Let workers wait in place of others."""
         timer = threading.Timer(_IDLE_SECONDS, lambda: self._end(timer))
@@ -180,6 +185,12 @@ class _Idle:
         if before := self._swap((pool, timer)):
             before.executor.shutdown()
         timer.start()
+
+    def end(self) -> None:
+        """End those that wait."""
+        if pool := self._swap(None):
+            pool.context.kill()
+            pool.executor.shutdown()
 
     def _swap(self, waiting: tuple[_Pool, threading.Timer] | None) -> _Pool | None:
         with self._lock:
@@ -200,6 +211,16 @@ class _Idle:
 
 
 _IDLE = _Idle()
+
+
+def are_waiting(workers: int) -> bool:
+    """Tell whether that many worker processes wait for what this program does next."""
+    return _IDLE.has(workers)
+
+
+def end_waiting() -> None:
+    """End worker processes that wait for what this program does next, at once."""
+    _IDLE.end()
 
 
 @contextmanager

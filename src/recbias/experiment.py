@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -40,7 +40,7 @@ from recbias.differences import (
     compare_frames,
     hundredth_bound,
 )
-from recbias.engine import open_executor, peak_mb, run_all, run_each
+from recbias.engine import are_waiting, open_executor, peak_mb, run_all, run_each
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning, TrainingError
 from recbias.grid import Grid
 from recbias.metrics import (
@@ -481,11 +481,12 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     _check_data(grid, dataset)
     cells = grid_cells(grid, dataset, data_dir)
     missing = [(name, cell) for name, cell in cells if cell.missing()]
-    untried = [cell for _, cell in missing if known_reason(cell) is None]
+    untried = [cell for cell in _long_first(grid, missing) if known_reason(cell) is None]
     again = artefacts_to_train(untried)
     tasks = fold_tasks(grid, cells)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
-    needed = bool(untried) or n_rows >= WORKERS_FROM
+    n_workers = min(workers, max(len(untried), len(tasks)))
+    needed = bool(untried) or n_rows >= WORKERS_FROM or are_waiting(n_workers)
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
     sizes = dataset.ratings.n_users, dataset.ratings.n_items
     weights = _resampled(sizes[0], grid.seed)
@@ -495,9 +496,9 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     crossed: list[tuple[str | float, ...]] = []
     pairs: dict[str, list[Pairs]] = {}
     sets: dict[str, dict[str, int]] = {}
-    n_workers = min(workers, max(len(untried), len(tasks))) if needed else 1
     # Classes from elsewhere may be edited before the next grid, under the same name.
-    with open_executor(n_workers, kept=not any(grid.outside)) as executor:
+    kept = not any(grid.outside)
+    with open_executor(n_workers if needed else 1, kept=kept) as executor:
         found = dict(zip(untried, run_all(run_cell, untried, executor, label=title), strict=True))
         reasons = [remember(cell, found.get(cell)) for _, cell in missing]
         left_out = _left_out(grid, dataset, [name for name, _ in missing], reasons)
@@ -539,6 +540,16 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
             "computed": len(untried),
         },
     )
+
+
+def _long_first(grid: Grid, named: Sequence[tuple[str, Cell]]) -> list[Cell]:
+    """Order the cells of each fold: whoever has done the last one waits for those still at work.
+
+    What is drawn in training is improved in many rounds; most of what is not takes one.
+    """
+    short = {system.name: not system.random_training for system in grid.systems}
+    by_fold = groupby(named, key=lambda each: each[1].fold)
+    return [cell for _, own in by_fold for _, cell in sorted(own, key=lambda each: short[each[0]])]
 
 
 def _left_out(

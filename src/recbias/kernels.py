@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, papermill_engines
@@ -20,6 +21,11 @@ __all__ = ["ENGINE"]
 ENGINE = "recbias"
 """The name by which papermill knows what runs notebooks here."""
 
+_END_WORKERS = """
+import sys
+if "recbias.engine" in sys.modules:
+    sys.modules["recbias.engine"].end_waiting()
+"""
 _QUIET = "--IPKernelApp.log_level=ERROR"
 
 
@@ -64,12 +70,15 @@ class _Client(PapermillNotebookClient):
         """Run all cells."""
         try:
             super().papermill_execute_cells()
-        except Exception:
-            self.shutdown_kernel = "immediate"
+            run_sync(self._end_workers)()
+        except BaseException as error:
+            self._is_stopped = not isinstance(error, Exception)
             raise
-        except BaseException:
-            self._is_stopped = True
-            raise
+
+    async def _end_workers(self) -> None:
+        """Let the kernel see its workers end, as only then their processor time is known."""
+        if self.kc is not None:
+            await self.kc.execute_interactive(_END_WORKERS, silent=True, timeout=10)
 
     def _cleanup_kernel(self) -> None:
         if self._is_stopped:
@@ -92,6 +101,10 @@ class _Client(PapermillNotebookClient):
         manager.cleanup_connection_file()
 
 
+def _later(**_: object) -> None:
+    """Write nothing now."""
+
+
 class _Engine(Engine):
     """Papermill's own engine, with another client."""
 
@@ -101,14 +114,21 @@ class _Engine(Engine):
     ) -> NotebookNode:
         for name in ("input_path", "execution_timeout"):
             options.pop(name, None)
-        return _Client(
-            nb_man,
-            kernel_name=kernel_name,
-            kernel_manager_class=_Manager,
-            startup_timeout=start_timeout,
-            extra_arguments=[_QUIET],
-            **options,
-        ).execute()
+        # Papermill would write the whole notebook before and after each cell: seconds for nothing,
+        # as nobody reads it before the last one ended, when it is written anyway.
+        nb_man.save = _later
+        try:
+            return _Client(
+                nb_man,
+                kernel_name=kernel_name,
+                kernel_manager_class=_Manager,
+                startup_timeout=start_timeout,
+                extra_arguments=[_QUIET],
+                shutdown_kernel="immediate",  # all that it computed is stored
+                **options,
+            ).execute()
+        finally:
+            del nb_man.save
 
 
 papermill_engines.register(ENGINE, _Engine)

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from scipy.special import rel_entr
-from scipy.stats import rankdata
 
 from recbias.errors import ConfigError
 from recbias.metrics.arguments import named_alone, open_share
@@ -288,6 +287,8 @@ def popularity_percentiles(prior: npt.ArrayLike) -> FloatArray:
     [0.9 0.7 0.5 0.2 0.2]
     """
     prior = np.asarray(prior, dtype=np.float64)
+    from scipy.stats import rankdata  # not above: it takes long, and most processes need it not
+
     return np.asarray((rankdata(prior) - 0.5) / max(len(prior), 1), dtype=np.float64)
 
 

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 from recbias.errors import ContractError
 from recbias.ratings import Ratings
@@ -89,6 +88,8 @@ def slot_counts(prior: npt.ArrayLike, total: int) -> CountChances:
     least = np.maximum(0, np.floor(mean - reach)).astype(np.int64)
     width = int(min((2 * reach + 2).max(), total + 1))
     counts = least[:, None] + np.arange(width)
+    from scipy.stats import binom  # not above: it takes long, and most processes need it not
+
     return CountChances(least, binom.pmf(counts, total, shares[:, None]), total)
 
 

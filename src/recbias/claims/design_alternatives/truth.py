@@ -276,7 +276,7 @@ def true_precision(lists: npt.NDArray[np.integer], liked: npt.NDArray[np.bool_])
 # -- what follows ------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)  # halves of the worlds are asked for beside all of them
 def agreement_with_truth(table: Table) -> pd.DataFrame:
     """Compare the order of the systems under each design with the true one, world by world.
 
@@ -389,7 +389,7 @@ def places_gained(table: Table, designs: Sequence[str]) -> pd.DataFrame:
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def _gained(table: Table) -> pd.DataFrame:
     """Subtract each system's rank under each design, in each world, from its true rank."""
     ranks = _wide(table, "design").groupby(["world", "number"], sort=False).rank(ascending=False)
