@@ -288,10 +288,12 @@ class _Columns(NamedTuple):
         self.ranks["AI"][own] = places(sort(sets.catalogue))
         self.ranks["AR"][own] = places(tested)
         self.ranks["NN"][own] = places(sort(sets.sampled, sets.positives))
-        relevant = np.isin(sets.judged, sets.positives)
+        in_pool, liked = np.zeros((2, len(scores)), dtype=bool)
+        in_pool[sets.pool] = liked[sets.positives] = True
+        relevant = liked[sets.judged]
         self.joint[own] = np.where(relevant, places(sort(sets.shared, sets.positives)), 0)
         rows = own.start + np.flatnonzero(relevant)
-        n_above = np.cumsum(np.isin(tested, sets.pool))
+        n_above = np.cumsum(in_pool[tested])
         for row, item, sample in zip(rows, sets.positives, sets.runs, strict=True):
             self.ranks["1R"][row] = place_of(item, sort(sample, [item]))
             self.ranks["shared"][row] = place_of(item, sort(sets.shared, [item]))
