@@ -167,6 +167,17 @@ def test_options_are_not_kept_for_a_named_data_set() -> None:
     )
 
 
+def test_many_and_long_columns_are_named_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "broad.csv"
+    names = ["user", "item", "rating", "x" * 70_000, *(f"c{n}" for n in range(30))]
+    row = ",".join("1" for _ in names)
+    path.write_text(f"{','.join(names)}\n{row}\n")
+    output = call("data", "info", str(path)).output
+    (line,) = (each for each in output.splitlines() if "columns not read" in each)
+    assert f"columns not read: {'x' * 37}..., c0, c1," in line
+    assert line.endswith("c18 and 11 more")
+
+
 def test_what_may_be_ratings_under_another_name_is_offered(tmp_path: Path) -> None:
     path = tmp_path / "plays.csv"
     path.write_text("user,item,plays\n" + "".join(f"u{n % 4},i{n},{n}\n" for n in range(1, 20)))

@@ -204,10 +204,16 @@ def test_wrong_grids_are_refused_before_any_work(change, message):
         Grid(**{**arguments, **change})
 
 
+def test_no_workers_are_refused_even_where_nothing_is_left_to_do(grid):
+    run(grid)
+    with pytest.raises(ConfigError, match="workers=0: expected at least 1"):
+        run(grid, workers=0)
+
+
 def test_a_threshold_above_the_scale_is_refused(grid):
     too_high = {**grid.to_dict(), "protocols": ["TI-AN-AR rel>=6"], "metrics": ["P@10"]}
     with pytest.raises(
-        ConfigError, match=r"no rating of small-\w{8} is that high; its scale is 1 to 5"
+        ConfigError, match=r"no rating of small.csv is that high; its scale is 1 to 5"
     ):
         run(Grid.from_dict({**too_high, "compare": []}))
 

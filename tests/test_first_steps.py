@@ -140,6 +140,8 @@ def test_a_path_and_a_data_frame_are_tables_like_a_file(table: Path) -> None:
         assert other.key == named.key
         pd.testing.assert_frame_equal(other.values, named.values)
     pd.testing.assert_frame_equal(renamed, before)
+    assert repr(from_path).startswith(f"{table.name}; ")
+    assert repr(from_frame).startswith("DataFrame; ")
     assert from_frame.times["computed"] == 0  # its cells are those of the same ratings
     # From its stored form it is found again.
     assert Grid.from_dict(from_frame.grid.to_dict()) == from_frame.grid

@@ -187,6 +187,20 @@ def test_a_class_of_a_session_is_known_by_its_text_and_all_that_it_names(
     assert (as_system(session(monkeypatch, cell).Mine).identity() != identity) is moves
 
 
+def test_a_class_that_only_sets_values_is_known_by_them_and_its_bases(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def source(of: str, sign: str = "1.0") -> str:
+        cell = CELL.replace("SIGN = 1.0", f"SIGN = {sign}") + f"class Quiet(Mine):\n    {of}\n"
+        found = as_system(session(monkeypatch, cell).Quiet).identity()["source"]
+        assert isinstance(found, str)
+        return found
+
+    plain = source("pass")
+    assert source("pass") == plain
+    assert len({plain, source("steps = 3"), source("steps = 4"), source("pass", "-1.0")}) == 4
+
+
 def test_a_helper_that_changes_alone_changes_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     module = session(monkeypatch, CELL)
     system = as_system(module.Mine)

@@ -429,6 +429,15 @@ def test_a_raw_error_is_told_as_the_promise_that_it_breaks_and_as_no_other(broke
         check_recommender(broken)
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [(Own(), "got .*Own .*object"), ("Popularity", "got 'Popularity',"), (None, "got None,")],
+)
+def test_what_makes_no_recommender_is_told_so(given, shown):
+    with pytest.raises(ContractError, match=f"check_recommender: {shown}.* expected what makes"):
+        check_recommender(given)
+
+
 def test_all_broken_promises_are_listed():
     class Hopeless(Own):
         deterministic = True

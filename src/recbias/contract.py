@@ -111,6 +111,12 @@ class _Broken:
     def __init__(self, recommender: Any) -> None:
         self.found: dict[str, None] = {}
         self.make: Callable[[], Any] = getattr(recommender, "build", recommender)
+        if not callable(self.make):
+            raise ContractError(
+                f"check_recommender: got {recommender!r:.80}, expected what makes a new "
+                "recommender: its class, a System, or a function without arguments, as "
+                "lambda: Mine(damping=50)"
+            )
         self.label = getattr(recommender, "name", None) or getattr(recommender, "__name__", "")
         made = None
         with self.step("making it without arguments"):

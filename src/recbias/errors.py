@@ -89,11 +89,14 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> ConfigError:
     --------
     >>> print(unknown_name("dataset", "ml1m", ["ml-1m", "ml-100k"]))
     unknown dataset 'ml1m': did you mean 'ml-1m'? known: ml-1m, ml-100k
+    >>> print(unknown_name("metric", "nDGC", ["nDCL", "nDCG"]))
+    unknown metric 'nDGC': did you mean 'nDCG'? known: nDCL, nDCG
     >>> print(unknown_name("metric", "zzz", ["P", "R"]))
     unknown metric 'zzz'; known: P, R
     """
     names = list(valid)
     lowered = {candidate.lower(): candidate for candidate in names}
-    near = difflib.get_close_matches(name.lower(), lowered, n=1)
+    turned = [each for each in lowered if sorted(each) == sorted(name.lower())]
+    near = turned or difflib.get_close_matches(name.lower(), lowered, n=1)
     hint = f": did you mean '{lowered[near[0]]}'?" if near else ";"
     return ConfigError(f"unknown {kind} '{name}'{hint} known: {', '.join(names)}")

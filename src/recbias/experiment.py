@@ -413,6 +413,8 @@ def run(
     """
     if not isinstance(grid, Grid):
         raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
+    if workers < 1:
+        raise ConfigError(f"workers={workers}: expected at least 1")
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
     except MissingData as missing:
@@ -574,13 +576,13 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
         if not relevant(dataset.ratings.value, protocol.min_rating).any():
             scale = dataset.ratings.scale
             raise ConfigError(
-                f"{protocol}: no rating of {dataset.name} is that high; its scale is "
+                f"{protocol}: no rating of {dataset.title} is that high; its scale is "
                 f"{exact(scale.minimum)} to {exact(scale.maximum)}"
             )
     for metric in (metric for metrics in grid.parsed_metrics.values() for metric in metrics):
         if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:
             raise ConfigError(
-                f"{metric}: the cutoff is above the catalogue of {dataset.name}, "
+                f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
                 f"{dataset.ratings.n_items:,} items"
             )
 

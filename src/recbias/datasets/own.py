@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from recbias.datasets.frames import NAME
 from recbias.datasets.tables import TableOptions, kept_options, table_stem
 from recbias.errors import MissingData
 from recbias.ratings import RatingScale
@@ -28,6 +29,7 @@ __all__ = ["OwnTable", "is_path", "own_table"]
 
 _HANDED = "RECBIAS_TABLE"
 _LONGEST = 60
+_FRAMES = re.compile(rf"{NAME}-[0-9a-f]{{12}}\.parquet")
 
 
 def is_path(name_or_path: str | Path) -> bool:
@@ -72,13 +74,14 @@ class OwnTable:
 
     @property
     def title(self) -> str:
-        """What readers see: the name of the file."""
-        return self.path.name
+        """What readers see: the name of the file; of a DataFrame's, which they never saw, that."""
+        return NAME if _FRAMES.fullmatch(self.path.name) else self.path.name
 
     @property
     def called(self) -> str:
         """How pages name the table where a data set is asked for: by its file, without folders."""
-        return self.title if is_path(self.title) else f"./{self.title}"
+        file = self.path.name
+        return file if is_path(file) else f"./{file}"
 
     @cached_property
     def name(self) -> str:

@@ -293,7 +293,9 @@ def described_ratings(
     said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
     if others := [name for name in names if name not in columns.values()]:
         hint = "" if "rating" in columns else "; --rating NAME takes one of them as the rating"
-        said.append(f"columns not read: {', '.join(others)}{hint}")
+        shown = [name if len(name) <= 40 else f"{name[:37]}..." for name in others]
+        rest = f" and {len(others) - 20} more" if len(others) > 20 else ""
+        said.append(f"columns not read: {', '.join(shown[:20])}{rest}{hint}")
     said.append(_values_said(ratings, columns, frame, declared=options.scale is not None))
     left_out = len(frame) - len(ratings)
     said.append(
