@@ -369,10 +369,12 @@ class World:
             for metric, name in zip(grid.by_label[label], known, strict=True)
         }
         values, draws = np.full(len(names), np.nan), {}
+        spread = np.full(len(names), np.nan)  # between the five folds of the split
         for row, (system, label, metric) in enumerate(names):
             name = short[label, metric]
             if drawn := self._values.get((edition, table, system, label, name)):
                 values[row] = drawn.value
+                spread[row] = drawn.draws.std() * np.sqrt(5)
                 if kept is None or (label, metric) in kept:
                     draws[row] = drawn.draws
         tests = [
@@ -384,7 +386,7 @@ class World:
             key="planted",
             dataset=record,
             grid=grid,
-            values=frame.assign(value=values, low=np.nan, high=np.nan),
+            values=frame.assign(value=values, low=np.nan, high=np.nan, fold_sd=spread),
             replicates=draws,
             tests=pd.concat(
                 [

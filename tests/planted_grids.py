@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from recbias import line_up
 from recbias.claims import (
+    concentration_metrics,
     design_alternatives,
     overcoming_popularity_bias,
     popularity_bias,
@@ -137,6 +138,14 @@ def _at_random() -> PlantedGrid:
     return PlantedGrid(line_up("mccrs20"), protocols, metrics, {"tests": tests})
 
 
+def _concentration_metrics() -> dict[str, PlantedGrid]:
+    chapter = concentration_metrics
+    metrics = {"full": chapter.metrics(CUTOFF)}
+    systems = chapter.line_up_of("ml-1m", RELEVANT)
+    kept = {"replicates": chapter.combined(metrics)}
+    return {"systems": PlantedGrid(systems, chapter.protocols(RELEVANT), metrics, kept)}
+
+
 def _baselines(systems: Sequence[System], asked: Mapping[str, Any]) -> PlantedGrid:
     return PlantedGrid(systems, asked["protocols"], asked["metrics"], {"tests": asked["tests"]})
 
@@ -147,5 +156,6 @@ PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
     "popularity bias": _popularity_bias,
     "overcoming popularity bias": _overcoming_popularity_bias,
     "true vs false positive disagreement": _true_vs_false_positive_disagreement,
+    "concentration metrics": _concentration_metrics,
 }
 """By topic the grids of its chapter, by the name under which each is stored."""
