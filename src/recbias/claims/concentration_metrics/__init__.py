@@ -2,15 +2,16 @@
 
 What the experiment is called and shares (`setup`); counts on which formulas are tried, and their
 plain forms (`counts`); what is tried on them (`count_checks`), and on data (`checks`); pairs and
-ranks by two metrics at once (`orders`); which metrics are one (`alike`); and where a feedback loop
-ends (`loop`).
+ranks by two metrics at once (`orders`); which metrics are one (`alike`); what chance gives and how
+even lists are (`references`); where a feedback loop ends (`loop`); and how all this is shown
+(`figures`, `tables`).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
-from recbias.claims.concentration_metrics import figures
+from recbias.claims.concentration_metrics import figures, tables
 from recbias.claims.concentration_metrics.alike import (
     EXPLAINED,
     OF_ALIKE,
@@ -33,16 +34,26 @@ from recbias.claims.concentration_metrics.orders import (
     rank_limits,
     rank_rows,
 )
+from recbias.claims.concentration_metrics.references import (
+    OF_REFERENCES,
+    chance_values,
+    lorenz_curves,
+    references_of,
+)
 from recbias.claims.concentration_metrics.setup import (
     CHAPTER,
     CUTOFFS,
     DATASETS,
     LAMBDA,
+    LAMBDAS,
     SEVEN,
     combined,
     line_up_of,
     metrics,
+    of_chance,
+    of_lambdas,
     other_lengths,
+    plain_name,
     protocols,
     split_of,
 )
@@ -52,6 +63,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_ALIKE,
     **OF_LOOP,
     **OF_ORDERS,
+    **OF_REFERENCES,
     **{name: OF_LINE_UPS[name] for name in ("systems_above", "systems_below")},
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
@@ -68,23 +80,31 @@ __all__ = [
     "EXPLAINED",
     "FUNCTIONS",
     "LAMBDA",
+    "LAMBDAS",
     "LOOP",
     "SEVEN",
     "SIMULATIONS",
     "STARTS",
+    "chance_values",
     "combined",
     "concentration_checks",
     "explained_by",
     "figures",
     "foretold",
     "line_up_of",
+    "lorenz_curves",
     "metrics",
+    "of_chance",
+    "of_lambdas",
     "other_lengths",
     "pair_signs",
+    "plain_name",
     "protocols",
     "rank_limits",
     "rank_rows",
+    "references_of",
     "rounds_shown",
     "split_of",
+    "tables",
     "tau_matrix",
 ]

@@ -17,7 +17,7 @@ from recbias.claims.concentration_metrics.orders import (
     systems_signs,
     tau_of_signs,
 )
-from recbias.claims.concentration_metrics.setup import CHAPTER, LAMBDA
+from recbias.claims.concentration_metrics.setup import CHAPTER, LAMBDA, plain_name
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.quantities import over_worlds
 from recbias.claims.records import Record
@@ -54,11 +54,9 @@ OTHERS = ("Gini", "Hoover", "Entropy", "Diversity", "ARP", "PL", "M", "CI", "CI|
 def _asked(found: Results, label: str, cutoff: int) -> Iterator[tuple[str, str]]:
     """Give the metrics of concentration of lists of a length, by a name without length."""
     for metric in found.grid.parsed_metrics[label]:
-        text = str(metric)
-        _, bar, condition = text.partition("|")
-        name = metric.name + bar + condition
+        name = plain_name(str(metric))
         if metric.cutoff == cutoff and name in OTHERS:
-            yield name, text
+            yield name, str(metric)
 
 
 def tau_matrix(found: Results, cutoff: int, *, systems: Sequence[str] = ()) -> pd.DataFrame:
@@ -77,9 +75,9 @@ def tau_matrix(found: Results, cutoff: int, *, systems: Sequence[str] = ()) -> p
     -------
     DataFrame
         A row for each pair, ``a`` and ``b``, with ``tau`` and its ``low`` and ``high`` end: what
-        pairs of systems that one of the metrics does not resolve leave open. For Gini, Hoover, ARP,
-        PL and M a system comes first that has least, so that tau is positive where two metrics
-        call the same systems concentrated.
+        pairs of systems that one of the metrics does not resolve leave open. By Gini, Hoover, ARP
+        and PL a system comes first that has least, by all others one that has most, so that tau is
+        positive where two metrics put the same systems at the poster's green end.
 
     Raises
     ------

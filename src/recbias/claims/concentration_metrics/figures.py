@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
+from recbias.claims.concentration_metrics.alike import ALIKE
 from recbias.claims.concentration_metrics.orders import rank_rows
-from recbias.claims.concentration_metrics.setup import LAMBDA, SEVEN
+from recbias.claims.concentration_metrics.setup import LAMBDA, LAMBDAS, SEVEN
 from recbias.experiment import Results
 
-__all__ = ["LOOP_TITLE", "SHOWN_ROUNDS", "alike_title", "map_title", "rank_map"]
-
-LOOP_TITLE = "Eight rounds of recommendations that become ratings"
+__all__ = [
+    "SHOWN_ROUNDS",
+    "alike_title",
+    "lambda_map",
+    "lambda_title",
+    "loop_title",
+    "lorenz_title",
+    "map_title",
+    "rank_map",
+]
 
 SHOWN_ROUNDS: Mapping[str, str] = {
     "Gini": "Gini of the lists",
@@ -48,7 +57,7 @@ def rank_map(found: Results, cutoff: int) -> pd.DataFrame:
 
 
 def map_title(ranked: pd.DataFrame) -> str:
-    """Say of how many systems the ranks by Gini and by CI lie at opposite ends."""
+    """Say which systems are green by Gini and red by CI: among the two at either end."""
     wide = ranked.pivot_table(index="system", columns="metric", values="rank")
     last = len(wide) - 1
     found = [str(name) for name, row in wide.iterrows() if row["Gini"] <= 2 and row["CI"] >= last]
@@ -57,7 +66,74 @@ def map_title(ranked: pd.DataFrame) -> str:
     return f"Among the most even, and deviating least:\n{', '.join(found)}"
 
 
+def lambda_map(found: Results, cutoff: int) -> pd.DataFrame:
+    """Rank the systems of the poster by LTI with nine lambdas, as printed and with percentiles.
+
+    Parameters
+    ----------
+    found
+        With :func:`recbias.claims.concentration_metrics.of_lambdas`.
+    cutoff
+        Length of the lists.
+
+    Returns
+    -------
+    DataFrame
+        As of :func:`rank_rows`, a panel for each form; without the ends of ranks.
+    """
+    systems = found.among(SEVEN)
+    panels = [
+        rank_rows(
+            found,
+            {f"λ = {lam:g}": f"LTI({lam:g})@{cutoff}{form}" for lam in LAMBDAS},
+            panel=panel,
+            systems=systems,
+        )
+        for panel, form in (("as printed", ""), ("with percentiles", "|percentile"))
+    ]
+    return pd.concat(panels, ignore_index=True).assign(low=np.nan, high=np.nan)
+
+
+def lambda_title(ranked: pd.DataFrame) -> str:
+    """Count the different orders that the lambdas of each form give."""
+    n_orders = {
+        panel: len(
+            own.pivot_table(index="system", columns="metric", values="rank").T.drop_duplicates()
+        )
+        for panel, own in ranked.groupby("panel", sort=False)
+    }
+    words = [f"{number} {panel}" for panel, number in n_orders.items()]
+    return f"Different columns among those of nine lambdas:\n{', '.join(words)}"
+
+
+def lorenz_title(curves: pd.DataFrame) -> str:
+    """Say how many systems have a curve that is nowhere above that of what was popular before.
+
+    Parameters
+    ----------
+    curves
+        As :func:`recbias.claims.concentration_metrics.lorenz_curves` makes them, by ``share``.
+    """
+    systems = [name for name in curves.columns if name != "prior"]
+    below = [name for name in systems if (curves[name] <= curves["prior"] + 1e-12).all()]
+    return (
+        f"{len(below)} of {len(systems)} systems spread their recommendations\n"
+        "more unevenly than ratings were, wherever one looks"
+    )
+
+
 def alike_title(alike: pd.DataFrame) -> str:
     """Say how many pairs of metrics are surely one."""
-    one = int((alike["low"] > 0.9).sum())
+    one = int((alike["low"] > ALIKE).sum())
     return f"{one} of {len(alike)} pairs of metrics are surely one"
+
+
+def loop_title(courses: pd.DataFrame) -> str:
+    """Say for how many systems the lists are more uneven after the last round than at first."""
+    own = courses[courses["panel"] == SHOWN_ROUNDS["Gini"]]
+    wide = own.pivot_table(index="system", columns="round", values="value")
+    rising = int((wide.iloc[:, -1] > wide.iloc[:, 0]).sum())
+    return (
+        f"Lists of {rising} of {len(wide)} systems are more uneven\n"
+        f"after {wide.columns.max()} rounds than at first"
+    )

@@ -271,9 +271,10 @@ def changed(evidence: Evidence, record: Record) -> Quantity:
     (term,) = record.of
     found = _frame(evidence.made(term.table, term.edition or ""))
     try:
-        course = found[term.metric].loc[(term.label, str(term.system))].unstack("round")
+        own = found[term.metric].xs((term.label, str(term.system)), level=("choice", "system"))
     except KeyError as error:
         raise NotComputed(f"{term.metric} of {term.system} in {term.table}") from error
+    course = own.unstack("round").sort_index(axis=1)
     difference = over_worlds((course.iloc[:, -1] - course.iloc[:, 0]).to_numpy())
     evidence.note(term.table, f"change of {term.metric} of {term.system}", difference.value)
     return difference

@@ -36,8 +36,9 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
-SHOWN_LESS: tuple[str, ...] = ("Gini", "Hoover", "ARP", "PL", "M")
-"""Metrics of which more means more concentrated, or more popular; of all others less does."""
+SHOWN_LESS: tuple[str, ...] = ("Gini", "Hoover", "ARP", "PL")
+"""Metrics of which the least is the green end of the poster's figure, as it says of Gini: more of
+them is more uneven, or more popular. Of all others the most is."""
 
 
 def pair_signs(
@@ -157,7 +158,7 @@ def tau_of_signs(
     """
     signs, n = resolved_a * resolved_b, len(a)
     same, other = np.count_nonzero(signs > 0), np.count_nonzero(signs < 0)
-    return float((a * b).mean()), (2 * same / n - 1, 1 - 2 * other / n)
+    return float((a * b).mean()), (2 * int(same) / n - 1, 1 - 2 * int(other) / n)
 
 
 def rank_rows(
@@ -181,7 +182,7 @@ def rank_rows(
     DataFrame
         Columns ``panel``, ``metric``, ``system``, ``rank`` and its ends ``low`` and ``high``, NaN
         where nothing is known of the intervals. Rank 1 is the green end: the most, but of Gini,
-        Hoover, ARP, PL and M the least, as the poster has it of Gini.
+        Hoover, ARP and PL the least, as the poster has it of Gini.
     """
     rows = []
     for name, text in metrics.items():

@@ -19,11 +19,15 @@ __all__ = [
     "CUTOFFS",
     "DATASETS",
     "LAMBDA",
+    "LAMBDAS",
     "SEVEN",
     "combined",
     "line_up_of",
     "metrics",
+    "of_chance",
+    "of_lambdas",
     "other_lengths",
+    "plain_name",
     "protocols",
     "split_of",
 ]
@@ -172,6 +176,45 @@ def other_lengths(cutoff: int) -> tuple[str, ...]:
     (42, ('P@5', 'nDCG@5'))
     """
     return tuple(name for length in CUTOFFS if length != cutoff for name in metrics(length))
+
+
+LAMBDAS: tuple[float, ...] = tuple(round(0.1 * step, 1) for step in range(1, 10))
+"""The lambdas whose orders of systems are compared."""
+
+
+def of_lambdas(cutoff: int) -> tuple[str, ...]:
+    """Name LTI of lists of a length with each lambda, as printed and with percentiles.
+
+    Examples
+    --------
+    >>> len(of_lambdas(10)), of_lambdas(10)[:2]
+    (18, ('LTI(0.1)@10', 'LTI(0.1)@10|percentile'))
+    """
+    return tuple(f"LTI({lam:g})@{cutoff}{form}" for lam in LAMBDAS for form in ("", "|percentile"))
+
+
+def of_chance(cutoff: int) -> tuple[str, ...]:
+    """Name what is measured of the lists that chance makes: the metrics of counts.
+
+    Examples
+    --------
+    >>> of_chance(10)[:2], of_chance(10)[-1]
+    (('Gini@10', 'Hoover@10'), 'LTI(0.8)@10|percentile')
+    """
+    per_user = ("P", "nDCG", "ARP", "PL")
+    return tuple(text for text in metrics(cutoff) if plain_name(text) not in per_user)
+
+
+def plain_name(metric: str) -> str:
+    """Take length and arguments from the text of a metric.
+
+    Examples
+    --------
+    >>> plain_name("LTI(0.8)@10|percentile"), plain_name("Gini@10")
+    ('LTI|percentile', 'Gini')
+    """
+    name, bar, condition = metric.partition("|")
+    return name.partition("@")[0].partition("(")[0] + bar + condition
 
 
 def combined(measured: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, str], ...]:

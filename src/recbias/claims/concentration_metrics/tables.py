@@ -1,0 +1,175 @@
+"""Tables of chapter 6, as its page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from recbias.claims.concentration_metrics.loop import CHOICES, ENDS, STARTS, foretold
+from recbias.claims.concentration_metrics.references import chance_values
+from recbias.claims.concentration_metrics.setup import LAMBDA, metrics, plain_name
+from recbias.claims.pages import markdown_table, plain
+from recbias.experiment import Results
+from recbias.makers import Table
+from recbias.metrics.prior import popularity_percentiles
+
+__all__ = ["example_table", "explained_table", "foretold_table", "values_frame", "values_table"]
+
+SHOWN: Mapping[str, str] = {
+    "P": ".3f",
+    "Gini": ".3f",
+    "Diversity": ".0f",
+    "M": ".3f",
+    "CI": ".3f",
+    "CI|JS": ".3f",
+    "LTI": ".3f",
+    "LTI|percentile": ".3f",
+}
+"""Columns of the table of values, by name without length, with their format."""
+
+CHANCE: Mapping[str, str] = {
+    "random": "*lists at random*",
+    "in proportion": "*lists in proportion to the prior*",
+    "sampling alone": "*places in proportion to the prior*",
+}
+"""How each reference is called in a table."""
+
+
+def values_frame(found: Results, references: Table, cutoff: int) -> pd.DataFrame:
+    """Put the values of all systems over those that chance gives.
+
+    Parameters
+    ----------
+    found
+        With the protocol of the chapter.
+    references
+        Of :func:`recbias.claims.concentration_metrics.references_of`.
+    cutoff
+        Length of the lists.
+
+    Returns
+    -------
+    DataFrame
+        A row per system and per reference, the index ``system``; a column per metric of
+        :data:`SHOWN`, NaN where chance has none.
+    """
+    texts = {plain_name(text): text for text in metrics(cutoff)}
+    rows = {
+        system: {name: found[system, "full", texts[name]].value for name in SHOWN}
+        for system in found.systems
+    }
+    measured = pd.DataFrame.from_dict(rows, orient="index")
+    both = pd.concat([measured, chance_values(references).reindex(columns=list(SHOWN))])
+    return both.rename_axis("system")
+
+
+def values_table(values: pd.DataFrame) -> str:
+    """Write the values of systems and of chance.
+
+    Parameters
+    ----------
+    values
+        Of :func:`values_frame`.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    rows = [
+        (
+            CHANCE.get(str(name), plain(str(name))),
+            *("" if np.isnan(row[each]) else f"{row[each]:{form}}" for each, form in SHOWN.items()),
+        )
+        for name, row in values.iterrows()
+    ]
+    return markdown_table(("", *(plain(each) for each in SHOWN)), rows)
+
+
+def explained_table(explained: Table) -> str:
+    """Write what plain statistics explain of either form of LTI, at each length of lists.
+
+    Parameters
+    ----------
+    explained
+        Of :func:`recbias.claims.concentration_metrics.explained_by`.
+
+    Returns
+    -------
+    str
+        Markdown: mean R2 over the folds.
+    """
+    frame = explained.frame
+    mean = frame.groupby(["by", "form", "cutoff"], sort=False)["value"].mean()
+    lengths = list(dict.fromkeys(frame["cutoff"]))
+    rows = [
+        (by, form, *(f"{mean[by, form, length]:.3f}" for length in lengths))
+        for form in dict.fromkeys(frame["form"])
+        for by in dict.fromkeys(frame["by"])
+    ]
+    return markdown_table(("explained by", "form of LTI", *(f"n = {n}" for n in lengths)), rows)
+
+
+def foretold_table(loop: Table) -> str:
+    """Write how well each metric of the first lists foretells where the loop ends.
+
+    Parameters
+    ----------
+    loop
+        Of :func:`recbias.claims.concentration_metrics.loop.feedback_loop`.
+
+    Returns
+    -------
+    str
+        Markdown: mean correlations over worlds, with half of their 95 % intervals.
+    """
+    words = {"Gini": "Gini", "CI_initial": "CI, from the start", "P": "truly liked"}
+    found = {choice: foretold(loop, choice).set_index(["start", "end"]) for choice in CHOICES}
+    rows = []
+    for start in STARTS:
+        cells = [found[choice].loc[(start, end)] for choice in CHOICES for end in ENDS]
+        texts = [f"{each['value']:.2f} ± {(each['high'] - each['low']) / 2:.2f}" for each in cells]
+        rows.append((plain(start.replace("_", "|")), *texts))
+    head = [f"{choice}: {words[end]}" for choice in CHOICES for end in ENDS]
+    return markdown_table(("first lists", *head), rows)
+
+
+def example_table(prior: list[int], shown: list[int]) -> str:
+    r"""Compute CI and LTI of a few items, term by term.
+
+    Parameters
+    ----------
+    prior, shown
+        Positive training ratings of each item, and how many lists hold it.
+
+    Returns
+    -------
+    str
+        Markdown: a row per item, and the sums.
+
+    Examples
+    --------
+    >>> print(example_table([6, 3, 1, 0], [4, 3, 2, 1]).splitlines()[-1])
+    | *sum* | 10 | 10 | | 0.089 | 0.193 | 0.166 |
+    """
+    s, r = np.array(prior, dtype=np.float64), np.array(shown, dtype=np.float64)
+    n = len(s)
+    ratio = np.log((r + 1) / (r.sum() + n)) - np.log((s + 1) / (s.sum() + n))
+    index = 0.5 * (r / r.sum() - s / s.sum()) * ratio
+    tail = (LAMBDA - s / s.sum()) * ratio / n
+    mended = (LAMBDA - popularity_percentiles(s)) * ratio / n
+    rows = [
+        (
+            chr(65 + i),
+            f"{s[i]:.0f}",
+            f"{r[i]:.0f}",
+            *(f"{x[i]:.3f}" for x in (ratio, index, tail, mended)),
+        )
+        for i in range(n)
+    ]
+    sums = ("*sum*", f"{s.sum():.0f}", f"{r.sum():.0f}", "")
+    sums += tuple(f"{x.sum():.3f}" for x in (index, tail, mended))
+    head = ("item", "$s$", "$r$", r"$\ln(\tilde r/\tilde s)$", "CI", f"LTI({LAMBDA:g})")
+    return markdown_table((*head, r"LTI\|percentile"), [*rows, sums]).replace("|  |", "| |")
