@@ -77,21 +77,21 @@ def tau_matrix(found: Results, cutoff: int, *, systems: Sequence[str] = ()) -> p
         A row for each pair, ``a`` and ``b``, with ``tau`` and its ``low`` and ``high`` end: what
         pairs of systems that one of the metrics does not resolve leave open. By Gini, Hoover, ARP
         and PL a system comes first that has least, by all others one that has most, so that tau is
-        positive where two metrics put the same systems at the poster's green end.
-
-    Raises
-    ------
-    NotComputed
-        If a metric has neither replicates nor several folds.
+        positive where two metrics put the same systems at the poster's green end. Of a metric that
+        has neither replicates nor several folds no pair is resolved.
     """
     names = list(systems or found.systems)
     signs: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
     asked = dict(_asked(found, "full", cutoff))
     for name in OTHERS:
         if name in asked:
-            values, resolved = systems_signs(found, "full", asked[name], names)
             turned = -1 if name in SHOWN_LESS else 1
+            values = np.array([found[each, "full", asked[name]].value for each in names])
             first, second = np.triu_indices(len(values), k=1)
+            try:
+                _, resolved = systems_signs(found, "full", asked[name], names)
+            except NotComputed:  # one split, and a metric without interval: all is open
+                resolved = np.zeros(len(first), dtype=np.int64)
             order = np.sign(values[first] - values[second]).astype(np.int64)
             signs[name] = (turned * order, turned * resolved)
     rows = []

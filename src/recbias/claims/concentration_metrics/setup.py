@@ -22,6 +22,7 @@ __all__ = [
     "LAMBDAS",
     "SEVEN",
     "combined",
+    "ends_of_lambdas",
     "line_up_of",
     "metrics",
     "of_chance",
@@ -191,6 +192,17 @@ def of_lambdas(cutoff: int) -> tuple[str, ...]:
     (18, ('LTI(0.1)@10', 'LTI(0.1)@10|percentile'))
     """
     return tuple(f"LTI({lam:g})@{cutoff}{form}" for lam in LAMBDAS for form in ("", "|percentile"))
+
+
+def ends_of_lambdas(cutoff: int) -> tuple[str, ...]:
+    """Name LTI with the smallest and the largest lambda, which are compared.
+
+    Examples
+    --------
+    >>> ends_of_lambdas(10)[::2]
+    ('LTI(0.1)@10', 'LTI(0.9)@10')
+    """
+    return of_lambdas(cutoff)[:2] + of_lambdas(cutoff)[-2:]
 
 
 def of_chance(cutoff: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from recbias.claims.concentration_metrics.alike import ALIKE, tau_matrix
 from recbias.claims.concentration_metrics.loop import CHOICES, ENDS, STARTS, foretold
 from recbias.claims.concentration_metrics.references import chance_values
 from recbias.claims.concentration_metrics.setup import LAMBDA, metrics, plain_name
@@ -15,7 +16,14 @@ from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.metrics.prior import popularity_percentiles
 
-__all__ = ["example_table", "explained_table", "foretold_table", "values_frame", "values_table"]
+__all__ = [
+    "example_table",
+    "explained_table",
+    "foretold_table",
+    "lengths_table",
+    "values_frame",
+    "values_table",
+]
 
 SHOWN: Mapping[str, str] = {
     "P": ".3f",
@@ -88,6 +96,43 @@ def values_table(values: pd.DataFrame) -> str:
     return markdown_table(("", *(plain(each) for each in SHOWN)), rows)
 
 
+def lengths_table(found: Results, lengths: Results, cutoff: int) -> str:
+    """Write which metrics order the systems nearly alike, for each length of the lists.
+
+    Parameters
+    ----------
+    found
+        Lists of the length of the page.
+    lengths
+        The other lengths.
+    cutoff
+        The length of the page.
+
+    Returns
+    -------
+    str
+        Markdown: Kendall's tau of each pair of metrics for which it is above .9 at any length.
+    """
+    measured = {
+        metric.cutoff: lengths
+        for metric in lengths.grid.parsed_metrics["full"]
+        if metric.cutoff is not None
+    }
+    measured[cutoff] = found
+    taus = pd.DataFrame(
+        {
+            length: tau_matrix(measured[length], length).set_index(["a", "b"])["tau"]
+            for length in sorted(measured)
+        }
+    )
+    alike = taus[(taus > ALIKE).any(axis=1)]
+    rows = [
+        (f"{plain(a)}, {plain(b)}", *(f"{tau:.2f}" for tau in row))
+        for (a, b), row in zip(alike.index, alike.to_numpy(), strict=True)
+    ]
+    return markdown_table(("metrics", *(f"n = {length}" for length in taus.columns)), rows)
+
+
 def explained_table(explained: Table) -> str:
     """Write what plain statistics explain of either form of LTI, at each length of lists.
 
@@ -130,7 +175,10 @@ def foretold_table(loop: Table) -> str:
     rows = []
     for start in STARTS:
         cells = [found[choice].loc[(start, end)] for choice in CHOICES for end in ENDS]
-        texts = [f"{each['value']:.2f} ± {(each['high'] - each['low']) / 2:.2f}" for each in cells]
+        texts = [
+            f"{each['value']:.2f}\u00a0±\u00a0{(each['high'] - each['low']) / 2:.2f}"
+            for each in cells
+        ]
         rows.append((plain(start.replace("_", "|")), *texts))
     head = [f"{choice}: {words[end]}" for choice in CHOICES for end in ENDS]
     return markdown_table(("first lists", *head), rows)
@@ -171,5 +219,5 @@ def example_table(prior: list[int], shown: list[int]) -> str:
     ]
     sums = ("*sum*", f"{s.sum():.0f}", f"{r.sum():.0f}", "")
     sums += tuple(f"{x.sum():.3f}" for x in (index, tail, mended))
-    head = ("item", "$s$", "$r$", r"$\ln(\tilde r/\tilde s)$", "CI", f"LTI({LAMBDA:g})")
+    head = ("item", "$s$", "$r$", r"$\ln(\tilde{r}/\tilde{s})$", "CI", f"LTI({LAMBDA:g})")
     return markdown_table((*head, r"LTI\|percentile"), [*rows, sums]).replace("|  |", "| |")
