@@ -572,7 +572,25 @@ Markdown(chapter.tables.foretold_table(loop))
 # %% [markdown] tags=["general"]
 # These are small worlds of one kind, where taste stays what it is, nothing is new, and the lists are the
 # only way to find anything. They say which metric *can* foretell, and not how strong a loop is in a shop.
-#
+
+# %% [markdown] tags=["general"]
+# ## Verdicts
+
+# %%
+record = "06_concentration/checks"
+given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
+checks = makers.run_maker(record, dataset, parameters=given, record=record)
+
+# %%
+results = {"systems": measured, "lengths": lengths, "lambdas": lambdas, "checks": checks}
+results |= {"explained": explained, "references": references, "lorenz": lorenz, "loop": loop}
+verdicts = judge_chapter("concentration metrics", results)
+HTML(verdict_cards(verdicts))
+
+# %% tags=["remove-cell"]
+state("concentration metrics", results, verdicts)
+
+# %% [markdown] tags=["general"]
 # ## What to report
 #
 # | when you | then |
@@ -729,23 +747,6 @@ Markdown(chapter.tables.foretold_table(loop))
 # The denominators of the smoothed shares cancel, since both sums of weights are 1: the formula on the page
 # of [notation](#metric-ci) does without them.
 # ````
-
-# %% [markdown] tags=["general"]
-# ## Verdicts
-
-# %%
-record = "06_concentration/checks"
-given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_dict()}
-checks = makers.run_maker(record, dataset, parameters=given, record=record)
-
-# %%
-results = {"systems": measured, "lengths": lengths, "lambdas": lambdas, "checks": checks}
-results |= {"explained": explained, "references": references, "lorenz": lorenz, "loop": loop}
-verdicts = judge_chapter("concentration metrics", results)
-HTML(verdict_cards(verdicts))
-
-# %% tags=["remove-cell"]
-state("concentration metrics", results, verdicts)
 
 # %% [markdown] tags=["general"]
 # ## Summary
