@@ -14,6 +14,7 @@ from recbias.cells import grid_cells, run_cell
 from recbias.claims.combinators import Function, of_orders
 from recbias.claims.concentration_metrics.orders import (
     SHOWN_LESS,
+    listing,
     systems_signs,
     tau_of_signs,
 )
@@ -69,7 +70,7 @@ def tau_matrix(found: Results, cutoff: int, *, systems: Sequence[str] = ()) -> p
     cutoff
         Length of the lists.
     systems
-        Over which systems; all by default.
+        Over which systems; all that list anything by default.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def tau_matrix(found: Results, cutoff: int, *, systems: Sequence[str] = ()) -> p
         positive where two metrics put the same systems at the poster's green end. Of a metric that
         has neither replicates nor several folds no pair is resolved.
     """
-    names = list(systems or found.systems)
+    names = listing(found, systems or found.systems)
     signs: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
     asked = dict(_asked(found, "full", cutoff))
     for name in OTHERS:
@@ -189,9 +190,13 @@ def _texts(cutoff: int) -> tuple[str, ...]:
 
 
 def _squared(one: pd.Series[float], other: pd.Series[float]) -> float:
-    """Square the correlation; no number where one of both is the same for all systems."""
+    """Square the correlation over the systems that list anything.
+
+    No number where one of both is the same for all of them.
+    """
     both = np.array([one, other], dtype=np.float64)
-    if not (both.std(axis=1) > 0).all():
+    both = both[:, ~np.isnan(both).any(axis=0)]
+    if both.shape[1] < 2 or not (both.std(axis=1) > 0).all():
         return float("nan")
     return float(np.asarray(np.corrcoef(both))[0, 1] ** 2)
 

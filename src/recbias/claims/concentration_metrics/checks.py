@@ -96,6 +96,7 @@ def concentration_checks(
     listed = [
         (lists, _counts(lists, train, min_rating))
         for lists in _lists(_listed_grid(asked), dataset, cutoff)
+        if (lists >= 0).any()
     ]
     rng = stream(asked.seed, "checks", "counts")
     of_data = [counts for _, counts in listed]

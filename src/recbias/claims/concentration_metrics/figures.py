@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from recbias.claims.concentration_metrics.alike import ALIKE
-from recbias.claims.concentration_metrics.orders import rank_rows
+from recbias.claims.concentration_metrics.orders import listing, rank_rows
 from recbias.claims.concentration_metrics.setup import LAMBDA, LAMBDAS, SEVEN
 from recbias.experiment import Results
 
@@ -52,7 +52,7 @@ def rank_map(found: Results, cutoff: int) -> pd.DataFrame:
         for name in ("P", "nDCG", "Gini", "Diversity", "CI", f"LTI({LAMBDA:g})")
     }
     metrics["LTI, percentile"] = f"LTI({LAMBDA:g})@{cutoff}|percentile"
-    systems = found.among(SEVEN)
+    systems = listing(found, SEVEN)
     return rank_rows(found, metrics, panel=str(found.dataset["title"]), systems=systems)
 
 
@@ -81,7 +81,7 @@ def lambda_map(found: Results, cutoff: int) -> pd.DataFrame:
     DataFrame
         As of :func:`rank_rows`, a panel for each form; without the ends of ranks.
     """
-    systems = found.among(SEVEN)
+    systems = listing(found, SEVEN)
     panels = [
         rank_rows(
             found,

@@ -25,6 +25,7 @@ from recbias.splits import SplitRule
 __all__ = [
     "OF_ORDERS",
     "SHOWN_LESS",
+    "listing",
     "pair_signs",
     "rank_limits",
     "rank_rows",
@@ -105,6 +106,21 @@ def rank_limits(signs: npt.NDArray[np.int8], n_systems: int) -> tuple[IntArray, 
     return 1 + ahead, n_systems - behind
 
 
+def listing(found: Results, systems: Sequence[str]) -> list[str]:
+    """Keep the systems that list anything: of others no metric of the lists has a value.
+
+    Parameters
+    ----------
+    found
+        With the protocol of the chapter.
+    systems
+        Their names; those that were not measured are left out.
+    """
+    values = found.values
+    empty = set(values.loc[(values["label"] == "full") & values["value"].isna(), "system"])
+    return [name for name in found.among(systems) if name not in empty]
+
+
 def systems_signs(
     table: Results, label: str, metric: str, names: Sequence[str]
 ) -> tuple[FloatArray, IntArray]:
@@ -133,6 +149,8 @@ def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, 
     """Return values, and the signs of all pairs, of a term over the systems of a record."""
     names = evidence.systems(record)
     found = [evidence.quantity(term, system=name) for name in names]
+    if empty := [n for n, each in zip(names, found, strict=True) if np.isnan(each.value)]:
+        raise NotComputed(f"{term.metric} of {', '.join(empty)}")
     table = evidence.table(term.table, term.edition or "")
     signs = _resolved(table, term.label, evidence.metric(term), names, found)
     return np.array([each.value for each in found]), signs

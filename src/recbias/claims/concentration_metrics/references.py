@@ -136,7 +136,8 @@ def lorenz_curves(
     index : tuple of str
         ``share`` of the items, those in fewest lists first.
     frame : DataFrame
-        A column for each system, and ``prior``: the share of all recommendations, or relevant
+        A column for each system that lists anything, and ``prior``: the share of all
+        recommendations, or of relevant
         training ratings, that these items have together.
     """
     asked = Grid.from_dict(grid)
@@ -146,7 +147,8 @@ def lorenz_curves(
     for name, fold, lists in _lists(_first_seeds(asked, SEVEN), dataset, cutoff):
         if fold == 0:
             view = list_view(lists, train, min_rating=min_rating)
-            curves[name] = _at(share, item_counts(view, cutoff))
+            if (lists >= 0).any():
+                curves[name] = _at(share, item_counts(view, cutoff))
             if view.prior is not None:
                 curves["prior"] = _at(share, view.prior[None, :].astype(np.float64))
     return ("share",), pd.DataFrame(curves)

@@ -89,7 +89,10 @@ def values_table(values: pd.DataFrame) -> str:
     rows = [
         (
             CHANCE.get(str(name), plain(str(name))),
-            *("" if np.isnan(row[each]) else f"{row[each]:{form}}" for each, form in SHOWN.items()),
+            *(
+                "–" if np.isnan(row[each]) else f"{row[each]:{form}}"
+                for each, form in SHOWN.items()
+            ),
         )
         for name, row in values.iterrows()
     ]
