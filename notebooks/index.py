@@ -108,6 +108,9 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 #   On Yahoo! R3, ratings of songs, the best of sixteen systems by precision comes out second worst by
 #   that count {cite:p}`MCCRS20`. Which of the two to trust is asked in
 #   {doc}`its own chapter <05_true_false_positives>`.
+# * Is it about accuracy at all? Whether recommendations are even, and whether they make the popular more
+#   popular, are two questions; which metric answers which is asked in
+#   {doc}`the chapter on concentration <06_concentration>`.
 # * How is it averaged? Take two good systems, nearest neighbours and matrix factorisation, and change the
 #   share of training data, the gain of a rating or the weight of a user. Either one can win, and both
 #   results can be statistically significant {cite:p}`CCM20`.
@@ -140,7 +143,7 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # | {doc}`Popularity bias <03_popularity_bias>` | {cite:t}`BCC17`, Section 5 | written |
 # | {doc}`Overcoming popularity bias <04_overcoming_popularity_bias>` | {cite:t}`BCC17`, Sections 6 and 7 | written |
 # | {doc}`True and false positives <05_true_false_positives>` | {cite:t}`MCCRS20`, {cite:t}`TOIS21` | written |
-# | Concentration metrics | {cite:t}`ATM15` | planned |
+# | {doc}`Concentration reinforcement <06_concentration>` | {cite:t}`ATM15` | written |
 # | Offline option taxonomy | {cite:t}`CCM20` | planned |
 #
 # The algorithms of all four papers are there already; those of one paper could be checked against

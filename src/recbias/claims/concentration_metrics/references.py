@@ -137,8 +137,7 @@ def lorenz_curves(
         ``share`` of the items, those in fewest lists first.
     frame : DataFrame
         A column for each system that lists anything, and ``prior``: the share of all
-        recommendations, or of relevant
-        training ratings, that these items have together.
+        recommendations, or of relevant training ratings, that these items have together.
     """
     asked = Grid.from_dict(grid)
     train = dataset_splits(dataset, asked.split, seed=asked.seed)[0].train

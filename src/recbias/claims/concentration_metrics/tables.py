@@ -174,15 +174,18 @@ def foretold_table(loop: Table) -> str:
         Markdown: mean correlations over worlds, with half of their 95 % intervals.
     """
     words = {"Gini": "Gini", "CI_initial": "CI, from the start", "P": "truly liked"}
-    found = {choice: foretold(loop, choice).set_index(["start", "end"]) for choice in CHOICES}
-    rows = []
-    for start in STARTS:
-        cells = [found[choice].loc[(start, end)] for choice in CHOICES for end in ENDS]
-        texts = [
-            f"{each['value']:.2f}\u00a0±\u00a0{(each['high'] - each['low']) / 2:.2f}"
-            for each in cells
-        ]
-        rows.append((plain(start.replace("_", "|")), *texts))
+    cells: dict[tuple[str, str, str], str] = {}
+    for choice in CHOICES:
+        for row in foretold(loop, choice).itertuples():
+            text = f"{row.value:.2f}\u00a0±\u00a0{(row.high - row.low) / 2:.2f}"
+            cells[str(row.start), choice, str(row.end)] = text
+    rows = [
+        (
+            plain(start.replace("_", "|")),
+            *(cells[start, choice, end] for choice in CHOICES for end in ENDS),
+        )
+        for start in STARTS
+    ]
     head = [f"{choice}: {words[end]}" for choice in CHOICES for end in ENDS]
     return markdown_table(("first lists", *head), rows)
 
@@ -220,7 +223,7 @@ def example_table(prior: list[int], shown: list[int]) -> str:
         )
         for i in range(n)
     ]
-    sums = ("*sum*", f"{s.sum():.0f}", f"{r.sum():.0f}", "")
-    sums += tuple(f"{x.sum():.3f}" for x in (index, tail, mended))
+    added = (f"{term:.3f}" for term in terms[:, 1:].sum(axis=0))
+    sums = ("*sum*", f"{s.sum():.0f}", f"{r.sum():.0f}", "", *added)
     head = ("item", "$s$", "$r$", r"$\ln(\tilde{r}/\tilde{s})$", "CI", f"LTI({LAMBDA:g})")
     return markdown_table((*head, r"LTI\|percentile"), [*rows, sums]).replace("|  |", "| |")
