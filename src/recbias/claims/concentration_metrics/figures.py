@@ -96,13 +96,10 @@ def lambda_map(found: Results, cutoff: int) -> pd.DataFrame:
 
 def lambda_title(ranked: pd.DataFrame) -> str:
     """Count the different orders that the lambdas of each form give."""
-    n_orders = {
-        panel: len(
-            own.pivot_table(index="system", columns="metric", values="rank").T.drop_duplicates()
-        )
-        for panel, own in ranked.groupby("panel", sort=False)
-    }
-    words = [f"{number} {panel}" for panel, number in n_orders.items()]
+    words = []
+    for panel, own in ranked.groupby("panel", sort=False):
+        columns = own.pivot_table(index="metric", columns="system", values="rank")
+        words.append(f"{len(columns.drop_duplicates())} {panel!s}")
     return f"Different columns among those of nine lambdas:\n{', '.join(words)}"
 
 

@@ -214,13 +214,9 @@ def example_table(prior: list[int], shown: list[int]) -> str:
     index = 0.5 * (r / r.sum() - s / s.sum()) * ratio
     tail = (LAMBDA - s / s.sum()) * ratio / n
     mended = (LAMBDA - popularity_percentiles(s)) * ratio / n
+    terms = np.stack([ratio, index, tail, mended], axis=1)
     rows = [
-        (
-            chr(65 + i),
-            f"{s[i]:.0f}",
-            f"{r[i]:.0f}",
-            *(f"{x[i]:.3f}" for x in (ratio, index, tail, mended)),
-        )
+        (chr(65 + i), f"{s[i]:.0f}", f"{r[i]:.0f}", *(f"{term:.3f}" for term in terms[i]))
         for i in range(n)
     ]
     added = (f"{term:.3f}" for term in terms[:, 1:].sum(axis=0))
