@@ -377,10 +377,11 @@ HTML(plotting.downloads(figure, by_lambda, "lambdas"))
 # is one more metric of dispersion.
 #
 # With percentiles the weights $\lambda-F_i$ are as large at the head as in the tail, and of the other sign, so
-# that the second sum does not vanish. They add up to 0 for $\lambda=.5$ only. For a larger one there is
-# more weight above 0 than below it, and LTI still has a part that is nothing but dispersion; nor is it 0 for
-# lists in proportion to the prior. A value above 0 therefore says nothing by itself: compare it with the
-# last rows of the table.
+# that the second sum does not vanish. But a mean over items counts items, and not recommendations. Let one
+# item take all that a hundred others of the head had: one logarithm rises, a hundred fall, and as their
+# weights are below 0, their fall *raises* LTI. The weights add up to 0 for $\lambda=.5$ only; for a larger
+# one the metric has again a part that is nothing but dispersion. So its sign says nothing by itself: compare
+# a value with those of lists in proportion, in the last rows of the table.
 #
 # For CI no such thing happens: its weights are shares in both sums, and the shares of few popular items
 # decide. That is its strength, and why a handful of users can move it, so that it has no interval.
@@ -597,7 +598,7 @@ state("concentration metrics", results, verdicts)
 # |---|---|
 # | ask whether recommendations are even | report Gini, or its relatives, one of them: they are nearly one metric |
 # | ask whether they follow what was popular | report CI, and say what $s$ counts |
-# | ask in which direction they differ | report LTI with percentiles and $\lambda=.5$, whose weights add up to 0; as printed, LTI is a metric of evenness |
+# | ask in which direction they differ | report how popular the listed items are, as popularity lift (PL) does, whose 0 is what users rate; LTI as printed is a metric of evenness, and LTI with percentiles needs its $\lambda$ and the value of lists in proportion beside it |
 # | report any of these | put the value of random lists and of lists in proportion to popularity beside it |
 # | compare two data sets or two lengths | do not: all of them depend on the numbers of items and of places |
 # | leave users or items out | say so: items in no list, and short lists, change all of them |
@@ -755,7 +756,8 @@ state("concentration metrics", results, verdicts)
 # - CI compares with what was popular before, item by item, and says how far lists are from it, but not in
 #   which direction. Without what chance gives beside it, its value says little.
 # - LTI was meant to say the direction. As printed, it is a metric of evenness, times $\lambda$; the
-#   percentiles that the text of the poster describes make it another metric, for which $\lambda$ matters.
+#   percentiles that the text of the poster describes make it another metric, for which $\lambda$ matters, and
+#   whose sign is not the direction either.
 # - No metric of one set of lists is the answer to the question of the title. Whether the popular becomes
 #   more popular follows from what happens next: who sees the lists, and what they do.
 #

@@ -19,17 +19,20 @@ from recbias.claims.concentration_metrics.loop import INDEX, changed, foretells
 from recbias.claims.concentration_metrics.orders import OF_ORDERS, listing, rank_rows
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Record
+from recbias.datasets import load_dataset
 from recbias.experiment import Results
 from recbias.feedback import Loop, measure_rounds
 from recbias.makers import Table, run_maker
+from recbias.metrics.prior import long_tail_index
 from recbias.places import cells_kept_in
 from recbias.recommenders import line_up
 from recbias.results import Quantity
 from recbias.simulation import PreferenceOptions
+from recbias.testset import dataset_splits
 
 WORLD = "world(users=60,items=80)"
 CUTOFF = 5
-LISTED = ("Random", "Popularity", "AR", "User kNN")
+LISTED = ("Random", "Popularity", "AR", "WBPR")
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +113,8 @@ def test_without_folds_and_intervals_nothing_is_resolved(
 def emptied(results: Results, system: str) -> Results:
     """Let a system list nothing: what is measured of lists has no value."""
     values = results.values.copy()
-    values.loc[(values["system"] == system) & (values["metric"] == f"CI@{CUTOFF}"), "value"] = (
-        np.nan
-    )
+    own = (values["system"] == system) & (values["metric"] == f"CI@{CUTOFF}")
+    values.loc[own, "value"] = np.nan
     return cast(
         Results,
         SimpleNamespace(values=values, among=results.among, systems=results.systems),
@@ -141,16 +143,57 @@ def test_pairs_of_what_lists_nothing_are_not_counted() -> None:
 # -- what explains LTI -----------------------------------------------------------------------------
 
 
-def test_the_mean_logarithm_explains_lti_as_the_algebra_says(measured: Results) -> None:
+def plain_statistics(lists: Any, prior: list[int]) -> tuple[float, float, float]:
+    """LTI, mean logarithm and entropy of the counts of lists, item by item."""
+    counts = [int((lists == item).sum()) for item in range(len(prior))]
+    before, after, n = sum(prior), sum(counts), len(prior)
+    lti = 0.0
+    for s, r in zip(prior, counts, strict=True):
+        ratio = math.log((r + 1) / (after + n) / ((s + 1) / (before + n)))
+        lti += (chapter.LAMBDA - s / before) * ratio / n
+    logarithm = sum(math.log(r + 1) for r in counts) / n
+    entropy = -sum(r / after * math.log(r / after) for r in counts if r)
+    return lti, logarithm, entropy
+
+
+def test_what_is_explained_is_a_squared_correlation_over_systems(measured: Results) -> None:
     given = {"cutoffs": [CUTOFF], "grid": measured.grid.to_dict()}
     found = run_maker("06_concentration/explained", WORLD, parameters=given)
     assert isinstance(found, Table)
     of = found.frame.set_index(["form", "by", "fold"])["value"].sort_index()
-    assert (of["printed", "log count"] > 0.95).all()
-    assert of.between(0, 1 + 1e-12).all()
+    dataset, grid = load_dataset(WORLD), references._first_seeds(measured.grid, LISTED)
+    for fold, split in enumerate(dataset_splits(dataset, "k-fold 2", seed=1)):
+        liked = split.train.item[split.train.value >= 4]
+        prior = [int((liked == item).sum()) for item in range(split.train.n_items)]
+        rows = [
+            plain_statistics(lists, prior)
+            for _, place, lists in references._lists(grid, dataset, CUTOFF)
+            if place == fold
+        ]
+        lti, logarithm, entropy = np.array(rows).T
+        assert of["printed", "log count", fold] == pytest.approx(
+            np.corrcoef(lti, logarithm)[0, 1] ** 2
+        )
+        assert of["printed", "entropy", fold] == pytest.approx(np.corrcoef(lti, entropy)[0, 1] ** 2)
     text = tables.explained_table(found)
     assert len(text.splitlines()) == 2 + 6
     assert "n = 5" in text
+
+
+def test_in_a_large_catalogue_lti_is_the_mean_logarithm_and_its_percentile_form_is_not() -> None:
+    rng = np.random.default_rng(2)
+    prior = np.floor(40_000 / np.arange(4, 3004) ** 1.1)
+    lean = [0.2, 0.6, 1.0, 1.4, 1.8]
+    counts = np.array([rng.multinomial(9000, prior**p / (prior**p).sum()) for p in lean], float)
+    logarithm = np.log1p(counts).mean(axis=1)
+    printed = long_tail_index(prior, counts, chapter.LAMBDA)
+    assert np.corrcoef(printed, logarithm)[0, 1] ** 2 > 0.9999
+    # lambda is a factor, but for what the few popular items add
+    assert np.allclose(long_tail_index(prior, counts, 0.4), printed / 2, atol=2e-3)
+    half = long_tail_index(prior, counts, 0.5, percentile=True)
+    assert np.corrcoef(half, logarithm)[0, 1] ** 2 < 0.9
+    # lists that lean to the head, and to the tail, have more of it than those in proportion
+    assert half.argmin() == 2
 
 
 def test_what_lists_nothing_explains_nothing() -> None:
@@ -213,15 +256,14 @@ def test_reference_is_read_and_its_absence_is_told() -> None:
 
 def test_lorenz_curves_enclose_gini(measured: Results) -> None:
     curves = made("lorenz", measured, cutoff=CUTOFF).frame.set_index("share")
-    assert list(curves.columns) == ["AR", "prior", "User kNN"]
+    assert list(curves.columns) == ["AR", "prior", "WBPR"]
     assert (curves.iloc[0] == 0).all()
     assert np.allclose(curves.iloc[-1], 1)
     assert (np.diff(curves.to_numpy(), axis=0) >= -1e-12).all()
     assert (np.diff(curves.to_numpy(), n=2, axis=0) >= -1e-9).all()  # it bends upwards
     title = figures.lorenz_title(curves)
-    below = sum(
-        bool((curves[each] <= curves["prior"] + 1e-12).all()) for each in ("AR", "User kNN")
-    )
+    inside = [(curves[each] <= curves["prior"] + 1e-12).all() for each in ("AR", "WBPR")]
+    below = sum(map(bool, inside))
     assert title.startswith(f"{below} of 2 systems")
 
 

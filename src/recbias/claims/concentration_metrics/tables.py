@@ -29,6 +29,7 @@ SHOWN: Mapping[str, str] = {
     "P": ".3f",
     "Gini": ".3f",
     "Diversity": ".0f",
+    "PL": ".2f",
     "M": ".3f",
     "CI": ".3f",
     "CI|JS": ".3f",
@@ -176,9 +177,11 @@ def foretold_table(loop: Table) -> str:
     words = {"Gini": "Gini", "CI_initial": "CI, from the start", "P": "truly liked"}
     cells: dict[tuple[str, str, str], str] = {}
     for choice in CHOICES:
-        for row in foretold(loop, choice).itertuples():
-            text = f"{row.value:.2f}\u00a0±\u00a0{(row.high - row.low) / 2:.2f}"
-            cells[str(row.start), choice, str(row.end)] = text
+        found = foretold(loop, choice)
+        halves = (found["high"] - found["low"]) / 2
+        columns = (found["start"], found["end"], found["value"], halves)
+        for start, end, value, half in zip(*columns, strict=True):
+            cells[start, choice, end] = f"{value:.2f}\u00a0±\u00a0{half:.2f}"
     rows = [
         (
             plain(start.replace("_", "|")),
