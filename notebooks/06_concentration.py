@@ -99,15 +99,15 @@ glue("split", split, display=False)
 # ## What the paper says
 #
 # Let $s_i$ count the positive training ratings of item $i$, and $r_i$ the lists of $n$ items that hold it;
-# $S$ and $R$ are their sums, $\tilde{s}_i=(s_i+1)/(S+|I|)$ and $\tilde{r}_i=(r_i+1)/(R+|I|)$ their smoothed
+# $S$ and $R$ are their sums, $s'_i=(s_i+1)/(S+|I|)$ and $r'_i=(r_i+1)/(R+|I|)$ their smoothed
 # shares. The *concentration index* asks how far one is from the other,
 #
-# $$CI@n=\frac{1}{2}\sum_i\frac{s_i}{S}\ln\frac{\tilde{s}_i}{\tilde{r}_i}+\frac{1}{2}\sum_i\frac{r_i}{R}
-# \ln\frac{\tilde{r}_i}{\tilde{s}_i}\,,$$
+# $$CI@n=\frac{1}{2}\sum_i\frac{s_i}{S}\ln\frac{s'_i}{r'_i}+\frac{1}{2}\sum_i\frac{r_i}{R}
+# \ln\frac{r'_i}{s'_i}\,,$$
 #
 # and the *long-tail index* in which direction,
 #
-# $$LTI_\lambda@n=\frac{1}{|I|}\sum_i\Bigl(\lambda-\frac{s_i}{S}\Bigr)\ln\frac{\tilde{r}_i}{\tilde{s}_i}\,.$$
+# $$LTI_\lambda@n=\frac{1}{|I|}\sum_i\Bigl(\lambda-\frac{s_i}{S}\Bigr)\ln\frac{r'_i}{s'_i}\,.$$
 #
 # CI is 0 where items are listed in proportion to what was popular, and grows with the distance. LTI should
 # grow where the long tail is listed more often than it was popular, and fall where the head is. The poster
@@ -361,7 +361,7 @@ HTML(plotting.downloads(figure, by_lambda, "lambdas"))
 # (sec-why-lti)=
 # ## Why: what LTI is made of
 #
-# Write $q_i=\ln(\tilde{r}_i/\tilde{s}_i)$. Then
+# Write $q_i=\ln(r'_i/s'_i)$. Then
 #
 # $$LTI_\lambda=\lambda\,\frac{1}{|I|}\sum_i q_i-\frac{1}{|I|}\sum_i\frac{s_i}{S}\,q_i .$$
 #

@@ -224,5 +224,5 @@ def example_table(prior: list[int], shown: list[int]) -> str:
     ]
     added = (f"{term:.3f}" for term in terms[:, 1:].sum(axis=0))
     sums = ("*sum*", f"{s.sum():.0f}", f"{r.sum():.0f}", "", *added)
-    head = ("item", "$s$", "$r$", r"$\ln(\tilde{r}/\tilde{s})$", "CI", f"LTI({LAMBDA:g})")
+    head = ("item", "$s$", "$r$", r"$\ln(r'/s')$", "CI", f"LTI({LAMBDA:g})")
     return markdown_table((*head, r"LTI\|percentile"), [*rows, sums]).replace("|  |", "| |")
