@@ -20,7 +20,7 @@
 # direction. Here are both, beside the usual ones.
 #
 # ```{glue:figure} fig_lead
-# :name: fig-lead
+# :name: fig-poster-ranks
 # :alt: A map of the ranks of the poster's systems by metrics of accuracy, dispersion and concentration.
 #
 # The poster's Figure 1, with numbers: the rank of each system by each metric, from 1 (green) to the last
@@ -229,7 +229,7 @@ figure = plotting.plot_rank_map(ranked, title=chapter.figures.map_title(ranked))
 glue("fig_lead", figure, display=False)
 
 # %% [markdown]
-# {numref}`fig-lead` has the ranks, and here is its table.
+# {numref}`fig-poster-ranks` has the ranks, and here is its table.
 # :::{finding} ATM15-C-GINI/1
 # holds: The two metrics order the poster's systems neither as Gini does nor the other way round.
 # refuted: Not both metrics, in each of their forms, order the poster's systems in another way than Gini does.
