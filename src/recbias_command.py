@@ -27,6 +27,8 @@ def main() -> None:
     ):
         if signal.getsignal(number) is usual:  # else somebody wants it to be ignored
             signal.signal(number, _end)
+    # What counts semaphores would warn, behind the one line, of those that nobody tidied up.
+    sys.warnoptions.append("ignore:resource_tracker")
     from recbias.cli import main as command
 
     try:

@@ -524,3 +524,44 @@ def test_personalised_systems_find_the_planted_taste(system, planted):
 def test_the_base_class_cannot_be_built():
     with pytest.raises(TypeError):
         Algorithm()
+
+
+class _Counts:
+    """Keeps the contract; its subclasses break it in ways that once ended in raw errors."""
+
+    coverage = "known items"
+
+    def fit(self, train, *, rng=None):
+        self.scores = np.where(train.item_counts() > 0, train.item_counts(), np.nan)
+        return self
+
+    def score(self, users):
+        return np.tile(np.float32(self.scores), (len(users), 1))
+
+
+class _ChangesUsers(_Counts):
+    def score(self, users):
+        users[:] = 0
+        return super().score(users)
+
+
+class _Exits(_Counts):
+    def fit(self, train, *, rng=None):
+        raise SystemExit(3)
+
+
+def test_a_class_that_changes_the_users_asked_or_leaves_python_breaks_the_contract():
+    check_recommender(_Counts)
+    with pytest.raises(ContractError, match=r"^_ChangesUsers: score changed the numbers of users"):
+        check_recommender(_ChangesUsers)
+    with pytest.raises(ContractError, match=r"^_Exits: fit.* raised SystemExit: 3"):
+        check_recommender(_Exits)
+
+
+@pytest.mark.parametrize("thing", [_Counts(), 5, "Popularity", [_Counts]])
+def test_what_makes_no_recommender_is_refused_with_its_kind(thing):
+    kind = type(thing).__name__
+    with pytest.raises(
+        ContractError, match=f"got an object of {kind}, expected .*\ngive the class"
+    ):
+        check_recommender(thing)

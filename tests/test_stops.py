@@ -255,6 +255,35 @@ def test_a_command_that_is_stopped_while_it_is_imported_says_so_in_a_line(
         assert (said == "recbias: stopped; nothing was begun\n") == answers
 
 
+STOPPED_WITH_WORKERS = """
+from multiprocessing import get_context
+
+kept = get_context("spawn").Semaphore()
+
+def main(prog_name):
+    raise SystemExit(130)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nothing counts semaphores there")
+def test_a_command_that_is_stopped_leaves_no_warning_of_semaphores(tmp_path: Path) -> None:
+    package = tmp_path / "recbias"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "cli.py").write_text(STOPPED_WITH_WORKERS)
+    path = os.pathsep.join([str(tmp_path), str(Path(recbias_command.__file__).parent)])
+    ends_at_once = "import os; from recbias.cli import main; os._exit(130)"
+    for program, warns in {
+        "import recbias_command; recbias_command.main()": False,
+        ends_at_once: True,
+    }.items():
+        process = start([sys.executable, "-c", program], tmp_path, env={"PYTHONPATH": path})
+        _, said = process.communicate()
+        assert process.returncode == 130
+        assert ("leaked semaphore" in said) == warns
+        assert warns or said == ""
+
+
 SCRIPT_OF_A_READER = """
 import atexit, runpy, sys, time
 from pathlib import Path

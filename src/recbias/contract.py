@@ -28,17 +28,18 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
 
     It is fitted a few times on a small table of ratings that leaves one user and one item without
     any. Checked are: `fit` returns the recommender and changes neither its argument nor NumPy's
-    global random state; equal seeds give equal scores; `score` returns a fresh float32 block of
-    one row per user and one column per item, also for one user, for none and for users in any
-    order; no score is infinite; a score is missing (NaN) just where the class's `coverage` says
-    so (where an `Algorithm` has an encoding, a training rating is one that it keeps); scores do not
-    depend on the block in which they are asked for; two seeds agree in every score where the class
-    says that it is `deterministic`; where they agree, renumbering the users or the items changes
-    nothing but the rows or the columns (not asked of a class whose `breaks_ties_by_number` is
-    True); where the class's `objective_trend` says that the objective falls or rises in every
-    iteration, it does; and on tables at the edge of what ratings can be (a single rating, a single
-    user or item, all values alike, nothing liked, nothing unrated) it either scores as promised or
-    raises a `RecbiasError` or ValueError. A class keeps each argument in an attribute of its name.
+    global random state; equal seeds give equal scores; `score` changes no number that it was asked
+    for and returns a fresh float32 block of one row per user and one column per item, also for one
+    user, for none and for users in any order; no score is infinite; a score is missing (NaN) just
+    where the class's `coverage` says so (where an `Algorithm` has an encoding, a training rating is
+    one that it keeps); scores do not depend on the block in which they are asked for; two seeds
+    agree in every score where the class says that it is `deterministic`; where they agree,
+    renumbering the users or the items changes nothing but the rows or the columns (not asked of a
+    class whose `breaks_ties_by_number` is True); where the class's `objective_trend` says that the
+    objective falls or rises in every iteration, it does; and on tables at the edge of what ratings
+    can be (a single rating, a single user or item, all values alike, nothing liked, nothing
+    unrated) it either scores as promised or raises a `RecbiasError` or ValueError. A class keeps
+    each argument in an attribute of its name.
 
     All that can still be checked after a broken promise is checked too.
 
@@ -54,7 +55,8 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     ------
     ContractError
         If a promise is broken; the message names every one that is, with what `fit` or `score`
-        raised where they do not come to an end.
+        raised where they do not come to an end. Also if nothing new can be made of what is given,
+        as of an object.
 
     See Also
     --------
@@ -110,6 +112,12 @@ class _Broken:
 
     def __init__(self, recommender: Any) -> None:
         self.found: dict[str, None] = {}
+        if not (callable(recommender) or hasattr(recommender, "build")):
+            kind = type(recommender).__name__
+            raise ContractError(
+                f"check_recommender: got an object of {kind}, expected what makes new ones\n"
+                f"give the class, or a call: lambda: {kind}(...)"
+            )
         self.make: Callable[[], Any] = getattr(recommender, "build", recommender)
         if not callable(self.make):
             raise ContractError(
@@ -146,7 +154,7 @@ class _Broken:
         """Note what is raised as a promise that was broken by it."""
         try:
             yield
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             about = str(error).partition("\n")[0]
             self.add(f"{what} raised {type(error).__name__}{about and ': '}{about}")
 
@@ -167,7 +175,9 @@ class _Broken:
         if model is None:
             return None
         with self.step(what):
-            scores = model.score(users)
+            asked = users.copy()
+            scores = model.score(asked)
+            self.promise(np.array_equal(asked, users), "score changed the numbers of users it got")
             if not isinstance(scores, np.ndarray):
                 self.add(f"scores are {_named(scores)}, not an array")
                 return None
