@@ -131,7 +131,13 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         "t.csv",
         HEAD + b"1,caf\xe9,5\n",
         {},
-        "FILE: byte 0xe9 at offset 22 is not UTF-8\nsave the table as UTF-8",
+        "FILE:2: byte 0xe9 at offset 22 is not UTF-8\nsave the table as UTF-8",
+    ),
+    "not UTF-8, behind many lines": (
+        "t.csv",
+        HEAD + b"".join(b"%d,7,5\r\n" % user for user in range(200_000)) + b"\n\xe9,7,5\n",
+        {},
+        "FILE:200003: byte 0xe9 at offset 2288908 is not UTF-8\nsave the table as UTF-8",
     ),
     "UTF-16": (
         "t.csv",

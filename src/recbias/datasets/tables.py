@@ -510,7 +510,7 @@ class _CheckedText(io.RawIOBase):
         block = b"-"
         while block:
             block = _unpacked(lambda: self._file.read(_BLOCK), self._path)
-            self._decode(decoder, block, offset)
+            self._decode(decoder, block, offset, self.n_lines + held.count(b"\n"))
             # What may belong to what follows is held back: line ends, and half of a '::'.
             held_back = b"\r\n:" if double and block else b"\r\n"
             whole = held + block
@@ -531,13 +531,16 @@ class _CheckedText(io.RawIOBase):
             if kept:
                 yield kept
 
-    def _decode(self, decoder: codecs.IncrementalDecoder, block: bytes, offset: int) -> None:
+    def _decode(
+        self, decoder: codecs.IncrementalDecoder, block: bytes, offset: int, n_lines: int
+    ) -> None:
         pending = len(decoder.getstate()[0])
         try:
             decoder.decode(block, final=not block)
         except UnicodeDecodeError as error:
+            line = n_lines + error.object[: error.start].count(b"\n") + 1
             raise DataError(
-                f"{self._path}: byte {error.object[error.start]:#04x} at offset "
+                f"{self._path}:{line}: byte {error.object[error.start]:#04x} at offset "
                 f"{offset - pending + error.start} is not UTF-8\nsave the table as UTF-8"
             ) from None
 
