@@ -556,12 +556,3 @@ def test_a_class_that_changes_the_users_asked_or_leaves_python_breaks_the_contra
         check_recommender(_ChangesUsers)
     with pytest.raises(ContractError, match=r"^_Exits: fit.* raised SystemExit: 3"):
         check_recommender(_Exits)
-
-
-@pytest.mark.parametrize("thing", [_Counts(), 5, "Popularity", [_Counts]])
-def test_what_makes_no_recommender_is_refused_with_its_kind(thing):
-    kind = type(thing).__name__
-    with pytest.raises(
-        ContractError, match=f"got an object of {kind}, expected .*\ngive the class"
-    ):
-        check_recommender(thing)
