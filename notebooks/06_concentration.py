@@ -40,12 +40,13 @@
 #     before.
 #   :::
 # - **An even spread, and yet nothing changed.**
-#   :::{finding} ATM15-C-GINI/2
-#   holds: It does happen that of two of the poster's systems the one with the more equal spread deviates
-#     less from what was popular, and that one system is at both ends.
-#   refuted: It does not happen in every sense that of the poster's systems the one with the more equal
+#   :::{finding} ATM15-C-GINI/2/1
+#   holds: There are pairs of the poster's systems, {value} of them, in which the one with the more equal
 #     spread deviates less from what was popular.
-#   open: Whether a system may be more even and yet nearer to what was popular is open here.
+#   refuted: There is no pair of the poster's systems in which the one with the more equal spread deviates
+#     less from what was popular.
+#   open: In {value} pairs of the poster's systems the one with the more equal spread seems to deviate less
+#     from what was popular; that is open ({low} to {high} pairs).
 #   :::
 # - **What the first lists foretell.**
 #   :::{finding} own/LOOP-CI-GINI
@@ -234,6 +235,12 @@ glue("fig_lead", figure, display=False)
 # holds: The two metrics order the poster's systems neither as Gini does nor the other way round.
 # refuted: Not both metrics, in each of their forms, order the poster's systems in another way than Gini does.
 # open: Whether both metrics order the poster's systems in another way than Gini is open here.
+# :::
+# :::{finding} ATM15-C-GINI/2/2
+# holds: One system is at both ends: among the two most even, and among the two that deviate least.
+# refuted: No system is at both ends, among the two most even and among the two that deviate least.
+# open: Whether a system is at both ends, among the two most even and among the two that deviate least, is
+#   open here.
 # :::
 # :::{finding} ATM15-C-AGG/1
 # holds: There are pairs of systems of which the one with fewer distinct items has the larger LTI.
