@@ -15,7 +15,14 @@ from click.testing import CliRunner
 import golden
 from recbias import Grid, load_dataset, run
 from recbias.cli import main
-from recbias.errors import ConfigError, ContractError, DataError, MissingData, RecbiasError
+from recbias.errors import (
+    ConfigError,
+    ContractError,
+    DataError,
+    DataWarning,
+    MissingData,
+    RecbiasError,
+)
 from recbias.metrics import measure, parse_metric
 from recbias.protocol import Protocol
 from recbias.ranking import RankTable, rank, top_items
@@ -118,6 +125,24 @@ def test_class_scores_and_lists_give_the_same_numbers(table: Path, folds: Path) 
         pd.testing.assert_frame_equal(numbers[name].loc[[AI]], numbers["Tastes"].loc[[AI]])
         assert not numbers[name].loc[[SAMPLED]].equals(numbers["Tastes"].loc[[SAMPLED]])
     assert numbers["Tastes"]["value"].min() > 0
+
+
+def test_metrics_that_look_further_down_than_lists_go_are_warned_of(
+    table: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else would show that their values are too low."""
+    for file in ("run.trec", "ranked.tsv"):
+        lists = as_system(FromScores(f"{folds}/fold-{{fold}}/{file}"))
+        for metric in ("nDCG@21", "AP"):
+            asked = grid(table, lists, metrics=(metric,))
+            with pytest.warns(DataWarning, match=rf"its lists hold 20 items at most, and {metric}"):
+                run(asked)
+        run(grid(table, lists, metrics=("nDCG@20",)))  # a warning would be an error here
+    run(grid(table, FromScores(folds), metrics=("nDCG@21",)))
+    asked = [str(table), "--scores", f"{folds}/fold-{{fold}}/run.trec", "--metric", "P@30"]
+    ended = CliRunner().invoke(main, ["measure", *asked])
+    assert ended.exit_code == 0, ended.output
+    assert "recbias: warning: run: its lists hold 20 items at most, and P@30 looks" in ended.stderr
 
 
 @pytest.mark.parametrize("candidates", ["AI", "TI"])

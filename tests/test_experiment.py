@@ -208,6 +208,8 @@ def test_no_workers_are_refused_even_where_nothing_is_left_to_do(grid):
     run(grid)
     with pytest.raises(ConfigError, match="workers=0: expected at least 1"):
         run(grid, workers=0)
+    with pytest.raises(ConfigError, match="workers='2': expected at least 1"):
+        run(grid, workers="2")
 
 
 def test_a_threshold_above_the_scale_is_refused(grid):

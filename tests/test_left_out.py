@@ -16,7 +16,7 @@ from recbias.claims.records import Term
 from recbias.claims.validation import MEASURES
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, TrainingError, Unfit
-from recbias.experiment import Results, _left_out
+from recbias.experiment import Results
 from recbias.plotting import plot_settings
 from recbias.ratings import Ratings
 from recbias.recommenders import Algorithm, System
@@ -25,7 +25,7 @@ from recbias.recommenders.line_ups import sensitivity as variations
 from recbias.recommenders.neighbourhood import CoRatedItemKNN
 from recbias.results import load_result
 from recbias.testset import TestSet
-from recbias.unfit import known_reason, remember
+from recbias.unfit import known_reason, remember, systems_left_out
 
 
 @pytest.fixture
@@ -156,12 +156,12 @@ def test_of_many_reasons_the_first_is_told_of_each_system_in_the_order_of_the_gr
     first, second, third = (system.name for system in grid.systems)
     told = [(third, None), (third, "a"), (third, "b"), (second, None), (first, "c"), (first, "d")]
     names, reasons = zip(*told, strict=True)
-    found = _left_out(grid, load_dataset(table), names, reasons)
+    found = systems_left_out(grid, load_dataset(table), names, reasons)
     assert list(found.items()) == [(first, "c"), (third, "a")]
 
 
 def test_a_grid_of_which_nothing_can_be_trained_is_an_error(table: str) -> None:
-    with pytest.raises(TrainingError, match=r"down-\w{8}: none of 1 systems .*\npLSA: PLSA: user"):
+    with pytest.raises(TrainingError, match=r"down.csv: none of 1 systems .*\npLSA: PLSA: user"):
         run(_grid(table, "pLSA"))
 
 

@@ -41,7 +41,7 @@ from recbias.differences import (
     hundredth_bound,
 )
 from recbias.engine import are_waiting, open_executor, peak_mb, run_all, run_each
-from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning, TrainingError
+from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.grid import Grid
 from recbias.metrics import (
     Metric,
@@ -49,6 +49,7 @@ from recbias.metrics import (
 from recbias.places import clone_root
 from recbias.ranking import RankTable
 from recbias.ratings import exact
+from recbias.recommenders.elsewhere import warn_of_short_lists
 from recbias.reduction import (
     CROSSED,
     NUMBERS,
@@ -81,7 +82,7 @@ from recbias.store import (
     platform_record,
 )
 from recbias.streams import stream
-from recbias.unfit import known_reason, remember
+from recbias.unfit import known_reason, remember, systems_left_out
 
 __all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
 
@@ -413,8 +414,8 @@ def run(
     """
     if not isinstance(grid, Grid):
         raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
-    if workers < 1:
-        raise ConfigError(f"workers={workers}: expected at least 1")
+    if not isinstance(workers, int) or workers < 1:
+        raise ConfigError(f"workers={workers!r}: expected at least 1")
     try:
         dataset = load_dataset(grid.dataset, data_dir=data_dir)
     except MissingData as missing:
@@ -503,7 +504,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     with open_executor(n_workers if needed else 1, kept=kept) as executor:
         found = dict(zip(untried, run_all(run_cell, untried, executor, label=title), strict=True))
         reasons = [remember(cell, found.get(cell)) for _, cell in missing]
-        left_out = _left_out(grid, dataset, [name for name, _ in missing], reasons)
+        left_out = systems_left_out(grid, dataset, [name for name, _ in missing], reasons)
         grid = grid.without(left_out)
         tasks = [task for task in tasks if task.grid.systems[0].name not in left_out]
         reduced = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: measures")
@@ -554,23 +555,6 @@ def _long_first(grid: Grid, named: Sequence[tuple[str, Cell]]) -> list[Cell]:
     return [cell for _, own in by_fold for _, cell in sorted(own, key=lambda each: short[each[0]])]
 
 
-def _left_out(
-    grid: Grid, dataset: Dataset, names: Sequence[str], reasons: Sequence[str | None]
-) -> dict[str, str]:
-    """Tell why systems cannot be trained: the reason of the first cell of each, in their order."""
-    found: dict[str, str] = {}
-    for name, reason in zip(names, reasons, strict=True):
-        if reason is not None:
-            found.setdefault(name, reason)
-    left_out = {system.name: found[system.name] for system in grid.systems if system.name in found}
-    if len(left_out) == len(grid.systems):
-        shown = "\n".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 2))
-        raise TrainingError(
-            f"{dataset.name}: none of {len(left_out)} systems can be trained on it\n{shown}"
-        )
-    return left_out
-
-
 def _check_data(grid: Grid, dataset: Dataset) -> None:
     for protocol in grid.parsed.values():
         if not relevant(dataset.ratings.value, protocol.min_rating).any():
@@ -579,12 +563,15 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
                 f"{protocol}: no rating of {dataset.title} is that high; its scale is "
                 f"{exact(scale.minimum)} to {exact(scale.maximum)}"
             )
-    for metric in (metric for metrics in grid.parsed_metrics.values() for metric in metrics):
+    asked = [metric for metrics in grid.parsed_metrics.values() for metric in metrics]
+    for metric in asked:
         if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:
             raise ConfigError(
                 f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
                 f"{dataset.ratings.n_items:,} items"
             )
+    for system in grid.systems:
+        warn_of_short_lists(system, {str(each): each.cutoff for each in asked})
 
 
 def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:

@@ -10,7 +10,13 @@ import click
 
 from recbias.datasets import is_path, own_table
 from recbias.errors import ConfigError
-from recbias.options import data_dir_option, load_said, read_options, table_options
+from recbias.options import (
+    data_dir_option,
+    load_said,
+    read_options,
+    table_options,
+    warnings_said,
+)
 from recbias.ratings import exact
 from recbias.store import write_atomically
 
@@ -78,7 +84,8 @@ def measure(
             split=split or record.get("rule", "k-fold 5"),
             seed=record.get("seed", 1) if seed is None else seed,
         )
-        results = run_grid(grid, workers=workers)
+        with warnings_said():
+            results = run_grid(grid, workers=workers)
     if out is not None:
         write_atomically(out, results.values.to_csv(index=False).encode())
     click.echo(results)

@@ -8,13 +8,16 @@ process ends: with other code it may be fit.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from itertools import islice
 
 from recbias.cells import Cell
-from recbias.errors import Unfit
+from recbias.datasets import Dataset
+from recbias.errors import TrainingError, Unfit
+from recbias.grid import Grid
 from recbias.testset import TestSet
 
-__all__ = ["known_reason", "remember"]
+__all__ = ["known_reason", "remember", "systems_left_out"]
 
 _known: dict[Hashable, Unfit] = {}
 
@@ -46,6 +49,41 @@ def remember(cell: Cell, reason: str | None) -> str | None:
     if isinstance(reason, Unfit):
         _known[_training(cell)] = reason
     return reason or known_reason(cell)
+
+
+def systems_left_out(
+    grid: Grid, dataset: Dataset, names: Sequence[str], reasons: Sequence[str | None]
+) -> dict[str, str]:
+    """Tell why systems of a grid cannot be trained.
+
+    Parameters
+    ----------
+    grid, dataset
+        What was asked for.
+    names, reasons
+        Of the system of each cell, and why it cannot be trained; None if it can.
+
+    Returns
+    -------
+    dict of str to str
+        The reason of the first cell of each, in the order of the grid.
+
+    Raises
+    ------
+    TrainingError
+        If none can be trained.
+    """
+    found: dict[str, str] = {}
+    for name, reason in zip(names, reasons, strict=True):
+        if reason is not None:
+            found.setdefault(name, reason)
+    left_out = {system.name: found[system.name] for system in grid.systems if system.name in found}
+    if len(left_out) == len(grid.systems):
+        shown = "\n".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 2))
+        raise TrainingError(
+            f"{dataset.title}: none of {len(left_out)} systems can be trained on it\n{shown}"
+        )
+    return left_out
 
 
 def _training(cell: Cell) -> Hashable:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
@@ -15,12 +17,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.datasets.tables import columns_by_role
-from recbias.errors import ConfigError, ContractError, DataError, MissingData
+from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
 from recbias.places import cells_dir
 from recbias.ratings import Ratings
-from recbias.recommenders.base import adopt
+from recbias.recommenders.base import System, adopt
 
-__all__ = ["RECORD", "FromScores", "split_record"]
+__all__ = ["RECORD", "FromScores", "split_record", "warn_of_short_lists"]
 
 RECORD = "split.json"
 """The file beside the folds that says what they are: ``recbias data split`` writes it."""
@@ -94,7 +96,7 @@ class FromScores:
         found = len(_files(self.path))
         if found != n_folds:
             raise DataError(
-                f"{self.path}: scores of {found} folds, but the split has {n_folds}\\n"
+                f"{self.path}: scores of {found} folds, but the split has {n_folds}\n"
                 "write the folds with recbias data split, and one file of scores for each"
             )
         self.fold = fold
@@ -154,6 +156,36 @@ class FromScores:
             own = slice(self._starts[user], self._starts[user + 1])
             scores[row, self._items[own]] = self._values[own]
         return scores
+
+
+def warn_of_short_lists(system: System, cutoffs: Mapping[str, int | None]) -> None:
+    """Warn where a metric looks further down than the lists of a system go.
+
+    Parameters
+    ----------
+    system
+        Any; one of whose scores come from elsewhere as lists is looked at.
+    cutoffs
+        Of each metric, by its name; None if it looks at whole lists.
+
+    Warns
+    -----
+    DataWarning
+    """
+    if system.algorithm != FromScores.__name__:
+        return
+    tables = [_read(file) for file in _files(str(system.parameters["path"]))]
+    if not all("rank" in table for table in tables):
+        return
+    longest = max(int(table["user"].value_counts().max()) for table in tables if len(table))
+    deeper = [name for name, cutoff in cutoffs.items() if (cutoff or math.inf) > longest]
+    if deeper:
+        warnings.warn(
+            f"{system.name}: its lists hold {longest} items at most, and {deeper[0]} looks further "
+            "down: what longer lists would hold counts as if it had no score",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 # Found by its name, but in no list of algorithms: it trains nothing.
