@@ -132,15 +132,15 @@ def _text(defined: Any) -> str | None:
             return None
     # Python looks for the file of a class's module, which a session does not have; that of a
     # function it knows.
-    written = [code for code in _codes(defined) if not code.co_filename.startswith("<string")]
-    if not written:  # by whoever typed it: all that it says are its bases and some values
+    codes = list(_codes(defined))
+    if not codes:  # all that it says are its bases and some values
         bases = ", ".join(base.__qualname__ for base in defined.__bases__)
         values = {name: value for name, value in vars(defined).items() if name[:2] != "__"}
         said = (f"    {name} = {_digest(value).hex()}\n" for name, value in values.items())
         return f"class {defined.__name__}({bases}):\n{''.join(said)}"
-    for code in written:
+    for code in codes:
         lines = linecache.getlines(code.co_filename)
-        if not lines:
+        if code.co_filename.startswith("<string") or not lines:
             continue
         text = "".join(lines)
         try:
