@@ -130,7 +130,16 @@ def test_a_parameter_of_another_type_is_another_value_outside(load):
 
 def typed_in(**body):
     """A class without a file, as one that was typed into an interactive session."""
-    return register(type("TypedIn", (Popularity,), {"__module__": "__console__", **body}))
+    code = {"coded": eval("lambda self: 1")}  # noqa: S307 - its text is kept nowhere
+    return register(type("TypedIn", (Popularity,), {"__module__": "__console__", **code, **body}))
+
+
+def test_a_class_without_code_is_known_by_its_values():
+    sources = []
+    for steps in (1, 1, 2):
+        typed_in(coded=steps)
+        sources.append(System("typed", "TypedIn").identity()["source"])
+    assert sources[0] == sources[1] != sources[2]
 
 
 def test_a_class_without_source_must_declare_its_version():

@@ -166,7 +166,8 @@ def _codes(defined: Any) -> Iterator[CodeType]:
 
 def _named_globals(defined: Any) -> Iterator[tuple[str, Any]]:
     """Yield the globals of a session that the code of a class or function names."""
-    space: Mapping[str, Any] = vars(sys.modules.get(defined.__module__, object()))
+    module = sys.modules.get(defined.__module__)
+    space: Mapping[str, Any] = vars(module) if module else {}  # a console's is kept nowhere
     waiting = list(_codes(defined))
     while waiting:
         code = waiting.pop()
