@@ -14,7 +14,7 @@ import pytest
 
 from recbias import Grid, run
 from recbias.claims import concentration_metrics as chapter
-from recbias.claims.concentration_metrics import alike, figures, references, tables
+from recbias.claims.concentration_metrics import alike, figures, orders, references, tables
 from recbias.claims.concentration_metrics.loop import INDEX, changed, foretells
 from recbias.claims.concentration_metrics.orders import OF_ORDERS, listing, rank_rows
 from recbias.claims.evidence import Evidence, NotComputed
@@ -140,6 +140,41 @@ def test_pairs_of_what_lists_nothing_are_not_counted() -> None:
             OF_ORDERS[function](cast(Evidence, Asked()), record)
 
 
+def test_a_pair_that_a_metric_ties_is_neither_opposed_nor_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {
+        "x": (np.array([3.0, 2.0, 2.0]), np.array([1, 1, 0])),
+        "y": (np.array([1.0, 2.0, 3.0]), np.array([-1, 0, -1])),
+    }
+    monkeypatch.setattr(orders, "_signs", lambda evidence, record, term: found[term])
+    record = cast(Record, SimpleNamespace(of=["x", "y"]))
+    opposed = OF_ORDERS["opposed_in_both"](cast(Evidence, None), record)
+    together = OF_ORDERS["alike_in_both"](cast(Evidence, None), record)
+    assert isinstance(opposed, Quantity)
+    assert isinstance(together, Quantity)
+    assert (opposed.value, opposed.interval) == (2.0, (1.0, 3.0))
+    assert (together.value, together.interval) == (0.0, (0.0, 2.0))
+
+
+def test_metrics_are_one_above_nine_tenths_and_not_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    taus = pd.DataFrame(
+        {"tau": [0.9, 0.97, 0.95], "low": [0.8, 0.95, 0.9], "high": [0.95, 1.0, 0.97]}
+    )
+    monkeypatch.setattr(alike, "tau_matrix", lambda *_, **__: taus)
+    noted: list[float] = []
+    asked = SimpleNamespace(
+        table=lambda *_: None,
+        systems=lambda _: [],
+        metric=lambda _: "Gini@10",
+        note=lambda table, name, value: noted.append(value),
+    )
+    record = cast(Record, SimpleNamespace(of=[SimpleNamespace(table="t", edition="")]))
+    counted = alike.OF_ALIKE["metrics_alike"](cast(Evidence, asked), record)
+    assert isinstance(counted, Quantity)
+    assert (counted.value, counted.interval, noted) == (2.0, (1.0, 3.0), [3.0])
+
+
 # -- what explains LTI -----------------------------------------------------------------------------
 
 
@@ -226,6 +261,23 @@ def test_chance_fills_as_many_places_as_the_random_recommender(measured: Results
     text = tables.values_table(frame)
     assert "*lists at random* | –" in text
     assert "nan" not in text
+
+
+def test_chance_fills_lists_as_long_as_those_of_all_users(
+    measured: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the first item in them, whose number is 0."""
+    seen: list[Any] = []
+    known = references.by_chance
+
+    def by_chance(*given: Any, **named: Any) -> pd.DataFrame:
+        seen.append(named["lengths"])
+        return known(*given, **named)
+
+    monkeypatch.setattr(references, "by_chance", by_chance)
+    made("references", measured, metrics=[f"Gini@{CUTOFF}"])
+    assert len(seen) == 2
+    assert all((lengths == CUTOFF).all() for lengths in seen)
 
 
 def test_reference_is_read_and_its_absence_is_told() -> None:
