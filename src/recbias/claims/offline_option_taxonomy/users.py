@@ -1,0 +1,168 @@
+"""What each user contributes to the values of a grid: what tests over users stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtr, stdtrit
+
+from recbias.aggregation import finish
+from recbias.cells import grid_cells, run_cell
+from recbias.comparison import paired_t
+from recbias.datasets import Dataset
+from recbias.engine import open_executor, run_all, run_each
+from recbias.errors import TrainingError
+from recbias.experiment import fold_tasks
+from recbias.grid import Grid
+from recbias.reduction import reduce_fold
+
+__all__ = ["Compared", "Users", "compare_users", "each_seed", "keys_of", "measure_users"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Users(NamedTuple):
+    """A metric of a system, user by user.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n_users,)
+        NaN for who is not counted; logarithms where the mean is geometric.
+    weights : ndarray of float64, shape (n_users,)
+        0 for who is not counted.
+    value
+        What they come to.
+    """
+
+    values: FloatArray
+    weights: FloatArray
+    value: float
+
+
+def each_seed(
+    grid: Grid, seeds: Sequence[int], splits: Sequence[str] = (), *, n_training: int | None = 1
+) -> Iterator[Grid]:
+    """Ask the same of other splits.
+
+    Parameters
+    ----------
+    grid
+        What is asked.
+    seeds
+        Of the splits, and of training.
+    splits
+        Rules of the splits; that of the grid by default.
+    n_training
+        How often each system is trained on a split; None as often as `grid` does.
+    """
+    systems = grid.systems
+    if n_training is not None:
+        systems = tuple(replace(each, n_seeds=n_training) for each in systems)
+    for seed in seeds:
+        for split in splits or (grid.split,):
+            yield replace(
+                grid, systems=systems, seed=seed, split=split, compare=(), replicates=(),
+            )  # fmt: skip
+
+
+def keys_of(grids: Iterator[Grid], hashes: Mapping[str, str]) -> list[Any]:
+    """Name the cells that are read, for the key of what is made of them."""
+    return [grid.key_of(hashes) for grid in grids]
+
+
+def measure_users(
+    grid: Grid, dataset: Dataset, *, workers: int = 1
+) -> Iterator[tuple[str, Mapping[tuple[str, str], Users]]]:
+    """Measure every user under every system of a grid.
+
+    Parameters
+    ----------
+    grid
+        Of plain or geometric means of metrics from ranks; one fold.
+    dataset
+        Its loaded data.
+    workers
+        Processes; the results do not depend on them.
+
+    Yields
+    ------
+    system : str
+    users : dict of (label, metric) to Users
+
+    Raises
+    ------
+    TrainingError
+        If a system cannot be trained on the data.
+    """
+    named = grid_cells(grid, dataset, None)
+    missing = [cell for _, cell in named if cell.missing()]
+    with open_executor(workers if missing else 1, kept=True) as executor:
+        reasons = run_all(run_cell, missing, executor, label=f"{dataset.name}: cells")
+        if failed := [reason for reason in reasons if reason]:
+            raise TrainingError(failed[0])
+        tasks = fold_tasks(grid, named)
+        found = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: users")
+        for task, (parts, _) in zip(tasks, found, strict=True):
+            users = {}
+            for label, metrics in grid.by_label.items():
+                averaging = grid.parsed[label].averaging
+                (columns,) = parts[label].columns
+                totals, weights = columns[:-1], columns[-1]
+                values = finish(columns.sum(axis=1), averaging, n_metrics=len(metrics))
+                each = np.divide(
+                    totals, weights, out=np.full(totals.shape, np.nan), where=weights > 0
+                )
+                for place, metric in enumerate(metrics):
+                    users[label, metric] = Users(each[place], weights, float(values[place]))
+            yield task.grid.systems[0].name, users
+
+
+class Compared(NamedTuple):
+    """The difference of two means over users, with its 95 % interval and the p of its test."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def compare_users(a: Users, b: Users, *, geometric: bool = False) -> Compared:
+    r"""Test whether two systems have the same mean, over users.
+
+    Parameters
+    ----------
+    a, b
+        The same users under two systems.
+    geometric
+        Whether the values are logarithms, :math:`\ln(v+\epsilon)`, and the means geometric ones.
+
+    Returns
+    -------
+    Compared
+        a - b; ``p`` of a paired t test; where users weigh differently, of the t test of the mean
+        :math:`D=\sum w_ud_u/\sum w_u` with the variance
+        :math:`\frac{n}{n-1}\sum w_u^2(d_u-D)^2/(\sum w_u)^2`; of geometric means, of the t test of
+        the logarithms (CCM20 Sec. 4.5), with an interval by linearisation.
+    """
+    counted = ~np.isnan(a.values) & ~np.isnan(b.values)
+    x, y, weights = a.values[counted], b.values[counted], a.weights[counted]
+    n = len(x)
+    if n < 2:
+        return Compared(a.value - b.value, np.nan, np.nan, np.nan)
+    if geometric:
+        p = float(paired_t(x, y).p_value)
+        moved = np.exp(x.mean()) * (x - x.mean()) - np.exp(y.mean()) * (y - y.mean())
+        half = float(stdtrit(n - 1, 0.975) * moved.std(ddof=1) / np.sqrt(n))
+        value = a.value - b.value
+        return Compared(value, value - half, value + half, p)
+    difference = x - y
+    mean = float(np.average(difference, weights=weights))
+    squares = np.square(weights * (difference - mean)).sum() * n / (n - 1)
+    error = float(np.sqrt(squares) / weights.sum())
+    half = float(stdtrit(n - 1, 0.975)) * error
+    p = 2 * float(stdtr(n - 1, -abs(mean) / error)) if error > 0 else float(mean == 0)
+    return Compared(mean, mean - half, mean + half, p)
