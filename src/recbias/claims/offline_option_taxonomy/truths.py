@@ -1,0 +1,274 @@
+"""Which options agree with the truth, where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.offline_option_taxonomy.decisions import (
+    LEVEL,
+    NOISE,
+    alternatives,
+    fourteen,
+)
+from recbias.claims.offline_option_taxonomy.setup import CHAPTER
+from recbias.claims.quantities import over_worlds
+from recbias.claims.records import Record
+from recbias.datasets import Dataset
+from recbias.engine import open_executor, run_all
+from recbias.errors import DataError
+from recbias.grid import Grid, component_revisions
+from recbias.makers import Table, maker
+from recbias.results import Quantity
+from recbias.simulation import REVISION, PreferenceOptions
+from recbias.taxonomy import Options, Outcome, evaluate
+
+__all__ = ["OF_TRUTHS", "WORLDS", "compare_with_truth", "held_of", "true_options", "worlds_right"]
+
+WORLDS: Mapping[str, Any] = {
+    "relations": (0.6, 0.0, -0.6),
+    "seeds": (1, 2, 3, 4),
+    "size": (500, 800),
+    "density": 0.03,
+    "min_rating": 4,
+    "workers": 2,
+}
+"""What the chapter asks of `worlds_right`, whatever the data of its page."""
+
+_HELD: Mapping[str, int] = {"cm100k": 5}
+"""Folds of the random judgments, where observed ratings are among them."""
+
+_DEFAULT = "the default"
+
+
+def held_of(dataset: str) -> str:
+    """Name the judgments that options are tested on where unbiased ones tell the truth.
+
+    Examples
+    --------
+    >>> held_of("cm100k"), held_of("coat")
+    ('observed held=5', 'observed')
+    """
+    return f"observed held={_HELD[dataset]}" if dataset in _HELD else "observed"
+
+
+def true_options(base: Options, dataset: str) -> Options:
+    """Ask for the truth about the very systems that some options compare.
+
+    On worlds it is nDCG@10 by all true ratings outside of training. On data with unbiased
+    judgments it is nDCG@10 of the order in which those of a user are ranked.
+
+    Parameters
+    ----------
+    base
+        The default.
+    dataset
+        Name of a data set with unbiased judgments; empty for a world.
+
+    Examples
+    --------
+    >>> base = alternatives(4, 1)[0].base
+    >>> print(true_options(base, "coat").test, "|", true_options(base, "").test)
+    unbiased train=observed | truth
+    """
+    parts = {
+        "split": str(base.split),
+        "seed": str(base.seed),
+        "lists": f"AI-AN-AR rel>={base.protocol.min_rating:g} users=trained",
+        "metric": "nDCG@10",
+        "test": "truth",
+    }
+    if dataset:
+        held = f" held={_HELD[dataset]}" if dataset in _HELD else ""
+        parts["test"] = f"unbiased train=observed{held}"
+        parts["lists"] = f"TI-AN-AR rel>={base.protocol.min_rating:g} condensed users=relevant"
+    return Options.parse("; ".join(f"{name}: {text}" for name, text in parts.items()))
+
+
+def compare_with_truth(outcome: Outcome, truth: Outcome) -> dict[str, float]:
+    """Count the pairs of systems that an outcome has right.
+
+    Parameters
+    ----------
+    outcome, truth
+        Of the same systems.
+
+    Returns
+    -------
+    dict of str to float
+        Of the pairs that the truth resolves (p below .05 after Holm), ``resolved``: those that the
+        outcome resolves alike, ``right``, or opposite, ``wrong``, and those whose difference has
+        the sign of the truth, ``signs``.
+    """
+    joined = outcome.pairs.merge(truth.pairs, on=["a", "b"], suffixes=("", "_true"))
+    known = joined["p_holm_true"].to_numpy(float) < LEVEL
+    sign = np.sign(joined["difference"].to_numpy(float))
+    true = np.sign(joined["difference_true"].to_numpy(float))
+    found = joined["p_holm"].to_numpy(float) < LEVEL
+    return {
+        "resolved": float(known.sum()),
+        "right": float((known & found & (sign == true)).sum()),
+        "wrong": float((known & found & (sign == -true)).sum()),
+        "signs": float((known & (sign == true)).sum()),
+    }
+
+
+def _rows(
+    dataset: str, min_rating: float, systems: Sequence[Any], *, seed: int, test: str, truth: str,
+    timed: bool,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Compare every option with the truth about the systems of its split."""
+    true: dict[str, Outcome] = {}
+    asked = alternatives(min_rating, seed, timed=timed, test=test)
+    named = [(each.decision, each.name, each.options) for each in asked if each.decision != NOISE]
+    for decision, name, options in [(_DEFAULT, _DEFAULT, asked[0].base), *named]:
+        of_split = true_options(options, truth)
+        try:
+            outcome = evaluate(options, dataset, systems)
+        except DataError:  # too few ratings for that
+            continue
+        if str(of_split) not in true:
+            true[str(of_split)] = evaluate(of_split, dataset, systems)
+        found = compare_with_truth(outcome, true[str(of_split)])
+        yield {"decision": decision, "option": name, "options": str(options), **found}
+
+
+def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    asked = Grid.from_dict(given["grid"])
+    found = alternatives(
+        given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
+    )
+    options = [*(each.options for each in found), true_options(found[0].base, asked.dataset)]
+    return [each.grid(asked.dataset, asked.systems).key_of(hashes) for each in options]
+
+
+@maker(f"{CHAPTER}/truths", Table, uses=_used, covers=("grid",))
+def truths_right(
+    dataset: Dataset, *, min_rating: float, timed: bool, grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell which options agree with unbiased judgments.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set with unbiased judgments.
+    min_rating
+        Smallest rating that is relevant.
+    timed
+        Whether the data have times.
+    grid
+        Its dataset, systems and seed are taken.
+
+    Returns
+    -------
+    index : tuple of str
+        ``decision`` and ``option``.
+    frame : DataFrame
+        ``options``, the text, and the columns of :func:`compare_with_truth`.
+    """
+    asked = Grid.from_dict(grid)
+    rows = _rows(
+        asked.dataset, min_rating, asked.systems, seed=asked.seed, timed=timed,
+        test=held_of(asked.dataset), truth=asked.dataset,
+    )  # fmt: skip
+    return ("decision", "option"), pd.DataFrame(list(rows))
+
+
+class _Task(NamedTuple):
+    relation: float
+    seed: int
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of worlds, systems and ranks."""
+    return {
+        **component_revisions(sampled=False, reduced=False),
+        "world": REVISION,
+        "systems": [
+            {"name": each.name, **each.identity()} for each in fourteen(given["min_rating"])
+        ],
+        "options": [str(each.options) for each in alternatives(given["min_rating"], 1)],
+    }
+
+
+@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+def worlds_right(
+    *,
+    relations: Sequence[float],
+    seeds: Sequence[int],
+    size: Sequence[int],
+    density: float,
+    min_rating: float,
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell which options agree with the truth, in worlds like MovieLens.
+
+    Parameters
+    ----------
+    relations
+        Of popularity with liking, from -1 (opposed) to 1.
+    seeds
+        Of the worlds of each relation, and of their splits.
+    size, density
+        Numbers of users and items, and the share of all pairs that are observed.
+    min_rating
+        Smallest rating that says liking.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``relation``, ``seed``, ``decision`` and ``option``.
+    frame : DataFrame
+        ``options``, the text, and the columns of :func:`compare_with_truth`.
+    """
+    tasks = [_Task(relation, seed) for relation in relations for seed in seeds]
+    work = partial(_world, size=tuple(size), density=density, min_rating=min_rating)
+    with open_executor(workers) as executor:
+        found = run_all(work, tasks, executor, label="worlds")
+    index = ("relation", "seed", "decision", "option")
+    return index, pd.concat(found, ignore_index=True)
+
+
+def _world(task: _Task, *, size: Sequence[int], density: float, min_rating: float) -> pd.DataFrame:
+    world = PreferenceOptions(
+        users=size[0], items=size[1], density=density, liked=int(min_rating),
+        relation=task.relation, seed=task.seed,
+    )  # fmt: skip
+    rows = _rows(
+        str(world), min_rating, fourteen(min_rating), seed=task.seed, test="observed", truth="",
+        timed=False,
+    )  # fmt: skip
+    return pd.DataFrame(list(rows)).assign(relation=task.relation, seed=task.seed)
+
+
+# -- what findings read ----------------------------------------------------------------------------
+
+
+def _right_in_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Read how much more often an option is right than the default, over worlds.
+
+    Written ``right[OPTION] in worlds``: the mean difference of the shares of the pairs that the
+    truth resolves.
+    """
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    shares = frame.assign(share=frame[term.metric] / frame["resolved"]).pivot(
+        index=["relation", "seed"], columns="option", values="share"
+    )
+    if term.label not in shares:
+        raise NotComputed(f"{term.label} in {term.table}")
+    found = over_worlds((shares[term.label] - shares[_DEFAULT]).to_numpy(float))
+    evidence.note(term.table, f"{term.metric} by {term.label} minus the default", found.value)
+    return found
+
+
+OF_TRUTHS: Mapping[str, Function] = {"right_in_worlds": _right_in_worlds}
+"""By the name that a record gives them."""
