@@ -23,6 +23,12 @@ from recbias.plotting.false_positives import (
 from recbias.plotting.judgments import plot_judgments
 from recbias.plotting.lemma import plot_bounds, plot_gaps
 from recbias.plotting.negatives import plot_enough, plot_orders
+from recbias.plotting.options import (
+    plot_configurations,
+    plot_option_lines,
+    plot_reversals,
+    plot_significance,
+)
 from recbias.plotting.popularity import (
     plot_chain,
     plot_cumulative,
@@ -63,6 +69,7 @@ __all__ = [
     "plot_calibration",
     "plot_causes",
     "plot_chain",
+    "plot_configurations",
     "plot_courses",
     "plot_cumulative",
     "plot_designs",
@@ -76,6 +83,7 @@ __all__ = [
     "plot_list_shares",
     "plot_lorenz",
     "plot_metric_slopes",
+    "plot_option_lines",
     "plot_orders",
     "plot_over_relations",
     "plot_over_skew",
@@ -89,7 +97,9 @@ __all__ = [
     "plot_readings",
     "plot_relations",
     "plot_remedies",
+    "plot_reversals",
     "plot_settings",
+    "plot_significance",
     "plot_skew",
     "plot_skew_shares",
     "plot_sure_bounds",

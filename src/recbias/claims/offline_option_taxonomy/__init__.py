@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from recbias.claims.combinators import Function
+from recbias.claims.offline_option_taxonomy import figures, tables
 from recbias.claims.offline_option_taxonomy.depths import OF_DEPTHS, list_depths
 from recbias.claims.offline_option_taxonomy.fills import OF_FILLS, fill_steps, fill_values
 from recbias.claims.offline_option_taxonomy.refused import (
@@ -35,6 +36,7 @@ FUNCTIONS: Mapping[str, Function] = {
 __all__ = [
     "CHAPTER",
     "FUNCTIONS",
+    "figures",
     "fill_grid",
     "fill_steps",
     "fill_values",
@@ -49,4 +51,5 @@ __all__ = [
     "seeds_of",
     "start_grid",
     "table_cells",
+    "tables",
 ]

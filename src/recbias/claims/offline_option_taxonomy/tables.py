@@ -1,0 +1,298 @@
+"""Tables of chapter 7, as its page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from recbias.claims.offline_option_taxonomy.setup import (
+    KNN,
+    PERSISTENCES,
+    READINGS,
+    SYSTEMS,
+    cell_metrics,
+)
+from recbias.claims.pages import interval_text, markdown_table, plain
+from recbias.experiment import Results
+from recbias.makers import Table
+
+__all__ = [
+    "averages_table",
+    "cells_frame",
+    "cells_table",
+    "gains_table",
+    "orders_table",
+    "p_text",
+    "refused_table",
+    "start_table",
+]
+
+_SPACE = "\N{NO-BREAK SPACE}"
+_MINUS = "\N{MINUS SIGN}"
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+
+def p_text(p: float) -> str:
+    """Write a p value in two digits, on one line.
+
+    Examples
+    --------
+    >>> p_text(0.0312), p_text(float("nan"))
+    ('0.031', '–')
+    """
+    if np.isnan(p):
+        return "–"
+    if p < 1e-99:
+        return f"<{_SPACE}1e{_HYPHEN}99"
+    return f"{p:.2g}" if p >= 0.001 else f"{p:.0e}".replace("-", _HYPHEN)
+
+
+def _signed(value: float) -> str:
+    """Write a difference with its sign, or a dash for none."""
+    return "–" if np.isnan(value) else f"{value:+.4f}".replace("-", _MINUS)
+
+
+def start_table(systems: Results) -> str:
+    """Write what the two systems have under the starting configuration (Table 2).
+
+    Parameters
+    ----------
+    systems
+        Results of that name.
+
+    Returns
+    -------
+    str
+        Markdown: a row per system, and one per difference, with 95 % intervals; p of a paired t
+        test over users.
+    """
+    metrics = ("P@10", "nDCG@10")
+    rows = [
+        (
+            plain(name),
+            *(
+                cell
+                for metric in metrics
+                for each in [systems[name, "full", metric]]
+                for cell in (f"{each.value:.4f}", interval_text(each), "")
+            ),
+        )
+        for name in SYSTEMS
+    ]
+    tests = systems.tests[systems.tests["unit"] == "user"]
+    named = tests.set_index(["label", "metric", "a", "b"])["t_p"]
+    for rival in READINGS:
+        cells = []
+        for metric in metrics:
+            gap = systems[KNN, "full", metric] - systems[rival, "full", metric]
+            told = interval_text(gap, "+.4f").replace("-", _MINUS)
+            cells += [_signed(gap.value), told, p_text(named["full", metric, KNN, rival])]
+        rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *cells))
+    head = ("", *(title for metric in metrics for title in (metric, "95 % interval", "p")))
+    return markdown_table(head, rows)
+
+
+# -- the cells of Tables 3 and 4 -------------------------------------------------------------------
+
+_LISTS: Mapping[str, str] = {
+    "full": "full lists",
+    "condensed": "condensed lists",
+    "by ratings": "weighted by ratings",
+    "by positives": "weighted by likes",
+    "geometric": "geometric mean",
+}
+
+
+def cells_frame(cells: Table, labels: tuple[str, ...]) -> pd.DataFrame:
+    """Lay out cells of Tables 3 and 4 at the first split.
+
+    Parameters
+    ----------
+    cells
+        Of the maker of that name.
+    labels
+        Which are shown, in this order.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by ``label`` and ``metric``: ``knn``, and for each reading of MF its name (value),
+        ``NAME gap`` (kNN - MF) and ``NAME p``.
+    """
+    frame = cells.frame
+    first = frame[frame["seed"] == frame["seed"].min()]
+    found = first.set_index(["label", "metric", "system"])
+    rows = {
+        (label, metric): {
+            "knn": found.loc[(label, metric, READINGS[0]), "knn"],
+            **{
+                f"{rival}{suffix}": found.loc[(label, metric, rival), column]
+                for rival in READINGS
+                for suffix, column in (("", "mf"), (" gap", "value"), (" p", "p"))
+            },
+        }
+        for label in labels
+        for metric in cell_metrics()[label]
+    }
+    shown = pd.DataFrame.from_dict(rows, orient="index")
+    return shown.rename_axis(["label", "metric"])
+
+
+def cells_table(frame: pd.DataFrame) -> str:
+    """Write cells of Tables 3 and 4.
+
+    Parameters
+    ----------
+    frame
+        Of :func:`cells_frame`.
+
+    Returns
+    -------
+    str
+        Markdown; differences in bold have p < .05, and rows of another list type or aggregation
+        name it.
+    """
+    rows = []
+    last = ""
+    names = zip(*(frame.index.get_level_values(n) for n in range(2)), strict=True)
+    for (label, metric), row in zip(names, frame.to_dict("records"), strict=True):
+        cells = []
+        for rival in READINGS:
+            gap = _signed(row[f"{rival} gap"])
+            p = row[f"{rival} p"]
+            cells += [f"{row[rival]:.4f}", f"**{gap}**" if p < 0.05 else gap, p_text(p)]
+        named = "" if label == last else _LISTS[label]
+        rows.append((named, plain(metric), f"{row['knn']:.4f}", *cells))
+        last = label
+    head = [title for rival in READINGS for title in (plain(rival), "kNN minus it", "p")]
+    return markdown_table(("", "metric", "kNN", *head), rows)
+
+
+def gains_table(rows: Mapping[str, tuple[float, ...]]) -> str:
+    """Write how much each star is worth under some gain maps.
+
+    Parameters
+    ----------
+    rows
+        Gains of 1 to 5 stars, by how the map is called.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> print(gains_table({"g1": (0, 0, 0, 1, 1)}).splitlines()[-1])
+    | g1 | 0 | 0 | 0 | 1 | 1 |
+    """
+    head = ("stars", *map(str, range(1, 6)))
+    return markdown_table(
+        head, [(name, *(f"{gain:.3g}" for gain in gains)) for name, gains in rows.items()]
+    )
+
+
+def orders_table(systems: Results) -> str:
+    """Write how far condensed lists agree with the order of the stars.
+
+    Parameters
+    ----------
+    systems
+        Results of that name.
+
+    Returns
+    -------
+    str
+        Markdown: Kendall's tau-b and RBO under three persistences.
+    """
+    metrics = ("tau", *(f"RBO({phi:g})" for phi in PERSISTENCES))
+    rows = [
+        (plain(name), *(f"{systems[name, 'condensed', metric].value:.4f}" for metric in metrics))
+        for name in SYSTEMS
+    ]
+    for rival in READINGS:
+        gaps = [
+            systems[KNN, "condensed", metric] - systems[rival, "condensed", metric]
+            for metric in metrics
+        ]
+        told = (
+            f"{_signed(gap.value)} ({interval_text(gap, '+.4f').replace('-', _MINUS)})"
+            for gap in gaps
+        )
+        rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *told))
+    return markdown_table(("", *map(plain, metrics)), rows)
+
+
+_AVERAGES: Mapping[str, str] = {
+    "full": "mean over users",
+    "by ratings": "weighted by number of test ratings",
+    "by positives": "weighted by number of likes",
+    "geometric": "geometric mean",
+    "median": "median",
+}
+
+
+def averages_table(systems: Results) -> str:
+    """Write what each aggregation over users makes of the same values (Table 4).
+
+    Parameters
+    ----------
+    systems
+        Results of that name.
+
+    Returns
+    -------
+    str
+        Markdown: kNN, and what it is ahead of either reading of MF; bold where its 95 % interval is
+        without 0.
+    """
+    metrics = ("P@10", "nDCG@10")
+    rows = []
+    for label, words in _AVERAGES.items():
+        cells = []
+        for metric in metrics:
+            own = systems[KNN, label, metric]
+            cells.append(f"{own.value:.4f}")
+            for rival in READINGS:
+                gap = own - systems[rival, label, metric]
+                low, high = gap.interval
+                told = _signed(gap.value)
+                cells.append(f"**{told}**" if low > 0 or high < 0 else told)
+        rows.append((words, *cells))
+    head = [
+        title
+        for metric in metrics
+        for title in (f"{metric}, kNN", *(f"{_MINUS} {plain(rival)}" for rival in READINGS))
+    ]
+    return markdown_table(("", *head), rows)
+
+
+def refused_table(refused: Table) -> str:
+    """Write who is refused as more items in common are asked for, and how MF serves them.
+
+    Parameters
+    ----------
+    refused
+        Of the maker of that name.
+
+    Returns
+    -------
+    str
+        Markdown: a row per overlap, with MF as printed.
+    """
+    found = refused.frame[refused.frame["system"] == READINGS[0]].sort_values("overlap")
+    rows = []
+    for row in found.to_dict("records"):
+        numbers = ("tests_served", "tests_refused", "mf_served", "mf_refused")
+        cells = [
+            "–" if np.isnan(row[name]) else f"{row[name]:.{1 if 'tests' in name else 4}f}"
+            for name in numbers
+        ]
+        gain = _signed(row["gain"])
+        counts = (f"{row['n_served']:,.0f}", f"{row['n_refused']:,.0f}")
+        rows.append((f"{row['overlap']}", *counts, *cells, gain))
+    head = ("overlap", "users served", "refused", "test ratings: served", "refused")
+    more = ("P@10 of MF: served", "refused", "what kNN gains on the served")
+    return markdown_table((*head, *more), rows)
