@@ -27,6 +27,7 @@ __all__ = [
     "holm",
     "paired_t",
     "sign_test",
+    "subsampled_tests",
     "subsampled_wins",
     "user_means",
     "wilcoxon",
@@ -335,6 +336,59 @@ def subsampled_wins(
         mean = differences[..., np.sort(rng.permutation(n)[:size])].mean(axis=-1)
         wins += (np.sign(np.round(mean, _DECIMALS)) + 1) / 2
     return wins / n_samples
+
+
+def subsampled_tests(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    size: int,
+    n_samples: int,
+    rng: np.random.Generator,
+    level: float = 0.05,
+) -> float:
+    """Count in which share of small samples of users a paired t test says that systems differ.
+
+    Parameters
+    ----------
+    a, b : array_like of float, shape (n,)
+        Values of the two systems on the same n users or runs.
+    size
+        Users of each sample, drawn without replacement, 2 to n.
+    n_samples
+        Number of samples.
+    rng
+        Source of randomness.
+    level
+        Level of the tests.
+
+    Returns
+    -------
+    float
+        Share of samples with p below `level`; a frequency at that number of users, not a test.
+
+    Raises
+    ------
+    ConfigError
+        If shapes differ, n < 2, a value is NaN, or `size` is not in 2 to n.
+
+    References
+    ----------
+    CCM20 Sec. 3.10.
+
+    Examples
+    --------
+    >>> a, b = np.linspace(0.2, 0.8, 50), np.linspace(0.1, 0.9, 50)[::-1]
+    >>> rng = np.random.default_rng(1)
+    >>> subsampled_tests(a + 0.5, b, size=20, n_samples=30, rng=rng)
+    1.0
+    """
+    differences = _paired_differences(a, b)
+    n = differences.shape[-1]
+    if not 2 <= size <= n:
+        raise ConfigError(f"samples of {size} users: expected 2 to {n}")
+    drawn = np.array([differences[rng.permutation(n)[:size]] for _ in range(n_samples)])
+    return float((paired_t(drawn, np.zeros_like(drawn)).p_value < level).mean())
 
 
 def effect_size(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
