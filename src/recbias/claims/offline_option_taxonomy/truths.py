@@ -29,7 +29,15 @@ from recbias.results import Quantity
 from recbias.simulation import REVISION, PreferenceOptions
 from recbias.taxonomy import Options, Outcome, evaluate
 
-__all__ = ["OF_TRUTHS", "WORLDS", "compare_with_truth", "held_of", "true_options", "worlds_right"]
+__all__ = [
+    "OF_TRUTHS",
+    "WORLDS",
+    "compare_with_truth",
+    "held_of",
+    "true_options",
+    "truths_right",
+    "worlds_right",
+]
 
 WORLDS: Mapping[str, Any] = {
     "relations": (0.6, 0.0, -0.6),

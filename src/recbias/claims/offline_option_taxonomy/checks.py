@@ -1,0 +1,191 @@
+"""What chapter 7 checks: metrics and averages on random lists; splits and systems on data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recbias import splits
+from recbias.claims.checks import Check, Checks
+from recbias.claims.offline_option_taxonomy.average_checks import (
+    check_geometric,
+    check_reduced,
+    check_risk,
+    check_standardised,
+    check_subsamples,
+    check_tests,
+    check_unserved,
+    check_weights,
+)
+from recbias.claims.offline_option_taxonomy.data_checks import (
+    check_fills,
+    check_neighbours,
+    check_setup,
+    check_splits,
+    check_stars,
+    check_untrained,
+    facts,
+    tables_of,
+    undefined_users,
+    unscored_facts,
+)
+from recbias.claims.offline_option_taxonomy.list_checks import (
+    check_condensed,
+    check_coverage,
+    check_gains,
+    check_order_metrics,
+    check_overlap,
+    check_persistence,
+    check_short_lists,
+    check_top_heavy,
+)
+from recbias.claims.offline_option_taxonomy.plain import random_sessions
+from recbias.claims.offline_option_taxonomy.setup import (
+    CHAPTER,
+    FILLS,
+    KNN,
+    READINGS,
+    SIZES,
+    fill_name,
+)
+from recbias.claims.offline_option_taxonomy.users import each_seed, keys_of
+from recbias.datasets import Dataset
+from recbias.grid import Grid
+from recbias.makers import maker
+from recbias.metrics import parse_metric
+from recbias.selection import Selection
+from recbias.streams import stream
+from recbias.testset import dataset_splits
+
+__all__ = ["list_checks", "option_checks"]
+
+N_SESSIONS = 400
+
+_METRICS = ("P@5", "nDCG@5", "nDCG(exp)@5", "nDCG(err)@5", "RBP(0.8)", "RBPresidual(0.8)",
+            "RBO(0.8)", "tau", "Served@10")  # fmt: skip
+
+
+def list_checks(seed: int) -> list[Check]:
+    """Try what is said of metrics, averages and tests on random lists.
+
+    Parameters
+    ----------
+    seed
+        Of the lists.
+    """
+    rng = stream(seed, "checks", "lists")
+    sessions = list(random_sessions(N_SESSIONS, rng))
+    return [
+        *check_gains(sessions),
+        *check_coverage(sessions),
+        *check_short_lists(sessions),
+        *check_condensed(sessions),
+        *check_top_heavy(sessions),
+        *check_order_metrics(),
+        *check_overlap(sessions),
+        *check_persistence(),
+        *check_reduced(sessions),
+        *check_unserved(sessions),
+        *check_weights(sessions),
+        *check_geometric(sessions),
+        *check_risk(),
+        *check_standardised(),
+        *check_tests(np.random.default_rng(seed)),
+        *check_subsamples(seed=seed),
+    ]
+
+
+def _start(grid: Grid) -> Grid:
+    """Ask for the ranks of the start."""
+    return next(each_seed(_bare(grid, {"full": str(grid.parsed["full"])}), [grid.seed]))
+
+
+def _few_ratings(grid: Grid, share: str) -> Grid:
+    """Ask for nearest neighbours with a small share of the ratings."""
+    systems = tuple(each for each in grid.systems if each.name == KNN)
+    asked = replace(_bare(grid, {"full": str(grid.parsed["full"])}), systems=systems)
+    return next(each_seed(asked, [grid.seed], [f"ratio {share}"]))
+
+
+def _sparsest(fills: Grid) -> Grid:
+    """Ask for the system with most items without a score, under every way to fill them in."""
+    systems = tuple(each for each in fills.systems if each.name == fill_name(SIZES[0]))
+    protocols = {label: str(fills.parsed[label]) for label in FILLS}
+    return next(each_seed(replace(_bare(fills, protocols), systems=systems), [fills.seed]))
+
+
+def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
+    return replace(grid, protocols=protocols, metrics=("P@10",), compare=(), replicates=())
+
+
+def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid, fills = (Grid.from_dict(given[name]) for name in ("grid", "fills"))
+    yield _start(grid)
+    yield _few_ratings(grid, given["shares"][0])
+    yield _sparsest(fills)
+
+
+def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name the cells that are read, the metrics that are tried, and the revision of splits."""
+    identities = [parse_metric(text).identity() for text in _METRICS]
+    return [*keys_of(_asked(given), hashes), identities, splits.REVISION]
+
+
+@maker(f"{CHAPTER}/checks", Checks, uses=_used, covers=("grid", "fills"))
+def option_checks(
+    dataset: Dataset,
+    *,
+    min_rating: float,
+    shares: Sequence[str],
+    grid: Mapping[str, Any],
+    fills: Mapping[str, Any],
+) -> tuple[list[Check], dict[str, float]]:
+    """Make all checks of the chapter, for :func:`recbias.makers.run_maker`.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    min_rating
+        Smallest rating that is relevant.
+    shares
+        Shares of the ratings that are trained on, as splits write them: the smallest, and a half.
+    grid, fills
+        The grids of the start and of items without a score, as dicts.
+
+    Returns
+    -------
+    checks : list of Check
+    statistics : dict
+        As of :func:`recbias.claims.offline_option_taxonomy.data_checks.facts` and others there.
+    """
+    start, few, sparsest = _asked({"grid": grid, "fills": fills, "shares": shares})
+    tables = tables_of(start, dataset)
+    (split,) = dataset_splits(dataset, start.split, seed=start.seed)
+    of_few = tables_of(few, dataset)[KNN, "full"]
+    filled = tables_of(sparsest, dataset)
+    kept = Selection.parse(sparsest.select).of(dataset, seed=sparsest.seed)
+    (half,) = dataset_splits(kept, sparsest.split, seed=sparsest.seed)
+    owners = dataset.ratings.user_counts() > 0
+    trained = {}
+    for share in shares:
+        (own,) = dataset_splits(dataset, f"ratio {share}", seed=start.seed)
+        trained[f"{100 * float(share):g}"] = own.train.user_counts()[owners]
+    checks = [
+        *list_checks(start.seed),
+        *check_stars(dataset.ratings),
+        *check_splits(dataset.ratings, start.seed),
+        *check_untrained(of_few),
+        *check_neighbours(tables[KNN, "full"], split.train),
+        *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
+        *check_setup(min_rating, start.dataset),
+    ]
+    statistics = {
+        **facts(dataset, min_rating),
+        **unscored_facts(tables, trained),
+        "undefined users": undefined_users(tables[READINGS[0], "full"], min_rating),
+    }
+    return checks, statistics
