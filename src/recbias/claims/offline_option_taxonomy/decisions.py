@@ -109,7 +109,7 @@ def alternatives(
     >>> found = alternatives(4, 1)
     >>> len(found), found[0].name, print(found[0].base)
     split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4 users=trained; metric: nDCG@10; pairs: t
-    (34, 'another split', None)
+    (35, 'another split', None)
     """
     start = f"AI-AN-AR rel>={min_rating:g}"
     default = {
