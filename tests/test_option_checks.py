@@ -349,7 +349,9 @@ def test_splits_that_break_their_promise_are_noticed(dataset: Any) -> None:
         return SplitRule.parse("ratio 0.5").splits(ratings, rng=rng)[0]
 
     assert "together" in fails(data_checks.check_splits(ratings, 1, split=leaky))
-    assert {"users", "items"} <= fails(data_checks.check_splits(ratings, 1, split=uneven))
+    assert {"users", "items", "temporal", "presupposed"} <= fails(
+        data_checks.check_splits(ratings, 1, split=uneven)
+    )
 
 
 def test_stars_out_of_range_are_noticed(dataset: Any) -> None:
@@ -378,9 +380,26 @@ def test_neighbours_and_fills_are_counted_one_by_one(dataset: Any) -> None:
     assert fails(data_checks.check_neighbours(table, split.train, n_neighbours=90))
     holes = dataclasses.replace(table, rank=np.where(table.rank % 7 == 1, 0, table.rank))
     assert fails(data_checks.check_neighbours(holes, split.train))
-    untrained = dataclasses.replace(table, trained=table.n_scored > table.n_scored.min())
-    assert fails(data_checks.check_untrained(table)) == set()
-    assert fails(data_checks.check_untrained(untrained)) == {"unscored-users"}
+    assert fails(data_checks.check_untrained(table, split.train)) == set()
+    emptied = split.train.take(split.train.user > 3)
+    assert fails(data_checks.check_untrained(table, emptied)) == {"pairs", "unscored-users"}
+
+
+def test_users_without_neighbours_are_counted_one_by_one(dataset: Any) -> None:
+    overlaps = chapter.overlap_grid("synthetic", 4, seed=1)
+    (split,) = dataset_splits(dataset, overlaps.split, seed=1)
+    asked = dataclasses.replace(
+        overlaps,
+        systems=tuple(each for each in overlaps.systems if each.name.endswith("overlap=40")),
+        protocols={"full": str(overlaps.parsed["full"])},
+        metrics=("P@10",),
+        replicates=(),
+    )
+    (table,) = data_checks.tables_of(asked, dataset).values()
+    assert fails(data_checks.check_overlap_served(table, split.train, 40)) == set()
+    assert fails(data_checks.check_overlap_served(table, split.train, 60)) == {"overlap"}
+    none = dataclasses.replace(table, n_scored=np.zeros_like(table.n_scored))
+    assert fails(data_checks.check_overlap_served(none, split.train, 40)) == {"overlap"}
 
 
 def test_fills_in_another_order_are_noticed(dataset: Any) -> None:
@@ -445,13 +464,15 @@ def test_facts_are_those_that_a_loop_counts(dataset: Any) -> None:
 
 
 def test_all_checks_are_made_on_synthetic_data() -> None:
-    grid, fills = (
-        make("synthetic", 4, seed=1).to_dict() for make in (chapter.start_grid, chapter.fill_grid)
-    )
+    grids = {
+        name: make("synthetic", 4, seed=1).to_dict()
+        for name, make in (("grid", chapter.start_grid), ("fills", chapter.fill_grid),
+                           ("overlaps", chapter.overlap_grid))
+    }  # fmt: skip
     made: Any = makers.run_maker(
         "07_offline_options/checks",
         "synthetic",
-        parameters={"min_rating": 4, "shares": ["0.2", "0.5"], "grid": grid, "fills": fills},
+        parameters={"min_rating": 4, "shares": ["0.1", "0.5"], **grids},
     )
     assert fails(made.rows) == {"items-train"}
     assert made.statistics["unscored test ratings of User kNN"] < 0.05

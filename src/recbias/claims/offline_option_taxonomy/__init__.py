@@ -21,11 +21,11 @@ from recbias.claims.offline_option_taxonomy.refused import (
 )
 from recbias.claims.offline_option_taxonomy.setup import (
     CHAPTER,
+    RATIOS,
     fill_grid,
     overlap_grid,
     ratio_grid,
     ratio_name,
-    ratios_of,
     seeds_of,
     start_grid,
 )
@@ -56,6 +56,7 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"worlds": WORLDS}
 __all__ = [
     "CHAPTER",
     "FUNCTIONS",
+    "RATIOS",
     "SIMULATIONS",
     "WORLDS",
     "alternatives",
@@ -72,7 +73,6 @@ __all__ = [
     "ratio_grid",
     "ratio_name",
     "ratio_values",
-    "ratios_of",
     "refused_users",
     "reversals",
     "seeds_of",

@@ -23,6 +23,7 @@ from recbias.claims.offline_option_taxonomy.average_checks import (
 from recbias.claims.offline_option_taxonomy.data_checks import (
     check_fills,
     check_neighbours,
+    check_overlap_served,
     check_setup,
     check_splits,
     check_stars,
@@ -47,6 +48,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     CHAPTER,
     FILLS,
     KNN,
+    OVERLAPS,
     READINGS,
     SIZES,
     fill_name,
@@ -117,6 +119,14 @@ def _sparsest(fills: Grid) -> Grid:
     return next(each_seed(replace(_bare(fills, protocols), systems=systems), [fills.seed]))
 
 
+def _strictest(overlaps: Grid) -> Grid:
+    """Ask for the nearest neighbours who have to share most items."""
+    name = f"{KNN} k=10 overlap={OVERLAPS[-1]}"
+    systems = tuple(each for each in overlaps.systems if each.name == name)
+    asked = _bare(overlaps, {"full": str(overlaps.parsed["full"])})
+    return next(each_seed(replace(asked, systems=systems), [overlaps.seed]))
+
+
 def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
     return replace(grid, protocols=protocols, metrics=("P@10",), compare=(), replicates=())
 
@@ -126,6 +136,7 @@ def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
     yield _start(grid)
     yield _few_ratings(grid, given["shares"][0])
     yield _sparsest(fills)
+    yield _strictest(Grid.from_dict(given["overlaps"]))
 
 
 def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
@@ -134,7 +145,7 @@ def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     return [*keys_of(_asked(given), hashes), identities, splits.REVISION]
 
 
-@maker(f"{CHAPTER}/checks", Checks, uses=_used, covers=("grid", "fills"))
+@maker(f"{CHAPTER}/checks", Checks, uses=_used, covers=("grid", "fills", "overlaps"))
 def option_checks(
     dataset: Dataset,
     *,
@@ -142,6 +153,7 @@ def option_checks(
     shares: Sequence[str],
     grid: Mapping[str, Any],
     fills: Mapping[str, Any],
+    overlaps: Mapping[str, Any],
 ) -> tuple[list[Check], dict[str, float]]:
     """Make all checks of the chapter, for :func:`recbias.makers.run_maker`.
 
@@ -153,8 +165,9 @@ def option_checks(
         Smallest rating that is relevant.
     shares
         Shares of the ratings that are trained on, as splits write them: the smallest, and a half.
-    grid, fills
-        The grids of the start and of items without a score, as dicts.
+    grid, fills, overlaps
+        The grids of the start, of items without a score, and of users without neighbours, as
+        dicts.
 
     Returns
     -------
@@ -162,10 +175,13 @@ def option_checks(
     statistics : dict
         As of :func:`recbias.claims.offline_option_taxonomy.data_checks.facts` and others there.
     """
-    start, few, sparsest = _asked({"grid": grid, "fills": fills, "shares": shares})
+    given = {"grid": grid, "fills": fills, "overlaps": overlaps, "shares": shares}
+    start, few, sparsest, strictest = _asked(given)
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
+    (fewest,) = dataset_splits(dataset, few.split, seed=few.seed)
     of_few = tables_of(few, dataset)[KNN, "full"]
+    (of_overlap,) = tables_of(strictest, dataset).values()
     filled = tables_of(sparsest, dataset)
     kept = Selection.parse(sparsest.select).of(dataset, seed=sparsest.seed)
     (half,) = dataset_splits(kept, sparsest.split, seed=sparsest.seed)
@@ -178,7 +194,8 @@ def option_checks(
         *list_checks(start.seed),
         *check_stars(dataset.ratings),
         *check_splits(dataset.ratings, start.seed),
-        *check_untrained(of_few),
+        *check_untrained(of_few, fewest.train),
+        *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
         *check_neighbours(tables[KNN, "full"], split.train),
         *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
         *check_setup(min_rating, start.dataset),
@@ -186,6 +203,7 @@ def option_checks(
     statistics = {
         **facts(dataset, min_rating),
         **unscored_facts(tables, trained),
+        "training share": len(split.train) / len(dataset.ratings),
         "undefined users": undefined_users(tables[READINGS[0], "full"], min_rating),
     }
     return checks, statistics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     start_protocols,
 )
 from recbias.datasets import Dataset
+from recbias.errors import DataError
 from recbias.grid import Grid
 from recbias.protocol import Protocol
 from recbias.ranking import RankTable
@@ -35,6 +37,7 @@ from recbias.streams import stream
 __all__ = [
     "check_fills",
     "check_neighbours",
+    "check_overlap_served",
     "check_setup",
     "check_splits",
     "check_stars",
@@ -109,8 +112,30 @@ def check_splits(
     of_items = np.bincount(uniform.test.item, minlength=able.n_items)
     trained = np.bincount(uniform.train.item, minlength=able.n_items)
     chosen = of_items > 0
+    rng = stream(seed, "checks", "times")
+    timed = replace(able, timestamp=rng.integers(1, 10**9, len(able)))
+    older = 0
+    for rule in ("temporal 0.2", "temporal-user 0.2"):
+        each = split(timed, rule, stream(seed, "checks", rule))
+        whose = (np.zeros(len(part), np.int64) if rule == "temporal 0.2" else part.user
+                 for part in (each.train, each.test))  # fmt: skip
+        of_train, of_test = whose
+        newest = np.full(able.n_users, -1, dtype=np.int64)
+        np.maximum.at(newest, of_train, _times(each.train))
+        older += int((_times(each.test) < newest[of_test]).sum())
+    unnoticed = 0
+    for n_out in (int(counts[counts > 0].min()), int(counts.max())):
+        try:
+            split(ratings, f"leave-out {n_out}", stream(seed, "checks", "leave-out"))
+        except DataError:
+            continue
+        unnoticed += 1
     claim = "CCM20-D-A2"
     return [
+        Check(claim, "temporal", "test ratings that are older than a training rating of the same "
+              "cut", 2, older),
+        Check(claim, "presupposed", "times that users with too few ratings went unnoticed", 2,
+              unnoticed),
         Check(claim, "together", "splits in which a rating is on both sides, or on none",
               len(rules), astray),
         Check(claim, "users", "users without the number of test ratings that leave-l-out asks for",
@@ -120,6 +145,11 @@ def check_splits(
         Check(claim, "items-train", "tested items of the uniform split without the same number of "
               "training ratings", int(chosen.sum()), _unlike(trained[chosen])),
     ]  # fmt: skip
+
+
+def _times(ratings: Ratings) -> IntArray:
+    assert ratings.timestamp is not None
+    return ratings.timestamp.astype(np.int64)
 
 
 def _pairs(ratings: Ratings) -> IntArray:
@@ -134,17 +164,22 @@ def _unlike(counts: IntArray) -> int:
 # -- users and items without a score ---------------------------------------------------------------
 
 
-def check_untrained(table: RankTable) -> list[Check]:
-    """See that nearest neighbours score nothing for users without training ratings (Sec. 3.3).
+def check_untrained(table: RankTable, train: Ratings) -> list[Check]:
+    """See for which pairs systems are asked, and what users without training get (Sec. 3.3).
 
     Parameters
     ----------
     table
         Of nearest neighbours, with users who have no training rating.
+    train
+        What they were trained on.
     """
-    trained = np.ones(table.n_users, bool) if table.trained is None else table.trained
+    trained = train.user_counts() > 0
+    unlike = int((table.n_targets != train.n_items - train.user_counts()).sum())
     scored = int((table.n_scored[~trained] > 0).sum())
     return [
+        Check("CCM20-D-B1", "pairs", "users whose targets are not all items without their training "
+              "ratings", table.n_users, unlike),
         Check("CCM20-D-B1", "unscored-users", "users without training ratings whom nearest "
               "neighbours score", int((~trained).sum()), scored),
     ]  # fmt: skip
@@ -193,6 +228,42 @@ def check_neighbours(
     return [
         Check("CCM20-D-B2", "neighbours", "scores for items that no neighbour has rated, or "
               "missing for others", looked, wrong),
+    ]  # fmt: skip
+
+
+def check_overlap_served(table: RankTable, train: Ratings, overlap: int) -> list[Check]:
+    """See that a user is served if, and only if, another shares enough rated items (Sec. 4.7).
+
+    Parameters
+    ----------
+    table
+        Of nearest neighbours who have to share items.
+    train
+        What they were trained on.
+    overlap
+        How many.
+    """
+    shape = (train.n_users, train.n_items)
+    ones = np.ones(len(train), dtype=np.int32)
+    profiles = sparse.csr_matrix((ones, (train.user, train.item)), shape=shape)
+    wrong = 0
+    for first in range(0, train.n_users, 512):
+        block = np.asarray((profiles[first : first + 512] @ profiles.T).todense())
+        rows = np.arange(len(block))
+        block[rows, first + rows] = 0
+        near = block >= overlap
+        for row in rows.tolist():
+            others = np.flatnonzero(near[row])
+            more = len(others) and len(
+                np.setdiff1d(profiles[others].indices, profiles[first + row].indices)
+            )
+            served = table.n_scored[first + row] > 0
+            # With ten neighbours of many, those taken may have rated nothing else.
+            wrong += int(served and not len(others)) + int(bool(more) and not served
+                                                          and len(others) <= 10)  # fmt: skip
+    return [
+        Check("CCM20-F8", "overlap", "users served without a neighbour who shares enough items, or "
+              "not served though there is one", train.n_users, wrong),
     ]  # fmt: skip
 
 
@@ -346,6 +417,7 @@ def facts(dataset: Dataset, min_rating: float) -> dict[str, float]:
         "items up to 100": float((items[known] <= 100).mean()),
         "Gini of users": _gini(users[some]),
         "Gini of items": _gini(items[known]),
+        "liked share": float(liked.mean()),
         "Pearson of users": _pearson(users[some], of_users[some]),
         "Pearson of items": _pearson(items[known], of_items[known]),
     }

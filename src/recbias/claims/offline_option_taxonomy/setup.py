@@ -18,13 +18,13 @@ from recbias.recommenders import System, line_up, with_seeds
 __all__ = [
     "CHAPTER",
     "DEPTHS",
-    "FEW",
     "FILLS",
     "HALF",
     "KNN",
     "OVERLAPS",
     "PERSISTENCES",
     "PLACES",
+    "RATIOS",
     "READINGS",
     "SEEDS",
     "SIZES",
@@ -36,7 +36,6 @@ __all__ = [
     "overlap_grid",
     "ratio_grid",
     "ratio_name",
-    "ratios_of",
     "seeds_of",
     "start_grid",
     "start_metrics",
@@ -67,8 +66,8 @@ PERSISTENCES: tuple[float, ...] = (0.5, 0.8, 0.9)
 SEEDS: tuple[int, ...] = tuple(range(1, 11))
 """Seeds of the splits over which claims are judged that depend on one split."""
 
-FEW: tuple[int, ...] = (20, 50, 80)
-"""Percent of the ratings that a page trains on which is computed while the book is built."""
+RATIOS: tuple[int, ...] = tuple(range(10, 100, 10))
+"""Shares of the ratings that are trained on, in percent."""
 
 FILLS: Mapping[str, str] = {
     "none": "",
@@ -86,17 +85,6 @@ OVERLAPS: tuple[int, ...] = (1, 5, 10, 20, 40)
 
 PLACES = 20
 """Places of condensed lists of which it is told where they stand in the full one."""
-
-
-def ratios_of(dataset: str) -> tuple[int, ...]:
-    """Choose the shares of the ratings that are trained on, in percent.
-
-    Examples
-    --------
-    >>> ratios_of("synthetic"), ratios_of("ml-1m")[:3]
-    ((20, 50, 80), (10, 20, 30))
-    """
-    return FEW if is_made_here(dataset) else tuple(range(10, 100, 10))
 
 
 def seeds_of(dataset: str) -> tuple[int, ...]:

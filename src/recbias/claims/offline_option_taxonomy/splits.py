@@ -250,6 +250,21 @@ def _for_mf(evidence: Evidence, record: Record) -> Quantity:
     return _wins(evidence, record, -1)
 
 
+def _decided(evidence: Evidence, record: Record) -> Quantity:
+    """Count the cells that are significant either way, on the first split."""
+    n = sum(bool(_first(evidence, term)["p"] < LEVEL) for term in record.of)
+    evidence.note(record.of[0].table, "cells decided", float(n))
+    return Quantity(float(n), None, limits=(n, n), cases=len(record.of))
+
+
+def _less_significant(evidence: Evidence, record: Record) -> float:
+    """Tell by how many powers of ten the p of the first cell is above that of the second."""
+    a, b = (max(float(_first(evidence, term)["p"]), 1e-300) for term in record.of)
+    found = float(np.log10(a) - np.log10(b))
+    evidence.note(record.of[0].table, "powers of ten between two p", found)
+    return found
+
+
 def _peaks(evidence: Evidence, record: Record) -> Quantity:
     """Count the splits in which a course over ratios is highest near a half."""
     (term,) = record.of
@@ -265,10 +280,12 @@ def _peaks(evidence: Evidence, record: Record) -> Quantity:
 OF_SPLITS: Mapping[str, Function] = {
     "cell": _cell,
     "cell_p": _cell_p,
+    "cells_decided": _decided,
     "cells_for_knn": _for_knn,
     "cells_for_mf": _for_mf,
     "cells_not_significant": _not_significant,
     "cells_significant": _significant,
+    "less_significant": _less_significant,
     "peaks": _peaks,
 }
 """By the name that a record gives them."""
