@@ -140,7 +140,8 @@ TESTABLE = {
     ("TOIS21-TIME", "filmtrust"): "no timestamps",
     ("TOIS21-TIME", "ml-latest-small"): None,
     ("BCC17-C-THR", "ml-1m"): None,
-    ("CCM20-T3", "ml-1m"): "merged stars",
+    ("CCM20-C-TAURBO", "ml-1m"): "merged stars",
+    ("CCM20-T3", "ml-1m"): None,
     ("CCM20-T3", "ml-1m-stars"): None,
     # Plays are no dislikes.
     ("CCM20-T3", "lastfm-1k"): "no negatives",

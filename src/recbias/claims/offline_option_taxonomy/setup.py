@@ -158,6 +158,7 @@ def start_protocols(min_rating: float) -> dict[str, str]:
         "condensed": f"{start} condensed users=trained",
         "everybody": start,
         "relevant": f"{start} users=relevant",
+        "looser": f"AI-AN-AR rel>={min_rating - 1:g} users=trained",
         "by ratings": f"{start} users=trained weights=ratings",
         "by positives": f"{start} users=trained weights=relevant",
         "geometric": f"{start} users=trained statistic=geometric",
