@@ -14,6 +14,7 @@ from recbias.claims import offline_option_taxonomy as chapter
 from recbias.claims.checks import Check
 from recbias.claims.offline_option_taxonomy import (
     average_checks,
+    checks,
     data_checks,
     list_checks,
     plain,
@@ -25,6 +26,7 @@ from recbias.datasets import load_dataset
 from recbias.relevance import GainMap
 from recbias.risk import geo_risk, standardised, t_risk, u_risk
 from recbias.splits import Split, SplitRule
+from recbias.taxonomy import print_options
 from recbias.testset import dataset_splits
 
 NONE = 1e-9
@@ -463,6 +465,23 @@ def test_facts_are_those_that_a_loop_counts(dataset: Any) -> None:
     assert found["Gini of users"] == pytest.approx(gini)
 
 
+def test_options_that_cannot_be_said_or_are_printed_otherwise_are_noticed() -> None:
+    assert fails(checks.check_said()) == set()
+    assert fails(checks.check_said(lambda code: 1)) == {"options"}
+    grids = [make("synthetic", 4, seed=1) for make in (chapter.start_grid, chapter.fill_grid)]
+    assert fails(checks.check_printed(grids)) == set()
+    for old, new in (("seed: 1", "seed: 2"), ("ratio 0.5", "ratio 0.6"), ("rel>=4", "rel>=5"),
+                     ("P@10, ", ""), ("keep=50%", "keep=60%")):  # fmt: skip
+
+        def other(grid: Grid, old: str = old, new: str = new) -> dict[str, list[str]]:
+            return {
+                label: [line.replace(old, new) for line in lines]
+                for label, lines in print_options(grid).items()
+            }
+
+        assert fails(checks.check_printed(grids, other)) == {"repeats"}
+
+
 def test_all_checks_are_made_on_synthetic_data() -> None:
     grids = {
         name: make("synthetic", 4, seed=1).to_dict()
@@ -472,7 +491,7 @@ def test_all_checks_are_made_on_synthetic_data() -> None:
     made: Any = makers.run_maker(
         "07_offline_options/checks",
         "synthetic",
-        parameters={"min_rating": 4, "shares": ["0.1", "0.5"], **grids},
+        parameters={"min_rating": 4, "ratios": [10, 50], **grids},
     )
     assert fails(made.rows) == {"items-train"}
     assert made.statistics["unscored test ratings of User kNN"] < 0.05

@@ -122,8 +122,12 @@ def test_cells_are_what_the_start_measures(start: Grid) -> None:
 def test_ratios_are_the_splits_that_they_name(start: Grid) -> None:
     given = {"seeds": [1], "ratios": [20, 80], "grid": start.to_dict()}
     found = make("seeds", **given)
+    ratings = load_dataset(DATA).ratings
     for ratio in (20, 80):
-        results = run(chapter.ratio_grid(DATA, 4, ratio, seed=1, n_seeds=1))
+        grid = chapter.ratio_grid(DATA, 4, ratio, seed=1, n_seeds=1)
+        (split,) = dataset_splits(load_dataset(DATA), grid.split, seed=1)
+        assert len(split.train) / len(ratings) == pytest.approx(ratio / 100, abs=0.01)
+        results = run(grid)
         for system in results.systems:
             names = {"seed": 1, "ratio": ratio, "label": "condensed", "metric": "nDCG@10"}
             value = found[{**names, "system": system}].value

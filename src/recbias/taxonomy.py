@@ -36,7 +36,15 @@ from recbias.splits import SplitRule
 from recbias.streams import stream
 from recbias.testset import TestSet
 
-__all__ = ["PAIRED_TESTS", "Options", "Outcome", "evaluate"]
+__all__ = [
+    "PAIRED_TESTS",
+    "Options",
+    "Outcome",
+    "evaluate",
+    "options_of",
+    "print_options",
+    "read_options",
+]
 
 PAIRED_TESTS = ("t", "wilcoxon", "sign", "bootstrap")
 
@@ -302,6 +310,94 @@ class Options:
             replicates=(),
             select=str(self.select),
         )
+
+
+def options_of(grid: Grid) -> dict[tuple[str, str], Options]:
+    """Write what a grid asks as options, from which each of its values can be computed again.
+
+    Parameters
+    ----------
+    grid
+        Of any protocols and metrics.
+
+    Returns
+    -------
+    dict of (label, metric) to Options
+        :func:`evaluate` gives the same values for them, for the dataset and systems of the grid.
+
+    Examples
+    --------
+    >>> from recbias.recommenders import line_up
+    >>> grid = Grid("synthetic", line_up("bcc17")[:2], {"AR": "TI-AN-AR rel>=4"}, ("P@10",))
+    >>> print(options_of(grid)["AR", "P@10"])
+    split: k-fold 5; seed: 1; lists: TI-AN-AR rel>=4; metric: P@10; pairs: t
+    """
+    return {
+        (label, str(metric)): Options(
+            protocol=grid.parsed[label],
+            metric=metric,
+            select=Selection.parse(grid.select),
+            split=SplitRule.parse(grid.split),
+            seed=grid.seed,
+            test=grid.test(label),
+        )
+        for label, metrics in grid.parsed_metrics.items()
+        for metric in metrics
+    }
+
+
+def print_options(grid: Grid) -> dict[str, list[str]]:
+    """Print the options of a grid, those that differ in their metric only in one line.
+
+    Returns
+    -------
+    dict of str to list of str
+        Lines by label, which `read_options` reads.
+
+    Examples
+    --------
+    >>> from recbias.recommenders import line_up
+    >>> grid = Grid("synthetic", line_up("bcc17")[:2], {"AR": "TI-AN-AR rel>=4"}, ("P@10", "RR"))
+    >>> print_options(grid)["AR"]
+    ['split: k-fold 5; seed: 1; lists: TI-AN-AR rel>=4; metric: P@10, RR; pairs: t']
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for (label, _), options in options_of(grid).items():
+        parts = str(options).split("; ")
+        place = next(place for place, part in enumerate(parts) if part.startswith("metric: "))
+        rest = "; ".join((*parts[:place], "metric: {}", *parts[place + 1 :]))
+        lines = found.setdefault(label, {})
+        lines.setdefault(rest, []).append(str(options.metric))
+    return {
+        label: [rest.replace("{}", ", ".join(metrics)) for rest, metrics in lines.items()]
+        for label, lines in found.items()
+    }
+
+
+def read_options(line: str) -> list[Options]:
+    """Read a line of `print_options`.
+
+    Raises
+    ------
+    ConfigError
+        As :meth:`Options.parse`.
+
+    Examples
+    --------
+    >>> [str(each.metric) for each in read_options("split: ratio 0.5; lists: AI-AN-AR rel>=4; "
+    ...                                            "metric: P@10, RBO(0.9,truncated)")]
+    ['P@10', 'RBO(0.9,truncated)']
+    """
+    parts = line.split("; ")
+    metrics = [part for part in parts if part.startswith("metric: ")]
+    if not metrics:
+        return [Options.parse(line)]
+    return [
+        Options.parse(
+            "; ".join(f"metric: {each}" if part == metrics[0] else part for part in parts)
+        )
+        for each in metrics[0].removeprefix("metric: ").split(", ")
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ Each function returns Markdown or HTML for one cell of a chapter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 
 import pandas as pd
@@ -15,11 +15,13 @@ from recbias.claims.choosing import threshold_note
 from recbias.claims.ledger import claims
 from recbias.claims.showing import table_html, typeset
 from recbias.experiment import Results
+from recbias.grid import Grid
 from recbias.metrics import Metric
 from recbias.protocol import Protocol
 from recbias.ratings import exact
 from recbias.recommenders import line_up_sources
 from recbias.results import Quantity
+from recbias.taxonomy import print_options, read_options
 
 __all__ = [
     "claims_of",
@@ -29,11 +31,13 @@ __all__ = [
     "interval_text",
     "markdown_table",
     "methods_sentence",
+    "options_printed",
     "paired_tests_table",
     "plain",
     "protocols_table",
     "quantities_table",
     "ranked_words",
+    "repeats",
     "systems_table",
     "task_table",
 ]
@@ -114,7 +118,64 @@ def data_line(results: Results, note: str = "") -> str:
     return (
         f"**Data: {plain(data['title'])}**, {data['n_ratings']:,} ratings by {data['n_users']:,} "
         f"users on {data['n_items']:,} items. {origin}{f' {note}' if note else ''}"
+        f"\n\n{options_printed(results)}"
     )
+
+
+def options_printed(*results: Results) -> str:
+    """Print the options of results, from which they can be computed again, folded away.
+
+    Parameters
+    ----------
+    *results
+        Of grids.
+
+    Returns
+    -------
+    str
+        HTML: a line for each label, and for each gain map.
+    """
+    lines = dict.fromkeys(
+        line for each in results for found in print_options(each.grid).values() for line in found
+    )
+    texts = "\n".join(plain(line) for line in lines)
+    return (
+        "<details class='options'><summary>Options of these values</summary>\n"
+        f"<pre>{texts}</pre>\n</details>"
+    )
+
+
+def repeats(
+    grid: Grid, printed: Callable[[Grid], Mapping[str, Sequence[str]]] = print_options
+) -> int:
+    """Count the values whose printed options do not read back as the run that makes them.
+
+    Parameters
+    ----------
+    grid
+        What is asked.
+    printed
+        What prints its options, by label.
+
+    Returns
+    -------
+    int
+        Pairs of label and metric whose protocol, metric, split, seed, selection or test side is
+        not what is printed.
+    """
+    failed = 0
+    for label, lines in printed(grid).items():
+        read = {str(options.measured): options for line in lines for options in read_options(line)}
+        for metric in grid.by_label[label]:
+            options = read.get(metric)
+            failed += options is None or (
+                options.protocol,
+                str(options.split),
+                options.seed,
+                str(options.select),
+                options.test,
+            ) != (grid.parsed[label], grid.split, grid.seed, grid.select, grid.test(label))
+    return failed
 
 
 def left_out_text(*results: Results) -> str:

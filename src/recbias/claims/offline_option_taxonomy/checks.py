@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from recbias import splits
+from recbias.claims import pages
 from recbias.claims.checks import Check, Checks
 from recbias.claims.offline_option_taxonomy.average_checks import (
     check_geometric,
@@ -52,17 +53,20 @@ from recbias.claims.offline_option_taxonomy.setup import (
     READINGS,
     SIZES,
     fill_name,
+    split_of,
 )
 from recbias.claims.offline_option_taxonomy.users import each_seed, keys_of
 from recbias.datasets import Dataset
+from recbias.decisions import DECISIONS, unsaid
 from recbias.grid import Grid
 from recbias.makers import maker
 from recbias.metrics import parse_metric
 from recbias.selection import Selection
 from recbias.streams import stream
+from recbias.taxonomy import print_options
 from recbias.testset import dataset_splits
 
-__all__ = ["list_checks", "option_checks"]
+__all__ = ["check_printed", "check_said", "list_checks", "option_checks"]
 
 N_SESSIONS = 400
 
@@ -100,16 +104,51 @@ def list_checks(seed: int) -> list[Check]:
     ]
 
 
+def check_said(count: Callable[[str], int] = unsaid) -> list[Check]:
+    """See that every option of every decision can be said (CCM20 Sec. 3).
+
+    Parameters
+    ----------
+    count
+        What is judged.
+    """
+    return [
+        Check(f"CCM20-D-{decision.code}", "options", "options that cannot be said, or read back as "
+              "others", len(decision.options), count(decision.code))
+        for decision in DECISIONS
+    ]  # fmt: skip
+
+
+def check_printed(
+    grids: Sequence[Grid], lines: Callable[[Grid], Mapping[str, list[str]]] = print_options
+) -> list[Check]:
+    """See that values are printed with options that read back (CCM20 Sec. 3.11).
+
+    Parameters
+    ----------
+    grids
+        What is asked.
+    lines
+        What prints their options.
+    """
+    n = sum(len(metrics) for grid in grids for metrics in grid.by_label.values())
+    failed = sum(pages.repeats(grid, lines) for grid in grids)
+    return [
+        Check("CCM20-C-REPORT", "repeats", "values whose printed options do not read back as the "
+              "run that made them", n, failed),
+    ]  # fmt: skip
+
+
 def _start(grid: Grid) -> Grid:
     """Ask for the ranks of the start."""
     return next(each_seed(_bare(grid, {"full": str(grid.parsed["full"])}), [grid.seed]))
 
 
-def _few_ratings(grid: Grid, share: str) -> Grid:
+def _few_ratings(grid: Grid, ratio: int) -> Grid:
     """Ask for nearest neighbours with a small share of the ratings."""
     systems = tuple(each for each in grid.systems if each.name == KNN)
     asked = replace(_bare(grid, {"full": str(grid.parsed["full"])}), systems=systems)
-    return next(each_seed(asked, [grid.seed], [f"ratio {share}"]))
+    return next(each_seed(asked, [grid.seed], [split_of(ratio)]))
 
 
 def _sparsest(fills: Grid) -> Grid:
@@ -134,7 +173,7 @@ def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
 def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
     grid, fills = (Grid.from_dict(given[name]) for name in ("grid", "fills"))
     yield _start(grid)
-    yield _few_ratings(grid, given["shares"][0])
+    yield _few_ratings(grid, given["ratios"][0])
     yield _sparsest(fills)
     yield _strictest(Grid.from_dict(given["overlaps"]))
 
@@ -150,7 +189,7 @@ def option_checks(
     dataset: Dataset,
     *,
     min_rating: float,
-    shares: Sequence[str],
+    ratios: Sequence[int],
     grid: Mapping[str, Any],
     fills: Mapping[str, Any],
     overlaps: Mapping[str, Any],
@@ -163,8 +202,8 @@ def option_checks(
         Loaded data set.
     min_rating
         Smallest rating that is relevant.
-    shares
-        Shares of the ratings that are trained on, as splits write them: the smallest, and a half.
+    ratios
+        Shares of the ratings that are trained on, in percent: the smallest, and a half.
     grid, fills, overlaps
         The grids of the start, of items without a score, and of users without neighbours, as
         dicts.
@@ -175,7 +214,7 @@ def option_checks(
     statistics : dict
         As of :func:`recbias.claims.offline_option_taxonomy.data_checks.facts` and others there.
     """
-    given = {"grid": grid, "fills": fills, "overlaps": overlaps, "shares": shares}
+    given = {"grid": grid, "fills": fills, "overlaps": overlaps, "ratios": ratios}
     start, few, sparsest, strictest = _asked(given)
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
@@ -187,10 +226,13 @@ def option_checks(
     (half,) = dataset_splits(kept, sparsest.split, seed=sparsest.seed)
     owners = dataset.ratings.user_counts() > 0
     trained = {}
-    for share in shares:
-        (own,) = dataset_splits(dataset, f"ratio {share}", seed=start.seed)
-        trained[f"{100 * float(share):g}"] = own.train.user_counts()[owners]
+    for ratio in ratios:
+        (own,) = dataset_splits(dataset, split_of(ratio), seed=start.seed)
+        trained[str(ratio)] = own.train.user_counts()[owners]
+    asked = [Grid.from_dict(each) for each in (grid, fills, overlaps)]
     checks = [
+        *check_said(),
+        *check_printed(asked),
         *list_checks(start.seed),
         *check_stars(dataset.ratings),
         *check_splits(dataset.ratings, start.seed),

@@ -20,6 +20,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     SIZES,
     fill_grid,
     fill_name,
+    split_of,
     start_grid,
     start_protocols,
 )
@@ -340,7 +341,7 @@ def check_setup(
     swapped = _differing(systems[READINGS[1]], _SWAPPED)
     full = asked.parsed["full"]
     start = [
-        asked.split == f"ratio {HALF:g}",
+        asked.split == split_of(HALF),
         str(full) == str(Protocol.parse(start_protocols(min_rating)["full"])),
         full.averaging.population == "trained",
         full.unscored == "none",
@@ -354,7 +355,7 @@ def check_setup(
     policies = {each.unscored for each in filled.parsed.values()}
     setup = [
         filled.select == "keep=50%",
-        filled.split == f"ratio {HALF:g}",
+        filled.split == split_of(HALF),
         policies == {"none", "random", "popularity", "average-rating"} and len(FILLS) == 4,
         all(each.condensed for each in filled.parsed.values()),
         all(each.averaging.population == "all" for each in filled.parsed.values()),

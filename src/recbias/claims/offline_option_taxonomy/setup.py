@@ -37,6 +37,7 @@ __all__ = [
     "ratio_grid",
     "ratio_name",
     "seeds_of",
+    "split_of",
     "start_grid",
     "start_metrics",
     "start_protocols",
@@ -54,8 +55,8 @@ READINGS: tuple[str, str] = ("MF", "MF (as in RankSys)")
 
 SYSTEMS: tuple[str, ...] = (KNN, *READINGS)
 
-HALF = 0.5
-"""The share of the ratings that the paper trains on, where it varies nothing."""
+HALF = 50
+"""The share of the ratings that the paper trains on, where it varies nothing, in percent."""
 
 DEPTHS: tuple[int, ...] = (1, 2, 3, 5, 10, 20, 50, 100)
 """Depths of nDCG."""
@@ -107,6 +108,22 @@ def ratio_name(ratio: int) -> str:
     'ratio_20'
     """
     return f"ratio_{ratio}"
+
+
+def split_of(ratio: int) -> str:
+    """Write the split that trains on a share of the ratings; its rule names that of the test.
+
+    Parameters
+    ----------
+    ratio
+        Share that is trained on, in percent.
+
+    Examples
+    --------
+    >>> split_of(20), split_of(50)
+    ('ratio 0.8', 'ratio 0.5')
+    """
+    return f"ratio {(100 - ratio) / 100:g}"
 
 
 def systems_of(
@@ -240,7 +257,7 @@ def start_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | Non
         systems_of(SYSTEMS, min_rating, dataset, n_seeds),
         start_protocols(min_rating),
         measured,
-        split=f"ratio {HALF:g}",
+        split=split_of(HALF),
         seed=seed,
         compare=combined({label: cell_metrics()[label] for label in ("full", "condensed")}),
         replicates=combined(measured),
@@ -262,7 +279,7 @@ def ratio_grid(
     Examples
     --------
     >>> ratio_grid("synthetic", 4, 80, seed=1).split
-    'ratio 0.8'
+    'ratio 0.2'
     """
     protocols = {label: start_protocols(min_rating)[label] for label in ("full", "condensed")}
     both = ("P@10", "nDCG@10")
@@ -272,7 +289,7 @@ def ratio_grid(
         systems_of(SYSTEMS, min_rating, dataset, n_seeds),
         protocols,
         measured,
-        split=f"ratio {ratio / 100:g}",
+        split=split_of(ratio),
         seed=seed,
         replicates=combined(measured),
     )
@@ -313,7 +330,7 @@ def fill_grid(dataset: str, min_rating: float, *, seed: int) -> Grid:
         systems_of(tuple(map(fill_name, SIZES)), min_rating, dataset),
         protocols,
         measured,
-        split=f"ratio {HALF:g}",
+        split=split_of(HALF),
         seed=seed,
         select="keep=50%",
         replicates=combined(measured),
@@ -342,7 +359,7 @@ def overlap_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | N
         systems_of((*names, *READINGS), min_rating, dataset, n_seeds),
         protocols,
         measured,
-        split=f"ratio {HALF:g}",
+        split=split_of(HALF),
         seed=seed,
         replicates=combined(measured),
     )

@@ -11,7 +11,13 @@ import pandas as pd
 
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.offline_option_taxonomy.setup import CHAPTER, KNN, READINGS, cell_metrics
+from recbias.claims.offline_option_taxonomy.setup import (
+    CHAPTER,
+    KNN,
+    READINGS,
+    cell_metrics,
+    split_of,
+)
 from recbias.claims.offline_option_taxonomy.users import (
     Compared,
     compare_users,
@@ -107,7 +113,7 @@ def _ratios_asked(grid: Grid, seeds: Sequence[int], ratios: Sequence[int]) -> It
         compare=(),
         replicates=(),
     )
-    return each_seed(asked, seeds, [f"ratio {ratio / 100:g}" for ratio in ratios])
+    return each_seed(asked, seeds, [split_of(ratio) for ratio in ratios])
 
 
 def _ratios_used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
