@@ -18,7 +18,7 @@ from recbias.exercises.offline_option_taxonomy import (
 from recbias.taxonomy import Options
 
 WANTED = (
-    "data: users>=20; split: ratio 0.8; seed: 7; "
+    "data: users>=20; split: ratio 0.2; seed: 7; "
     "lists: AI-AN-AR rel>=4 users=trained weights=ratings; metric: nDCG@5; gain: exp; "
     "pairs: wilcoxon"
 )
@@ -124,7 +124,7 @@ def test_options_are_read_in_any_order_and_in_other_words() -> None:
     [
         ("data: users>=20; ", "", "A1: who has fewer"),
         ("users>=20", "items>=20", "A1: who has fewer"),
-        ("ratio 0.8", "ratio 0.2", "A2: a fifth"),
+        ("ratio 0.2", "ratio 0.8", "A2: a random fifth"),
         ("seed: 7; ", "", "A2: the split was drawn"),
         ("rel>=4 ", "rel>=4 condensed ", "C1: all items"),
         ("AI-AN-AR", "TI-AN-AR", "C1: all items, all that"),

@@ -17,7 +17,7 @@ ROWS = (
     ("B1", "B1 everybody counts"), ("C2", "C2 liked from one lower"), ("C2", "C2 graded gain"),
     ("C3", "C3 weighted: ratings"), ("C4", "C4 refusing kNN: reduced"),
 )  # fmt: skip
-WINNERS = ("kNN", "MF")
+WINNERS = ("kNN ahead", "MF ahead")
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def test_who_wins_is_told_by_the_interval():
         for container in axis.containers
     }
     assert marked == {"o": [0.2], "s": [-0.2], "D": [0.2, -0.1]}
-    assert {"kNN wins", "MF wins", "open"} <= {text.get_text() for text in texts(figure)}
+    assert {"kNN ahead", "MF ahead", "open"} <= {text.get_text() for text in texts(figure)}
     parted = [line.get_ydata()[0] for line in axis.lines if line.get_color() == "0.75"]
     assert parted == [1.5]
 

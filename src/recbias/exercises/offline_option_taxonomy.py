@@ -161,13 +161,13 @@ def check_weights(*, a: Sequence[float], b: Sequence[float], ratings: Sequence[i
 
 # -- options in words ------------------------------------------------------------------------------
 _WANTED = (
-    "data: users>=20; split: ratio 0.8; seed: 7; "
+    "data: users>=20; split: ratio 0.2; seed: 7; "
     "lists: AI-AN-AR rel>=4 users=trained weights=ratings; metric: nDCG@5; gain: exp; "
     "pairs: wilcoxon"
 )
 _HINTS: tuple[tuple[str, Callable[[Options], object], str], ...] = (
     ("A1", lambda it: it.select, "who has fewer than 20 ratings is left out, by users>=20"),
-    ("A2", lambda it: it.split, "a fifth of the ratings is for testing: ratio tells the others"),
+    ("A2", lambda it: it.split, "a random fifth of the ratings is for testing, as ratio says"),
     ("A2", lambda it: it.seed, "the split was drawn with seed 7"),
     ("C1", lambda it: it.protocol.condensed, "all items of the catalogue are ranked, so that "
      "lists are full"),
@@ -201,7 +201,7 @@ def check_options(text: str) -> Checked:
 
     Examples
     --------
-    >>> check_options("split: ratio 0.2; lists: AI-AN-AR rel>=4; metric: nDCG@5")
+    >>> check_options("split: ratio 0.8; lists: AI-AN-AR rel>=4; metric: nDCG@5")
     Not yet: A1: who has fewer than 20 ratings is left out, by users>=20. 6 more of the decisions
     are others.
     """

@@ -32,16 +32,16 @@ _MARKS = "osD^vP*X"
 def plot_configurations(
     found: pd.DataFrame, *, winners: tuple[str, str], across: str, title: str
 ) -> Figure:
-    """Plot who wins under each configuration of an evaluation, a panel per rival.
+    """Plot a difference under each configuration of an evaluation, a panel per rival.
 
     Parameters
     ----------
     found
-        Rows of ``panel`` (a rival), ``group`` (a decision), ``row`` (an option), ``value`` and the
-        ends ``low`` and ``high`` of its interval. Panels, groups and rows come in the order in
-        which they are first named; a row need not be in every panel.
+        Rows of ``panel`` (such as a rival), ``group`` (a decision), ``row`` (an option), ``value``
+        and the ends ``low`` and ``high`` of its interval. Panels, groups and rows come in the order
+        in which they are first named; a row need not be in every panel.
     winners
-        Who wins above 0, and who below.
+        What is said of a value above 0, and of one below.
     across
         What is on the horizontal axis.
     title
@@ -50,8 +50,8 @@ def plot_configurations(
     Returns
     -------
     Figure
-        A mark with its interval per row: round where the first wins for certain, square where the
-        second does, hollow where that is open. Lines part the groups.
+        A mark with its interval per row: round where it is above 0 for certain, square where it is
+        below, hollow where that is open. Lines part the groups.
     """
     panels = list(dict.fromkeys(found["panel"]))
     rows = list(dict.fromkeys(found["row"]))
@@ -74,7 +74,7 @@ def plot_configurations(
         axis.xaxis.set_major_formatter(SHORT)
     axes[0, 0].set_yticks(range(len(rows)), rows)
     axes[0, 0].set_ylim(len(rows) - 0.5, -0.5)
-    names = {1: f"{winners[0]} wins", -1: f"{winners[1]} wins", 0: "open"}
+    names = {1: winners[0], -1: winners[1], 0: "open"}
     handles = [
         Line2D([], [], linestyle="none", label=names[verdict], **look)
         for verdict, look in _LOOKS.items()
@@ -215,7 +215,7 @@ def plot_significance(
         where the first is significantly ahead, -1 where the second is, 0 where neither is. All in
         the order in which they are first named.
     winners
-        Who is ahead for a sign of 1, and who for -1.
+        What is said of a sign of 1, and of one of -1.
     across
         What is on the horizontal axis.
     title
@@ -237,7 +237,7 @@ def plot_significance(
         -1: {"marker": "v", "color": _ORANGE, "s": 52},
         0: {"marker": "o", "facecolors": "white", "edgecolors": "0.45", "s": 36},
     }
-    names = {1: f"{winners[0]} ahead", -1: f"{winners[1]} ahead", 0: "not significant"}
+    names = {1: winners[0], -1: winners[1], 0: "not significant"}
     for axis, panel in zip(axes[0], panels, strict=True):
         own = found[found["panel"] == panel]
         for sign, look in looks.items():
@@ -299,7 +299,10 @@ def plot_reversals(
     if noise is not None:
         axis.axvline(noise, color="0.25", linestyle="--", linewidth=1.4, label="another split")
     for place in places[found["raw"].isna()]:
-        axis.text(0.5, place, "no effect here", va="center", fontsize=FONT_SIZE, color="0.35")
+        axis.text(
+            0.5, place, "no effect here", va="center", fontsize=FONT_SIZE, color="0.35",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        )  # fmt: skip
     largest = np.nanmax([found["raw"].max(), noise or 0, 10])
     axis.set_xlim(0, 1.05 * largest)
     axis.set_yticks(places, names)

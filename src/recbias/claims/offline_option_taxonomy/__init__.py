@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from recbias.claims.combinators import Function
-from recbias.claims.offline_option_taxonomy import figures, tables
+from recbias.claims.offline_option_taxonomy import decision_figures, figures, tables
 from recbias.claims.offline_option_taxonomy.checks import option_checks
 from recbias.claims.offline_option_taxonomy.decisions import (
     OF_DECISIONS,
     alternatives,
+    decisions_asked,
     fourteen,
     reversals,
 )
@@ -60,6 +61,8 @@ __all__ = [
     "SIMULATIONS",
     "WORLDS",
     "alternatives",
+    "decision_figures",
+    "decisions_asked",
     "figures",
     "fill_grid",
     "fill_steps",

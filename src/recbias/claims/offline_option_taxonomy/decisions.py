@@ -10,9 +10,10 @@ import pandas as pd
 
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.offline_option_taxonomy.setup import CHAPTER
+from recbias.claims.offline_option_taxonomy.setup import CHAPTER, HALF, split_of
 from recbias.claims.records import Record
-from recbias.datasets import Dataset
+from recbias.claims.true_vs_false_positive_disagreement.setup import has_times
+from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.grid import Grid
 from recbias.makers import Table, maker
 from recbias.recommenders import System, line_up
@@ -25,6 +26,7 @@ __all__ = [
     "Alternative",
     "alternatives",
     "compare_outcomes",
+    "decisions_asked",
     "fourteen",
     "reversals",
 ]
@@ -164,6 +166,46 @@ def alternatives(
 
 def _options(parts: Mapping[str, str]) -> Options:
     return Options.parse("; ".join(f"{name}: {text}" for name, text in parts.items()))
+
+
+def decisions_asked(
+    dataset: str, min_rating: float, *, seed: int, workers: int = 1
+) -> dict[str, Any]:
+    """Say what `reversals` is asked for on a data set.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, which need not be at hand, or path of a table, which is read.
+    min_rating
+        Smallest rating that is relevant; a star more and a star less are tried where ratings have
+        them.
+    seed
+        Of split and training.
+    workers
+        Processes; the results do not depend on them.
+
+    Examples
+    --------
+    >>> asked = decisions_asked("ml-100k", 4, seed=1)
+    >>> asked["other_ratings"], asked["timed"], len(asked["grid"]["systems"])
+    ([3, 5], True, 14)
+    """
+    loaded = load_dataset(dataset) if is_path(dataset) else None
+    scale = loaded.ratings.scale if loaded else dataset_info(dataset).scale
+    others = (min_rating - 1, min_rating + 1)
+    lists = f"AI-AN-AR rel>={min_rating:g} users=trained"
+    grid = Grid(
+        dataset, fourteen(min_rating), {"full": lists}, ("nDCG@10",), split=split_of(HALF),
+        seed=seed, replicates=(),
+    )  # fmt: skip
+    return {
+        "min_rating": min_rating,
+        "other_ratings": [each for each in others if scale.minimum < each <= scale.maximum],
+        "timed": has_times(dataset),
+        "grid": grid.to_dict(),
+        "workers": workers,
+    }
 
 
 # -- reversals -------------------------------------------------------------------------------------

@@ -46,8 +46,8 @@ __all__ = [
     "unrated_title",
 ]
 
-WINNERS: tuple[str, str] = ("kNN", "MF")
-"""How the two systems are called where space is scarce."""
+WINNERS: tuple[str, str] = ("kNN ahead", "MF ahead")
+"""What is said of a difference kNN - MF above 0, and of one below."""
 
 SHOWN_SYSTEMS: Mapping[str, str] = {
     KNN: "kNN",
@@ -135,12 +135,8 @@ def configurations_title(found: pd.DataFrame) -> str:
     parts = []
     for panel, own in found.groupby("panel", sort=False):
         ahead, behind = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
-        parts.append(f"{panel}: kNN wins {ahead} of {len(own)}, MF {behind}")
-    return _first_upper("\n".join(parts))
-
-
-def _first_upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        parts.append(f"{panel}: kNN ahead in {ahead} of {len(own)}, MF in {behind}")
+    return "\n".join(parts)
 
 
 # -- split ratio -----------------------------------------------------------------------------------
@@ -501,10 +497,10 @@ def significance(cells: Table) -> pd.DataFrame:
 
 
 def significance_title(found: pd.DataFrame) -> str:
-    """Count the cells that are for kNN in one split or more and for MF in another."""
-    parts = []
+    """Count the cells in which each system is significantly ahead in every split."""
+    parts = ["Significantly ahead in every split"]
     for panel, own in found.groupby("panel", sort=False):
         wide = own.groupby("row")["sign"]
         ahead, behind = int((wide.min() > 0).sum()), int((wide.max() < 0).sum())
-        parts.append(f"{panel}: kNN ahead in {ahead} of {wide.ngroups} always, MF in {behind}")
-    return _first_upper("\n".join(parts))
+        parts.append(f"{panel}: kNN in {ahead} of {wide.ngroups} rows, MF in {behind}")
+    return "\n".join(parts)

@@ -91,7 +91,7 @@ def check_gains(
         Check(claim, "g1", "g1 minus its formula", len(STARS), off["binary"]),
         Check(claim, "err", "the other map minus its formula", len(STARS), off["err"]),
         Check(claim, "g2", "g2 minus its formula", len(STARS), off["exp"]),
-        Check(claim, "span", "ends of maps that are not where they are said to be", 4, ends),
+        Check(claim, "span", "ends of maps that are not where they are said to be", 4, int(ends)),
         Check(claim, "unrated", "gain of an unrated item", n, largest(added)),
         Check(claim, "alike", "nDCG with one map minus with the other", n,
               largest(np.nan_to_num(alike))),
@@ -220,7 +220,7 @@ def check_order_metrics(*, measure: Measure = measured) -> list[Check]:
               float(np.ptp(costs["tau"]))),
         Check(claim, "ndcg", "1 minus nDCG of the ideal order", 1, float(1 - best[0])),
         Check(claim, "top-weighted", "metrics by which the last exchange costs no less than the "
-              "first", 2, sum(costs[name][-1] >= costs[name][0] for name in ("nDCG", "RBO"))),
+              "first", 2, int(sum(costs[name][-1] >= costs[name][0] for name in ("nDCG", "RBO")))),
     ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from recbias.claims.offline_option_taxonomy.decisions import NOISE
 from recbias.claims.offline_option_taxonomy.setup import (
     KNN,
     PERSISTENCES,
@@ -15,17 +16,23 @@ from recbias.claims.offline_option_taxonomy.setup import (
     cell_metrics,
 )
 from recbias.claims.pages import interval_text, markdown_table, plain
+from recbias.decisions import PAPERS, methods_paragraph, taxonomy_table
 from recbias.experiment import Results
 from recbias.makers import Table
+from recbias.relevance import GainMap
+from recbias.taxonomy import Options
 
 __all__ = [
     "averages_table",
     "cells_frame",
     "cells_table",
     "gains_table",
+    "methods_quote",
+    "options_table",
     "orders_table",
     "p_text",
     "refused_table",
+    "reversals_table",
     "start_table",
 ]
 
@@ -170,13 +177,13 @@ def cells_table(frame: pd.DataFrame) -> str:
     return markdown_table(("", "metric", "kNN", *head), rows)
 
 
-def gains_table(rows: Mapping[str, tuple[float, ...]]) -> str:
-    """Write how much each star is worth under some gain maps.
+def gains_table(stars: int = 5) -> str:
+    """Write how much each star is worth under the gain maps of the paper.
 
     Parameters
     ----------
-    rows
-        Gains of 1 to 5 stars, by how the map is called.
+    stars
+        Top of the scale; liked are the two best.
 
     Returns
     -------
@@ -185,13 +192,18 @@ def gains_table(rows: Mapping[str, tuple[float, ...]]) -> str:
 
     Examples
     --------
-    >>> print(gains_table({"g1": (0, 0, 0, 1, 1)}).splitlines()[-1])
-    | g1 | 0 | 0 | 0 | 1 | 1 |
+    >>> print(gains_table().splitlines()[2])
+    | $g_1$, `binary` | 0 | 0 | 0 | 1 | 1 |
     """
-    head = ("stars", *map(str, range(1, 6)))
-    return markdown_table(
-        head, [(name, *(f"{gain:.3g}" for gain in gains)) for name, gains in rows.items()]
-    )
+    values = np.arange(1.0, stars + 1)
+    rows = []
+    for words, name in _GAINS.items():
+        gains = GainMap(name).gains(values, min_rating=stars - 1, rating_max=stars)
+        rows.append((f"{words}, `{name}`", *(f"{gain:.3g}" for gain in gains)))
+    return markdown_table(("stars", *(f"{value:g}" for value in values)), rows)
+
+
+_GAINS: Mapping[str, str] = {"$g_1$": "binary", "$g_2$": "exp", "as in ERR": "err"}
 
 
 def orders_table(systems: Results) -> str:
@@ -296,3 +308,79 @@ def refused_table(refused: Table) -> str:
     head = ("overlap", "users served", "refused", "test ratings: served", "refused")
     more = ("P@10 of MF: served", "refused", "what kNN gains on the served")
     return markdown_table((*head, *more), rows)
+
+
+def reversals_table(decisions: Table) -> str:
+    """Write what each alternative to the default does to the pairs of systems.
+
+    Parameters
+    ----------
+    decisions
+        Of the maker of that name.
+
+    Returns
+    -------
+    str
+        Markdown: a row per alternative, and the options themselves as code.
+    """
+    rows = [
+        (
+            row["decision"] if row["decision"] != NOISE else "*noise*",
+            plain(row["option"]),
+            f"{row['resolved_other']:.0f}",
+            f"{row['turned']:.0f}",
+            f"{row['reversed']:.0f}",
+            f"{row['significance']:.0f}",
+            f"{row['survives']:.4f}" if row["turned"] else "–",
+        )
+        for row in decisions.frame.to_dict("records")
+    ]
+    head = ("decision", "option", "resolved", "sign turned", "reversed", "significance changed")
+    return markdown_table((*head, "largest difference that was turned"), rows)
+
+
+# -- options as text -------------------------------------------------------------------------------
+
+
+def methods_quote(options: Options) -> str:
+    """Quote the paragraph on methods that follows from options, but for its last line.
+
+    Parameters
+    ----------
+    options
+        What was evaluated.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
+    >>> methods_quote(options)[:34]
+    '> All ratings of the data count. E'
+    """
+    lines = methods_paragraph(options).splitlines()[:-1]
+    return f"> {plain(' '.join(lines))}"
+
+
+def options_table() -> str:
+    """Write the taxonomy of decisions.
+
+    Returns
+    -------
+    str
+        Markdown: a row per option; a decision is told in the first of its rows.
+    """
+    frame = taxonomy_table()
+    rows = []
+    last = ""
+    for row in frame.to_dict("records"):
+        decision = f"**{row['decision']}** {row['asks']}" if row["decision"] != last else ""
+        acts = str(row["acts"]) if row["decision"] != last else ""
+        text = f"`{row['option']}`" if row["option"] else "*nothing*"
+        used = ", ".join(paper for paper in PAPERS if row[paper])
+        rows.append((decision, acts, text.replace("|", r"\|"), str(row["means"]), used or "–"))
+        last = row["decision"]
+    return markdown_table(("decision", "acts on", "in the line", "means", "used by"), rows)

@@ -1,0 +1,118 @@
+"""What the figures of chapter 7 show of many systems: what decisions reverse, and who is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from recbias.claims.offline_option_taxonomy.decisions import NOISE
+from recbias.claims.quantities import over_worlds
+from recbias.makers import Table
+
+__all__ = ["reversal_bars", "reversal_noise", "reversal_title", "world_shares", "world_title"]
+
+_BASE = "the default"
+
+
+def _row(decision: str, option: str) -> str:
+    """Name an alternative in few characters."""
+    return f"{decision} {_NAMES.get(option, option)}"
+
+
+_NAMES: Mapping[str, str] = {
+    "ratio 0.2": "train on 80 %",
+    "ratio 0.8": "train on 20 %",
+    "leave-out 1": "one test rating each",
+    "uniform 0.2": "uniform over items",
+    "temporal-user 0.2": "newest of each user",
+    "temporal 0.2": "newest of all",
+    "users>=50": "users from 50",
+    "items>=10": "items from 10",
+    "head=5%": "without the head",
+    "filled, average-rating": "filled, mean rating",
+}
+"""How an alternative is called in a figure where its text is no words."""
+
+
+def reversal_bars(decisions: Table) -> pd.DataFrame:
+    """Lay out how many pairs of systems each alternative to the default reverses.
+
+    Parameters
+    ----------
+    decisions
+        Of the maker of that name.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``group`` (the decision), ``row`` (the alternative), ``value`` (percent of the pairs
+        that both resolve with opposite signs) and ``raw`` (percent whose differences have opposite
+        signs); NaN for what changes no value. Tests (D), which turn no sign, are not among them.
+    """
+    frame = decisions.frame
+    frame = frame[~frame["decision"].isin((NOISE, "D"))]
+    changed = frame["moved"] > 0
+    return pd.DataFrame(
+        {
+            "group": frame["decision"],
+            "row": [_row(*names) for names in zip(frame["decision"], frame["option"], strict=True)],
+            "value": (100 * frame["reversed"] / frame["pairs"]).where(changed),
+            "raw": (100 * frame["turned"] / frame["pairs"]).where(changed),
+        }
+    ).reset_index(drop=True)
+
+
+def reversal_noise(decisions: Table) -> float:
+    """Read what percentage of the pairs have another sign in another split."""
+    (row,) = decisions.frame[decisions.frame["decision"] == NOISE].to_dict("records")
+    return float(100 * row["turned"] / row["pairs"])
+
+
+def reversal_title(bars: pd.DataFrame, noise: float) -> str:
+    """Count the alternatives that turn more signs than another split does."""
+    more = int((bars["raw"] > noise).sum())
+    told = f"than another split does ({noise:.0f} %)"
+    return f"{more} of {len(bars)} alternatives turn more pairs\n{told}"
+
+
+_RELATIONS: Mapping[int, str] = {1: "popular: liked", 0: "unrelated", -1: "disliked"}
+
+
+def world_shares(worlds: Table) -> pd.DataFrame:
+    """Compare with the default how often each alternative is right about pairs of systems.
+
+    Parameters
+    ----------
+    worlds
+        Of the maker of that name.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``panel`` (the relation of popularity with liking), ``group``, ``row``, ``value``
+        (mean over worlds of the difference in the percentage of the truly resolved pairs that are
+        resolved alike) and its 95 % interval, ``low`` to ``high``. Tests (D) are left out.
+    """
+    frame = worlds.frame
+    frame = frame.assign(share=100 * frame["right"] / frame["resolved"])
+    rows = []
+    for relation, own in frame.groupby("relation", sort=False):
+        panel = _RELATIONS[int(np.sign(float(str(relation))))]
+        wide = own.pivot_table(index="seed", columns="option", values="share")
+        named = own.drop_duplicates("option")[["decision", "option"]]
+        for decision, option in named.itertuples(index=False):
+            if decision in ("D", _BASE):
+                continue
+            gap = over_worlds((wide[option] - wide[_BASE]).dropna().to_numpy(float))
+            rows.append((panel, decision, _row(decision, option), gap.value, *gap.interval))
+    return pd.DataFrame(rows, columns=["panel", "group", "row", "value", "low", "high"])
+
+
+def world_title(shares: pd.DataFrame) -> str:
+    """Count the alternatives that are surely better, and worse, than the default in all worlds."""
+    wide = shares.groupby("row")
+    better, worse = int((wide["low"].min() > 0).sum()), int((wide["high"].max() < 0).sum())
+    told = f"{better} of {wide.ngroups} alternatives are right more often"
+    return f"In worlds of every kind {told},\n{worse} less often"
