@@ -13,6 +13,7 @@ from recbias import line_up
 from recbias.claims import (
     concentration_metrics,
     design_alternatives,
+    offline_option_taxonomy,
     overcoming_popularity_bias,
     popularity_bias,
     sparsity_bias,
@@ -146,6 +147,25 @@ def _concentration_metrics() -> dict[str, PlantedGrid]:
     return {"systems": PlantedGrid(systems, chapter.protocols(RELEVANT), metrics, kept)}
 
 
+def _offline_option_taxonomy() -> dict[str, PlantedGrid]:
+    chapter = offline_option_taxonomy
+    asked = {
+        "systems": chapter.start_grid("ml-1m", RELEVANT, seed=1),
+        "fills": chapter.fill_grid("ml-1m", RELEVANT, seed=1),
+        "overlaps": chapter.overlap_grid("ml-1m", RELEVANT, seed=1),
+        **{
+            chapter.ratio_name(ratio): chapter.ratio_grid("ml-1m", RELEVANT, ratio, seed=1)
+            for ratio in chapter.RATIOS
+        },
+    }
+    return {
+        table: PlantedGrid(
+            grid.systems, grid.protocols, grid.metrics, {"replicates": grid.replicates}
+        )
+        for table, grid in asked.items()
+    }
+
+
 def _baselines(systems: Sequence[System], asked: Mapping[str, Any]) -> PlantedGrid:
     return PlantedGrid(systems, asked["protocols"], asked["metrics"], {"tests": asked["tests"]})
 
@@ -157,5 +177,6 @@ PLANTED: Mapping[str, Callable[[], dict[str, PlantedGrid]]] = {
     "overcoming popularity bias": _overcoming_popularity_bias,
     "true vs false positive disagreement": _true_vs_false_positive_disagreement,
     "concentration metrics": _concentration_metrics,
+    "offline option taxonomy": _offline_option_taxonomy,
 }
 """By topic the grids of its chapter, by the name under which each is stored."""

@@ -76,6 +76,8 @@ def check_reduced(sessions: Sequence[Session], *, average: Average = average_use
               abs(reduced - covered * full)),
         Check(claim, "mended", "full average minus coverage times the reduced one", n,
               abs(full - covered * reduced)),
+        Check(claim, "factor", "full over reduced average minus user coverage", n,
+              abs(full / reduced - average(sessions, "Served@1"))),
         Check(claim, "weighted", "the same of averages that weigh users", n,
               abs(weighted - covered * of_served)),
     ]  # fmt: skip
