@@ -439,7 +439,8 @@ cells = chapter.tables.cells_frame(results["cells"], ("full", "condensed"))
 Markdown(chapter.tables.cells_table(cells))
 
 # %% [markdown] tags=["general"]
-# *The paper's Table 3.* Bold differences have $p<.05$ (paired $t$ over users, this split).
+# *The paper's Table 3.* On the right: kNN minus each reading of MF, in bold where that is significant (paired
+# $t$ over users, this split).
 
 # %% [markdown]
 # :::{finding} own/GAIN-SHIFT-RS

@@ -113,7 +113,8 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 #   {doc}`the chapter on concentration <06_concentration>`.
 # * How is it averaged? Take two good systems, nearest neighbours and matrix factorisation, and change the
 #   share of training data, the gain of a rating or the weight of a user. Either one can win, and both
-#   results can be statistically significant {cite:p}`CCM20`.
+#   results can be statistically significant {cite:p}`CCM20`. What each of ten such decisions does is asked
+#   in {doc}`the chapter on offline options <07_offline_options>`.
 # * What happens with ties, with users who have nothing to find, with items that a model cannot score?
 #   Papers often leave some of these open. Toolkits answer them silently, and differently: the same
 #   algorithm under the same name can differ by orders of magnitude between toolkits {cite:p}`said2014`.
@@ -144,7 +145,7 @@ HTML(matrix.legend_html() + matrix.small_matrix_html(matrix.judged_datasets(data
 # | {doc}`Overcoming popularity bias <04_overcoming_popularity_bias>` | {cite:t}`BCC17`, Sections 6 and 7 | written |
 # | {doc}`True and false positives <05_true_false_positives>` | {cite:t}`MCCRS20`, {cite:t}`TOIS21` | written |
 # | {doc}`Concentration reinforcement <06_concentration>` | {cite:t}`ATM15` | written |
-# | Offline option taxonomy | {cite:t}`CCM20` | planned |
+# | {doc}`Offline options <07_offline_options>` | {cite:t}`CCM20` | written |
 #
 # The algorithms of all four papers are there already; those of one paper could be checked against
 # published values: {doc}`The systems <systems>`. Beside the chapters stand {doc}`../book/notation`,

@@ -80,10 +80,8 @@ def start_table(systems: Results) -> str:
         (
             plain(name),
             *(
-                cell
-                for metric in metrics
-                for each in [systems[name, "full", metric]]
-                for cell in (f"{each.value:.4f}", interval_text(each), "")
+                f"{each.value:.4f} ({interval_text(each)})"
+                for each in (systems[name, "full", metric] for metric in metrics)
             ),
         )
         for name in SYSTEMS
@@ -95,10 +93,10 @@ def start_table(systems: Results) -> str:
         for metric in metrics:
             gap = systems[KNN, "full", metric] - systems[rival, "full", metric]
             told = interval_text(gap, "+.4f").replace("-", _MINUS)
-            cells += [_signed(gap.value), told, p_text(named["full", metric, KNN, rival])]
+            p = p_text(float(named["full", metric, KNN, rival]))
+            cells.append(f"{_signed(gap.value)} ({told}), p: {p}")
         rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *cells))
-    head = ("", *(title for metric in metrics for title in (metric, "95 % interval", "p")))
-    return markdown_table(head, rows)
+    return markdown_table(("", *metrics), rows)
 
 
 # -- the cells of Tables 3 and 4 -------------------------------------------------------------------
@@ -158,8 +156,8 @@ def cells_table(frame: pd.DataFrame) -> str:
     Returns
     -------
     str
-        Markdown; differences in bold have p < .05, and rows of another list type or aggregation
-        name it.
+        Markdown: kNN, and kNN minus each reading of MF, in bold where p < .05; the first row of a
+        list type or aggregation names it.
     """
     rows = []
     last = ""
@@ -167,14 +165,16 @@ def cells_table(frame: pd.DataFrame) -> str:
     for (label, metric), row in zip(names, frame.to_dict("records"), strict=True):
         cells = []
         for rival in READINGS:
-            gap = _signed(row[f"{rival} gap"])
-            p = row[f"{rival} p"]
-            cells += [f"{row[rival]:.4f}", f"**{gap}**" if p < 0.05 else gap, p_text(p)]
-        named = "" if label == last else _LISTS[label]
-        rows.append((named, plain(metric), f"{row['knn']:.4f}", *cells))
+            gap, p = _signed(row[f"{rival} gap"]), row[f"{rival} p"]
+            cells.append(f"{f'**{gap}**' if p < _LEVEL else gap} ({p_text(p)})")
+        name = plain(metric) if label == last else f"*{_LISTS[label]}:* {plain(metric)}"
+        rows.append((name, f"{row['knn']:.4f}", *cells))
         last = label
-    head = [title for rival in READINGS for title in (plain(rival), "kNN minus it", "p")]
-    return markdown_table(("", "metric", "kNN", *head), rows)
+    head = (f"{_MINUS} {plain(rival)} (p)" for rival in READINGS)
+    return markdown_table(("", "kNN", *head), rows)
+
+
+_LEVEL = 0.05
 
 
 def gains_table(stars: int = 5) -> str:
