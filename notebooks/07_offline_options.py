@@ -325,7 +325,7 @@ HTML(plotting.downloads(figure, shown, "figure-3"))
 
 # %% [markdown] tags=["general"]
 # The paper warns that gains of zero for what is unrated put the validity of full lists in danger. Chapters
-# [2](02_sparsity_bias) and [5](05_true_false_positives) are about what they do.
+# {doc}`2 <02_sparsity_bias>` and {doc}`5 <05_true_false_positives>` are about what they do.
 #
 # (sec-condensed)=
 # ## C1: what is ranked
