@@ -1,0 +1,380 @@
+"""What the page of chapter 7 shows beside verdicts, counted by hand: figures, titles, tables."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias.claims.offline_option_taxonomy import decision_figures, figures, tables
+from recbias.claims.offline_option_taxonomy.setup import DEPTHS, FILLS, KNN, OVERLAPS, READINGS
+from recbias.decisions import DECISIONS
+from recbias.results import Quantity
+from recbias.taxonomy import Options
+
+MF, RS = READINGS
+REFUSING = f"{KNN} k=10 overlap=20"
+
+
+def quantity(value: float, spread: float = 0.01) -> Quantity:
+    """Make a quantity whose interval is its value minus and plus about twice a spread."""
+    steps = np.random.default_rng(1).normal(size=400)
+    return Quantity(value, value + spread * (steps - steps.mean()) * (1 + value), "percentile")
+
+
+class Shown(dict[tuple[str, str, str], Quantity]):
+    """Results as far as figures read them."""
+
+    @property
+    def grid(self) -> Any:
+        return SimpleNamespace(by_label={label: () for _, label, _ in self})
+
+
+def results_of(values: dict[tuple[str, str], tuple[float, float, float]]) -> Shown:
+    """Give kNN and both readings of MF values, by label and metric."""
+    names = (KNN, MF, RS)
+    return Shown(
+        {
+            (name, *cell): quantity(value)
+            for cell, own in values.items()
+            for name, value in zip(names, own, strict=True)
+        }
+    )
+
+
+_CELLS = {
+    "full": ("nDCG@10", "P@10", "nDCG@1", "nDCG@100", "nDCG(exp)@10", "RBP(0.8)"),
+    "condensed": ("nDCG@10", "tau", "RBO(0.8)"),
+    **dict.fromkeys(
+        ("everybody", "relevant", "by ratings", "by positives", "geometric", "median"),
+        ("nDCG@10",),
+    ),
+}
+START = {(label, metric): (0.5, 0.3, 0.5) for label, own in _CELLS.items() for metric in own}
+
+
+def made(index: tuple[str, ...], rows: list[tuple[Any, ...]], *values: str) -> Any:
+    """Make a table of rows."""
+    return SimpleNamespace(frame=pd.DataFrame(rows, columns=[*index, *values]))
+
+
+# -- all options in one picture --------------------------------------------------------------------
+
+
+def test_each_configuration_is_compared_with_both_readings() -> None:
+    start = START | {("full", "nDCG@10"): (0.5, 0.3, 0.7)}
+    given = {"systems": results_of(start)}
+    found = figures.configurations(given)
+    assert list(found["panel"].unique()) == ["MF as printed", "MF as in RankSys"]
+    assert found.groupby("panel", sort=False).size().tolist() == [15, 15]
+    first = found[found["row"] == "the start: nDCG@10"]
+    np.testing.assert_allclose(first["value"], [0.2, -0.2])
+    assert (first["low"] < first["value"]).all()
+    assert (first["value"] < first["high"]).all()
+    assert not found["row"].str.contains("one lower").any()  # not measured here
+    assert figures.configurations_title(found).splitlines() == [
+        "MF as printed: kNN ahead in 15 of 15, MF in 0",
+        "MF as in RankSys: kNN ahead in 0 of 15, MF in 1",
+    ]
+
+
+def test_ratios_and_averages_stand_where_they_were_measured() -> None:
+    overlaps = Shown(
+        {
+            (name, label, "nDCG@10"): quantity(value)
+            for label, value_of in (("full", 0.1), ("reduced", 0.4))
+            for name, value in ((REFUSING, value_of), (MF, 0.3), (RS, 0.3))
+        }
+    )
+    given = {
+        "systems": results_of(START | {("looser", "nDCG@10"): (0.5, 0.3, 0.5)}),
+        "ratio_20": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.1)}),
+        "ratio_30": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.1)}),
+        "overlaps": overlaps,
+    }
+    found = figures.configurations(given)
+    own = found[found["panel"] == "MF as printed"]
+    assert own["row"].tolist()[:3] == [
+        "the start: nDCG@10",
+        "A2 train on 20 %",
+        "B1 everybody counts",
+    ]
+    assert own["row"].tolist()[-2:] == ["C4 refusing kNN: full", "C4 refusing kNN: reduced"]
+    np.testing.assert_allclose(own["value"].tolist()[-2:], [-0.2, 0.1])
+    assert "C2 liked from one lower" in own["row"].tolist()
+    assert own["row"].is_unique
+
+
+# -- lines -----------------------------------------------------------------------------------------
+
+
+def ratios(ahead: dict[int, tuple[float, float, float]]) -> dict[str, Any]:
+    return {
+        f"ratio_{ratio}": results_of(
+            {
+                ("full", "nDCG@10"): values, ("condensed", "nDCG@10"): values,
+                ("full", "judged@10"): (0.25, 0.5, 0.75),
+            }
+        )
+        for ratio, values in ahead.items()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({10: 0.4, 20: 0.4}, "at every ratio"),
+        ({10: 0.2, 20: 0.2}, "at no ratio"),
+        ({10: 0.4, 20: 0.4, 30: 0.4, 40: 0.2}, "at 10 to 30 %"),
+        ({10: 0.4, 20: 0.2, 50: 0.4}, "at 10, 50 %"),
+    ],
+)
+def test_the_title_tells_the_ratios_at_which_knn_is_ahead(
+    values: dict[int, float], told: str
+) -> None:
+    given = ratios({ratio: (value, 0.3, 0.1) for ratio, value in values.items()})
+    lines = figures.ratio_title(given).splitlines()
+    assert lines[1:] == [f"MF (as printed): {told}", "MF (as in RankSys): at every ratio"]
+
+
+def test_other_seeds_are_runs_of_their_own() -> None:
+    given = ratios({20: (0.4, 0.3, 0.1)})
+    rows = [
+        (seed, 20, label, metric, KNN, seed / 10)
+        for seed in (1, 2, 3)
+        for label in ("full", "condensed")
+        for metric in ("P@10", "nDCG@10")
+    ]
+    seeds = made(("seed", "ratio", "label", "metric", "system"), rows, "value")
+    found = figures.ratio_courses(given, seeds)
+    own = found[(found["panel"] == "full lists") & (found["line"] == "kNN")]
+    assert own[["run", "value"]].to_numpy().tolist() == [[1, 0.4], [2, 0.2], [3, 0.3]]
+    assert own["low"].notna().tolist() == [True, False, False]
+    assert len(figures.ratio_courses(given, None)) == 6
+
+
+def test_what_is_unrated_is_the_rest_of_what_is_judged() -> None:
+    found = figures.unrated_courses(ratios({20: (0.4, 0.3, 0.1)}))
+    assert found["value"].tolist() == [75.0, 50.0, 25.0]
+    assert (found["low"] < found["value"]).all()
+    assert (found["high"] > found["value"]).all()
+    assert figures.unrated_title(found).startswith("Of the first ten items 25 to 75 % are unrated")
+
+
+def test_depth_turns_the_winner_if_both_are_sure_somewhere() -> None:
+    values = {
+        (label, f"nDCG@{depth}"): (0.5, 0.3 if depth < 10 else 0.7, 0.3)
+        for label in ("full", "condensed")
+        for depth in DEPTHS
+    }
+    found = figures.depth_courses(results_of(values))  # type: ignore[arg-type]
+    assert found["at"].tolist()[: len(DEPTHS)] == list(DEPTHS)
+    assert found["value"].iloc[0] == pytest.approx(0.2)
+    assert figures.depth_title(found).endswith("1 of 2 readings of MF")
+
+
+def test_places_are_those_of_the_systems_shown() -> None:
+    rows = [
+        (name, place, 3.0 * place, 1.0, 9.0, 50) for name in (KNN, MF, "other") for place in (1, 10)
+    ]
+    depths = made(("system", "place"), rows, "value", "low", "high", "n")
+    found = figures.place_courses(depths)
+    assert found["line"].unique().tolist() == ["kNN", "MF (as printed)"]
+    assert figures.place_title(found).endswith("place 30 to 30 of the full list")
+
+
+def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
+    sizes = {1: f"{KNN} k=1", 3: f"{KNN} k=3", 10: f"{KNN} k=10", 30: f"{KNN} k=30", 100: KNN}
+    best = dict(zip(FILLS, (100, 30, 10, 1), strict=True))
+    fills = Shown(
+        {
+            (name, fill, metric): quantity(0.9 if size == best[fill] else 0.5)
+            for size, name in sizes.items()
+            for fill in FILLS
+            for metric in ("nDCG@10", "Served@10")
+        }
+    )
+    rows = [(2, "none", "nDCG@10", KNN, 0.2), (1, "none", "nDCG@10", KNN, 0.9)]
+    seeds = made(("seed", "fill", "metric", "system"), rows, "value")
+    found = figures.fill_courses(fills, seeds)  # type: ignore[arg-type]
+    assert (found["run"] == 2).sum() == 1
+    title = figures.fill_title(found)
+    for told in ("100 if left out", "30 if last, at random", "1 if last, by mean rating"):
+        assert told in title
+
+
+def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
+    values = dict(zip(OVERLAPS, (0.2, 0.25, 0.35, 0.4, 0.5), strict=True))
+    overlaps = Shown({(name, "full", "P@10"): quantity(0.3) for name in (MF, RS)})
+    for each, reduced in values.items():
+        name = f"{KNN} k=10 overlap={each}"
+        overlaps[name, "reduced", "P@10"] = quantity(reduced)
+        overlaps[name, "full", "P@10"] = quantity(0.3 - each / 1000)
+        overlaps[name, "full", "Served@1"] = quantity(1 - each / 100)
+    found = figures.overlap_courses(overlaps)  # type: ignore[arg-type]
+    served = found[found["panel"] == "users served"]
+    np.testing.assert_allclose(served["value"], [0.99, 0.95, 0.9, 0.8, 0.6])
+    told = figures.overlap_title(found)
+    assert told.endswith("full average: never; reduced average: from an overlap of 10")
+
+
+def test_profiles_compare_the_ends() -> None:
+    rows = [
+        (group, name, metric, value * group, 0.0, 1.0, 9)
+        for metric, value in (("judged@10", 0.2), ("P@10", 0.1), ("tests", 5.0))
+        for name in (KNN, MF)
+        for group in (1, 2, 3, 4)
+    ]
+    found = figures.profile_courses(
+        made(("group", "system", "metric"), rows, "value", "low", "high", "n")
+    )
+    assert found["panel"].unique().tolist() == ["P@10", "rated among the ten"]
+    assert "4.0 to 4.0 times" in figures.profile_title(found)
+
+
+# -- significance, reversals, worlds ---------------------------------------------------------------
+
+
+def cells(signs: dict[tuple[str, int], tuple[float, float]]) -> Any:
+    rows = [
+        (seed, "full", metric, name, 0.5, 0.5 - value, value, p)
+        for (metric, seed), (value, p) in signs.items()
+        for name in READINGS
+    ]
+    return made(("seed", "label", "metric", "system"), rows, "knn", "mf", "value", "p")
+
+
+def test_a_cell_is_for_whom_it_is_significant() -> None:
+    table = cells(
+        {
+            ("nDCG@10", 2): (0.1, 0.049), ("nDCG@10", 1): (0.1, 0.01), ("P@10", 1): (-0.1, 0.01),
+            ("P@10", 2): (-0.1, 0.05),
+        }
+    )  # fmt: skip
+    found = figures.significance(table)
+    own = found[found["panel"] == "MF as printed"]
+    assert own[["row", "at", "sign"]].to_numpy().tolist() == [
+        ["full: P@10", 1, -1], ["full: P@10", 2, 0], ["full: nDCG@10", 1, 1],
+        ["full: nDCG@10", 2, 1],
+    ]  # fmt: skip
+    assert "MF as printed: kNN in 1 of 2 rows, MF in 0" in figures.significance_title(found)
+
+
+def decisions() -> Any:
+    rows = [
+        ("noise", "another split", 91, 80, 80, 0, 3, 2, 0.01, 0.05),
+        ("A2", "ratio 0.2", 91, 80, 70, 5, 9, 10, 0.2, 0.3),
+        ("B2", "filled, average-rating", 91, 80, 80, 0, 0, 0, 0.0, 0.0),
+        ("C2", "P@10", 91, 80, 80, 0, 3, 1, 0.01, 0.1),
+        ("D", "sign", 91, 80, 70, 0, 0, 10, 0.0, 0.0),
+    ]
+    return made(
+        ("decision", "option"), rows, "pairs", "resolved", "resolved_other", "reversed", "turned",
+        "significance", "survives", "moved",
+    )  # fmt: skip
+
+
+def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
+    bars = decision_figures.reversal_bars(decisions())
+    assert bars["row"].tolist() == ["A2 train on 80 %", "B2 filled, mean rating", "C2 P@10"]
+    np.testing.assert_allclose(bars["value"], [500 / 91, np.nan, 0.0])
+    np.testing.assert_allclose(bars["raw"], [900 / 91, np.nan, 300 / 91])
+    noise = decision_figures.reversal_noise(decisions())
+    assert noise == pytest.approx(300 / 91)
+    title = decision_figures.reversal_title(bars, noise)
+    assert title == "1 of 3 alternatives turn more pairs\nthan another split does (3 %)"
+
+
+def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
+    lines = tables.reversals_table(decisions()).splitlines()
+    assert lines[2] == "| *noise* | another split | 80 | 3 | 0 | 2 | 0.0100 |"
+    assert lines[4].endswith("| 80 | 0 | 0 | 0 | – |")
+    assert len(lines) == 7
+
+
+def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
+    rows = [
+        (relation, seed, decision, option, 50, right)
+        for relation in (0.6, -0.6)
+        for seed in (1, 2, 3)
+        for decision, option, right in (
+            ("the default", "the default", 20 + seed),
+            ("C1", "condensed", 30 + seed + (relation > 0) * seed / 100),
+            ("D", "sign", 10),
+            ("C2", "P@10", 15 + (40 * (relation < 0))),
+        )
+    ]
+    worlds = made(("relation", "seed", "decision", "option"), rows, "resolved", "right")
+    found = decision_figures.world_shares(worlds)
+    assert found["panel"].unique().tolist() == ["popular: liked", "disliked"]
+    assert found["row"].unique().tolist() == ["C1 condensed", "C2 P@10"]
+    own = found.set_index(["panel", "row"])
+    assert own.loc[("disliked", "C1 condensed"), "value"] == pytest.approx(20.0)
+    assert own.loc[("popular: liked", "C2 P@10"), "value"] == pytest.approx(-14.0)
+    title = decision_figures.world_title(found)
+    assert "1 of 2 alternatives are right more often" in title
+    assert title.endswith("0 less often")
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def test_cells_are_bold_where_they_are_significant() -> None:
+    frame = pd.DataFrame(
+        [
+            {"knn": 0.5, **{f"{name}{end}": value for name in READINGS for end, value in (
+                ("", 0.4), (" gap", gap), (" p", p))}}
+            for gap, p in ((0.1, 0.049), (-0.1, 0.05))
+        ],
+        index=pd.MultiIndex.from_tuples([("full", "P@10"), ("full", "nDCG@10")]),
+    )  # fmt: skip
+    lines = tables.cells_table(frame).splitlines()
+    assert lines[2].startswith("| *full lists:* P@10 | 0.5000 | **+0.1000** (0.049) |")
+    assert lines[3].startswith("| nDCG@10 | 0.5000 | −0.1000 (0.05) |")
+
+
+def test_who_is_refused_is_told_or_nobody() -> None:
+    rows = [
+        (overlap, name, 10, refused, 5.25, tests, 0.5, mf, gain)
+        for name in READINGS
+        for overlap, refused, tests, mf, gain in (
+            (20, 4, 2.0, 0.1, -0.02), (1, 0, np.nan, np.nan, 0.0),
+        )
+    ]  # fmt: skip
+    refused = made(
+        ("overlap", "system"), rows, "n_served", "n_refused", "tests_served", "tests_refused",
+        "mf_served", "mf_refused", "gain",
+    )  # fmt: skip
+    lines = tables.refused_table(refused).splitlines()
+    assert lines[2] == "| 1 | 10 | 0 | 5.2 | – | 0.5000 | – | +0.0000 |"
+    assert lines[3] == "| 20 | 10 | 4 | 5.2 | 2.0 | 0.5000 | 0.1000 | −0.0200 |"
+
+
+def test_averages_are_bold_where_the_interval_is_without_0() -> None:
+    values = {
+        (label, metric): (0.5, 0.3, 0.5)
+        for label in ("full", "by ratings", "by positives", "geometric", "median")
+        for metric in ("P@10", "nDCG@10")
+    }
+    lines = tables.averages_table(results_of(values)).splitlines()  # type: ignore[arg-type]
+    assert lines[2].startswith("| mean over users | 0.5000 | **+0.2000** | +0.0000 | 0.5000 |")
+    assert len(lines) == 7
+
+
+def test_the_taxonomy_names_every_decision_once_and_every_option() -> None:
+    lines = tables.options_table().splitlines()[2:]
+    assert len(lines) == sum(len(each.options) for each in DECISIONS)
+    for decision in DECISIONS:
+        assert sum(line.startswith(f"| **{decision.code}** ") for line in lines) == 1
+
+
+def test_the_paragraph_on_methods_is_quoted_without_the_line() -> None:
+    options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: nDCG(exp)@10")
+    text = tables.methods_quote(options)
+    assert text.startswith("> ")
+    assert "\n" not in text
+    assert "split:" not in text
+    assert "A rating of 4 or more says liking." in text
