@@ -596,8 +596,7 @@ HTML(plotting.downloads(figure, shown, "figure-7"))
 # holds: Put last by mean rating, one neighbour is ahead of 100 ({value:+.3f}): the fewer items kNN scores, the
 #   more of the list is made by something else, which is better at sorting what a user has rated.
 # refuted: Put last by mean rating, one neighbour is not ahead of 100 ({value:+.3f}).
-# open: Put last by mean rating, one neighbour and 100 cannot be told apart ({value:+.3f}): the few that are
-#   scored matter less than how all others are sorted.
+# open: Put last by mean rating, one neighbour and 100 cannot be told apart ({value:+.3f}).
 # :::
 
 # %% [markdown] tags=["general"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 import numpy as np
@@ -111,8 +112,10 @@ def world_shares(worlds: Table) -> pd.DataFrame:
 
 
 def world_title(shares: pd.DataFrame) -> str:
-    """Count the alternatives that are surely better, and worse, than the default in all worlds."""
-    wide = shares.groupby("row")
-    better, worse = int((wide["low"].min() > 0).sum()), int((wide["high"].max() < 0).sum())
-    told = f"{better} of {wide.ngroups} alternatives are right more often"
-    return f"In worlds of every kind {told},\n{worse} less often"
+    """Name the alternatives that are surely better in some kind of worlds, and worse in none."""
+    wide = shares.groupby("row", sort=False)
+    better = (wide["low"].max() > 0) & ~(wide["high"].min() < 0)
+    named = ", ".join(str(row).partition(" ")[2] for row in better.index[better])
+    if not named:
+        return "No alternative is surely better in some kind of worlds\nand worse in none"
+    return "Surely better in some worlds, and worse in none:\n" + textwrap.fill(named, 52)

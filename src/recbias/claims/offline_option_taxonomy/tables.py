@@ -298,16 +298,16 @@ def refused_table(refused: Table) -> str:
     rows = []
     for row in found.to_dict("records"):
         numbers = ("tests_served", "tests_refused", "mf_served", "mf_refused")
-        cells = [
-            "–" if np.isnan(row[name]) else f"{row[name]:.{1 if 'tests' in name else 4}f}"
+        told = [
+            "–" if np.isnan(row[name]) else f"{row[name]:.{1 if 'tests' in name else 3}f}"
             for name in numbers
         ]
         gain = _signed(row["gain"])
-        counts = (f"{row['n_served']:,.0f}", f"{row['n_refused']:,.0f}")
-        rows.append((f"{row['overlap']}", *counts, *cells, gain))
-    head = ("overlap", "users served", "refused", "test ratings: served", "refused")
-    more = ("P@10 of MF: served", "refused", "what kNN gains on the served")
-    return markdown_table((*head, *more), rows)
+        counts = f"{row['n_served']:,.0f} / {row['n_refused']:,.0f}"
+        pairs = (f"{told[0]} / {told[1]}", f"{told[2]} / {told[3]}")
+        rows.append((f"{row['overlap']}", counts, *pairs, gain))
+    head = ("overlap", "users served / refused", "their test ratings", "their P@10 by MF")
+    return markdown_table((*head, "what kNN gains on the served"), rows)
 
 
 def reversals_table(decisions: Table) -> str:
@@ -321,12 +321,11 @@ def reversals_table(decisions: Table) -> str:
     Returns
     -------
     str
-        Markdown: a row per alternative, and the options themselves as code.
+        Markdown: a row per alternative.
     """
     rows = [
         (
-            row["decision"] if row["decision"] != NOISE else "*noise*",
-            plain(row["option"]),
+            plain(f"{row['decision']} {row['option']}".removeprefix(f"{NOISE} ")),
             f"{row['resolved_other']:.0f}",
             f"{row['turned']:.0f}",
             f"{row['reversed']:.0f}",
@@ -335,8 +334,8 @@ def reversals_table(decisions: Table) -> str:
         )
         for row in decisions.frame.to_dict("records")
     ]
-    head = ("decision", "option", "resolved", "sign turned", "reversed", "significance changed")
-    return markdown_table((*head, "largest difference that was turned"), rows)
+    head = ("", "resolved", "sign turned", "reversed", "significance changed")
+    return markdown_table((*head, "largest one turned"), rows)
 
 
 # -- options as text -------------------------------------------------------------------------------
@@ -371,16 +370,16 @@ def options_table() -> str:
     Returns
     -------
     str
-        Markdown: a row per option; a decision is told in the first of its rows.
+        Markdown: for each decision a row with its question, and a row per option.
     """
     frame = taxonomy_table()
-    rows = []
+    rows: list[tuple[str, str, str]] = []
     last = ""
     for row in frame.to_dict("records"):
-        decision = f"**{row['decision']}** {row['asks']}" if row["decision"] != last else ""
-        acts = str(row["acts"]) if row["decision"] != last else ""
+        if row["decision"] != last:
+            rows.append((f"**{row['decision']}**", f"**{row['asks']}** Acts on {row['acts']}.", ""))
         text = f"`{row['option']}`" if row["option"] else "*nothing*"
         used = ", ".join(paper for paper in PAPERS if row[paper])
-        rows.append((decision, acts, text.replace("|", r"\|"), str(row["means"]), used or "–"))
+        rows.append((text.replace("|", r"\|"), str(row["means"]), used or "–"))
         last = row["decision"]
-    return markdown_table(("decision", "acts on", "in the line", "means", "used by"), rows)
+    return markdown_table(("in the line", "means", "used by"), rows)
