@@ -240,7 +240,8 @@ def arithmetic(sessions: Sequence[Session], metric: str = "P@5", **averaging: An
 
 
 OF_AVERAGES: Sequence[tuple[Callable[..., list[Check]], Any, set[str]]] = [
-    (average_checks.check_reduced, only_served, {"mended", "factor"}),
+    (average_checks.check_reduced, only_served, {"mended"}),
+    (average_checks.check_reduced, never_reduced, {"mended", "factor"}),
     (average_checks.check_unserved, never_reduced, {"reduced"}),
     (average_checks.check_unserved, only_served, {"full"}),
     (average_checks.check_weights, by_likes, {"weights", "influence"}),
