@@ -274,7 +274,7 @@ def test_alternatives_take_one_decision_each() -> None:
 def test_decisions_count_pairs_of_two_outcomes() -> None:
     systems = decisions.fourteen(4)[:3]
     grid = Grid(DATA, systems, "AI-AN-AR rel>=4", "P@10").to_dict()
-    given = {"min_rating": 4, "other_ratings": [], "timed": False, "grid": grid}
+    given = {"min_rating": 4, "other_ratings": [], "timed": False, "splits": True, "grid": grid}
     found = make("decisions", **given).frame.set_index("option")
     base, other = (
         evaluate(Options.parse(text), DATA, systems)

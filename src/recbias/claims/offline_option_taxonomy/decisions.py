@@ -87,6 +87,7 @@ def alternatives(
     *,
     other_ratings: Sequence[float] = (),
     timed: bool = True,
+    splits: bool = True,
     test: str = "",
 ) -> tuple[Alternative, ...]:
     """List every decision that is taken otherwise, one at a time.
@@ -103,6 +104,9 @@ def alternatives(
         Other thresholds.
     timed
         Whether the data have times to split by.
+    splits
+        Whether other selections and splits are tried (A1, A2), for which all systems are trained
+        again.
     test
         Which judgments count; where some are named, no ratings are selected (A1).
 
@@ -131,10 +135,11 @@ def alternatives(
 
     if test:
         default["test"] = condensed["test"] = test
-    else:
+    elif splits:
         add("A1", "data", {text: text for text in _SELECTIONS}, default)
-    splits = [text for text in _SPLITS if timed or not text.startswith("temporal")]
-    add("A2", "split", {text: text for text in splits}, default)
+    if splits:
+        rules = [text for text in _SPLITS if timed or not text.startswith("temporal")]
+        add("A2", "split", {text: text for text in rules}, default)
     add("B1", "lists", {"all users": start, "users with likes": f"{start} users=relevant"}, default)
     fills = ("random", "popularity", "average-rating")
     lists = {f"filled, {fill}": f"{start} unscored={fill} users=trained" for fill in fills}
@@ -173,6 +178,9 @@ def decisions_asked(
 ) -> dict[str, Any]:
     """Say what `reversals` is asked for on a data set.
 
+    Other selections and splits (A1, A2) are tried on published data only: all systems are trained
+    again for each, which takes minutes.
+
     Parameters
     ----------
     dataset
@@ -203,6 +211,7 @@ def decisions_asked(
         "min_rating": min_rating,
         "other_ratings": [each for each in others if scale.minimum < each <= scale.maximum],
         "timed": has_times(dataset),
+        "splits": loaded is None and bool(dataset_info(dataset).files),
         "grid": grid.to_dict(),
         "workers": workers,
     }
@@ -259,6 +268,7 @@ def _grids(given: Mapping[str, Any]) -> list[Grid]:
             asked.seed,
             other_ratings=given["other_ratings"],
             timed=given["timed"],
+            splits=given["splits"],
         )
     ]
 
@@ -274,6 +284,7 @@ def reversals(
     min_rating: float,
     other_ratings: Sequence[float],
     timed: bool,
+    splits: bool,
     grid: Mapping[str, Any],
     workers: int = 1,
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -285,7 +296,7 @@ def reversals(
         Loaded data set.
     min_rating
         Smallest rating that is relevant.
-    other_ratings, timed
+    other_ratings, timed, splits
         As of `alternatives`.
     grid
         Its dataset, systems and seed are taken.
@@ -315,7 +326,9 @@ def reversals(
             "options": str(each.options),
             **compare_outcomes(outcome(each.base), outcome(each.options)),
         }
-        for each in alternatives(min_rating, asked.seed, other_ratings=other_ratings, timed=timed)
+        for each in alternatives(
+            min_rating, asked.seed, other_ratings=other_ratings, timed=timed, splits=splits
+        )
     ]
     return ("decision", "option"), pd.DataFrame(rows)
 
