@@ -19,7 +19,8 @@ from recbias.metrics import Metric
 from recbias.protocol import Protocol
 from recbias.ratings import exact
 from recbias.recommenders import line_up_sources
-from recbias.results import Quantity
+from recbias.results import Quantity, StoredResult
+from recbias.taxonomy import options_of
 
 __all__ = [
     "claims_of",
@@ -29,6 +30,7 @@ __all__ = [
     "interval_text",
     "markdown_table",
     "methods_sentence",
+    "options_details",
     "paired_tests_table",
     "plain",
     "protocols_table",
@@ -426,6 +428,47 @@ _OVER = {
     "groups": "over groups of items",
 }
 """What a mean is over, by the population of a protocol."""
+
+
+def options_details(results: Mapping[str, StoredResult]) -> str:
+    """Print behind a click from which options the values of a page can be repeated.
+
+    Parameters
+    ----------
+    results
+        A page's results by name; those of grids count.
+
+    Returns
+    -------
+    str
+        HTML: for each grid a line per label, the options of its first metric; then what stands for
+        ``metric`` (and ``gain``) where another metric was measured. Empty without a grid.
+    """
+    folds = []
+    for name, found in results.items():
+        if not isinstance(found, Results):
+            continue
+        labels: dict[str, list[str]] = {}
+        for (label, _), options in options_of(found.grid).items():
+            labels.setdefault(label, []).append(str(options))
+        rows = []
+        for label, texts in labels.items():
+            others = ", ".join(
+                f"<code>{escape(_METRIC_PART.findall(each)[0])}</code>" for each in texts[1:]
+            )
+            also = f"; the same with {others}" if others else ""
+            rows.append(f"<li>{escape(label)}: <code>{escape(texts[0])}</code>{also}</li>")
+        n_values = sum(map(len, labels.values()))
+        folds.append(f"<p>{escape(name)} ({n_values}):</p><ul>{''.join(rows)}</ul>")
+    if not folds:
+        return ""
+    return (
+        '<details class="options"><summary>The options of every table of this page, from which it '
+        f"can be repeated</summary>{''.join(folds)}</details>"
+    )
+
+
+_METRIC_PART = re.compile("metric: .*(?=; pairs: )")
 
 
 def task_table() -> str:
