@@ -5,15 +5,27 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from recbias import decisions
 from recbias.averaging import COVERAGES, POPULATIONS, STATISTICS, WEIGHTS
-from recbias.decisions import CHOICES, DECISIONS, PAPERS, START, Choice, decisions_table
+from recbias.decisions import (
+    CHOICES,
+    DECISIONS,
+    PAPERS,
+    START,
+    Choice,
+    decisions_table,
+    methods_paragraph,
+)
 from recbias.errors import ConfigError
 from recbias.ranking import POLICIES
 from recbias.relevance import _NAMES as GAINS
 from recbias.selection import Selection
 from recbias.splits import _EXPECTED as SPLITS
 from recbias.taxonomy import PAIRED_TESTS, Options
+from test_taxonomy import all_options
 
 FIELD_OF = {
     "A1": lambda o: o.select,
@@ -106,3 +118,71 @@ def test_the_table_says_who_used_what():
 def test_what_is_no_option_is_refused(given, message):
     with pytest.raises(ConfigError, match=message):
         Choice(*given)
+
+
+FACTS = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
+
+
+def told(options):
+    """Give the paragraph apart from its last sentence, and the options in that."""
+    words, _, last = methods_paragraph(options, FACTS).rpartition(" In full: ")
+    return words, Options.parse(last.strip("`."))
+
+
+@given(all_options())
+def test_a_paragraph_parses_back(options):
+    assert told(options)[1] == options
+
+
+def crossed(one, other, taken):
+    """Take some fields of options from others: such differ in few decisions."""
+    changes = {name: getattr(other, name) for name in taken}
+    return dataclasses.replace(one, **changes)
+
+
+FIELDS = ("protocol", "select", "split", "seed", "test", "pairs")
+
+
+@settings(max_examples=300)
+@given(all_options(), all_options(), st.sets(st.sampled_from(FIELDS), max_size=2))
+def test_other_options_are_told_otherwise(one, other, taken):
+    mixed = crossed(one, other, taken)
+    if one.canonical() != mixed.canonical():
+        assert told(one)[0] != told(mixed)[0]
+
+
+def test_every_two_choices_are_told_otherwise():
+    by_text = {}
+    for choice in CHOICES:
+        by_text.setdefault(told(choice.options)[0], set()).add(choice.options.canonical())
+    assert [forms for forms in by_text.values() if len(forms) > 1] == []
+    assert len({form for forms in by_text.values() for form in forms}) > 50
+
+
+@pytest.mark.parametrize("words", ["_UNSCORED", "_OVER", "_PAIRS", "_SPLITS"])
+def test_a_paragraph_that_forgets_a_decision_is_noticed(words, monkeypatch):
+    known = getattr(decisions, words)
+    monkeypatch.setattr(decisions, words, dict.fromkeys(known, "the same"))
+    with pytest.raises(AssertionError):
+        test_every_two_choices_are_told_otherwise()
+
+
+def test_a_paragraph_in_words():
+    text = methods_paragraph(
+        Options.parse(
+            "data: keep=50% users>=5; split: k-fold 5; seed: 7; test: observed removed=30%; "
+            "lists: TI-NN-1R t=100 rel>=3.5; metric: P@10; pairs: sign"
+        ),
+        FACTS,
+    )
+    for words in (
+        "keep 50 % of the ratings at random, keep users with 5 ratings or more.",
+        "split into 5 random folds, each of which is the test once, drawn with seed 7.",
+        "not all observed test ratings but `observed removed=30%`.",
+        "ranked alone together with 99 non-relevant ones drawn from all items with a test rating",
+        "Items that a system cannot score are not ranked. Ratings of 3.5 or more are relevant.",
+        "We report `P@10` over the first 10 places of a list. Values are the mean over relevant",
+        "compared by sign tests over users, corrected by Holm. In full: `data: keep=50% users>=5;",
+    ):
+        assert words in text
+    assert 10 <= text.count(". ") <= 14

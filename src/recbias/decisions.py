@@ -6,14 +6,29 @@ CCM20 names the decisions; every option has the text that asks for it, as parts 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from recbias.errors import unknown_name
+from recbias.protocol import Protocol
+from recbias.ratings import exact
+from recbias.selection import Selection
+from recbias.splits import SplitRule
 from recbias.taxonomy import Options
+from recbias.testset import TestSet
 
-__all__ = ["CHOICES", "DECISIONS", "PAPERS", "START", "Choice", "decisions_table"]
+__all__ = [
+    "CHOICES",
+    "DECISIONS",
+    "PAPERS",
+    "START",
+    "Choice",
+    "decisions_table",
+    "methods_paragraph",
+]
 
 PAPERS = ("BCC17", "MCCRS20", "CCM20", "ATM15")
 """The four papers, as the columns of the table name them."""
@@ -241,4 +256,143 @@ _PART_OF_START = {
     **dict.fromkeys(("B1", "B2", "C1", "C3", "C4"), _LISTS),
     "C2": "metric: nDCG@10",
     "D": "pairs: t",
+}
+
+
+def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
+    """Write the paragraph of a paper that says how its values were measured.
+
+    Parameters
+    ----------
+    options
+        As they were used.
+    dataset
+        Facts as :attr:`recbias.experiment.Results.dataset` has them: ``title``, ``n_ratings``,
+        ``n_users``, ``n_items``.
+
+    Returns
+    -------
+    str
+        Markdown, a sentence for each decision. The last sentence holds the options between
+        backquotes, from which the run can be repeated.
+
+    Examples
+    --------
+    >>> facts = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
+    >>> text = methods_paragraph(Options.parse(START), facts)
+    >>> print(text[:84])
+    The data are A world: 50,000 ratings by 900 users on 1,500 items. All ratings count.
+    >>> Options.parse(text.split("`")[-2]) == Options.parse(START)
+    True
+    """
+    protocol, metric = options.protocol, options.measured
+    sentences = [
+        f"The data are {dataset['title']}: {dataset['n_ratings']:,} ratings by "
+        f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
+        _selection_sentence(options.select),
+        f"{_split_words(options.split)}, drawn with seed {options.seed}.",
+        "All observed test ratings are judged."
+        if options.test == TestSet()
+        else f"What is judged are not all observed test ratings but `{options.test}`.",
+        _targets_sentence(protocol),
+        f"Items that a system cannot score {_UNSCORED[protocol.unscored]}.",
+        f"Ratings of {exact(protocol.min_rating)} or more are relevant.",
+        f"We report `{metric}` over {_depth_words(metric.cutoff)}.",
+        f"{_average_words(protocol)}.",
+        "Users without a list are left out."
+        if protocol.average.coverage
+        else "Users without a list count as 0.",
+        f"Pairs of systems are compared by {_PAIRS[options.pairs]}, corrected by Holm.",
+        f"In full: `{options}`.",
+    ]
+    return " ".join(sentences)
+
+
+def _selection_sentence(select: Selection) -> str:
+    steps = [
+        f"leave out the {select.head} % of the items that have most ratings" if select.head else "",
+        f"keep {select.keep} % of the ratings at random" if select.keep < 100 else "",
+        f"keep users with {select.users} ratings or more" if select.users else "",
+        f"keep items with {select.items} ratings or more" if select.items else "",
+    ]
+    told = ", ".join(step for step in steps if step)
+    return f"Before anything is split we {told}." if told else "All ratings count."
+
+
+def _split_words(rule: SplitRule) -> str:
+    size = "" if rule.size is None else exact(rule.size)
+    words = _SPLITS[rule.kind].format(size=size)
+    if rule.kind == "uniform" and rule.kept is not None:
+        words += f", where {exact(rule.kept)} of an item's ratings stay in training at least"
+    return words
+
+
+def _targets_sentence(protocol: Protocol) -> str:
+    rule = protocol.rule
+    pool = {"AI": "all items of the catalogue", "TI": "all items with a test rating"}
+    others = candidates = pool[rule.candidates]
+    if rule.others == "NN":
+        others = f"{rule.n_sampled:,} non-relevant ones drawn from {candidates}"
+    ranked = {
+        "AR": f"For each user all relevant items are ranked together with {others}",
+        "1R": f"Each relevant item of a user is ranked alone together with {others}, anew each "
+        "time",
+        "1R-shared": f"Each relevant item of a user is ranked alone together with {others}, the "
+        "same for all of them",
+        "P1R": f"Each relevant item of a user is ranked alone together with {others} of its own "
+        f"percentile of popularity, of {rule.n_groups}",
+    }[rule.relevant]
+    train = "stay in" if rule.with_train else "are left out"
+    kept = "only what the user rated in the test is kept of that (condensed lists)"
+    whole = "unrated items count as not relevant (full lists)"
+    return f"{ranked}; training items {train}; {kept if protocol.condensed else whole}."
+
+
+def _depth_words(cutoff: int | None) -> str:
+    return "whole lists" if cutoff is None else f"the first {cutoff} places of a list"
+
+
+def _average_words(protocol: Protocol) -> str:
+    average = protocol.averaging
+    statistic = "mean" if average.statistic == "mean" else average.statistic
+    if average.epsilon is not None:
+        statistic = f"geometric mean (with {average.epsilon:g} added to each value)"
+    weights = {
+        "": "",
+        "ratings": ", each weighing as many as their test ratings",
+        "relevant": ", each weighing as many as their relevant test ratings",
+    }[average.weights]
+    return f"Values are the {statistic} over {_OVER[average.population]}{weights}"
+
+
+_SPLITS = {
+    "ratio": "Each rating goes to the test with probability {size}",
+    "k-fold": "Ratings are split into {size} random folds, each of which is the test once",
+    "leave-out": "Of each user {size} random ratings are the test",
+    "temporal": "The last ratings are the test, a share of {size} of all",
+    "temporal-user": "The last ratings of each user are the test, a share of {size}",
+    "uniform": "Of each tested item equally many ratings are the test, a share of {size} of all",
+    "ready": "The folds that came with the data are the split",
+    "whole": "All observed ratings are trained on, and judgments beside them are the test",
+}
+_UNSCORED = {
+    "none": "are not ranked",
+    "last": "are put last, in the order of ties",
+    "random": "are put last, in random order",
+    "popularity": "are put last, by their number of training ratings",
+    "average-rating": "are put last, by their mean training rating",
+}
+_OVER = {
+    "all": "all users, also those without a relevant test item",
+    "tested": "users with a test rating",
+    "relevant": "users with a relevant test item, others being left out",
+    "trained": "users with a training rating",
+    "runs": "relevant test items",
+    "groups": "percentiles of popularity",
+}
+_PAIRS = {
+    "t": "paired t tests over users",
+    "wilcoxon": "Wilcoxon signed-rank tests over users",
+    "sign": "sign tests over users",
+    "bootstrap": "bootstrap tests over resampled users",
 }
