@@ -793,6 +793,9 @@ results = {"systems": measured, "grid": grid, "stars": stars, "lemma": lemma, "c
 verdicts = judge_chapter("design alternatives", results)
 HTML(verdict_cards(verdicts))
 
+# %% tags=["hide-input"]
+HTML(pages.options_details(results | {"explorer": explored}))
+
 # %% tags=["remove-cell"]
 state("design alternatives", results, verdicts)
 

@@ -489,6 +489,9 @@ results |= {"saturation": worlds}
 verdicts = judge_chapter("sparsity bias", results)
 HTML(verdict_cards(verdicts))
 
+# %% tags=["hide-input"]
+HTML(pages.options_details(results))
+
 # %% tags=["remove-cell"]
 state("sparsity bias", results, verdicts)
 

@@ -521,6 +521,9 @@ results["checks"] = checks
 verdicts = judge_chapter("popularity bias", results)
 HTML(verdict_cards(verdicts))
 
+# %% tags=["hide-input"]
+HTML(pages.options_details(results))
+
 # %% tags=["remove-cell"]
 state("popularity bias", results, verdicts)
 

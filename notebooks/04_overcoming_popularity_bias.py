@@ -926,6 +926,9 @@ results |= {"percentiles": percentiles}
 verdicts = judge_chapter("overcoming popularity bias", results)
 HTML(verdict_cards(verdicts))
 
+# %% tags=["hide-input"]
+HTML(pages.options_details(results))
+
 # %% tags=["remove-cell"]
 state("overcoming popularity bias", results, verdicts)
 

@@ -704,6 +704,9 @@ results |= {name: found for name, found in others.items() if found} | of_items |
 verdicts = judge_chapter("true vs false positive disagreement", results)
 HTML(verdict_cards(verdicts))
 
+# %% tags=["hide-input"]
+HTML(pages.options_details(results))
+
 # %% tags=["remove-cell"]
 state("true vs false positive disagreement", results, verdicts)
 

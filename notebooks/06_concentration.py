@@ -595,6 +595,9 @@ results |= {"explained": explained, "references": references, "lorenz": lorenz, 
 verdicts = judge_chapter("concentration metrics", results)
 HTML(verdict_cards(verdicts))
 
+# %% tags=["hide-input"]
+HTML(pages.options_details(results))
+
 # %% tags=["remove-cell"]
 state("concentration metrics", results, verdicts)
 

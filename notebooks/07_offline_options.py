@@ -895,7 +895,7 @@ Markdown(f"```text\n{options}\n```")
 # And this is the paragraph that a paper would need, made from that line:
 
 # %% tags=["hide-input"]
-Markdown(chapter.tables.methods_quote(options))
+Markdown(chapter.tables.methods_quote(options, results["systems"].dataset))
 
 # %% [markdown] tags=["general"]
 # Options that cannot change anything collapse: condensed lists, for one, do not know whether candidates
@@ -918,6 +918,9 @@ results["checks"] = makers.run_maker(record, dataset, parameters=given, record=r
 # %% tags=["hide-input"]
 verdicts = judge_chapter("offline option taxonomy", results)
 HTML(verdict_cards(verdicts))
+
+# %% tags=["hide-input"]
+HTML(pages.options_details(results))
 
 # %% tags=["remove-cell"]
 state("offline option taxonomy", results, verdicts)

@@ -109,6 +109,9 @@ HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
 # %% tags=["hide-input"]
 Markdown(pages.data_line(named, cheap if setup.short else ""))
 
+# %% tags=["hide-input"]
+HTML(pages.options_details({"one name": named}))
+
 # %% [markdown]
 # :::{finding} own/ONE-NAME-BEYOND-MODELS
 # holds: This one name spans more than many names do: its factor is {value} that between the best and

@@ -1,152 +1,188 @@
-"""The table of decisions can say what it says, and options are printed so that they repeat."""
+"""The taxonomy as a table: its texts parse, each changes its decision, and no word is forgotten."""
 
 from __future__ import annotations
 
 import dataclasses
-from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recbias import Grid, decisions, run
+from recbias import decisions
 from recbias.averaging import COVERAGES, POPULATIONS, STATISTICS, WEIGHTS
-from recbias.claims import (
-    concentration_metrics,
-    offline_option_taxonomy,
-    pages,
-    true_vs_false_positive_disagreement,
+from recbias.decisions import (
+    CHOICES,
+    DECISIONS,
+    PAPERS,
+    START,
+    Choice,
+    decisions_table,
+    methods_paragraph,
 )
-from recbias.decisions import DECISIONS, methods_paragraph, option_text, taxonomy_table, unsaid
 from recbias.errors import ConfigError
 from recbias.ranking import POLICIES
-from recbias.recommenders import line_up
-from recbias.splits import SplitRule
-from recbias.taxonomy import PAIRED_TESTS, Options, evaluate, options_of, print_options
-from recbias.taxonomy import read_options as read
+from recbias.relevance import _NAMES as GAINS
+from recbias.selection import Selection
+from recbias.splits import _EXPECTED as SPLITS
+from recbias.taxonomy import PAIRED_TESTS, Options
+from test_taxonomy import all_options
 
-DATA = "synthetic"
-SYSTEMS = tuple(
-    each for each in line_up("ccm20", min_rating=4) if each.name in ("Popularity", "User kNN")
+FIELD_OF = {
+    "A1": lambda o: o.select,
+    "A2": lambda o: (o.split, o.seed, o.test),
+    "B1": lambda o: o.protocol.averaging.population,
+    "B2": lambda o: o.protocol.unscored,
+    "C1": lambda o: (o.protocol.rule, o.protocol.condensed),
+    "C2": lambda o: (o.metric, o.gain, o.protocol.min_rating),
+    "C2C": lambda o: (o.metric, o.protocol.condensed),
+    "C3": lambda o: (o.protocol.average.statistic, o.protocol.average.weights),
+    "C4": lambda o: o.protocol.average.coverage,
+    "D": lambda o: o.pairs,
+}  # fmt: skip
+WORDS = (
+    *(f"data: {each.name}" for each in dataclasses.fields(Selection)),
+    *(f"split: {kind}" for kind in SPLITS),
+    *(f"unscored={policy}" for policy in (*POLICIES, "last")),
+    *(f"users={population}" for population in POPULATIONS),
+    *(f"weights={weights}" for weights in WEIGHTS if weights),
+    *(f"statistic={statistic}" for statistic in STATISTICS),
+    *(f"coverage={coverage}" for coverage in COVERAGES),
+    *("condensed", "+train", "AI-AN-AR", "TI-AN-AR", "-NN-", "-1R ", "-1R-shared", "-P1R"),
+    *(f"gain: {gain}" for gain in GAINS),
+    *(f"pairs: {test}" for test in PAIRED_TESTS),
 )
-
-ALL = [(decision, option) for decision in DECISIONS for option in decision.options]
-
-
-def test_every_decision_of_the_paper_is_there() -> None:
-    assert [each.code for each in DECISIONS] == [
-        "A1", "A2", "B1", "B2", "C1", "C2", "C2C", "C3", "C4", "D",
-    ]  # fmt: skip
-    assert len(taxonomy_table()) == len(ALL)
-    for _, option in ALL:
-        assert set(option.used) <= set(decisions.PAPERS)
+HABITS = {"unscored=none", "users=all", "statistic=mean", "coverage=full"}
+"""Words that do not print, as they are the habit: the first option of their decision."""
 
 
-@pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: decision.code)
-def test_options_of_a_decision_are_read_and_differ(decision: decisions.Decision) -> None:
-    assert unsaid(decision.code) == 0
-    found = [Options.parse(option_text(decision, option)) for option in decision.options]
-    for a, b in combinations(found, 2):
-        assert a != b
-    broken = dataclasses.replace(
-        decision, options=(*decision.options, decisions.Option("lists", "users=rich", "the rich"))
-    )
-    assert decisions._unsaid(broken) == 1
-    twice = dataclasses.replace(decision, options=decision.options * 2)
-    assert decisions._unsaid(twice) == len(decision.options)
+def uncovered(choices):
+    texts = " | ".join(f"{each.text} | {each.options}" for each in choices)
+    return {word for word in WORDS if word not in texts} - HABITS
 
 
-def test_an_unknown_decision_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no decision 'E'"):
-        unsaid("E")
+def faults(choices):
+    """Name the options that leave their decision as it is, or are another's twin."""
+    found = []
+    start = Options.parse(START)
+    for decision, field in FIELD_OF.items():
+        own = [each for each in choices if each.decision == decision]
+        values = [field(each.options) for each in own]
+        found += [each for each, value in zip(own, values, strict=True)
+                  if each.text and value == field(start)]  # fmt: skip
+        if len(set(values)) < len(values) or not own:
+            found.append(decision)
+    return found
 
 
-def test_every_word_of_the_grammar_is_an_option_of_a_decision() -> None:
-    texts = " ".join(option_text(*each) for each in ALL)
-    for policy in (*POLICIES, "last"):
-        assert policy == "none" or f"unscored={policy}" in texts
-    for population in POPULATIONS:  # all, runs and groups follow from the target rule
-        assert population in ("all", "runs", "groups") or f"users={population}" in texts
-    for weights in WEIGHTS:
-        assert not weights or f"weights={weights}" in texts
-    for statistic in STATISTICS:
-        assert statistic == "mean" or f"statistic={statistic}" in texts
-    for coverage in COVERAGES:
-        assert coverage == "full" or f"coverage={coverage}" in texts
-    for test in PAIRED_TESTS:
-        assert f"pairs: {test}" in texts
-    kinds = {Options.parse(option_text(*each)).split.kind for each in ALL}
-    known = {"ratio", "k-fold", "leave-out", "uniform", "temporal", "temporal-user", "ready",
-             "whole"}  # fmt: skip
-    assert kinds == known
-    for kind in known:  # no other is read
-        SplitRule.parse({"ratio": "ratio 0.5", "k-fold": "k-fold 5", "leave-out": "leave-out 1",
-                         "ready": "ready", "whole": "whole"}.get(kind, f"{kind} 0.2"))  # fmt: skip
-    for step in ("users>=", "items>=", "head=", "keep="):
-        assert f"data: {step}" in texts
+def test_every_decision_has_options_and_each_changes_it():
+    assert list(DECISIONS) == list(FIELD_OF) == list(dict.fromkeys(c.decision for c in CHOICES))
+    assert faults(CHOICES) == []
+    for decision in set(DECISIONS) - {"C2C"}:
+        assert [c.text for c in CHOICES if c.decision == decision].index("") == 0
 
 
-# -- the paragraph ---------------------------------------------------------------------------------
+def test_no_word_is_forgotten():
+    assert uncovered(CHOICES) == set()
 
 
-@given(st.lists(st.sampled_from(ALL), min_size=2, max_size=2))
-def test_paragraphs_hold_their_options_and_differ_as_these_do(
-    chosen: list[tuple[decisions.Decision, decisions.Option]],
-) -> None:
-    found = [Options.parse(option_text(*each)) for each in chosen]
-    words = [methods_paragraph(each).splitlines() for each in found]
-    for options, lines in zip(found, words, strict=True):
-        assert len(lines) == 10
-        assert Options.parse(lines[-1].split("'")[1]) == options
-    if found[0].canonical() != found[1].canonical():
-        assert words[0][:-1] != words[1][:-1]
+def test_a_missing_row_and_one_of_no_effect_are_noticed():
+    assert uncovered([c for c in CHOICES if "wilcoxon" not in c.text]) == {"pairs: wilcoxon"}
+    assert uncovered([c for c in CHOICES if "keep" not in c.text]) == {"data: keep"}
+    idle = Choice("D", "lists: AI-AN-AR rel>=3", "another threshold", "pairs")
+    assert idle in faults((*CHOICES, idle))
+    assert "C4" in faults([c for c in CHOICES if c.decision != "C4"])
 
 
-# -- what pages print ------------------------------------------------------------------------------
+def test_the_table_says_who_used_what():
+    table = decisions_table()
+    assert len(table) == len(CHOICES)
+    assert not table.duplicated(["decision", "option"]).any()
+    for decision, own in table.groupby("decision"):
+        for paper in PAPERS:
+            is_stated = own[paper] != "not stated"
+            assert is_stated.all() or not is_stated.any(), (decision, paper)
+            assert is_stated.any() == (own[paper] == "yes").any()
+    used = table[table["decision"] == "A2"].set_index("option")
+    assert used.loc["split: k-fold 5", "BCC17"] == used.loc["test: unbiased", "MCCRS20"] == "yes"
+    assert set(used["ATM15"]) == {"not stated"}
 
 
-def _grids() -> dict[str, Grid]:
-    """A grid of each kind that the chapters ask for, with few systems."""
-    five = true_vs_false_positive_disagreement.protocols(4, truth="truth")
-    start = offline_option_taxonomy.start_grid(DATA, 4, seed=1)
-    seven = {"full": ("nDCG(exp)@10", "RBP(0.8)"), "by ratings": ("P@10",), "geometric": ("P@10",)}
-    designs = {
-        "R_test": "TI-AN-AR rel>=5 condensed",
-        "AR": "TI-AN-AR rel>=5",
-        "1R": "TI-NN-1R t=100 rel>=5",
-    }
-    percentiles = "TI-AN-P1R m=10 rel>=5"
-    thinned = {"tests": {"AR": "observed removed=50%"}, "split": "ratio 0.3"}
-    six = concentration_metrics.protocols(4)
-    return {
-        "1": Grid(DATA, SYSTEMS, designs, ("P@10",), seed=3, split="k-fold 2"),
-        "2": Grid(DATA, SYSTEMS, {"AR": "TI-AN-AR rel>=4"}, ("R@10",), **thinned),
-        "3": Grid(DATA, SYSTEMS, percentiles, ("P@10",), split="ratio 0.2"),
-        "4": Grid(DATA, SYSTEMS, "TI-AN-AR rel>=4", ("P@10", "bpref"), split="uniform 0.2"),
-        "5": Grid(DATA, SYSTEMS, {"full": five[0]["full"]}, ("P@10", "antiP@10"), split="k-fold 2"),
-        "6": Grid(DATA, SYSTEMS, six, ("P@10", "Gini@10"), split="k-fold 2"),
-        "7": Grid(
-            DATA,
-            start.systems[:1],
-            {label: str(start.parsed[label]) for label in seven},
-            seven,
-            split="ratio 0.5",
-            select="keep=50%",
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("E1", "", "", ""), "unknown decision 'E1'"),
+        (("D", "pairs: tt", "", ""), "unknown paired test 'tt'"),
+        (("D", "", "", "", ("BCC18",)), "did you mean 'BCC17'"),
+    ],
+)
+def test_what_is_no_option_is_refused(given, message):
+    with pytest.raises(ConfigError, match=message):
+        Choice(*given)
+
+
+FACTS = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
+
+
+def told(options):
+    """Give the paragraph apart from its last sentence, and the options in that."""
+    words, _, last = methods_paragraph(options, FACTS).rpartition(" In full: ")
+    return words, Options.parse(last.strip("`."))
+
+
+@given(all_options())
+def test_a_paragraph_parses_back(options):
+    assert told(options)[1] == options
+
+
+def crossed(one, other, taken):
+    """Take some fields of options from others: such differ in few decisions."""
+    changes = {name: getattr(other, name) for name in taken}
+    return dataclasses.replace(one, **changes)
+
+
+FIELDS = ("protocol", "select", "split", "seed", "test", "pairs")
+
+
+@settings(max_examples=300)
+@given(all_options(), all_options(), st.sets(st.sampled_from(FIELDS), max_size=2))
+def test_other_options_are_told_otherwise(one, other, taken):
+    mixed = crossed(one, other, taken)
+    if one.canonical() != mixed.canonical():
+        assert told(one)[0] != told(mixed)[0]
+
+
+def test_every_two_choices_are_told_otherwise():
+    by_text = {}
+    for choice in CHOICES:
+        by_text.setdefault(told(choice.options)[0], set()).add(choice.options.canonical())
+    assert [forms for forms in by_text.values() if len(forms) > 1] == []
+    assert len({form for forms in by_text.values() for form in forms}) > 50
+
+
+@pytest.mark.parametrize("words", ["_UNSCORED", "_OVER", "_PAIRS", "_SPLITS"])
+def test_a_paragraph_that_forgets_a_decision_is_noticed(words, monkeypatch):
+    known = getattr(decisions, words)
+    monkeypatch.setattr(decisions, words, dict.fromkeys(known, "the same"))
+    with pytest.raises(AssertionError):
+        test_every_two_choices_are_told_otherwise()
+
+
+def test_a_paragraph_in_words():
+    text = methods_paragraph(
+        Options.parse(
+            "data: keep=50% users>=5; split: k-fold 5; seed: 7; test: observed removed=30%; "
+            "lists: TI-NN-1R t=100 rel>=3.5; metric: P@10; pairs: sign"
         ),
-    }
-
-
-@pytest.mark.parametrize("name", list("1234567"))
-def test_printed_options_give_the_same_values(name: str) -> None:
-    grid = _grids()[name]
-    assert pages.repeats(grid) == 0
-    results = run(grid)
-    for label, lines in print_options(grid).items():
-        for options in (each for line in lines for each in read(line)):
-            again = evaluate(options, grid.dataset, grid.systems)
-            for system, value in again.values.items():
-                assert value == results[system, label, str(options.measured)].value
-    first = next(iter(options_of(grid).values()))
-    other = dataclasses.replace(first, seed=first.seed + 1)
-    given_here = evaluate(first, grid.dataset, grid.systems).values
-    assert evaluate(other, grid.dataset, grid.systems).values != given_here
+        FACTS,
+    )
+    for words in (
+        "keep 50 % of the ratings at random, keep users with 5 ratings or more.",
+        "split into 5 random folds, each of which is the test once, drawn with seed 7.",
+        "not all observed test ratings but `observed removed=30%`.",
+        "ranked alone together with 99 non-relevant ones drawn from all items with a test rating",
+        "Items that a system cannot score are not ranked. Ratings of 3.5 or more are relevant.",
+        "We report `P@10` over the first 10 places of a list. Values are the mean over relevant",
+        "compared by sign tests over users, corrected by Holm. In full: `data: keep=50% users>=5;",
+    ):
+        assert words in text
+    assert 10 <= text.count(". ") <= 14

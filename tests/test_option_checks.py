@@ -23,10 +23,11 @@ from recbias.claims.offline_option_taxonomy.average_checks import average_users
 from recbias.claims.offline_option_taxonomy.plain import Session, measured
 from recbias.comparison import paired_t, sign_test, subsampled_tests, wilcoxon
 from recbias.datasets import load_dataset
+from recbias.decisions import CHOICES, DECISIONS
 from recbias.relevance import GainMap
 from recbias.risk import geo_risk, standardised, t_risk, u_risk
 from recbias.splits import Split, SplitRule
-from recbias.taxonomy import print_options
+from recbias.taxonomy import options_of
 from recbias.testset import dataset_splits
 
 NONE = 1e-9
@@ -468,16 +469,18 @@ def test_facts_are_those_that_a_loop_counts(dataset: Any) -> None:
 
 def test_options_that_cannot_be_said_or_are_printed_otherwise_are_noticed() -> None:
     assert fails(checks.check_said()) == set()
-    assert fails(checks.check_said(lambda code: 1)) == {"options"}
+    found = {each.claim for each in checks.check_said(CHOICES[:-1] * 2) if each.worst}
+    assert found == {f"CCM20-D-{decision}" for decision in DECISIONS}
+    only = [each for each in CHOICES if each.decision != "B2"]
+    assert {each.claim for each in checks.check_said(only) if each.worst} == {"CCM20-D-B2"}
     grids = [make("synthetic", 4, seed=1) for make in (chapter.start_grid, chapter.fill_grid)]
     assert fails(checks.check_printed(grids)) == set()
     for old, new in (("seed: 1", "seed: 2"), ("ratio 0.5", "ratio 0.6"), ("rel>=4", "rel>=5"),
-                     ("P@10, ", ""), ("keep=50%", "keep=60%")):  # fmt: skip
+                     ("P@10", "P@5"), ("keep=50%", "keep=60%")):  # fmt: skip
 
-        def other(grid: Grid, old: str = old, new: str = new) -> dict[str, list[str]]:
+        def other(grid: Grid, old: str = old, new: str = new) -> dict[tuple[str, str], str]:
             return {
-                label: [line.replace(old, new) for line in lines]
-                for label, lines in print_options(grid).items()
+                names: str(options).replace(old, new) for names, options in options_of(grid).items()
             }
 
         assert fails(checks.check_printed(grids, other)) == {"repeats"}

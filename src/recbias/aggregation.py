@@ -338,7 +338,10 @@ def finish(sums: FloatArray, averaging: Averaging, n_metrics: int, n_groups: int
     if n_groups == 1:
         return values[..., 0, :]
     n_found = some.sum(axis=-2)
-    found = np.where(some, values, 0.0).sum(axis=-2)
+    # One group after the other: a sum over an axis has other last bits where there is one metric.
+    found = np.zeros(n_found.shape)
+    for own in np.moveaxis(np.where(some, values, 0.0), -2, 0):
+        found += own
     return np.divide(found, n_found, out=np.full(found.shape, np.nan), where=n_found > 0)
 
 

@@ -1,350 +1,398 @@
-"""The decisions of an offline evaluation, as a table; and what options say, as a paragraph.
+"""The taxonomy of offline decisions as a table: option, meaning, where it acts, who used it.
 
-CCM20 Sec. 3 names the decisions. Each option here is a text that :class:`~recbias.taxonomy.Options`
-reads, so that nothing stands in the table which cannot be run.
+CCM20 names the decisions; every option has the text that asks for it, as parts of
+:class:`~recbias.taxonomy.Options`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from recbias.errors import ConfigError
+from recbias.errors import unknown_name
+from recbias.protocol import Protocol
 from recbias.ratings import exact
+from recbias.selection import Selection
+from recbias.splits import SplitRule
 from recbias.taxonomy import Options
+from recbias.testset import TestSet
 
-__all__ = ["DECISIONS", "PAPERS", "Decision", "Option", "methods_paragraph", "taxonomy_table",
-           "unsaid"]  # fmt: skip
+__all__ = [
+    "CHOICES",
+    "DECISIONS",
+    "PAPERS",
+    "START",
+    "Choice",
+    "decisions_table",
+    "methods_paragraph",
+]
 
 PAPERS = ("BCC17", "MCCRS20", "CCM20", "ATM15")
-"""The papers whose options are told, in the order of the letters in :class:`Option`."""
+"""The four papers, as the columns of the table name them."""
 
+START = "split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: nDCG@10"
+"""Options from which the table departs: what an option does not name stays like this."""
 
-@dataclass(frozen=True)
-class Option:
-    """One option of a decision.
-
-    Attributes
-    ----------
-    part
-        Part of :class:`~recbias.taxonomy.Options` that says it.
-    text
-        How; of ``lists`` what is added to a target rule and threshold, or replaces them.
-    means
-        In words.
-    used
-        Papers that used it, of :data:`PAPERS`.
-    """
-
-    part: str
-    text: str
-    means: str
-    used: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A decision, with what it is about, where it acts, and its options; the first is the default.
-
-    Attributes
-    ----------
-    code
-        As CCM20 labels it.
-    asks
-        The question.
-    acts
-        What it acts on.
-    options : tuple of Option
-    """
-
-    code: str
-    asks: str
-    acts: str
-    options: tuple[Option, ...]
-
-
-_B, _M, _C, _A = PAPERS
-_ALL = PAPERS
-
-DECISIONS: tuple[Decision, ...] = (
-    Decision("A1", "Which ratings count at all?", "training and test", (
-        Option("data", "", "all", _ALL),
-        Option("data", "users>=20", "users with at least 20 ratings"),
-        Option("data", "items>=10", "items with at least 10 ratings"),
-        Option("data", "head=5%", "without the most popular 5 % of the items"),
-        Option("data", "keep=50%", "a random half of the ratings", (_C,)),
-    )),
-    Decision("A2", "Which ratings are tested on?", "training and test", (
-        Option("split", "ratio 0.5", "a random share", (_C,)),
-        Option("split", "k-fold 5", "each fifth in turn", (_B, _M)),
-        Option("split", "leave-out 1", "so many ratings of each user"),
-        Option("split", "uniform 0.2", "equally many ratings of each tested item", (_B,)),
-        Option("split", "temporal 0.2", "the newest ratings of all"),
-        Option("split", "temporal-user 0.2", "the newest ratings of each user"),
-        Option("split", "ready", "folds that came with the data", (_M,)),
-        Option("split", "whole", "nothing: other judgments are tested on"),
-        Option("test", "unbiased", "ratings of items drawn at random", (_M,)),
-        Option("test", "truth", "the truth of a simulated world"),
-    )),
-    Decision("B1", "Which users count?", "average", (
-        Option("lists", "", "all: who has no list counts 0", (_B, _M)),
-        Option("lists", "users=trained", "those with training ratings", (_C,)),
-        Option("lists", "users=tested", "those with test ratings"),
-        Option("lists", "users=relevant", "those who like a test item"),
-        Option("lists", "TI-AN-1R rel>=4", "each relevant test rating is a run of its own", (_B,)),
-        Option("lists", "TI-AN-P1R m=10 rel>=4", "each tenth of the items, by popularity, alike",
-               (_B,)),
-    )),
-    Decision("B2", "What becomes of items without a score?", "lists", (
-        Option("lists", "", "they are left out", (_B, _C)),
-        Option("lists", "unscored=last", "last, in the order of ties"),
-        Option("lists", "unscored=random", "last, at random", (_C,)),
-        Option("lists", "unscored=popularity", "last, by training ratings", (_C,)),
-        Option("lists", "unscored=average-rating", "last, by mean training rating", (_C,)),
-    )),
-    Decision("C1", "Are items without a test rating ranked?", "lists", (
-        Option("lists", "", "full lists", _ALL),
-        Option("lists", "condensed", "condensed lists: test items only", (_B, _M, _C)),
-    )),
-    Decision("C2", "Which metric, threshold, gain and depth?", "metric", (
-        Option("metric", "P@10", "precision", _ALL),
-        Option("metric", "nDCG@10", "discounted gain, 1 from the threshold on (g1)",
-               (_B, _M, _C, _A)),
-        Option("metric", "nDCG(exp)@10", "discounted gain, graded (g2)", (_C,)),
-        Option("metric", "RBP(0.8)", "gain of a persistent reader", (_C,)),
-        Option("metric", "AP", "average precision"),
-        Option("metric", "R@10", "recall", (_M,)),
-        Option("metric", "P@50", "another depth", (_C,)),
-        Option("lists", "AI-AN-AR rel>=3", "another threshold"),
-    )),
-    Decision("C2C", "Of condensed lists, which metric?", "metric", (
-        Option("metric", "nDCG@10", "as of full lists", (_C,)),
-        Option("metric", "tau", "Kendall's tau with the ratings", (_C,)),
-        Option("metric", "RBO(0.9)", "rank-biased overlap with the ideal order", (_C,)),
-        Option("metric", "AUC", "share of liked above disliked pairs"),
-    )),
-    Decision("C3", "How are users averaged?", "average", (
-        Option("lists", "", "arithmetic mean", _ALL),
-        Option("lists", "weights=ratings", "weighted by test ratings", (_C,)),
-        Option("lists", "weights=relevant", "weighted by liked test ratings", (_C,)),
-        Option("lists", "statistic=median", "median"),
-        Option("lists", "statistic=geometric", "geometric mean of values plus epsilon", (_C,)),
-    )),
-    Decision("C4", "And users without a list?", "average", (
-        Option("lists", "", "they count 0 (full average)", _ALL),
-        Option("lists", "coverage=reduced", "they are left out (reduced average)", (_C,)),
-    )),
-    Decision("D", "How is a difference tested?", "test", (
-        Option("pairs", "t", "paired t test", (_C,)),
-        Option("pairs", "wilcoxon", "Wilcoxon's signed ranks", (_B,)),
-        Option("pairs", "sign", "sign test"),
-        Option("pairs", "bootstrap", "resampled users"),
-    )),
-)  # fmt: skip
-"""All decisions, in the order of CCM20. What a paper uses and does not name is not told."""
-
-_BASE: Mapping[str, str] = {
-    "split": "ratio 0.5",
-    "lists": "AI-AN-AR rel>=4",
-    "metric": "P@10",
-    "pairs": "t",
+DECISIONS = {
+    "A1": "Which ratings count at all",
+    "A2": "How training and test are split, and what is tested on",
+    "B1": "Which users are averaged over",
+    "B2": "What becomes of items that a system cannot score",
+    "C1": "Which items are ranked",
+    "C2": "Metric, with threshold, gain and depth",
+    "C2C": "Metrics of the order of the user's own test ratings",
+    "C3": "How users are averaged",
+    "C4": "What users without a list count",
+    "D": "How two systems are tested",
 }
+"""Decisions of CCM20 Sec. 3, by name."""
 
 
-def option_text(decision: Decision, option: Option) -> str:
-    """Write options in which one decision is taken as said, and all others are the default.
-
-    Examples
-    --------
-    >>> option_text(DECISIONS[3], DECISIONS[3].options[2])
-    'split: ratio 0.5; lists: AI-AN-AR rel>=4 unscored=random; metric: P@10; pairs: t'
-    """
-    parts = dict(_BASE)
-    if decision.code == "C2C":
-        parts["lists"] += " condensed"
-    text = option.text
-    if option.part == "lists" and "rel>=" not in text:
-        text = f"{parts['lists']} {text}".strip()
-    parts[option.part] = text
-    if text == "unbiased":
-        parts["split"] = "whole"
-    return "; ".join(f"{name}: {value}" for name, value in parts.items() if value)
-
-
-def unsaid(code: str) -> int:
-    """Count the options of a decision that cannot be said.
+@dataclass(frozen=True)
+class Choice:
+    """One option of one decision.
 
     Parameters
     ----------
-    code
-        As CCM20 labels the decision.
-
-    Returns
-    -------
-    int
-        Options whose text is not read, reads back as another, or is that of another option.
+    decision
+        One of `DECISIONS`.
+    text
+        Parts of options, which take the place of those of `START`; empty for what `START` has.
+    means
+        What it means, as a clause.
+    acts
+        Where it acts: selection, split, test, targets, lists, metric, average or pairs.
+    used
+        Papers that say that they used it.
 
     Raises
     ------
     ConfigError
-        If there is no such decision.
+        For an unknown decision or paper, or a text that is no part of options.
 
     Examples
     --------
-    >>> [unsaid(each.code) for each in DECISIONS]
-    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    >>> choice = Choice("D", "pairs: sign", "a sign test over users", "pairs")
+    >>> print(choice.options)
+    split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4; metric: nDCG@10; pairs: sign
     """
-    for decision in DECISIONS:
-        if decision.code == code:
-            return _unsaid(decision)
-    raise ConfigError(f"no decision {code!r}; there are {[each.code for each in DECISIONS]}")
+
+    decision: str
+    text: str
+    means: str
+    acts: str
+    used: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.decision not in DECISIONS:
+            raise unknown_name("decision", self.decision, DECISIONS)
+        for paper in self.used:
+            if paper not in PAPERS:
+                raise unknown_name("paper", paper, PAPERS)
+        Options.parse(self._whole)
+
+    @property
+    def options(self) -> Options:
+        """Options of the start, but for this one."""
+        return Options.parse(self._whole)
+
+    @property
+    def _whole(self) -> str:
+        parts = dict(part.split(": ", 1) for part in START.split("; "))
+        given = [part.partition(": ") for part in self.text.split("; ") if part]
+        parts |= {name: value for name, _, value in given}
+        return "; ".join(f"{name}: {value}" for name, value in parts.items())
 
 
-def _unsaid(decision: Decision) -> int:
-    seen: set[Options] = set()
-    failed = 0
-    for option in decision.options:
-        try:
-            found = Options.parse(option_text(decision, option))
-            again = Options.parse(str(found))
-        except ConfigError:
-            failed += 1
-            continue
-        failed += found in seen or again != found
-        seen.add(found)
-    return failed
+_LISTS = "lists: AI-AN-AR rel>=4"
+_CONDENSED = f"{_LISTS} condensed"
+
+CHOICES = (
+    Choice("A1", "", "all ratings", "selection", ("CCM20",)),
+    Choice("A1", "data: keep=50%", "half of the ratings, at random", "selection", ("CCM20",)),
+    Choice("A1", "data: head=10%", "without the tenth of the items that is most rated",
+           "selection"),
+    Choice("A1", "data: users>=5", "users with five ratings or more", "selection"),
+    Choice("A1", "data: items>=5", "items with five ratings or more", "selection"),
+    Choice("A2", "", "each rating is tested with probability 0.5", "split", ("CCM20",)),
+    Choice("A2", "split: k-fold 5", "five random folds, each tested once", "split",
+           ("BCC17", "MCCRS20")),
+    Choice("A2", "split: leave-out 1", "one random rating of each user is tested", "split"),
+    Choice("A2", "split: temporal 0.2", "the last fifth of all ratings is tested", "split",
+           ("BCC17",)),
+    Choice("A2", "split: temporal-user 0.2", "the last fifth of each user is tested", "split"),
+    Choice("A2", "split: uniform 0.2", "equally many ratings of each tested item", "split",
+           ("BCC17",)),
+    Choice("A2", "split: ready", "the folds that came with the data", "split"),
+    Choice("A2", "split: whole", "all ratings train, others are tested on", "split"),
+    Choice("A2", "seed: 2", "the same rule, drawn anew", "split"),
+    Choice("A2", "test: observed removed=30%", "fewer test ratings, the same training", "test",
+           ("BCC17",)),
+    Choice("A2", "test: observed head=10%", "the most popular items are not tested on", "test",
+           ("BCC17",)),
+    Choice("A2", "test: unbiased", "ratings of items that were drawn at random", "test",
+           ("MCCRS20",)),
+    Choice("A2", "test: truth", "all preferences, where a world knows them", "test"),
+    Choice("B1", "", "all users; who has nothing to find counts as 0", "average", ("BCC17",)),
+    Choice("B1", f"{_LISTS} users=tested", "users with a test rating", "average", ("MCCRS20",)),
+    Choice("B1", f"{_LISTS} users=relevant", "users with a relevant test rating", "average"),
+    Choice("B1", f"{_LISTS} users=trained", "users with a training rating", "average",
+           ("CCM20",)),
+    Choice("B1", "lists: AI-AN-1R rel>=4 users=runs", "runs, one for each relevant test rating",
+           "average", ("BCC17",)),
+    Choice("B1", "lists: AI-AN-P1R m=10 rel>=4 users=groups",
+           "runs within percentiles of popularity, all percentiles alike", "average", ("BCC17",)),
+    Choice("B2", "", "they are not ranked", "lists", ("CCM20",)),
+    Choice("B2", f"{_LISTS} unscored=last", "they are put last, in the order of ties", "lists"),
+    Choice("B2", f"{_LISTS} unscored=random", "they are put last at random", "lists", ("CCM20",)),
+    Choice("B2", f"{_LISTS} unscored=popularity", "they are put last by popularity", "lists",
+           ("CCM20",)),
+    Choice("B2", f"{_LISTS} unscored=average-rating", "they are put last by average rating",
+           "lists", ("CCM20",)),
+    Choice("C1", "", "the whole catalogue (full lists)", "targets", ("MCCRS20", "CCM20")),
+    Choice("C1", _CONDENSED, "the user's own test ratings (condensed lists)", "targets",
+           ("MCCRS20", "CCM20")),
+    Choice("C1", "lists: TI-AN-AR rel>=4", "items with any test rating", "targets", ("BCC17",)),
+    Choice("C1", "lists: AI-AN-AR +train rel>=4", "training items too", "targets"),
+    Choice("C1", "lists: TI-NN-AR N=2500 rel>=4", "all relevant items and 2,500 sampled ones",
+           "targets", ("BCC17",)),
+    Choice("C1", "lists: TI-NN-1R t=100 rel>=4", "one relevant item and 99 sampled ones",
+           "targets", ("BCC17",)),
+    Choice("C1", "lists: TI-NN-1R-shared t=100 rel>=4",
+           "one relevant item and 99 that all runs of a user share", "targets"),
+    Choice("C2", "", "nDCG of ten items, binary from 4 stars", "metric", ("CCM20",)),
+    Choice("C2", "metric: P@10", "precision of ten items", "metric",
+           ("BCC17", "MCCRS20", "CCM20")),
+    Choice("C2", "metric: antiP@10", "disliked among ten items", "metric", ("MCCRS20",)),
+    Choice("C2", "metric: RBP(0.8)", "a user who goes on with probability 0.8", "metric",
+           ("CCM20",)),
+    Choice("C2", "metric: CI@10", "how far lists are from what was popular", "metric",
+           ("ATM15",)),
+    Choice("C2", "metric: nDCG@5", "another depth", "metric"),
+    Choice("C2", "lists: AI-AN-AR rel>=5", "another threshold", "metric", ("BCC17",)),
+    Choice("C2", "gain: linear", "gains grow with the stars", "metric", ("BCC17",)),
+    Choice("C2", "gain: exp", "gains double with each star (g2)", "metric", ("CCM20",)),
+    Choice("C2", "gain: err", "gains of expected reciprocal rank", "metric"),
+    Choice("C2", "gain: ranksys", "gains as the RankSys framework counts them", "metric"),
+    Choice("C2", "gain: steps", "gains count stars from the threshold", "metric"),
+    Choice("C2", "metric: RBP(0.8); gain: binary", "all relevant items alike (g1)", "metric",
+           ("CCM20",)),
+    Choice("C2C", f"{_CONDENSED}; metric: tau", "Kendall's tau with the order of the stars",
+           "metric", ("CCM20",)),
+    Choice("C2C", f"{_CONDENSED}; metric: RBO(0.8)", "rank-biased overlap with that order",
+           "metric", ("CCM20",)),
+    Choice("C2C", f"{_CONDENSED}; metric: AUC", "how often the liked stands above the other",
+           "metric"),
+    Choice("C2C", f"{_CONDENSED}; metric: nDCG@10", "the metrics of full lists", "metric",
+           ("CCM20",)),
+    Choice("C3", "", "the plain mean", "average", ("BCC17", "CCM20")),
+    Choice("C3", f"{_LISTS} statistic=median", "the median", "average"),
+    Choice("C3", f"{_LISTS} statistic=geometric", "the geometric mean, a small number added",
+           "average", ("CCM20",)),
+    Choice("C3", f"{_LISTS} weights=ratings", "users weigh as many as their test ratings",
+           "average", ("CCM20",)),
+    Choice("C3", f"{_LISTS} weights=relevant", "users weigh as many as their relevant ones",
+           "average", ("CCM20",)),
+    Choice("C4", "", "0 (full average)", "average", ("CCM20",)),
+    Choice("C4", f"{_LISTS} coverage=reduced", "nothing: they are left out (reduced average)",
+           "average", ("CCM20",)),
+    Choice("D", "", "a paired t test over users", "pairs", ("CCM20",)),
+    Choice("D", "pairs: wilcoxon", "a Wilcoxon signed-rank test", "pairs"),
+    Choice("D", "pairs: sign", "a sign test", "pairs"),
+    Choice("D", "pairs: bootstrap", "users resampled", "pairs"),
+)  # fmt: skip
+"""All options, by decision; the first of a decision is that of `START`."""
 
 
-def taxonomy_table() -> pd.DataFrame:
-    """Lay the taxonomy out.
+def decisions_table() -> pd.DataFrame:
+    """Lay the taxonomy out: a row for each option.
 
     Returns
     -------
     DataFrame
-        A row per option: ``decision``, ``asks``, ``acts``, ``option``, ``means``, and for each
-        paper whether it ``used`` it.
+        Text columns ``decision``, ``option`` (the parts that ask for it), ``means``, ``acts``, and
+        one for each of `PAPERS`: ``yes`` where the paper says that it used the option, ``not
+        stated`` where our reading of the paper names no option of the decision at all.
+
+    References
+    ----------
+    CCM20 Sec. 3; setups of BCC17 Sec. 3.3, MCCRS20 Sec. 5, CCM20 Sec. 4, ATM15 Sec. 4.
 
     Examples
     --------
-    >>> table = taxonomy_table()
-    >>> table.loc[1, ["decision", "option", "means"]].tolist()
-    ['A1', 'users>=20', 'users with at least 20 ratings']
+    >>> table = decisions_table().set_index("decision")
+    >>> print(table.loc["D", ["option", "CCM20", "ATM15"]].to_string(index=False))
+             option CCM20      ATM15
+           pairs: t   yes not stated
+    pairs: wilcoxon       not stated
+        pairs: sign       not stated
+    pairs: bootstrap       not stated
     """
-    rows = [
-        {
-            "decision": decision.code,
-            "asks": decision.asks,
-            "acts": decision.acts,
-            "option": option.text,
-            "means": option.means,
-            **{paper: paper in option.used for paper in PAPERS},
-        }
-        for decision in DECISIONS
-        for option in decision.options
-    ]
+    rows = []
+    for choice in CHOICES:
+        own = [each.used for each in CHOICES if each.decision == choice.decision]
+        said = {paper for used in own for paper in used}
+        rows.append(
+            {
+                "decision": choice.decision,
+                "option": choice.text or _PART_OF_START[choice.decision],
+                "means": choice.means,
+                "acts": choice.acts,
+                **{
+                    paper: "yes" if paper in choice.used else "" if paper in said else "not stated"
+                    for paper in PAPERS
+                },
+            }
+        )
     return pd.DataFrame(rows)
 
 
-# -- what options say, in words --------------------------------------------------------------------
-
-_SPLITS: Mapping[str, str] = {
-    "ratio": "Each rating went to the test with probability {size}, independently, and to training "
-    "otherwise",
-    "k-fold": "Ratings were split at random into {size} folds, each of which was the test once",
-    "leave-out": "Of each user {size} ratings, drawn at random, were the test",
-    "uniform": "A share of {size} of the ratings was the test, equally many of each tested item",
-    "temporal": "The newest share of {size} of all ratings was the test",
-    "temporal-user": "The newest share of {size} of each user's ratings was the test",
-    "ready": "Training and test are the folds that came with the data",
-    "whole": "Systems were trained on all observed ratings",
-}
-_USERS: Mapping[str, str] = {
-    "all": "all users",
-    "tested": "users with test ratings",
-    "relevant": "users who like at least one test item",
-    "trained": "users with training ratings",
-    "runs": "all liked test ratings, each of which is a run of its own",
-    "groups": "groups of items of equal size, by popularity",
-}
-_UNSCORED: Mapping[str, str] = {
-    "none": "were left out of the lists",
-    "last": "stand last, in the seeded order of ties",
-    "random": "stand last, in a seeded random order",
-    "popularity": "stand last, by their number of training ratings",
-    "average-rating": "stand last, by their mean training rating",
-}
-_WEIGHTS: Mapping[str, str] = {
-    "": "alike",
-    "ratings": "by their number of test ratings",
-    "relevant": "by their number of liked test ratings",
-}
-_GAINS: Mapping[str, str] = {
-    "binary": "a gain of 1 for what is liked",
-    "linear": "the rating as the gain of what is liked",
-    "exp": "gains (2^(r-1) - 1) / (2^(max-1) - 1)",
-    "err": "gains (2^(r-1) - 1) / 2^(max-1)",
-    "ranksys": "gains 2^(r-threshold+1) - 1 of what is liked",
-    "steps": "gains r - threshold + 1 of what is liked",
-}
-_TESTS: Mapping[str, str] = {
-    "t": "paired t tests",
-    "wilcoxon": "Wilcoxon's signed-rank tests",
-    "sign": "sign tests",
-    "bootstrap": "bootstrap tests",
+_PART_OF_START = {
+    "A1": "no data: part",
+    "A2": "split: ratio 0.5",
+    **dict.fromkeys(("B1", "B2", "C1", "C3", "C4"), _LISTS),
+    "C2": "metric: nDCG@10",
+    "D": "pairs: t",
 }
 
 
-def methods_paragraph(options: Options) -> str:
-    """Write the paragraph on methods of a paper.
+def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
+    """Write the paragraph of a paper that says how its values were measured.
 
     Parameters
     ----------
     options
-        What was evaluated.
+        As they were used.
+    dataset
+        Facts as :attr:`recbias.experiment.Results.dataset` has them: ``title``, ``n_ratings``,
+        ``n_users``, ``n_items``.
 
     Returns
     -------
     str
-        Sentences of plain English; the last holds the options as text, from which the evaluation
-        can be repeated.
+        Markdown, a sentence for each decision. The last sentence holds the options between
+        backquotes, from which the run can be repeated.
 
     Examples
     --------
-    >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
-    >>> print(methods_paragraph(options).splitlines()[0])
-    All ratings of the data count.
+    >>> facts = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
+    >>> text = methods_paragraph(Options.parse(START), facts)
+    >>> print(text[:84])
+    The data are A world: 50,000 ratings by 900 users on 1,500 items. All ratings count.
+    >>> Options.parse(text.split("`")[-2]) == Options.parse(START)
+    True
     """
-    protocol, average = options.protocol, options.protocol.averaging
-    selected = f"Of the data, '{options.select}' was selected." if str(options.select) else (
-        "All ratings of the data count.")  # fmt: skip
-    size = "" if options.split.size is None else exact(options.split.size)
-    split = _SPLITS[options.split.kind].format(size=size)
-    if options.split.kept is not None and "eps=" in str(options.split):
-        split += f", of each item a share of at least {exact(options.split.kept)} for training"
-    judged = "" if str(options.test) == "observed" else (
-        f" What is tested on are the judgments '{options.test}'.")  # fmt: skip
-    what = "items with a test rating of that user" if protocol.condensed else "all targets"
-    gain = options.measured.gain if hasattr(options.measured, "gain") else None
-    worth = f", with {_GAINS[str(gain)]}" if gain is not None and str(gain) in _GAINS else ""
-    mean = {"mean": "the arithmetic mean", "median": "the median"}.get(average.statistic)
-    epsilon = average.epsilon
-    if mean is None:
-        mean = f"the geometric mean of values plus {epsilon:g}"
-    served = "were left out" if average.coverage else "count as 0"
-    lines = (
-        selected,
-        f"{split}; the seed of all random streams is {options.seed}.{judged}",
-        f"Targets are those of the design {protocol.rule}, and {what} were ranked.",
-        f"Items without a score {_UNSCORED[protocol.unscored]}.",
-        f"A rating of {exact(protocol.min_rating)} or more says liking.",
-        f"The metric is {options.measured}{worth}; where it is undefined for a user, it counts as "
-        "0.",
-        f"Averages are over {_USERS[average.population]}, who weigh {_WEIGHTS[average.weights]}; "
-        f"their statistic is {mean}.",
-        f"Users without a list {served}.",
-        f"Pairs of systems were compared by {_TESTS[options.pairs]} over users, corrected by Holm.",
-        f"In the notation of recbias: '{options}'.",
-    )
-    return "\n".join(lines)
+    protocol, metric = options.protocol, options.measured
+    sentences = [
+        f"The data are {dataset['title']}: {dataset['n_ratings']:,} ratings by "
+        f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
+        _selection_sentence(options.select),
+        f"{_split_words(options.split)}, drawn with seed {options.seed}.",
+        "All observed test ratings are judged."
+        if options.test == TestSet()
+        else f"What is judged are not all observed test ratings but `{options.test}`.",
+        _targets_sentence(protocol),
+        f"Items that a system cannot score {_UNSCORED[protocol.unscored]}.",
+        f"Ratings of {exact(protocol.min_rating)} or more are relevant.",
+        f"We report `{metric}` over {_depth_words(metric.cutoff)}.",
+        f"{_average_words(protocol)}.",
+        "Users without a list are left out."
+        if protocol.average.coverage
+        else "Users without a list count as 0.",
+        f"Pairs of systems are compared by {_PAIRS[options.pairs]}, corrected by Holm.",
+        f"In full: `{options}`.",
+    ]
+    return " ".join(sentences)
+
+
+def _selection_sentence(select: Selection) -> str:
+    steps = [
+        f"leave out the {select.head} % of the items that have most ratings" if select.head else "",
+        f"keep {select.keep} % of the ratings at random" if select.keep < 100 else "",
+        f"keep users with {select.users} ratings or more" if select.users else "",
+        f"keep items with {select.items} ratings or more" if select.items else "",
+    ]
+    told = ", ".join(step for step in steps if step)
+    return f"Before anything is split we {told}." if told else "All ratings count."
+
+
+def _split_words(rule: SplitRule) -> str:
+    size = "" if rule.size is None else exact(rule.size)
+    words = _SPLITS[rule.kind].format(size=size)
+    if rule.kind == "uniform" and rule.kept is not None:
+        words += f", where {exact(rule.kept)} of an item's ratings stay in training at least"
+    return words
+
+
+def _targets_sentence(protocol: Protocol) -> str:
+    rule = protocol.rule
+    pool = {"AI": "all items of the catalogue", "TI": "all items with a test rating"}
+    others = candidates = pool[rule.candidates]
+    if rule.others == "NN":
+        others = f"{rule.n_sampled:,} non-relevant ones drawn from {candidates}"
+    ranked = {
+        "AR": f"For each user all relevant items are ranked together with {others}",
+        "1R": f"Each relevant item of a user is ranked alone together with {others}, anew each "
+        "time",
+        "1R-shared": f"Each relevant item of a user is ranked alone together with {others}, the "
+        "same for all of them",
+        "P1R": f"Each relevant item of a user is ranked alone together with {others} of its own "
+        f"percentile of popularity, of {rule.n_groups}",
+    }[rule.relevant]
+    train = "stay in" if rule.with_train else "are left out"
+    kept = "only what the user rated in the test is kept of that (condensed lists)"
+    whole = "unrated items count as not relevant (full lists)"
+    return f"{ranked}; training items {train}; {kept if protocol.condensed else whole}."
+
+
+def _depth_words(cutoff: int | None) -> str:
+    return "whole lists" if cutoff is None else f"the first {cutoff} places of a list"
+
+
+def _average_words(protocol: Protocol) -> str:
+    average = protocol.averaging
+    statistic = "mean" if average.statistic == "mean" else average.statistic
+    if average.epsilon is not None:
+        statistic = f"geometric mean (with {average.epsilon:g} added to each value)"
+    weights = {
+        "": "",
+        "ratings": ", each weighing as many as their test ratings",
+        "relevant": ", each weighing as many as their relevant test ratings",
+    }[average.weights]
+    return f"Values are the {statistic} over {_OVER[average.population]}{weights}"
+
+
+_SPLITS = {
+    "ratio": "Each rating goes to the test with probability {size}",
+    "k-fold": "Ratings are split into {size} random folds, each of which is the test once",
+    "leave-out": "Of each user {size} random ratings are the test",
+    "temporal": "The last ratings are the test, a share of {size} of all",
+    "temporal-user": "The last ratings of each user are the test, a share of {size}",
+    "uniform": "Of each tested item equally many ratings are the test, a share of {size} of all",
+    "ready": "The folds that came with the data are the split",
+    "whole": "All observed ratings are trained on, and judgments beside them are the test",
+}
+_UNSCORED = {
+    "none": "are not ranked",
+    "last": "are put last, in the order of ties",
+    "random": "are put last, in random order",
+    "popularity": "are put last, by their number of training ratings",
+    "average-rating": "are put last, by their mean training rating",
+}
+_OVER = {
+    "all": "all users, also those without a relevant test item",
+    "tested": "users with a test rating",
+    "relevant": "users with a relevant test item, others being left out",
+    "trained": "users with a training rating",
+    "runs": "relevant test items",
+    "groups": "percentiles of popularity",
+}
+_PAIRS = {
+    "t": "paired t tests over users",
+    "wilcoxon": "Wilcoxon signed-rank tests over users",
+    "sign": "sign tests over users",
+    "bootstrap": "bootstrap tests over resampled users",
+}

@@ -36,15 +36,7 @@ from recbias.splits import SplitRule
 from recbias.streams import stream
 from recbias.testset import TestSet
 
-__all__ = [
-    "PAIRED_TESTS",
-    "Options",
-    "Outcome",
-    "evaluate",
-    "options_of",
-    "print_options",
-    "read_options",
-]
+__all__ = ["PAIRED_TESTS", "Options", "Outcome", "evaluate", "not_repeated", "options_of"]
 
 PAIRED_TESTS = ("t", "wilcoxon", "sign", "bootstrap")
 
@@ -293,11 +285,6 @@ class Options:
         ConfigError
             If the options cannot be measured together; says which.
         """
-        n_groups = math.lcm(
-            self.protocol.rule.n_groups or 1,
-            self.test.item_groups[2],
-            100 if self.test.head else 1,
-        )
         return Grid(
             dataset,
             systems,
@@ -306,98 +293,113 @@ class Options:
             split=str(self.split),
             seed=self.seed,
             tests={"options": str(self.test)},
-            groups=f"popularity {10 if 10 % n_groups == 0 else n_groups}",
+            groups=self._groups,
             replicates=(),
             select=str(self.select),
         )
 
+    @property
+    def _groups(self) -> str:
+        """Item groups that target sets and test side can be told from."""
+        n_groups = math.lcm(
+            self.protocol.rule.n_groups or 1,
+            self.test.item_groups[2],
+            100 if self.test.head else 1,
+        )
+        return f"popularity {10 if 10 % n_groups == 0 else n_groups}"
+
 
 def options_of(grid: Grid) -> dict[tuple[str, str], Options]:
-    """Write what a grid asks as options, from which each of its values can be computed again.
+    """Write what a grid asks for as options, from which each of its values can be repeated.
 
     Parameters
     ----------
     grid
-        Of any protocols and metrics.
+        Any grid. Replicates and comparisons are no options: values do not depend on them.
 
     Returns
     -------
-    dict of (label, metric) to Options
-        :func:`evaluate` gives the same values for them, for the dataset and systems of the grid.
+    dict
+        By label and metric, in the grid's order: :func:`evaluate` of these options, with the
+        grid's dataset and systems, gives the same values, bit for bit.
+
+    Raises
+    ------
+    ConfigError
+        If percentiles are merged from other item groups than options would ask for: sums over
+        groups would differ in their last bits.
 
     Examples
     --------
     >>> from recbias.recommenders import line_up
-    >>> grid = Grid("synthetic", line_up("bcc17")[:2], {"AR": "TI-AN-AR rel>=4"}, ("P@10",))
-    >>> print(options_of(grid)["AR", "P@10"])
-    split: k-fold 5; seed: 1; lists: TI-AN-AR rel>=4; metric: P@10; pairs: t
+    >>> grid = Grid("synthetic", line_up("bcc17")[:2], {"AR": "TI-AN-AR rel>=5"}, ("nDCG(exp)@10",))
+    >>> for names, options in options_of(grid).items():
+    ...     print(names, options)
+    ('AR', 'nDCG(exp)@10') split: k-fold 5; ... metric: nDCG@10; gain: exp; pairs: t
     """
-    return {
+    found = {
         (label, str(metric)): Options(
-            protocol=grid.parsed[label],
-            metric=metric,
+            protocol,
+            metric,
             select=Selection.parse(grid.select),
             split=SplitRule.parse(grid.split),
             seed=grid.seed,
             test=grid.test(label),
         )
-        for label, metrics in grid.parsed_metrics.items()
-        for metric in metrics
+        for label, protocol in grid.parsed.items()
+        for metric in grid.parsed_metrics[label]
     }
+    for (label, _), options in found.items():
+        groups = options._groups
+        if options.protocol.rule.n_groups is not None and grid.groups != groups:
+            raise ConfigError(
+                f"{label!r}: options ask for groups='{groups}', this grid has '{grid.groups}'; "
+                f"give the grid groups='{groups}'"
+            )
+    return found
 
 
-def print_options(grid: Grid) -> dict[str, list[str]]:
-    """Print the options of a grid, those that differ in their metric only in one line.
+def not_repeated(asked: Grid, printed: Mapping[tuple[str, str], str] | None = None) -> int:
+    """Count the values of a grid whose printed options do not lead back to what was asked.
+
+    Parameters
+    ----------
+    asked
+        What was measured.
+    printed
+        Texts by label and metric; by default those of :func:`options_of`.
 
     Returns
     -------
-    dict of str to list of str
-        Lines by label, which `read_options` reads.
+    int
+        Pairs of label and metric without a text, with one that cannot be read, or with one that
+        asks for another selection, split, seed, test side, protocol or metric than the run did.
 
-    Examples
-    --------
-    >>> from recbias.recommenders import line_up
-    >>> grid = Grid("synthetic", line_up("bcc17")[:2], {"AR": "TI-AN-AR rel>=4"}, ("P@10", "RR"))
-    >>> print_options(grid)["AR"]
-    ['split: k-fold 5; seed: 1; lists: TI-AN-AR rel>=4; metric: P@10, RR; pairs: t']
+    References
+    ----------
+    CCM20 Sec. 5 (what has to be reported).
     """
-    found: dict[str, dict[str, list[str]]] = {}
-    for (label, _), options in options_of(grid).items():
-        parts = str(options).split("; ")
-        place = next(place for place, part in enumerate(parts) if part.startswith("metric: "))
-        rest = "; ".join((*parts[:place], "metric: {}", *parts[place + 1 :]))
-        lines = found.setdefault(label, {})
-        lines.setdefault(rest, []).append(str(options.metric))
-    return {
-        label: [rest.replace("{}", ", ".join(metrics)) for rest, metrics in lines.items()]
-        for label, lines in found.items()
-    }
+    if printed is None:
+        printed = {names: str(options) for names, options in options_of(asked).items()}
+    wanted = {
+        (label, metric): (asked.select, asked.split, asked.seed, asked.tests.get(label, ""),
+                          str(asked.parsed[label]), metric)
+        for label, metrics in asked.by_label.items()
+        for metric in metrics
+    }  # fmt: skip
+    found = {names: _question(text, asked) for names, text in printed.items()}
+    return sum(found.get(names) != question for names, question in wanted.items())
 
 
-def read_options(line: str) -> list[Options]:
-    """Read a line of `print_options`.
-
-    Raises
-    ------
-    ConfigError
-        As :meth:`Options.parse`.
-
-    Examples
-    --------
-    >>> [str(each.metric) for each in read_options("split: ratio 0.5; lists: AI-AN-AR rel>=4; "
-    ...                                            "metric: P@10, RBO(0.9,truncated)")]
-    ['P@10', 'RBO(0.9,truncated)']
-    """
-    parts = line.split("; ")
-    metrics = [part for part in parts if part.startswith("metric: ")]
-    if not metrics:
-        return [Options.parse(line)]
-    return [
-        Options.parse(
-            "; ".join(f"metric: {each}" if part == metrics[0] else part for part in parts)
-        )
-        for each in metrics[0].removeprefix("metric: ").split(", ")
-    ]
+def _question(text: str, asked: Grid) -> tuple[Any, ...] | None:
+    """Give what a text asks of the data and systems of a grid; None if it cannot be read."""
+    try:
+        grid = Options.parse(text).grid(asked.dataset, asked.systems)
+    except ConfigError:
+        return None
+    (protocol,), (metrics,) = grid.parsed.values(), grid.by_label.values()
+    test = grid.tests.get("options", "")
+    return grid.select, grid.split, grid.seed, test, str(protocol), *metrics
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ Each function returns Markdown or HTML for one cell of a chapter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import pandas as pd
@@ -15,13 +15,12 @@ from recbias.claims.choosing import threshold_note
 from recbias.claims.ledger import claims
 from recbias.claims.showing import table_html, typeset
 from recbias.experiment import Results
-from recbias.grid import Grid
 from recbias.metrics import Metric
 from recbias.protocol import Protocol
 from recbias.ratings import exact
 from recbias.recommenders import line_up_sources
-from recbias.results import Quantity
-from recbias.taxonomy import print_options, read_options
+from recbias.results import Quantity, StoredResult
+from recbias.taxonomy import options_of
 
 __all__ = [
     "claims_of",
@@ -31,13 +30,12 @@ __all__ = [
     "interval_text",
     "markdown_table",
     "methods_sentence",
-    "options_printed",
+    "options_details",
     "paired_tests_table",
     "plain",
     "protocols_table",
     "quantities_table",
     "ranked_words",
-    "repeats",
     "systems_table",
     "task_table",
 ]
@@ -118,64 +116,7 @@ def data_line(results: Results, note: str = "") -> str:
     return (
         f"**Data: {plain(data['title'])}**, {data['n_ratings']:,} ratings by {data['n_users']:,} "
         f"users on {data['n_items']:,} items. {origin}{f' {note}' if note else ''}"
-        f"\n\n{options_printed(results)}"
     )
-
-
-def options_printed(*results: Results) -> str:
-    """Print the options of results, from which they can be computed again, folded away.
-
-    Parameters
-    ----------
-    *results
-        Of grids.
-
-    Returns
-    -------
-    str
-        HTML: a line for each label, and for each gain map.
-    """
-    lines = dict.fromkeys(
-        line for each in results for found in print_options(each.grid).values() for line in found
-    )
-    texts = "\n".join(plain(line) for line in lines)
-    return (
-        "<details class='options'><summary>Options of these values</summary>\n"
-        f"<pre>{texts}</pre>\n</details>"
-    )
-
-
-def repeats(
-    grid: Grid, printed: Callable[[Grid], Mapping[str, Sequence[str]]] = print_options
-) -> int:
-    """Count the values whose printed options do not read back as the run that makes them.
-
-    Parameters
-    ----------
-    grid
-        What is asked.
-    printed
-        What prints its options, by label.
-
-    Returns
-    -------
-    int
-        Pairs of label and metric whose protocol, metric, split, seed, selection or test side is
-        not what is printed.
-    """
-    failed = 0
-    for label, lines in printed(grid).items():
-        read = {str(options.measured): options for line in lines for options in read_options(line)}
-        for metric in grid.by_label[label]:
-            options = read.get(metric)
-            failed += options is None or (
-                options.protocol,
-                str(options.split),
-                options.seed,
-                str(options.select),
-                options.test,
-            ) != (grid.parsed[label], grid.split, grid.seed, grid.select, grid.test(label))
-    return failed
 
 
 def left_out_text(*results: Results) -> str:
@@ -487,6 +428,47 @@ _OVER = {
     "groups": "over groups of items",
 }
 """What a mean is over, by the population of a protocol."""
+
+
+def options_details(results: Mapping[str, StoredResult]) -> str:
+    """Print behind a click from which options the values of a page can be repeated.
+
+    Parameters
+    ----------
+    results
+        A page's results by name; those of grids count.
+
+    Returns
+    -------
+    str
+        HTML: for each grid a line per label, the options of its first metric; then what stands for
+        ``metric`` (and ``gain``) where another metric was measured. Empty without a grid.
+    """
+    folds = []
+    for name, found in results.items():
+        if not isinstance(found, Results):
+            continue
+        labels: dict[str, list[str]] = {}
+        for (label, _), options in options_of(found.grid).items():
+            labels.setdefault(label, []).append(str(options))
+        rows = []
+        for label, texts in labels.items():
+            others = ", ".join(
+                f"<code>{escape(_METRIC_PART.findall(each)[0])}</code>" for each in texts[1:]
+            )
+            also = f"; the same with {others}" if others else ""
+            rows.append(f"<li>{escape(label)}: <code>{escape(texts[0])}</code>{also}</li>")
+        n_values = sum(map(len, labels.values()))
+        folds.append(f"<p>{escape(name)} ({n_values}):</p><ul>{''.join(rows)}</ul>")
+    if not folds:
+        return ""
+    return (
+        '<details class="options"><summary>The options of every table of this page, from which it '
+        f"can be repeated</summary>{''.join(folds)}</details>"
+    )
+
+
+_METRIC_PART = re.compile("metric: .*(?=; pairs: )")
 
 
 def task_table() -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from recbias import splits
-from recbias.claims import pages
 from recbias.claims.checks import Check, Checks
 from recbias.claims.offline_option_taxonomy.average_checks import (
     check_geometric,
@@ -57,13 +56,13 @@ from recbias.claims.offline_option_taxonomy.setup import (
 )
 from recbias.claims.offline_option_taxonomy.users import each_seed, keys_of
 from recbias.datasets import Dataset
-from recbias.decisions import DECISIONS, unsaid
+from recbias.decisions import CHOICES, DECISIONS, Choice
 from recbias.grid import Grid
 from recbias.makers import maker
 from recbias.metrics import parse_metric
 from recbias.selection import Selection
 from recbias.streams import stream
-from recbias.taxonomy import print_options
+from recbias.taxonomy import Options, not_repeated
 from recbias.testset import dataset_splits
 
 __all__ = ["check_printed", "check_said", "list_checks", "option_checks"]
@@ -104,23 +103,29 @@ def list_checks(seed: int) -> list[Check]:
     ]
 
 
-def check_said(count: Callable[[str], int] = unsaid) -> list[Check]:
+def check_said(choices: Sequence[Choice] = CHOICES) -> list[Check]:
     """See that every option of every decision can be said (CCM20 Sec. 3).
 
     Parameters
     ----------
-    count
+    choices
         What is judged.
     """
-    return [
-        Check(f"CCM20-D-{decision.code}", "options", "options that cannot be said, or read back as "
-              "others", len(decision.options), count(decision.code))
-        for decision in DECISIONS
-    ]  # fmt: skip
+    found = []
+    for decision in DECISIONS:
+        texts = [str(each.options) for each in choices if each.decision == decision]
+        lost = sum(str(Options.parse(text)) != text for text in texts)
+        failed = lost + len(texts) - len(set(texts)) + (not texts)
+        found.append(
+            Check(f"CCM20-D-{decision}", "options", "options that cannot be said, or read back as "
+                  "others", len(texts), failed)
+        )  # fmt: skip
+    return found
 
 
 def check_printed(
-    grids: Sequence[Grid], lines: Callable[[Grid], Mapping[str, list[str]]] = print_options
+    grids: Sequence[Grid],
+    printed: Callable[[Grid], Mapping[tuple[str, str], str]] | None = None,
 ) -> list[Check]:
     """See that values are printed with options that read back (CCM20 Sec. 3.11).
 
@@ -128,11 +133,11 @@ def check_printed(
     ----------
     grids
         What is asked.
-    lines
-        What prints their options.
+    printed
+        What prints their options; by default as pages do.
     """
     n = sum(len(metrics) for grid in grids for metrics in grid.by_label.values())
-    failed = sum(pages.repeats(grid, lines) for grid in grids)
+    failed = sum(not_repeated(grid, printed(grid) if printed else None) for grid in grids)
     return [
         Check("CCM20-C-REPORT", "repeats", "values whose printed options do not read back as the "
               "run that made them", n, failed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     cell_metrics,
 )
 from recbias.claims.pages import interval_text, markdown_table, plain
-from recbias.decisions import PAPERS, methods_paragraph, taxonomy_table
+from recbias.decisions import CHOICES, DECISIONS, methods_paragraph
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.relevance import GainMap
@@ -341,27 +342,23 @@ def reversals_table(decisions: Table) -> str:
 # -- options as text -------------------------------------------------------------------------------
 
 
-def methods_quote(options: Options) -> str:
-    """Quote the paragraph on methods that follows from options, but for its last line.
+def methods_quote(options: Options, dataset: Mapping[str, Any]) -> str:
+    """Quote the paragraph on methods that follows from options, but for its last sentence.
 
     Parameters
     ----------
     options
         What was evaluated.
+    dataset
+        Facts of a result about its data.
 
     Returns
     -------
     str
         Markdown.
-
-    Examples
-    --------
-    >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
-    >>> methods_quote(options)[:34]
-    '> All ratings of the data count. E'
     """
-    lines = methods_paragraph(options).splitlines()[:-1]
-    return f"> {plain(' '.join(lines))}"
+    sentences = methods_paragraph(options, dataset)
+    return f"> {sentences.rpartition('. ')[0]}."
 
 
 def options_table() -> str:
@@ -372,14 +369,13 @@ def options_table() -> str:
     str
         Markdown: for each decision a row with its question, and a row per option.
     """
-    frame = taxonomy_table()
     rows: list[tuple[str, str, str]] = []
     last = ""
-    for row in frame.to_dict("records"):
-        if row["decision"] != last:
-            rows.append((f"**{row['decision']}**", f"**{row['asks']}** Acts on {row['acts']}.", ""))
-        text = f"`{row['option']}`" if row["option"] else "*nothing*"
-        used = ", ".join(paper for paper in PAPERS if row[paper])
-        rows.append((text.replace("|", r"\|"), str(row["means"]), used or "–"))
-        last = row["decision"]
-    return markdown_table(("in the line", "means", "used by"), rows)
+    for choice in CHOICES:
+        if choice.decision != last:
+            rows.append((f"**{choice.decision}**", f"**{DECISIONS[choice.decision]}**", ""))
+        text = f"`{choice.text}`" if choice.text else "*nothing*"
+        used = ", ".join(choice.used)
+        rows.append((text.replace("|", r"\|"), f"{choice.means} ({choice.acts})", used or "–"))
+        last = choice.decision
+    return markdown_table(("in the line", "means (acts on)", "used by"), rows)
