@@ -749,7 +749,8 @@ HTML(plotting.downloads(figure, shown, "all-options"))
 # chance), start where the paper starts, and take each decision otherwise, alone. Of the 91 pairs of systems
 # some then have another one ahead. What is *reversed* was significant before and is significant after, with
 # opposite signs (Holm's correction over the pairs). Beside it stands what mere noise does: another seed of
-# the same split.
+# the same split. (For other ratings and other splits, A1 and A2, all fourteen are trained again. That is done
+# on published data, and not on a page that is computed while the book is built.)
 
 # %%
 record = f"{chapter.CHAPTER}/decisions"

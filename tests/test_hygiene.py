@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recbias
-from recbias.comparison import subsampled_wins
+from recbias.comparison import subsampled_tests, subsampled_wins
 from recbias.datasets import Dataset, dataset_info, registry
 from recbias.datasets.download import downloads
 from recbias.errors import MissingData
@@ -346,6 +346,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
     "comparison.subsampled_wins": lambda seed: np.array(
         subsampled_wins(np.arange(40) % 7, np.arange(40) % 5, size=9, n_samples=50, rng=_rng(seed))
+    ),
+    "comparison.subsampled_tests": lambda seed: np.array(
+        subsampled_tests(np.arange(40) % 7, np.arange(40) % 5, size=9, n_samples=50, rng=_rng(seed))
     ),
     "contract.check_recommender": lambda seed: check_recommender(Popularity, seed=seed),
     "theory.chance_lists.draw_lists": lambda seed: draw_lists(
