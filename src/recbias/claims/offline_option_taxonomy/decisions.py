@@ -36,6 +36,9 @@ NOISE = "noise"
 
 LEVEL = 0.05
 
+_ONE_SPLIT = ("ml-1m",)
+"""Data sets on which no other splits are tried: training all systems on them takes hours."""
+
 _CHANCE = ("Random", "ListRankMF")
 """Systems of the line-up whose lists are chance, or nearly so."""
 
@@ -211,7 +214,9 @@ def decisions_asked(
         "min_rating": min_rating,
         "other_ratings": [each for each in others if scale.minimum < each <= scale.maximum],
         "timed": has_times(dataset),
-        "splits": loaded is None and bool(dataset_info(dataset).files),
+        "splits": loaded is None
+        and dataset not in _ONE_SPLIT
+        and bool(dataset_info(dataset).files),
         "grid": grid.to_dict(),
         "workers": workers,
     }
