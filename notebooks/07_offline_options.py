@@ -750,7 +750,8 @@ HTML(plotting.downloads(figure, shown, "all-options"))
 # some then have another one ahead. What is *reversed* was significant before and is significant after, with
 # opposite signs (Holm's correction over the pairs). Beside it stands what mere noise does: another seed of
 # the same split. (For other ratings and other splits, A1 and A2, all fourteen are trained again. That is done
-# on published data, and not on a page that is computed while the book is built.)
+# on the smaller published data, and neither on MovieLens 1M nor on pages that are computed while the book is
+# built.)
 
 # %%
 record = f"{chapter.CHAPTER}/decisions"
@@ -944,8 +945,8 @@ state("offline option taxonomy", results, verdicts)
 #
 # ## What we had to decide
 #
-# - **MF in both readings** ([E12](#err-e12)): claims are judged by the printed parameters, and what those
-#   of RankSys give stands beside it.
+# - **MF in both readings** ([E12](#err-e12)): the printed form of a claim is judged with the printed parameters,
+#   its corrected form with those of RankSys.
 # - **Persistence** of RBP and RBO is not printed: 0.5, 0.8 and 0.9. The **geometric mean** has
 #   $\epsilon=10^{-5}$.
 # - **Claims about one split** are judged over ten: they hold in nine or ten, are refuted in none or one, and
