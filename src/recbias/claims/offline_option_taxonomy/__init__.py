@@ -36,6 +36,7 @@ from recbias.claims.offline_option_taxonomy.truths import (
     OF_TRUTHS,
     WORLDS,
     held_of,
+    truths_asked,
     truths_right,
     worlds_right,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "start_grid",
     "table_cells",
     "tables",
+    "truths_asked",
     "truths_right",
     "worlds_right",
 ]

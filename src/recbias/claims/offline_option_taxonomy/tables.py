@@ -35,6 +35,7 @@ __all__ = [
     "refused_table",
     "reversals_table",
     "start_table",
+    "truths_table",
 ]
 
 _SPACE = "\N{NO-BREAK SPACE}"
@@ -337,6 +338,36 @@ def reversals_table(decisions: Table) -> str:
     ]
     head = ("", "resolved", "sign turned", "reversed", "significance changed")
     return markdown_table((*head, "largest one turned"), rows)
+
+
+def truths_table(truths: Table | None) -> str:
+    """Write about how many pairs of systems each option is right, by unbiased judgments.
+
+    Parameters
+    ----------
+    truths
+        Of the maker of that name; None where the data have no unbiased judgments.
+
+    Returns
+    -------
+    str
+        Markdown; empty for None.
+    """
+    if truths is None:
+        return ""
+    rows = [
+        (
+            plain(
+                row["option"]
+                if row["decision"] == row["option"]
+                else f"{row['decision']} {row['option']}"
+            ),
+            *(f"{row[name]:.0f}" for name in ("resolved", "right", "wrong", "signs")),
+        )
+        for row in truths.frame.to_dict("records")
+    ]
+    head = ("", "pairs told apart", "right", "wrong", "right sign")
+    return markdown_table(head, rows)
 
 
 # -- options as text -------------------------------------------------------------------------------

@@ -15,11 +15,13 @@ from recbias.claims.offline_option_taxonomy.decisions import (
     LEVEL,
     NOISE,
     alternatives,
+    decisions_asked,
     fourteen,
 )
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER
 from recbias.claims.quantities import over_worlds
 from recbias.claims.records import Record
+from recbias.claims.true_vs_false_positive_disagreement.setup import truth_of
 from recbias.datasets import Dataset
 from recbias.engine import open_executor, run_all
 from recbias.errors import DataError
@@ -35,6 +37,7 @@ __all__ = [
     "compare_with_truth",
     "held_of",
     "true_options",
+    "truths_asked",
     "truths_right",
     "worlds_right",
 ]
@@ -188,6 +191,29 @@ def truths_right(
     return ("decision", "option"), pd.DataFrame(list(rows))
 
 
+def truths_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any]:
+    """Say what `truths_right` is asked for; empty for data without unbiased judgments.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, which need not be at hand, or path of a table.
+    min_rating
+        Smallest rating that is relevant.
+    seed
+        Of split and training.
+
+    Examples
+    --------
+    >>> truths_asked("ml-1m", 4, seed=1), truths_asked("coat", 4, seed=1)["timed"]
+    ({}, False)
+    """
+    if truth_of(dataset) != "unbiased":
+        return {}
+    asked = decisions_asked(dataset, min_rating, seed=seed)
+    return {name: asked[name] for name in ("min_rating", "timed", "grid")}
+
+
 class _Task(NamedTuple):
     relation: float
     seed: int
@@ -278,5 +304,21 @@ def _right_in_worlds(evidence: Evidence, record: Record) -> Quantity:
     return found
 
 
-OF_TRUTHS: Mapping[str, Function] = {"right_in_worlds": _right_in_worlds}
+def _right_by(evidence: Evidence, record: Record) -> Quantity:
+    """Count the pairs about which an option is right, ``right[OPTION] in truths on DATASET``.
+
+    They are cases of the pairs that unbiased judgments tell apart; the count has no interval.
+    """
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[frame["option"] == term.label]
+    if own.empty or term.metric not in frame:
+        raise NotComputed(f"{term.metric} of {term.label} in {term.table}")
+    value, pairs = own[[term.metric, "resolved"]].to_numpy(float)[0].tolist()
+    evidence.note(term.table, f"{term.metric} by {term.label}", value)
+    share = value / pairs if pairs else float("nan")
+    return Quantity(share, None, limits=(share, share), cases=int(pairs))
+
+
+OF_TRUTHS: Mapping[str, Function] = {"right_by": _right_by, "right_in_worlds": _right_in_worlds}
 """By the name that a record gives them."""
