@@ -441,3 +441,19 @@ def test_terms_are_compared_in_order(start: Grid) -> None:
     assert of("falls_through", terms).value == pytest.approx(min(a - b, b - c, c - d))
     assert of("largest_of", terms).value == max(a, b, c, d)
     assert of("smallest_of", terms).value == min(a, b, c, d)
+
+
+def test_pairs_that_an_option_has_right_are_a_share_of_those_that_truth_resolves() -> None:
+    rows = [("C1", "condensed", 70, 61, 1, 66), ("C2", "P@10", 0, 0, 0, 0)]
+    names = ["decision", "option", "resolved", "right", "wrong", "signs"]
+    truths = pd.DataFrame(rows, columns=names)
+    found = read("right_by", "right[condensed] in truths", truths=truths)
+    assert isinstance(found, Quantity)
+    assert (found.value, found.cases) == (pytest.approx(61 / 70), 70)
+    assert found.interval == (found.value, found.value)
+    unknown = read("right_by", "right[P@10] in truths", truths=truths)
+    assert isinstance(unknown, Quantity)
+    assert np.isnan(unknown.value)
+    for term in ("right[median] in truths", "left[condensed] in truths"):
+        with pytest.raises(NotComputed):
+            read("right_by", term, truths=truths)
