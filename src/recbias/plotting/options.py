@@ -70,7 +70,7 @@ def plot_configurations(
             _draw_marks(axis, own[_verdicts(own) == verdict], rows, look)
         axis.set(title=panel, xlabel=across)
         axis.grid(visible=False, axis="y")
-        axis.locator_params(axis="x", nbins=5)
+        axis.locator_params(axis="x", nbins=4)
         axis.xaxis.set_major_formatter(SHORT)
     axes[0, 0].set_yticks(range(len(rows)), rows)
     axes[0, 0].set_ylim(len(rows) - 0.5, -0.5)
