@@ -457,3 +457,14 @@ def test_pairs_that_an_option_has_right_are_a_share_of_those_that_truth_resolves
     for term in ("right[median] in truths", "left[condensed] in truths"):
         with pytest.raises(NotComputed):
             read("right_by", term, truths=truths)
+
+
+def test_a_selection_that_leaves_nothing_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "_SELECTIONS", ("users>=5000",))
+    monkeypatch.setattr(decisions, "_SPLITS", ("ratio 0.2",))
+    systems = decisions.fourteen(4)[:2]
+    grid = Grid(DATA, systems, "AI-AN-AR rel>=4", "P@10").to_dict()
+    given = {"min_rating": 4, "other_ratings": [], "timed": False, "splits": True, "grid": grid}
+    options = make("decisions", **given).frame["option"].tolist()
+    assert "users>=5000" not in options
+    assert "ratio 0.2" in options

@@ -14,6 +14,7 @@ from recbias.claims.offline_option_taxonomy.setup import CHAPTER, HALF, split_of
 from recbias.claims.records import Record
 from recbias.claims.true_vs_false_positive_disagreement.setup import has_times
 from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
+from recbias.errors import DataError
 from recbias.grid import Grid
 from recbias.makers import Table, maker
 from recbias.recommenders import System, line_up
@@ -324,17 +325,17 @@ def reversals(
             known[str(options)] = evaluate(options, asked.dataset, asked.systems, workers=workers)
         return known[str(options)]
 
-    rows = [
-        {
-            "decision": each.decision,
-            "option": each.name,
-            "options": str(each.options),
-            **compare_outcomes(outcome(each.base), outcome(each.options)),
-        }
-        for each in alternatives(
-            min_rating, asked.seed, other_ratings=other_ratings, timed=timed, splits=splits
-        )
-    ]
+    rows = []
+    for each in alternatives(
+        min_rating, asked.seed, other_ratings=other_ratings, timed=timed, splits=splits
+    ):
+        try:
+            found = outcome(each.options)
+        except DataError:  # too few ratings for that
+            continue
+        counts = compare_outcomes(outcome(each.base), found)
+        names = {"decision": each.decision, "option": each.name, "options": str(each.options)}
+        rows.append({**names, **counts})
     return ("decision", "option"), pd.DataFrame(rows)
 
 
