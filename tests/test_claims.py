@@ -99,8 +99,7 @@ def test_assertions_are_counted_by_chapter():
     assert counts["all"].sum() == sum(len(claim.asserts) for claim in claims())
     assert (counts.drop(columns="all").sum(axis=1) == counts["all"]).all()
     assert counts.loc[TOPIC, "judged"] > counts.loc[TOPIC, "open"]
-    unwritten = next(topic for topic in TOPICS if topic not in WRITTEN)
-    assert counts.loc[unwritten, "judged"] == 0
+    assert (counts["open"] == 0).all()
     standings = {assertion_standing(BY_ID["BCC17-F3L"], number) for number in (1, 4, 6)}
     assert standings == {"judged"}, "two of them under another claim"
 

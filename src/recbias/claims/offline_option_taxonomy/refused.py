@@ -258,11 +258,6 @@ def _sum_of(signed: list[tuple[int, Quantity]]) -> Quantity:
     return Quantity(value, None, limits=(value - half, value + half))
 
 
-def _profile(evidence: Evidence, record: Record) -> Quantity:
-    (term,) = record.of
-    return _profile_of(evidence, term)
-
-
 def _profile_gap(evidence: Evidence, record: Record) -> Quantity:
     """Subtract one group's mean from another's."""
     a, b = (_profile_of(evidence, term) for term in record.of)
@@ -276,7 +271,6 @@ def _profile_shift(evidence: Evidence, record: Record) -> Quantity:
 
 
 OF_USERS: Mapping[str, Function] = {
-    "profile": _profile,
     "profile_gap": _profile_gap,
     "profile_shift": _profile_shift,
     "refused": _refused,

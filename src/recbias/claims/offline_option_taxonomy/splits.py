@@ -177,16 +177,6 @@ def _first(evidence: Evidence, term: Term) -> pd.Series[float]:
     return own.sort_values("seed").iloc[0]
 
 
-def _cell(evidence: Evidence, record: Record) -> Quantity:
-    """Read kNN - MF in a cell, on the first split, written ``METRIC[LABEL] of MF in cells``."""
-    (term,) = record.of
-    row = _first(evidence, term)
-    evidence.note(
-        term.table, f"{term.metric} under {term.label}, kNN - {term.system}", row["value"]
-    )
-    return Quantity(float(row["value"]), None, limits=(float(row["low"]), float(row["high"])))
-
-
 def _cell_p(evidence: Evidence, record: Record) -> float:
     """Read the p of a cell on the first split."""
     (term,) = record.of
@@ -284,7 +274,6 @@ def _peaks(evidence: Evidence, record: Record) -> Quantity:
 
 
 OF_SPLITS: Mapping[str, Function] = {
-    "cell": _cell,
     "cell_p": _cell_p,
     "cells_decided": _decided,
     "cells_for_knn": _for_knn,
