@@ -13,7 +13,7 @@ from scipy import stats
 from recbias import Grid, makers, run
 from recbias.cells import grid_cells
 from recbias.claims import offline_option_taxonomy as chapter
-from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.evidence import Evidence, NotComputed, NotTestable
 from recbias.claims.offline_option_taxonomy import decisions, splits, truths
 from recbias.claims.offline_option_taxonomy.users import Users, compare_users, measure_users
 from recbias.claims.records import Record
@@ -408,6 +408,8 @@ def test_depths_profiles_and_refused_users_are_read_by_name() -> None:
     found = read("refused", "gain[40] of MF in refused", refused=refused)
     assert isinstance(found, Quantity)
     assert (found.value, found.interval) == (0.1, (0.05, 0.15))
+    with pytest.raises(NotTestable):
+        read("refused", "gain[40] of MF in refused", refused=refused.assign(gain=np.nan))
 
 
 def test_terms_are_compared_in_order(start: Grid) -> None:

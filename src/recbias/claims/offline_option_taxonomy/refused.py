@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.evidence import Evidence, NotComputed, NotTestable
+from recbias.claims.ledger import NEEDS
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER, KNN, OVERLAPS, READINGS
 from recbias.claims.offline_option_taxonomy.users import each_seed, keys_of, measure_users
 from recbias.claims.quantities import over_worlds
@@ -227,8 +228,10 @@ def _refused(evidence: Evidence, record: Record) -> Quantity:
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
     own = frame[(frame["overlap"] == int(term.label)) & (frame["system"] == term.system)]
-    if own.empty or term.metric not in _LIMITS or own[term.metric].isna().any():
+    if own.empty or term.metric not in _LIMITS:
         raise NotComputed(f"{term.metric} at overlap {term.label} in {term.table}")
+    if own[term.metric].isna().any():  # hardly anybody is served, or refused
+        raise NotTestable(NEEDS["pool"])
     low, high = _LIMITS[term.metric]
     value, *limits = own[[term.metric, low, high]].to_numpy(float)[0].tolist()
     evidence.note(term.table, f"{term.metric} at overlap {term.label}, {term.system}", value)
