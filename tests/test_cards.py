@@ -205,6 +205,13 @@ def test_the_text_of_every_part_reads_back_as_its_value_and_interval(judged):
         assert not misread(part, measured_text(part)), (part.record.finds, measured_text(part))
 
 
+@pytest.mark.parametrize("unit", ["number", "percent", "factor", "count", "p", "violation"])
+def test_a_value_that_is_undefined_is_called_so_in_every_unit(unit):
+    found = Part(part("holds", 1, unit=unit).record, Quantity(np.nan, np.array([np.nan, 1.0])))
+    assert measured_text(found) == "undefined"
+    assert misread(found, "nan")
+
+
 @pytest.mark.parametrize("unit", ["number", "percent", "factor", "count"])
 def test_a_text_of_another_value_or_without_its_unit_is_misread(unit):
     found = Part(part("holds", 1, unit=unit).record, Quantity(20.0, np.array([10.0, 30.0])))
@@ -327,11 +334,14 @@ def test_the_small_matrix_has_what_only_a_measurement_can_tell(judged):
     assert all(href.startswith("scorecard.html#") for _, href, *_ in found)
 
 
-def test_chapters_that_are_not_written_take_a_line_each():
+def test_a_chapter_that_is_not_written_takes_a_line_too(monkeypatch):
+    written = chapters()
+    assert all(written.values())
+    assert "not yet written" not in matrix.chapters_html()
+    monkeypatch.setattr(matrix, "chapters", lambda: written | {TOPIC: ""})
     page = matrix.chapters_html()
-    unwritten = [topic for topic, name in chapters().items() if not name]
-    assert page.count("not yet written") == len(unwritten) > 0
-    assert page.count("<tr>") == len(chapters()) + 1
+    assert page.count("not yet written") == 1
+    assert page.count("<tr>") == len(written) + 1
 
 
 # -- downloads -----------------------------------------------------------------------------------

@@ -249,7 +249,8 @@ def measured_text(part: Part) -> str:
 
 
 def _short(value: float, unit: str) -> str:
-    return f"{value:.3g}" if unit == "number" else written(value, unit)
+    plain = unit == "number" and not math.isnan(value)
+    return f"{value:.3g}" if plain else written(value, unit)
 
 
 def badges(verdict: Verdict) -> str:
