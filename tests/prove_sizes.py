@@ -1,7 +1,8 @@
 """How often tests reject what is true, and intervals miss it: ``python tests/prove_sizes.py``.
 
-The differences of two systems on 500 users of the synthetic world get random signs: that is the
-null of all four paired tests. In 10,000 such samples each may reject at .05 in at most .06; sign
+The differences of two systems on 500 users, those of a recorded result where its data is at hand
+(else of the synthetic world, and there too), get random signs: that is the null of all four paired
+tests. In 10,000 such samples each may reject at .05 in at most .06; sign
 and signed-rank tests are held against their exact size, which is computed by counting all patterns
 of signs. Of users drawn with replacement, the intervals of means and weighted means must cover the
 value of all users in 93.5 to 96.5 %, those of medians in 93.5 % at least.
@@ -13,16 +14,22 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from recbias.claims.offline_option_taxonomy.setup import CHAPTER, KNN, READINGS
+from recbias.claims.offline_option_taxonomy.users import measure_users
 from recbias.comparison import bootstrap_test, paired_t, sign_test, wilcoxon
 from recbias.datasets import load_dataset
+from recbias.errors import MissingData
+from recbias.experiment import Results
 from recbias.metrics import measure, parse_metric
 from recbias.ranking import rank
 from recbias.recommenders import System
 from recbias.resampling import bootstrap_weights, interval, weighted_medians, weighted_sums
+from recbias.results import load_result, results_dir
 from recbias.streams import stream
 from recbias.targets import TargetRule, Targets
 from recbias.testset import dataset_splits
@@ -31,11 +38,42 @@ LEVEL, LARGEST, N_USERS, N_SAMPLES, N_DRAWS = 0.05, 0.06, 500, 10_000, 1000
 N_INTERVALS = 3000
 COVERED = {"mean": (0.935, 0.965), "weighted mean": (0.935, 0.965), "median": (0.935, 1.0)}
 
+RECORDED = ("ml-100k", f"{CHAPTER}/systems", "full", "nDCG@10", (KNN, READINGS[1]))
+"""A recorded grid, and two of its systems under a protocol."""
+
 FloatArray = npt.NDArray[np.float64]
+Values = tuple[FloatArray, FloatArray]
+"""Of two systems, a row each, and the numbers of test ratings, by user."""
 
 
-def user_values() -> tuple[FloatArray, FloatArray]:
-    """Measure nDCG of two systems on the tested users, with their numbers of test ratings."""
+def recorded_values() -> Values:
+    """Measure a recorded result user by user, and see that the users come to what is recorded."""
+    name, result, label, metric, systems = RECORDED
+    dataset = load_dataset(name)
+    stored = load_result(results_dir(name, recorded=True) / result, dataset=name)
+    assert isinstance(stored, Results)
+    grid = replace(
+        stored.grid,
+        systems=tuple(each for each in stored.grid.systems if each.name in systems),
+        protocols={label: stored.grid.protocols[label]},
+        metrics={label: (metric,)},
+        compare=(),
+        replicates=(),
+    )
+    measured = dict(measure_users(grid, dataset, workers=2))
+    for system in systems:
+        found = measured[system][label, metric].value
+        told = stored[system, label, metric].value
+        if abs(found - told) > 1e-9:
+            raise SystemExit(f"{name}, {system}: {found}, but {told} is recorded")
+    values = np.array([measured[system][label, metric].values for system in systems])
+    n_ratings = dataset_splits(dataset, grid.split, seed=grid.seed)[0].test.user_counts()
+    counted = ~np.isnan(values).any(axis=0) & (n_ratings > 0)
+    return values[:, counted], n_ratings[counted].astype(np.float64)
+
+
+def world_values() -> Values:
+    """Measure nDCG of two systems on the tested users of the synthetic world."""
     split = dataset_splits(load_dataset("synthetic"), "ratio 0.5", seed=1)[0]
     found = []
     for name in ("Popularity", "ImplicitItemCosine"):
@@ -120,9 +158,8 @@ def covered(values: FloatArray, weight: FloatArray) -> dict[tuple[float, str], f
     return {key: found / N_INTERVALS for key, found in hits.items()}
 
 
-def main() -> int:
-    """Print every share with its bound; 1 if one is outside, or a twin passes."""
-    values, n_ratings = user_values()
+def prove(values: FloatArray, n_ratings: FloatArray) -> bool:
+    """Print every share with its bound; false if one is outside, or a twin passes."""
     differences = (values[0] - values[1])[:N_USERS]
     n_nonzero = int((differences != 0).sum())
     failed = False
@@ -146,7 +183,21 @@ def main() -> int:
             print(f"twin, half the width, {name}: covered {share:.4f}")
             failed |= share >= low
     print("FAILED" if failed else "passed", f"({n_nonzero} of {len(differences)} differ)")
-    return int(failed)
+    return not failed
+
+
+def main() -> int:
+    """Draw from a world, and from what is recorded if its data is at hand; 1 if anything fails."""
+    print("differences in the synthetic world")
+    passed = prove(*world_values())
+    try:
+        recorded = recorded_values()
+    except MissingData as missing:
+        print(f"differences of recorded results are not drawn: {missing}")
+    else:
+        print(f"differences of {' and '.join(RECORDED[-1])} as recorded on {RECORDED[0]}")
+        passed &= prove(*recorded)
+    return int(not passed)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 import dataclasses
 import json
+import os
+import re
 import shutil
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +12,7 @@ import pytest
 from tqdm import tqdm
 
 import golden
-from recbias import Grid, System, engine, line_up, run
+from recbias import Grid, System, aggregation, engine, experiment, line_up, run
 from recbias.aggregation import aggregate, contributions, finish, units
 from recbias.comparison import user_means
 from recbias.datasets import load_dataset
@@ -19,7 +22,7 @@ from recbias.metrics import ListView, influence, measure, parse_metric
 from recbias.ranking import rank_once, top_items
 from recbias.recommenders import Algorithm, algorithm
 from recbias.resampling import weighted_medians
-from recbias.results import Quantity, load_result
+from recbias.results import Quantity, load_result, results_dir
 from recbias.store import digest
 from recbias.streams import stream
 from recbias.targets import Targets, popularity_groups
@@ -277,7 +280,6 @@ def test_quantities_pair_their_replicates():
 @pytest.fixture
 def recorded(grid, tmp_path, monkeypatch):
     """Pretend that the small table is a named dataset with recorded results, absent today."""
-    from recbias import experiment
     from recbias import results as stored
 
     results = run(grid)
@@ -339,9 +341,54 @@ def test_other_parameters_than_recorded_are_refused(recorded):
         run(other, record="chapter/table")
 
 
-def test_a_record_of_another_revision_is_refused(recorded, monkeypatch):
-    from recbias import aggregation
+def never(*args, **kwargs):
+    raise AssertionError("computed again")
 
+
+def test_a_live_result_of_the_same_key_is_read_bit_for_bit(grid, tmp_path, monkeypatch):
+    first = run(grid, record="chapter/table")
+    moved = tmp_path / "elsewhere" / Path(grid.dataset).name
+    moved.parent.mkdir()
+    shutil.copy(grid.dataset, moved)
+    monkeypatch.setattr(experiment, "_measure_grid", never)
+    again = run(grid, record="chapter/table")
+    assert (again.origin, again.grid) == ("live", grid)
+    assert _bits(again) == _bits(first)
+    there = dataclasses.replace(grid, dataset=str(moved))
+    assert run(there, record="chapter/table").grid == there
+    for other in ("chapter/other", None):
+        with pytest.raises(AssertionError, match="computed again"):
+            run(grid, record=other)
+
+
+@pytest.mark.parametrize("changed", ["seed", "revision", "rating", "damage", "left out", "code"])
+def test_a_live_result_that_anything_changed_is_computed_again(grid, changed, monkeypatch):
+    first = run(grid, record="chapter/table")
+    path = results_dir(first.dataset["name"], recorded=False) / "chapter" / "table"
+    if changed == "seed":
+        grid = dataclasses.replace(grid, seed=6)
+    elif changed == "revision":
+        monkeypatch.setattr(aggregation, "REVISION", aggregation.REVISION + 1)
+    elif changed == "rating":
+        table = Path(grid.dataset)
+        lines = table.read_text().splitlines()
+        lines[1] = re.sub(r"\d(\D*)$", r"1\1", lines[1])
+        table.write_text("\n".join(lines) + "\n")
+    elif changed == "damage":
+        path.with_suffix(".parquet").write_bytes(b"nothing")
+    elif changed == "code":
+        before = Path(experiment.__file__).stat().st_mtime - 1
+        os.utime(path.with_suffix(".json"), (before, before))
+    else:
+        few = grid.without({grid.systems[0].name: "cannot be trained"})
+        part = dataclasses.replace(run(few), left_out={grid.systems[0].name: "cannot be trained"})
+        part.save(path)
+    monkeypatch.setattr(experiment, "_measure_grid", never)
+    with pytest.raises(AssertionError, match="computed again"):
+        run(grid, record="chapter/table")
+
+
+def test_a_record_of_another_revision_is_refused(recorded, monkeypatch):
     grid, path, _ = recorded
     monkeypatch.setattr(aggregation, "REVISION", aggregation.REVISION + 1)
     with pytest.raises(StoreError, match="computed by another revision"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import json
 import shutil
@@ -70,6 +71,33 @@ def test_a_table_is_made_stored_and_read_back(sweep):
     assert load_result(path).replicates is None
     assert again.select(part="head")["size"].tolist() == [1, 5]
     assert made.compare(made.recompute()).differing == ()
+
+
+def test_a_live_table_of_the_same_key_is_read_and_any_other_made(sweep, monkeypatch):
+    asked = {"sizes": [1, 5]}
+    made = run_maker("test/sweep", WORLD, parameters=asked, record="chapter/sweep")
+    path = results_dir(made.dataset["name"], recorded=False) / "chapter" / "sweep"
+    calls = []
+
+    @functools.wraps(sweep)
+    def counted(dataset, **given):
+        calls.append(given)
+        return sweep(dataset, **given)
+
+    known = dataclasses.replace(_MAKERS["test/sweep"], function=counted)
+    monkeypatch.setitem(_MAKERS, "test/sweep", known)
+    again = run_maker("test/sweep", WORLD, parameters=asked, record="chapter/sweep")
+    assert not calls
+    assert again.origin == "live"
+    assert again.frame.equals(made.frame)
+    assert (again.replicates == made.replicates).all()
+    path.with_suffix(".parquet").write_bytes(b"nothing")
+    assert run_maker("test/sweep", WORLD, parameters=asked, record="chapter/sweep").key == made.key
+    run_maker("test/sweep", WORLD, parameters=asked)
+    run_maker("test/sweep", WORLD, parameters={"sizes": [1, 6]}, record="chapter/sweep")
+    monkeypatch.setitem(_MAKERS, "test/sweep", dataclasses.replace(known, revision=2))
+    run_maker("test/sweep", WORLD, parameters={"sizes": [1, 6]}, record="chapter/sweep")
+    assert [each["sizes"] for each in calls] == [[1, 5], [1, 5], [1, 6], [1, 6]]
 
 
 def test_a_table_that_changed_is_noticed_by_row(sweep):

@@ -71,6 +71,7 @@ from recbias.results import (
     Quantity,
     StoredResult,
     dataset_record,
+    kept_result,
     recorded_result,
     register_kind,
     results_dir,
@@ -376,9 +377,10 @@ def run(
 ) -> Results:
     """Measure a grid, computing only the cells that are not there yet.
 
-    Where the dataset is not at hand and ``record`` names recorded results of the same key, those
-    are returned instead. What the kept artefacts of a cell cannot answer, such as a sample of
-    another size, is trained for again; the progress bar says so, and what for.
+    Where ``record`` names live results of the same key, of which no code, parameter or data has
+    changed, those are returned instead; where the dataset is not at hand, recorded ones. What the
+    kept artefacts of a cell cannot answer, such as a sample of another size, is trained for again;
+    the progress bar says so, and what for.
 
     Parameters
     ----------
@@ -422,6 +424,10 @@ def run(
         if record is None:
             raise
         return _recorded(grid, record, missing)
+    if record is not None:
+        kept = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
+        if isinstance(kept, Results):
+            return dataclasses.replace(kept, grid=grid)  # the same table may be elsewhere now
     results = _measure_grid(grid, dataset, workers=workers, data_dir=data_dir)
     if record is not None and clone_root() is not None:
         results.save(results_dir(dataset.name, recorded=False) / record)

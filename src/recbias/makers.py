@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -31,6 +31,7 @@ from recbias.results import (
     Quantity,
     StoredResult,
     dataset_record,
+    kept_result,
     load_result,
     recorded_result,
     register_kind,
@@ -211,17 +212,19 @@ class Made(StoredResult):
         return _make(_maker(self.maker_name), dataset, self.given)
 
 
-def _make(known: Maker, dataset: Dataset | None, given: Mapping[str, Any]) -> Made:
+def _about(dataset: Dataset | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what a result is about: the contents of the data that decide it."""
     if dataset is None:
-        record, arguments = simulation_record(), []
-    else:
-        observed = {"observed": dataset.ratings.content_hash}
-        marks = split_marks(dataset, given["split"]) if "split" in given else {}
-        record, arguments = dataset_record(dataset, {**observed, **marks}), [dataset]
-    parameters = {"maker": known.name, "given": given}
+        return simulation_record()
+    marks = split_marks(dataset, given["split"]) if "split" in given else {}
+    return dataset_record(dataset, {"observed": dataset.ratings.content_hash, **marks})
+
+
+def _make(known: Maker, dataset: Dataset | None, given: Mapping[str, Any]) -> Made:
+    record, arguments = _about(dataset, given), [] if dataset is None else [dataset]
     return known.kind.of(
         known.function(*arguments, **given),
-        key=known.kind.key_of(parameters, record["hashes"]),
+        key=known.kind.key_of({"maker": known.name, "given": given}, record["hashes"]),
         dataset=record,
         provenance=platform_record(),
         maker_name=known.name,
@@ -238,6 +241,9 @@ def run_maker(
     record: str | None = None,
 ) -> Any:
     """Make a result where the data is, or return the recorded one of the same parameters.
+
+    A live one that an earlier run left under the same ``record`` is returned as well, if it has the
+    same key: nothing that decides it has changed.
 
     Parameters
     ----------
@@ -290,6 +296,13 @@ def run_maker(
                 f"than asked for\n{missing}"
             ) from missing
         return found
+    if record is not None:
+        hashes = _about(loaded, parameters)["hashes"]
+        key = known.kind.key_of({"maker": name, "given": parameters}, hashes)
+        live = kept_result(record, loaded.name, key)
+        if isinstance(live, known.kind):
+            # What the key leaves out, such as the place of a table, may be another now.
+            return replace(live, given=parameters)
     made = _make(known, loaded, parameters)
     if record is not None and clone_root() is not None:
         made.save(results_dir(loaded.name, recorded=False) / record)

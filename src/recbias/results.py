@@ -41,6 +41,7 @@ __all__ = [
     "Quantity",
     "StoredResult",
     "dataset_record",
+    "kept_result",
     "load_result",
     "recorded_datasets",
     "recorded_result",
@@ -412,6 +413,41 @@ def recorded_result(record: str, dataset: str, missing: MissingData) -> StoredRe
     if not folder.is_dir():
         raise missing
     return load_result(folder / record, dataset=dataset)
+
+
+def kept_result(record: str, dataset: str, key: str) -> StoredResult | None:
+    """Read a live result that an earlier run left, if nothing that decides it has changed since.
+
+    Parameters
+    ----------
+    record
+        Name under which a chapter keeps it.
+    dataset
+        Name of the data set.
+    key
+        That of the result that is asked for.
+
+    Returns
+    -------
+    StoredResult or None
+        None outside a clone, and if there is none, one of another key, one that is damaged, or one
+        older than a file of the package: its author may not have raised a revision yet.
+    """
+    if clone_root() is None:
+        return None
+    path = results_dir(dataset, recorded=False) / record
+    document = path.with_suffix(".json")
+    try:
+        if read_document(document)["key"] != key or document.stat().st_mtime_ns < _newest_code():
+            return None
+        return load_result(path, origin="live", dataset=dataset)
+    except StoreError:
+        return None
+
+
+def _newest_code() -> int:
+    """Tell when the package was changed last, in nanoseconds."""
+    return max(path.stat().st_mtime_ns for path in Path(__file__).parent.rglob("*.py"))
 
 
 def results_dir(dataset: str, *, recorded: bool) -> Path:
