@@ -38,7 +38,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from pathlib import Path
 from unittest import mock
@@ -82,6 +82,11 @@ class Drawn:
 
     value: float
     draws: np.ndarray
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of the replicates."""
+        return float(self.draws.std())
 
 
 @cache
@@ -308,7 +313,9 @@ class World:
         if not edition:
             record["feedback"] = self._facts["feedback"]
         made = {
-            name: self._made_table(edition, name, record)
+            name: self._base.results(edition)[name]
+            if self._base is not None and self._same(edition, name)
+            else self._made_table(edition, name, record)
             for name, planted in self._made.items()
             if (edition == SIMULATIONS) == ("on" in planted)
         }
@@ -374,7 +381,7 @@ class World:
             name = short[label, metric]
             if drawn := self._values.get((edition, table, system, label, name)):
                 values[row] = drawn.value
-                spread[row] = drawn.draws.std() * np.sqrt(5)
+                spread[row] = drawn.spread * np.sqrt(5)
                 if kept is None or (label, metric) in kept:
                     draws[row] = drawn.draws
         tests = [

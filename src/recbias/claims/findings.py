@@ -183,8 +183,9 @@ def state(
         verdicts = judge_chapter(topic, results) if topic in TOPICS else ()
     for verdict in verdicts:
         found |= _of_claim(verdict)
+    load = cache(load_chapter)  # by all sentences: it takes longer than they do
     for name, record in own_findings(topic).items() if results else ():
-        parts, missing = find_parts([record], results, page, cache(load_chapter))
+        parts, missing = find_parts([record], results, page, load)
         found[f"own/{name}"] = Finding("") if missing else _of_parts(parts)
     return Findings(topic, found)
 
