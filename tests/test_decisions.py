@@ -181,8 +181,18 @@ def test_a_paragraph_in_words():
         "not all observed test ratings but `observed removed=30%`.",
         "ranked alone together with 99 non-relevant ones drawn from all items with a test rating",
         "Items that a system cannot score are not ranked. Ratings of 3.5 or more are relevant.",
-        "We report `P@10` over the first 10 places of a list. Values are the mean over relevant",
-        "compared by sign tests over users, corrected by Holm. In full: `data: keep=50% users>=5;",
+        "We report `P@10`. Values are the mean over relevant",
+        "compared by sign tests over users, with Holm's correction where there are several pairs. "
+        "In full: `data: keep=50% users>=5;",
     ):
         assert words in text
     assert 10 <= text.count(". ") <= 14
+
+
+def test_the_paragraph_says_what_a_relevant_item_adds():
+    for gain, words in (("", "a gain of 1 for each"), ("exp", "gains that about double")):
+        part = f"; gain: {gain}" if gain else ""
+        words_of, _ = told(Options.parse(f"{START}{part}"))
+        assert words in words_of, gain
+    assert "gain" not in told(Options.parse(START.replace("nDCG@10", "P@10")))[0]
+    assert "over whole lists" in told(Options.parse(START.replace("nDCG@10", "AP")))[0]

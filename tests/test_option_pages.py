@@ -53,6 +53,16 @@ _CELLS = {
         ("nDCG@10",),
     ),
 }
+CELLS = pd.DataFrame(
+    [
+        (seed, "geometric", metric, name, 0.5, value, value - 0.1, value + 0.1)
+        for seed, shift in ((2, 9.0), (1, 0.0))
+        for metric in ("P@10", "nDCG@10")
+        for name, value in ((MF, 0.3 + shift), (RS, 0.05 + shift))
+    ],
+    columns=["seed", "label", "metric", "system", "knn", "value", "low", "high"],
+)
+"""Geometric means of two splits, of which the first is shown."""
 START = {(label, metric): (0.5, 0.3, 0.5) for label, own in _CELLS.items() for metric in own}
 
 
@@ -66,8 +76,13 @@ def made(index: tuple[str, ...], rows: list[tuple[Any, ...]], *values: str) -> A
 
 def test_each_configuration_is_compared_with_both_readings() -> None:
     start = START | {("full", "nDCG@10"): (0.5, 0.3, 0.7)}
-    given = {"systems": results_of(start)}
-    found = figures.configurations(given)
+    cells = SimpleNamespace(frame=CELLS)
+    assert len(figures.configurations({"systems": results_of(start)})) == 28  # no geometric mean
+    found = figures.configurations({"systems": results_of(start), "cells": cells})
+    geometric = found[found["row"] == "C3 geometric mean"]
+    np.testing.assert_allclose(
+        geometric[["value", "low", "high"]], [[0.3, 0.2, 0.4], [0.05, -0.05, 0.15]]
+    )
     assert list(found["panel"].unique()) == ["MF as printed", "MF as in RankSys"]
     assert found.groupby("panel", sort=False).size().tolist() == [15, 15]
     first = found[found["row"] == "the start: nDCG@10"]
@@ -291,7 +306,7 @@ def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
     lines = tables.reversals_table(decisions()).splitlines()
     assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100 |"
-    assert lines[4] == "| B2 filled, average-rating | 80 | 0 | 0 | 0 | – |"
+    assert lines[4] == "| B2 filled, average-rating | 80 | 0 | 0 | 0 | no effect here |"
     assert len(lines) == 7
 
 
@@ -360,7 +375,10 @@ def test_averages_are_bold_where_the_interval_is_without_0() -> None:
         for label in ("full", "by ratings", "by positives", "geometric", "median")
         for metric in ("P@10", "nDCG@10")
     }
-    lines = tables.averages_table(results_of(values)).splitlines()  # type: ignore[arg-type]
+    cells: Any = SimpleNamespace(frame=CELLS)
+    lines = tables.averages_table(results_of(values), cells).splitlines()  # type: ignore[arg-type]
+    row = "| geometric mean | 0.5000 | **+0.3000** | +0.0500 | 0.5000 | **+0.3000** | +0.0500 |"
+    assert lines[5] == row  # of the cells, not of the start
     assert lines[2].startswith("| mean over users | 0.5000 | **+0.2000** | +0.0000 | 0.5000 |")
     assert len(lines) == 7
 

@@ -337,6 +337,17 @@ def test_cells_are_read_at_the_first_seed_or_counted_over_all() -> None:
         read("cell_p", "P@10[full] of MF (as in RankSys) in cells", cells=frame)
 
 
+def test_a_gap_is_that_of_the_first_split_with_the_interval_of_its_test() -> None:
+    rows = [(2, 0.9, 0.8, 1.0), (1, -0.1, -0.25, 0.05)]
+    frame = pd.DataFrame(
+        [(seed, "geometric", "P@10", "MF", *found) for seed, *found in rows],
+        columns=["seed", "label", "metric", "system", "value", "low", "high"],
+    )
+    found = read("cell_gap", "P@10[geometric] of MF in cells", cells=frame)
+    assert isinstance(found, Quantity)
+    assert (found.value, found.interval) == (-0.1, (-0.25, 0.05))
+
+
 def test_peaks_near_a_half_are_counted() -> None:
     rows = [
         (seed, ratio, "full", "nDCG@10", "MF", -abs(ratio - (50 if seed < 10 else 70)))

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from recbias.errors import unknown_name
+from recbias.metrics import Metric
 from recbias.protocol import Protocol
 from recbias.ratings import exact
 from recbias.selection import Selection
@@ -280,8 +281,8 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     --------
     >>> facts = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
     >>> text = methods_paragraph(Options.parse(START), facts)
-    >>> print(text[:84])
-    The data are A world: 50,000 ratings by 900 users on 1,500 items. All ratings count.
+    >>> print(text[:88])
+    The data are A world: 50,000 ratings by 900 users on 1,500 items. No rating is left out.
     >>> Options.parse(text.split("`")[-2]) == Options.parse(START)
     True
     """
@@ -291,18 +292,19 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
         _selection_sentence(options.select),
         f"{_split_words(options.split)}, drawn with seed {options.seed}.",
-        "All observed test ratings are judged."
+        "All test ratings serve as judgments."
         if options.test == TestSet()
         else f"What is judged are not all observed test ratings but `{options.test}`.",
         _targets_sentence(protocol),
         f"Items that a system cannot score {_UNSCORED[protocol.unscored]}.",
         f"Ratings of {exact(protocol.min_rating)} or more are relevant.",
-        f"We report `{metric}` over {_depth_words(metric.cutoff)}.",
+        f"We report `{metric}`{_gain_words(metric)}{_depth_words(metric.cutoff)}.",
         f"{_average_words(protocol)}.",
         "Users without a list are left out."
         if protocol.average.coverage
         else "Users without a list count as 0.",
-        f"Pairs of systems are compared by {_PAIRS[options.pairs]}, corrected by Holm.",
+        f"Systems are compared by {_PAIRS[options.pairs]}, with Holm's correction where there are "
+        "several pairs.",
         f"In full: `{options}`.",
     ]
     return " ".join(sentences)
@@ -316,7 +318,7 @@ def _selection_sentence(select: Selection) -> str:
         f"keep items with {select.items} ratings or more" if select.items else "",
     ]
     told = ", ".join(step for step in steps if step)
-    return f"Before anything is split we {told}." if told else "All ratings count."
+    return f"Before anything is split we {told}." if told else "No rating is left out."
 
 
 def _split_words(rule: SplitRule) -> str:
@@ -334,7 +336,9 @@ def _targets_sentence(protocol: Protocol) -> str:
     if rule.others == "NN":
         others = f"{rule.n_sampled:,} non-relevant ones drawn from {candidates}"
     ranked = {
-        "AR": f"For each user all relevant items are ranked together with {others}",
+        "AR": f"For each user {others} are ranked"
+        if others == candidates
+        else f"For each user all relevant items are ranked together with {others}",
         "1R": f"Each relevant item of a user is ranked alone together with {others}, anew each "
         "time",
         "1R-shared": f"Each relevant item of a user is ranked alone together with {others}, the "
@@ -349,7 +353,12 @@ def _targets_sentence(protocol: Protocol) -> str:
 
 
 def _depth_words(cutoff: int | None) -> str:
-    return "whole lists" if cutoff is None else f"the first {cutoff} places of a list"
+    return ", over whole lists" if cutoff is None else ""
+
+
+def _gain_words(metric: Metric) -> str:
+    gain = getattr(metric, "gain", None)
+    return "" if gain is None else f" with {_GAINS[str(gain)]}"
 
 
 def _average_words(protocol: Protocol) -> str:
@@ -375,6 +384,14 @@ _SPLITS = {
     "ready": "The folds that came with the data are the split",
     "whole": "All observed ratings are trained on, and judgments beside them are the test",
 }
+_GAINS = {
+    "binary": "a gain of 1 for each relevant item",
+    "linear": "the stars of each relevant item as its gain",
+    "exp": "gains that about double with each star",
+    "err": "gains as of expected reciprocal rank, which about double with each star",
+    "ranksys": "gains as of RankSys, which about double with each star from the threshold",
+    "steps": "gains that count stars from the threshold",
+}
 _UNSCORED = {
     "none": "are not ranked",
     "last": "are put last, in the order of ties",
@@ -384,9 +401,9 @@ _UNSCORED = {
 }
 _OVER = {
     "all": "all users, also those without a relevant test item",
-    "tested": "users with a test rating",
+    "tested": "users with a test rating, relevant or not",
     "relevant": "users with a relevant test item, others being left out",
-    "trained": "users with a training rating",
+    "trained": "users with a training rating, also those without a relevant test item",
     "runs": "relevant test items",
     "groups": "percentiles of popularity",
 }

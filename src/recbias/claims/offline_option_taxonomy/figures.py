@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ from recbias.results import Quantity
 __all__ = [
     "SHOWN_SYSTEMS",
     "WINNERS",
+    "cell_gap",
     "configurations",
     "configurations_title",
     "depth_courses",
@@ -89,14 +91,14 @@ _REFUSING = f"{KNN} k=10 overlap={OVERLAPS[3]}"
 # -- all options in one picture --------------------------------------------------------------------
 
 
-def configurations(results: Mapping[str, Results]) -> pd.DataFrame:
+def configurations(results: Mapping[str, Any]) -> pd.DataFrame:
     """Compare the two systems under the start and under each change of one decision.
 
     Parameters
     ----------
     results
-        Of the chapter, by name: ``systems`` and, where measured, ``ratio_10`` to ``ratio_90`` and
-        ``overlaps``.
+        Of the chapter, by name: ``systems`` and, where measured, ``ratio_10`` to ``ratio_90``,
+        ``overlaps``, and ``cells``, which has the geometric mean.
 
     Returns
     -------
@@ -112,13 +114,31 @@ def configurations(results: Mapping[str, Results]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["panel", "group", "row", "value", "low", "high"])
 
 
-def _compared(
-    results: Mapping[str, Results], rival: str
-) -> Iterator[tuple[tuple[str, str], Quantity]]:
+def cell_gap(cells: Table, label: str, metric: str, rival: str) -> Quantity:
+    """Read kNN - MF of a cell on the first split, where each system is trained once.
+
+    Parameters
+    ----------
+    cells
+        Of the maker of that name.
+    label, metric, rival
+        Which cell, and which reading of MF.
+    """
+    frame = cells.frame
+    found = frame[frame["seed"] == frame["seed"].min()].set_index(["label", "metric", "system"])
+    value, low, high = found.loc[(label, metric, rival), ["value", "low", "high"]].astype(float)
+    return Quantity(value, None, limits=(low, high))
+
+
+def _compared(results: Mapping[str, Any], rival: str) -> Iterator[tuple[tuple[str, str], Quantity]]:
     """Compare kNN with one reading of MF, configuration by configuration."""
-    start = results["systems"]
+    start: Results = results["systems"]
     for number, (group, row, label, metric) in enumerate(_OF_START):
-        if label in start.grid.by_label:
+        if label == "geometric":
+            # The start averages trainings before it takes logarithms.
+            if cells := results.get("cells"):
+                yield (group, row), cell_gap(cells, label, metric, rival)
+        elif label in start.grid.by_label:
             yield (group, row), start[KNN, label, metric] - start[rival, label, metric]
         for ratio in _RATIOS if number == 0 else ():
             if found := results.get(ratio_name(ratio)):

@@ -187,6 +187,15 @@ def _cell_p(evidence: Evidence, record: Record) -> float:
     return p
 
 
+def _cell_gap(evidence: Evidence, record: Record) -> Quantity:
+    """Read kNN - MF of a cell on the first split, with the interval of its test."""
+    (term,) = record.of
+    row = _first(evidence, term)
+    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
+    evidence.note(term.table, f"kNN - {term.system} of {term.metric} under {term.label}", value)
+    return Quantity(value, None, limits=(low, high))
+
+
 def of_splits(n: int, total: int) -> Quantity:
     """Write in how many splits something holds, as an interval that the rule of noise reads.
 
@@ -274,6 +283,7 @@ def _peaks(evidence: Evidence, record: Record) -> Quantity:
 
 
 OF_SPLITS: Mapping[str, Function] = {
+    "cell_gap": _cell_gap,
     "cell_p": _cell_p,
     "cells_decided": _decided,
     "cells_for_knn": _for_knn,

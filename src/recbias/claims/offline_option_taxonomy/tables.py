@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recbias.claims.offline_option_taxonomy.decisions import NOISE
+from recbias.claims.offline_option_taxonomy.figures import cell_gap
 from recbias.claims.offline_option_taxonomy.setup import (
     KNN,
     PERSISTENCES,
@@ -17,7 +18,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     cell_metrics,
 )
 from recbias.claims.pages import interval_text, markdown_table, plain
-from recbias.decisions import CHOICES, DECISIONS, methods_paragraph
+from recbias.decisions import CHOICES, DECISIONS, decisions_table, methods_paragraph
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.relevance import GainMap
@@ -248,13 +249,17 @@ _AVERAGES: Mapping[str, str] = {
 }
 
 
-def averages_table(systems: Results) -> str:
+def averages_table(systems: Results, cells: Table) -> str:
     """Write what each aggregation over users makes of the same values (Table 4).
 
     Parameters
     ----------
     systems
         Results of that name.
+    cells
+        Of the maker of that name: geometric means are those of its first split, where each system
+        is trained once. The mean of several trainings has fewer zeros than any of them, and a
+        geometric mean would take that for merit.
 
     Returns
     -------
@@ -265,16 +270,19 @@ def averages_table(systems: Results) -> str:
     metrics = ("P@10", "nDCG@10")
     rows = []
     for label, words in _AVERAGES.items():
-        cells = []
+        row = [words]
         for metric in metrics:
-            own = systems[KNN, label, metric]
-            cells.append(f"{own.value:.4f}")
+            row.append(f"{systems[KNN, label, metric].value:.4f}")
             for rival in READINGS:
-                gap = own - systems[rival, label, metric]
+                gap = (
+                    cell_gap(cells, label, metric, rival)
+                    if label == "geometric"
+                    else systems[KNN, label, metric] - systems[rival, label, metric]
+                )
                 low, high = gap.interval
                 told = _signed(gap.value)
-                cells.append(f"**{told}**" if low > 0 or high < 0 else told)
-        rows.append((words, *cells))
+                row.append(f"**{told}**" if low > 0 or high < 0 else told)
+        rows.append(row)
     head = [
         title
         for metric in metrics
@@ -309,7 +317,7 @@ def refused_table(refused: Table) -> str:
         pairs = (f"{told[0]} / {told[1]}", f"{told[2]} / {told[3]}")
         rows.append((f"{row['overlap']}", counts, *pairs, gain))
     head = ("overlap", "users served / refused", "their test ratings", "their P@10 by MF")
-    return markdown_table((*head, "what kNN gains on the served"), rows)
+    return markdown_table((*head, "kNN's gain on the served, from overlap 1"), rows)
 
 
 def reversals_table(decisions: Table) -> str:
@@ -332,12 +340,17 @@ def reversals_table(decisions: Table) -> str:
             f"{row['turned']:.0f}",
             f"{row['reversed']:.0f}",
             f"{row['significance']:.0f}",
-            f"{row['survives']:.4f}" if row["turned"] else "–",
+            f"{row['survives']:.4f}" if row["turned"] else _not_turned(row),
         )
         for row in decisions.frame.to_dict("records")
     ]
     head = ("", "resolved", "sign turned", "reversed", "significance changed")
     return markdown_table((*head, "largest one turned"), rows)
+
+
+def _not_turned(row: Mapping[Any, Any]) -> str:
+    """Say whether an alternative that turns no sign changes any value."""
+    return "no effect here" if row["decision"] != "D" and not row["moved"] else "–"
 
 
 def truths_table(truths: Table | None) -> str:
@@ -402,10 +415,10 @@ def options_table() -> str:
     """
     rows: list[tuple[str, str, str]] = []
     last = ""
-    for choice in CHOICES:
+    for choice, option in zip(CHOICES, decisions_table()["option"], strict=True):
         if choice.decision != last:
             rows.append((f"**{choice.decision}**", f"**{DECISIONS[choice.decision]}**", ""))
-        text = f"`{choice.text}`" if choice.text else "*nothing*"
+        text = f"`{option}`" if choice.text or choice.decision != "A1" else "*nothing*"
         used = ", ".join(choice.used)
         rows.append((text.replace("|", r"\|"), f"{choice.means} ({choice.acts})", used or "–"))
         last = choice.decision
