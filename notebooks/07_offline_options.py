@@ -50,8 +50,8 @@
 #     left out of its mean.
 #   refuted: A kNN that refuses users does not beat MF as printed even if those whom it refuses are left out
 #     of its mean ({value:+.3f} of P@10).
-#   open: A kNN that refuses users differs from MF as printed by {value:+.3f} of P@10, if those whom it
-#     refuses are left out of its mean.
+#   open: Whether a kNN that refuses users beats MF as printed, if those whom it refuses are left out of its
+#     mean, is open here (kNN minus MF: {value:+.3f} of P@10).
 #   :::
 #   :::{finding} own/OVERLAP-FULL
 #   holds: If they count, it loses by {value:.3f}.
@@ -744,6 +744,7 @@ HTML(plotting.downloads(figure, shown, "significance"))
 # %% [markdown] tags=["general"]
 # So $p$ cannot be what makes a result sound. With thousands of users small differences have a small one, too. It
 # tells that the difference is one of *these decisions*, and not that it would survive others.
+# {numref}`fig-options-lead`, at the head of the page, has all decisions beside each other.
 
 # %% tags=["hide-input", "remove-output"]
 shown = chapter.figures.configurations(results)

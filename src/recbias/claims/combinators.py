@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from recbias.claims.evidence import Evidence, axis_terms
+import numpy as np
+
+from recbias.claims.evidence import Evidence, NotTestable, axis_terms
+from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import Part
 from recbias.claims.quantities import (
     deviation,
@@ -238,7 +241,19 @@ def _distinct(record: Record, evidence: Evidence) -> Quantity:
     found = _by_term(record, evidence)
     if len(found) == 1:
         return distinct_pairs(found[0])
-    return distinct_pairs([a / b for a, b in zip(*found, strict=True)])
+    pairs = list(zip(*found, strict=True))
+    tables = [evidence.table(term.table, term.edition or "").grid.parsed for term in record.of]
+    thresholds = [own[term.label].min_rating for own, term in zip(tables, record.of, strict=True)]
+    if len(set(thresholds)) > 1 and all(_is_same(a, b) for a, b in pairs):
+        raise NotTestable(NEEDS["stars"])  # no rating lies between the thresholds: they are one
+    return distinct_pairs([a / b for a, b in pairs])
+
+
+def _is_same(a: Quantity, b: Quantity) -> bool:
+    """Tell whether two quantities agree on all users and on all resamples."""
+    if a.replicates is None or b.replicates is None:
+        return False
+    return a.value == b.value and np.array_equal(a.replicates, b.replicates)
 
 
 def _by_term(record: Record, evidence: Evidence) -> list[list[Quantity]]:
