@@ -51,7 +51,7 @@
 #   refuted: A kNN that refuses users does not beat MF as printed even if those whom it refuses are left out
 #     of its mean ({value:+.3f} of P@10).
 #   open: Whether a kNN that refuses users beats MF as printed, if those whom it refuses are left out of its
-#     mean, is open here (kNN minus MF: {value:+.3f} of P@10).
+#     mean, is open here (P@10, kNN minus MF: {value:+.3f}).
 #   :::
 #   :::{finding} own/OVERLAP-FULL
 #   holds: If they count, it loses by {value:.3f}.

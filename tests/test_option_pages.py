@@ -233,7 +233,7 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
     served = found[found["panel"] == "users served"]
     np.testing.assert_allclose(served["value"], [0.99, 0.95, 0.9, 0.8, 0.6])
     told = figures.overlap_title(found)
-    assert told.endswith("full average: never; reduced average: from an overlap of 10")
+    assert told.endswith("\nfull average: never\nreduced average: from an overlap of 10")
 
 
 def test_profiles_compare_the_ends() -> None:
@@ -306,7 +306,7 @@ def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
     lines = tables.reversals_table(decisions()).splitlines()
     assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100 |"
-    assert lines[4] == "| B2 filled, average-rating | 80 | 0 | 0 | 0 | no effect here |"
+    assert lines[4] == "| B2 filled, mean rating | 80 | 0 | 0 | 0 | no effect here |"
     assert len(lines) == 7
 
 
@@ -405,7 +405,9 @@ def test_the_table_of_truths_is_empty_without_unbiased_judgments() -> None:
     rows = [("the default", "the default", 70, 50, 2, 60), ("C1", "condensed", 70, 61, 1, 66)]
     found = made(("decision", "option"), rows, "resolved", "right", "wrong", "signs")
     lines = tables.truths_table(found).splitlines()
-    assert lines[2:] == [
+    assert lines[2:4] == [
         "| the default | 70 | 50 | 2 | 60 |",
         "| C1 condensed | 70 | 61 | 1 | 66 |",
     ]
+    assert lines[4] == ""
+    assert lines[5].startswith("*Told apart: ")

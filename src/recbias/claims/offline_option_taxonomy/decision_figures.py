@@ -12,13 +12,28 @@ from recbias.claims.offline_option_taxonomy.decisions import NOISE
 from recbias.claims.quantities import over_worlds
 from recbias.makers import Table
 
-__all__ = ["reversal_bars", "reversal_noise", "reversal_title", "world_shares", "world_title"]
+__all__ = [
+    "alternative_name",
+    "reversal_bars",
+    "reversal_noise",
+    "reversal_title",
+    "world_shares",
+    "world_title",
+]
 
 _BASE = "the default"
 
 
-def _row(decision: str, option: str) -> str:
-    """Name an alternative in few characters."""
+def alternative_name(decision: str, option: str) -> str:
+    """Name an alternative in few characters, as figures and tables do.
+
+    Examples
+    --------
+    >>> alternative_name("A2", "ratio 0.2"), alternative_name("the default", "the default")
+    ('A2 train on 80 %', 'the default')
+    """
+    if decision in (NOISE, option):
+        return option
     return f"{decision} {_NAMES.get(option, option)}"
 
 
@@ -34,7 +49,7 @@ _NAMES: Mapping[str, str] = {
     "head=5%": "without the head",
     "filled, average-rating": "filled, mean rating",
 }
-"""How an alternative is called in a figure where its text is no words."""
+"""How an alternative is called where its text is no words."""
 
 
 def reversal_bars(decisions: Table) -> pd.DataFrame:
@@ -55,10 +70,11 @@ def reversal_bars(decisions: Table) -> pd.DataFrame:
     frame = decisions.frame
     frame = frame[~frame["decision"].isin((NOISE, "D"))]
     changed = frame["moved"] > 0
+    names = zip(frame["decision"], frame["option"], strict=True)
     return pd.DataFrame(
         {
             "group": frame["decision"],
-            "row": [_row(*names) for names in zip(frame["decision"], frame["option"], strict=True)],
+            "row": [alternative_name(*each) for each in names],
             "value": (100 * frame["reversed"] / frame["pairs"]).where(changed),
             "raw": (100 * frame["turned"] / frame["pairs"]).where(changed),
         }
@@ -107,7 +123,9 @@ def world_shares(worlds: Table) -> pd.DataFrame:
             if decision in ("D", _BASE):
                 continue
             gap = over_worlds((wide[option] - wide[_BASE]).dropna().to_numpy(float))
-            rows.append((panel, decision, _row(decision, option), gap.value, *gap.interval))
+            rows.append(
+                (panel, decision, alternative_name(decision, option), gap.value, *gap.interval)
+            )
     return pd.DataFrame(rows, columns=["panel", "group", "row", "value", "low", "high"])
 
 

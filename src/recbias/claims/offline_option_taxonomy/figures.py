@@ -433,7 +433,7 @@ def overlap_title(courses: pd.DataFrame) -> str:
         f"{kind} average: " + ("never" if np.isnan(at) else f"from an overlap of {at:.0f}")
         for kind, at in ahead.items()
     ]
-    return "kNN above both readings of MF\n" + "; ".join(words)
+    return "\n".join(["kNN above both readings of MF", *words])
 
 
 # -- aggregation and significance ------------------------------------------------------------------

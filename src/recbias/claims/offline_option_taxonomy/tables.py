@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recbias.claims.offline_option_taxonomy.decisions import NOISE
+from recbias.claims.offline_option_taxonomy.decision_figures import alternative_name
 from recbias.claims.offline_option_taxonomy.figures import cell_gap
 from recbias.claims.offline_option_taxonomy.setup import (
     KNN,
@@ -335,7 +335,7 @@ def reversals_table(decisions: Table) -> str:
     """
     rows = [
         (
-            plain(f"{row['decision']} {row['option']}".removeprefix(f"{NOISE} ")),
+            plain(alternative_name(row["decision"], row["option"])),
             f"{row['resolved_other']:.0f}",
             f"{row['turned']:.0f}",
             f"{row['reversed']:.0f}",
@@ -370,17 +370,18 @@ def truths_table(truths: Table | None) -> str:
         return ""
     rows = [
         (
-            plain(
-                row["option"]
-                if row["decision"] == row["option"]
-                else f"{row['decision']} {row['option']}"
-            ),
+            plain(alternative_name(row["decision"], row["option"])),
             *(f"{row[name]:.0f}" for name in ("resolved", "right", "wrong", "signs")),
         )
         for row in truths.frame.to_dict("records")
     ]
     head = ("", "pairs told apart", "right", "wrong", "right sign")
-    return markdown_table(head, rows)
+    note = (
+        "*Told apart: pairs of systems, trained under that option, that unbiased judgments resolve "
+        "(after Holm). Right, wrong: those of them that the option resolves alike, or the other "
+        "way round; right sign: alike, whether resolved or not.*"
+    )
+    return f"{markdown_table(head, rows)}\n\n{note}"
 
 
 # -- options as text -------------------------------------------------------------------------------
