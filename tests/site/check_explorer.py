@@ -14,13 +14,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
 import re
-import shutil
 import sys
 from functools import cached_property
 from pathlib import Path
 
+from chromium import launch
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from scipy.stats import kendalltau
 
@@ -338,10 +337,7 @@ def main() -> int:
         sys.exit(f"no chapter 1 under {site}")
     n_faults = 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu"],
-        )
+        browser = launch(playwright)
         for path in pages:
             faults, tried = check_page(browser, path, path.stem)
             print("\n".join(f"{path.relative_to(site)}: {fault}" for fault in faults))

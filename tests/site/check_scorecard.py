@@ -17,7 +17,6 @@ import json
 import math
 import os
 import re
-import shutil
 import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +24,7 @@ from html import unescape
 from itertools import pairwise
 from pathlib import Path
 
+from chromium import launch
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from recbias.claims import matrix
@@ -324,10 +324,7 @@ def check(site: Path, judge: Judge | None = None) -> list[str]:
     }
     judge = judge or judge_once(editions.values())
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu"],
-        )
+        browser = launch(playwright)
         for path, edition in editions.items():
             url = path.as_uri()
             page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from offline_check import launch
+from chromium import find_chromium, launch
 from playwright.sync_api import Browser, sync_playwright
 
 from recbias.editions import build_site
@@ -48,9 +47,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Start Chromium; a machine without one has nothing to look at pages with."""
-    if not (os.environ.get("CHROMIUM") or shutil.which("chromium")):
+    if not find_chromium():
         pytest.skip("no Chromium")
     with sync_playwright() as playwright:
-        chromium = launch(playwright)
-        yield chromium
-        chromium.close()
+        started = launch(playwright)
+        yield started
+        started.close()

@@ -22,16 +22,14 @@ editions and at 390 px it is measured of each text unlike all that passed on pag
 another colour or size class, or with other backgrounds or opacity of what it stands in. What that
 leaves out is a text of known colours that, there only, lies on what it is no part of.
 
-Needs `playwright`, `axe-playwright-python`, which brings axe-core along, and a Chromium on PATH
-(Debian package `chromium`) or named by CHROMIUM.
+Needs `playwright`, `axe-playwright-python`, which brings axe-core along, and a Chromium
+(`chromium.find_chromium` says which).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -40,7 +38,8 @@ from pathlib import Path
 from typing import Any
 
 from check_links import is_redirect
-from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, sync_playwright
+from chromium import find_chromium, launch
+from playwright.sync_api import BrowserContext, Page, TimeoutError, sync_playwright
 
 WIDE, NARROW = 1400, 390
 View = tuple[int, tuple[str, ...]]
@@ -391,14 +390,6 @@ def print_faults(page: Page, path: Path) -> list[str]:
     return faults
 
 
-def launch(playwright: object) -> Browser:
-    """Start Chromium."""
-    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    return playwright.chromium.launch(  # type: ignore[attr-defined]
-        executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]
-    )
-
-
 def check_pages(task: list[Task], site: Path, shots: Path | None) -> tuple[list[str], int]:
     """Open pages in their views; give all faults and the most files loaded."""
     lines, most = [], 0
@@ -467,7 +458,7 @@ def main() -> int:
     parser.add_argument("--pages", nargs="*")
     parser.add_argument("--shots", type=Path)
     args = parser.parse_args()
-    if not (os.environ.get("CHROMIUM") or shutil.which("chromium")):
+    if not find_chromium():
         sys.exit("no Chromium: install the Debian package chromium or set CHROMIUM")
     site = args.site.resolve()
     pages = [site / name for name in args.pages] if args.pages else pages_of(site)

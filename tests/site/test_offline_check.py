@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from importlib.resources import files
 from pathlib import Path
 
 import offline_check
 import pytest
+from chromium import find_chromium
 from offline_check import (
     BOTH,
     MOST_SHEETS,
@@ -22,8 +21,7 @@ from offline_check import (
 )
 from playwright.sync_api import Browser, Error
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
+pytestmark = pytest.mark.skipif(not find_chromium(), reason="no Chromium")
 
 PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
 <meta name="viewport" content="width=device-width"></head>

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from check_scorecard import check, check_verdicts
+from chromium import find_chromium, launch
 from playwright.sync_api import Page, sync_playwright
 
 import bookkit
@@ -49,9 +48,7 @@ VERDICTS = {
     for name, found in FOUND.items()
 }
 
-needs_browser = pytest.mark.skipif(
-    not (os.environ.get("CHROMIUM") or shutil.which("chromium")), reason="no Chromium"
-)
+needs_browser = pytest.mark.skipif(not find_chromium(), reason="no Chromium")
 
 
 @pytest.fixture
@@ -117,8 +114,7 @@ def test_a_broken_scorecard_is_noticed(
 @pytest.fixture
 def page() -> Iterator[Page]:
     with sync_playwright() as playwright:
-        path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = launch(playwright)
         yield browser.new_page()
         browser.close()
 
