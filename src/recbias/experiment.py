@@ -297,11 +297,8 @@ class Results(StoredResult):
         if not isinstance(fresh, Results):
             return Agreement(0, np.nan, np.nan, ("another kind of result",))
         chosen = set(fresh.systems)
-        wide = {
-            system.name: reason
-            for system in fresh.grid.systems
-            if (reason := system.depends_on_processor)
-        }
+        reasons = {system.name: system.depends_on_processor for system in fresh.grid.systems}
+        wide = {name: reason for name, reason in reasons.items() if reason}
         bound = partial(hundredth_bound, wide=set(wide))
         stored, expected = self.frames, fresh.frames
         found = [
@@ -377,10 +374,9 @@ def run(
 ) -> Results:
     """Measure a grid, computing only the cells that are not there yet.
 
-    Where ``record`` names live results of the same key, of which no code, parameter or data has
-    changed, those are returned instead; where the dataset is not at hand, recorded ones. What the
-    kept artefacts of a cell cannot answer, such as a sample of another size, is trained for again;
-    the progress bar says so, and what for.
+    Where ``record`` names live results whose code, parameters and data are the same, those are
+    returned; where the dataset is not at hand, recorded ones. What kept artefacts of a cell cannot
+    answer, such as a sample of another size, is trained for again; the progress bar says what for.
 
     Parameters
     ----------
@@ -436,11 +432,9 @@ def run(
 
 def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
     found = recorded_result(record, grid.dataset, missing)
-    hashes = {
-        **found.dataset["hashes"],
-        "observed": str(dataset_info(grid.dataset).content_hash),
-    }
-    hashes = {part: each for part, each in hashes.items() if part in found.dataset["hashes"]}
+    hashes = dict(found.dataset["hashes"])
+    if "observed" in hashes:
+        hashes["observed"] = str(dataset_info(grid.dataset).content_hash)
     if not isinstance(found, Results) or found.key != grid.without(found.left_out).key_of(hashes):
         raise StoreError(
             f"{results_dir(grid.dataset, recorded=True) / record}: recorded with other parameters "
