@@ -240,7 +240,8 @@ Markdown(chapter.tables.start_table(start))
 # %% [markdown] tags=["general"]
 # *Open* has two meanings on this page. Either the interval holds 0; or MF, whose training is random, was
 # trained too seldom to tell its luck from its worth. Pages that are computed while the book is built
-# train it once, so that no order with MF is decided there.
+# train it once, so that no order with MF is decided there. Table 3, the geometric mean and D read one
+# training on every page: their intervals and $p$ are about users, and not about that luck.
 
 # %% [markdown] tags=["general"]
 # (sec-split-ratio)=
