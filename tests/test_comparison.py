@@ -276,6 +276,14 @@ def test_the_bootstrap_test_draw_by_draw(n):
     assert bootstrap_test(a[2], b[2], weights) == found[2]
 
 
+def test_the_bootstrap_test_counts_draws_as_far_out_as_the_sample():
+    """Of all 27 draws of (0, 0, 1) less its mean, nine have no spread, six the t of the sample."""
+    draws = [np.bincount(each, minlength=3) for each in product(range(3), repeat=3)]
+    for scale in (1.0, 0.1, 1 / 3):
+        found = bootstrap_test([0.0, 0.0, scale], np.zeros(3), np.array(draws))
+        assert found == pytest.approx((1 + 9 + 6) / 28)
+
+
 def test_the_bootstrap_test_of_equal_differences():
     weights = bootstrap_weights(3, 99, rng=np.random.default_rng(1))
     assert bootstrap_test(X[:3], X[:3], weights) == 1
