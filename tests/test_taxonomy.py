@@ -48,6 +48,11 @@ DIFFER = {
                      "AI-AN-AR +train", "TI-AN-P1R m=5")),
     "B1 users": ("split: ratio 0.5; lists: AI-AN-AR rel>=4 users={}; metric: nDCG@5",
                  ("all", "tested", "relevant", "trained")),
+    "B1 users who weigh by ratings": ("split: ratio 0.5; lists: AI-AN-AR rel>=4 users={} "
+                                      "weights=ratings; metric: nDCG@5",
+                                      ("all", "relevant", "trained")),
+    "B1 users with lists": ("split: ratio 0.5; lists: AI-AN-AR rel>=4 condensed users={} "
+                            "coverage=reduced; metric: nDCG@5", ("all", "relevant", "trained")),
     "B2 unscored": ("split: ratio 0.5; lists: AI-AN-AR rel>=4 condensed unscored={}; "
                     "metric: nDCG@5; gain: exp",
                     ("none", "random", "popularity", "average-rating")),
