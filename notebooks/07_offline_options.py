@@ -146,7 +146,7 @@ for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
 # **Two readings of one system.** The paper prints $\lambda=1$ and $\alpha=0.1$ for MF. The library
 # that it used has them the other way round in its example, and then the two systems come as close as
 # the paper says ([E12](#err-e12)). Neither is chosen here: everything is measured with both, *MF*
-# as printed, and *MF (as in RankSys)*, which the verdicts call *swapped*.
+# as printed, and *MF (as in RankSys)*. The verdicts call the latter *swapped*.
 #
 # ### The claims
 #
@@ -444,7 +444,8 @@ Markdown(chapter.tables.cells_table(cells))
 
 # %% [markdown] tags=["general"]
 # *The paper's Table 3.* On the right: kNN minus each reading of MF, in bold where that is significant (paired
-# $t$ over users, first split; MF is trained once, so that it may differ a little from the table of the start).
+# $t$ over users, first split). Each system is trained once for it; the table of the start is a mean over
+# trainings.
 
 # %% [markdown]
 # :::{finding} own/GAIN-SHIFT-RS
@@ -487,10 +488,10 @@ Markdown(chapter.tables.orders_table(start))
 Markdown(chapter.tables.averages_table(start, results["cells"]))
 
 # %% [markdown] tags=["general"]
-# *Beside kNN: kNN minus each reading of MF, in bold where the 95 % interval is without 0.* Where MF is
-# trained several times, a user's value is the mean over these; only the geometric mean is that of one
-# training and the first split, as in Table 3 above. A mean over trainings has fewer zeros than each of them
-# has, and a geometric mean would count that for MF.
+# *Beside kNN: kNN minus each reading of MF, in bold where the 95 % interval is without 0.* Where training
+# is random and repeated, what a user adds is a mean over trainings. The geometric mean alone is that of one
+# training and the first split, as in Table 3 above: a mean over trainings has fewer zeros than each of them,
+# and a geometric mean would take that for merit. (The median is one of means.)
 
 # %% [markdown]
 # :::{finding} own/WEIGHT-SHIFT-RS
