@@ -189,12 +189,12 @@ def test_refused_users_are_counted_one_by_one() -> None:
     tests = np.bincount(split.test.user, minlength=dataset.ratings.n_users)
     grid = Grid(
         DATA,
-        tuple(each for each in overlaps.systems if "overlap=40" in each.name),
+        tuple(each for each in overlaps.systems if each.name.endswith(("=40", "overlap=1"))),
         {"full": str(overlaps.parsed["full"])},
-        ("Served@1",),
+        ("Served@1", "P@10"),
         split="ratio 0.5",
     )
-    ((_, users),) = measure_users(grid, dataset)
+    (_, lenient), (_, users) = measure_users(grid, dataset)
     served = users["full", "Served@1"].values
     assert row["n_served"] == np.nansum(served)
     assert row["n_refused"] == (served == 0).sum() > 0
@@ -207,6 +207,9 @@ def test_refused_users_are_counted_one_by_one() -> None:
     results = run(chapter.overlap_grid(DATA, 4, seed=1, n_seeds=1))
     assert everybody == pytest.approx(results["MF", "full", "P@10"].value)
     assert found.loc[(1, "MF"), "gain"] == 0
+    more = users["full", "P@10"].values - lenient["full", "P@10"].values
+    assert row["gain"] == pytest.approx(more[served == 1].mean())
+    assert row["gain"] > np.nanmean(more)  # which counts what is lost by those who are refused
 
 
 def test_profiles_are_quarters_of_the_users(start: Grid) -> None:
