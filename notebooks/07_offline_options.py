@@ -900,8 +900,8 @@ HTML(plotting.downloads(figure, shown, "worlds"))
 
 # %% [markdown] tags=["general"]
 # These are worlds of one make, and a mean over three kinds hides what the panels show apart. They can show
-# that an option misleads somewhere, and not that it is right everywhere. CM100k and Coat have ratings of real people on items drawn at random: by those, each option can
-# be asked the same.
+# that an option misleads somewhere, and not that it is right everywhere. CM100k and Coat have ratings of
+# real people on items drawn at random: by those, each option can be asked the same.
 
 # %%
 given = chapter.truths_asked(dataset, min_rating, seed=seed)

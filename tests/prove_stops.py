@@ -126,8 +126,6 @@ def main() -> None:
     if not Path("/proc/self/environ").exists():
         print("not proved: processes are found in /proc, which this system does not have")
         return
-    # A shell has it ignored by what it runs in the background, and by all that this starts.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         table = golden.small_table(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -14,15 +15,20 @@ _MARK = "RECBIAS_TEST_MARK"
 def start(command: Sequence[object], mark: Path, **options: object) -> subprocess.Popen[str]:
     """Start a command, like a shell in a terminal: in a process group of its own, marked."""
     environment = {**os.environ, **options.pop("env", {}), _MARK: str(mark)}  # type: ignore[dict-item]
-    return subprocess.Popen(
-        [str(part) for part in command],
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        **options,  # type: ignore[call-overload]
-    )
+    # A shell has it ignored by what it runs in the background, and by all that this starts.
+    ours = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [str(part) for part in command],
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            **options,  # type: ignore[call-overload]
+        )
+    finally:
+        signal.signal(signal.SIGINT, ours)
 
 
 def marked(mark: Path) -> dict[int, str]:

@@ -229,6 +229,20 @@ time.sleep(60)
 """
 
 
+@pytest.mark.skipif(os.name == "nt", reason="whether it is ignored is not inherited there")
+def test_what_is_started_can_be_interrupted_also_from_where_nothing_can(tmp_path: Path) -> None:
+    """Tests in the background of a shell have it ignored, and so would all that they start."""
+    program = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT) == 1)"]
+    ours = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        said, _ = start(program, tmp_path).communicate()
+        plain = subprocess.run(program, capture_output=True, text=True, check=True).stdout
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, ours)
+    assert (said, plain) == ("False\n", "True\n")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no group of processes is interrupted there")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_command_that_is_stopped_while_it_is_imported_says_so_in_a_line(

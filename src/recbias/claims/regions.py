@@ -84,6 +84,8 @@ def written(value: float, unit: str) -> str:
     --------
     >>> [written(0.9345, unit) for unit in ("number", "percent", "factor", "p")]
     ['0.9345', '93.5 %', '0.93 times', '0.9']
+    >>> [written(value, "number") for value in (1234.5, 1000209.0)]
+    ['1234', '1,000,209']
     """
     if math.isnan(value):
         return "undefined"
@@ -97,4 +99,4 @@ def written(value: float, unit: str) -> str:
         return f"{value:,.0f}"
     if unit == "violation":
         return "none" if value <= 1e-12 else f"{value:.2g}"
-    return f"{value:.4g}"
+    return f"{value:,.0f}" if 9999.5 <= abs(value) < 1e15 else f"{value:.4g}"
