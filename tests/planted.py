@@ -36,9 +36,9 @@ import copy
 import dataclasses
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from unittest import mock
@@ -168,6 +168,25 @@ def _number(text: str) -> float | int | str:
     return float(text) if "." in text else int(text)
 
 
+class _Planted(Mapping[str, StoredResult]):
+    """Results by name, each planted when it is first read: a claim reads few of them."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], StoredResult]]) -> None:
+        self._makers = makers
+        self._made: dict[str, StoredResult] = {}
+
+    def __getitem__(self, name: str) -> StoredResult:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
 class World:
     """Values by place, p-values, checks, and what the data are; changes give another world."""
 
@@ -186,7 +205,7 @@ class World:
         self._few: frozenset[str] = frozenset()
         self._base: World | None = None
         self._touched: frozenset[tuple[str, str]] = frozenset()
-        self._found: dict[str, dict[str, StoredResult]] = {}
+        self._found: dict[str, Mapping[str, StoredResult]] = {}
         for table, planted in text["values"].items():
             place = "" if table == "systems" else f" in {table}"
             assert table in _planted(topic), f"no grid is planted as {table}"
@@ -295,32 +314,30 @@ class World:
         """Name of the edition that is judged."""
         return self._facts["data set"]
 
-    def load(self, name: str, dataset: str) -> dict[str, StoredResult]:
+    def load(self, name: str, dataset: str) -> Mapping[str, StoredResult]:
         """Stand in for what loads a chapter's results on another data set."""
         judged = find_judged(self.topic)
         assert judged is not None
         assert name == judged.chapter
         return self.results(dataset) if any(place[0] == dataset for place in self._values) else {}
 
-    def results(self, edition: str = "") -> dict[str, StoredResult]:
+    def results(self, edition: str = "") -> Mapping[str, StoredResult]:
         """Results of an edition; of the one that is judged if none is named."""
         if edition not in self._found:
             self._found[edition] = self._of_edition(edition)
         return self._found[edition]
 
-    def _of_edition(self, edition: str) -> dict[str, StoredResult]:
+    def _of_edition(self, edition: str) -> Mapping[str, StoredResult]:
         record = {"name": edition or self.data_set, "feedback": "explicit"}
         if not edition:
             record["feedback"] = self._facts["feedback"]
         made = {
-            name: self._base.results(edition)[name]
-            if self._base is not None and self._same(edition, name)
-            else self._made_table(edition, name, record)
+            name: partial(self._made_table, edition, name, record)
             for name, planted in self._made.items()
             if (edition == SIMULATIONS) == ("on" in planted)
         }
         if edition == SIMULATIONS:
-            return made
+            return _Planted(made)
         rows = [Check(*key, " ".join(key), 1, worst) for key, worst in self._checks.items()]
         checks = Checks(
             key="planted",
@@ -330,10 +347,14 @@ class World:
             rows=tuple(rows),
             statistics=self._statistics,
         )
-        tables = {name: self._table(edition, name, record) for name in _planted(self.topic)}
-        return {"checks": checks, **tables, **made}
+        tables = {
+            name: partial(self._table, edition, name, record) for name in _planted(self.topic)
+        }
+        return _Planted({"checks": lambda: checks, **tables, **made})
 
-    def _made_table(self, edition: str, name: str, record: Mapping[str, str]) -> Table:
+    def _made_table(self, edition: str, name: str, record: Mapping[str, str]) -> StoredResult:
+        if self._base is not None and self._same(edition, name):
+            return self._base.results(edition)[name]
         planted = self._made[name]
         rows, draws = [], []
         for row in planted["rows"]:

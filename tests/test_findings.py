@@ -16,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from findings_net import denies_each
 from recbias.chapters import list_chapters
-from recbias.claims import claims, findings, judge_chapter, load_chapter
+from recbias.claims import claims, findings, judge_chapter, judging, load_chapter
 from recbias.claims.findings import (
     Finding,
     Findings,
@@ -514,9 +514,16 @@ def texts() -> Iterator[tuple[Path, str]]:
         yield page, page.read_text(encoding="utf-8")
 
 
+loaded = cache(load_chapter)
+"""Each page's sentences read what other data sets gave: all of them read the same files."""
+
+
 @cache
 def stated_on(dataset: str) -> list[Findings]:
-    return stored_findings(dataset)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (findings, judging):
+            patch.setattr(module, "load_chapter", loaded)
+        return stored_findings(dataset)
 
 
 @pytest.mark.parametrize("dataset", recorded_datasets())
