@@ -15,6 +15,7 @@ from recbias.agreement import (
     resolved_signs,
     share_interval,
     tau_interval,
+    tau_intervals,
 )
 from recbias.errors import ConfigError
 from recbias.resampling import bootstrap_weights, interval
@@ -152,6 +153,24 @@ def test_tau_opposed_pairs_and_share_are_those_of_loops(seed):
     assert found == pytest.approx((holds / len(orders), 1 - fails / len(orders)), abs=1e-15)
 
 
+@pytest.mark.parametrize("n_chosen", [1, 2, 4, 6])
+def test_taus_of_choices_are_those_without_the_others(n_chosen):
+    """Bit for bit; with a value that is undefined, which says nothing of choices without it."""
+    choices, differs = list(combinations(range(6), n_chosen)), 0
+    for seed in range(12):
+        (a, a_drawn), (b, b_drawn) = close_systems(seed), close_systems(100 + seed)
+        a[5] = np.nan if seed % 2 else a[5]
+        found = tau_intervals(a, b, a_drawn, b_drawn, choices)
+        alone = [
+            tau_interval(a[each], b[each], a_drawn[each], b_drawn[each])
+            for each in map(list, choices)
+        ]
+        np.testing.assert_array_equal(found, alone)
+        differs += len({*map(tuple, np.nan_to_num(found).tolist())}) > 1
+    assert (differs > 6) == (1 < n_chosen < 6), "or the choice is not looked at"
+    assert tau_intervals(a, b, a_drawn, b_drawn, np.empty((0, 2), int)).shape == (0, 2)
+
+
 def test_what_does_not_vary_is_exact_and_what_is_undefined_counts_for_nothing():
     rng = np.random.default_rng(1)
     drawn = rng.normal(size=(5, 200))
@@ -190,6 +209,14 @@ def test_an_interval_of_tau_holds_the_tau_b_of_any_ties_among_open_pairs():
         (
             lambda: tau_interval([1, 2], [1, 2], np.ones((2, 3)), np.ones((2, 4))),
             "same systems, on the same draws",
+        ),
+        (
+            lambda: tau_intervals([1, 2], [1, 2], *np.ones((2, 2, 3)), [[1, 0]]),
+            r"\(1, 2\): expected rows of numbers below 2, in ascending",
+        ),
+        (
+            lambda: tau_intervals([1, 2], [1, 2], *np.ones((2, 2, 3)), [[0, 2]]),
+            "numbers below 2",
         ),
         (lambda: opposed_pairs([1, 2], [1], np.ones((2, 3)), np.ones((1, 3))), "same systems"),
         (lambda: share_interval([1, 2], np.ones((2, 3)), []), "at least one"),

@@ -128,6 +128,21 @@ def test_a_fresh_process_knows_what_made_every_recorded_result():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("also", ["", "scipy.stats"])
+def test_what_judges_loads_nothing_that_takes_long(also):
+    """Every page and most commands do, in a process of their own; twin: one that loads it."""
+    slow = "'scipy.stats', 'scipy.optimize', 'matplotlib'"
+    program = (
+        f"import sys{', ' + also if also else ''}\n"
+        "from recbias.claims import chapters\n"
+        "chapters()\n"
+        f"print(*(name for name in ({slow}) if name in sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (also in done.stdout) if also else not done.stdout.strip(), done.stdout
+
+
 # -- verdicts on the recorded results ----------------------------------------------------------
 
 

@@ -17,7 +17,14 @@ import numpy.typing as npt
 
 from recbias.errors import ConfigError
 
-__all__ = ["kendall_tau", "opposed_pairs", "resolved_signs", "share_interval", "tau_interval"]
+__all__ = [
+    "kendall_tau",
+    "opposed_pairs",
+    "resolved_signs",
+    "share_interval",
+    "tau_interval",
+    "tau_intervals",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -149,20 +156,34 @@ def _signs(
     largest = np.zeros(n_replicates)
     for start in range(0, len(differences), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        drawn = replicates_of(rows)
-        with np.errstate(invalid="ignore"):
-            error = drawn.std(axis=1, ddof=1)
-            # Equal replicates leave a spread of rounding errors in their mean, which is none.
-            error[np.ptp(drawn, axis=1) == 0] = 0.0
-        error[~np.isfinite(differences[rows])] = np.nan
-        errors[rows] = error
-        varies = error > 0
-        if varies.any():
-            moved = drawn if varies.all() else drawn[varies]
-            moved -= differences[rows][varies, None]
-            np.abs(moved, out=moved)
-            moved /= error[varies, None]
-            np.maximum(largest, moved.max(axis=0), out=largest)
+        deviations = replicates_of(rows)
+        errors[rows] = _standardise(deviations, differences[rows])
+        np.maximum(largest, deviations.max(axis=0), out=largest)
+    return _resolved(differences, errors, largest, level)
+
+
+def _standardise(drawn: FloatArray, differences: FloatArray) -> FloatArray:
+    """Give standard errors, and put deviations in units of them in place of their replicates.
+
+    A contrast without spread or value bounds nothing: its deviations are 0.
+    """
+    with np.errstate(invalid="ignore"):
+        errors = drawn.std(axis=1, ddof=1)
+        # Equal replicates leave a spread of rounding errors in their mean, which is none.
+        errors[np.ptp(drawn, axis=1) == 0] = 0.0
+    errors[~np.isfinite(differences)] = np.nan
+    varies = errors > 0
+    drawn[~varies] = 0.0
+    drawn -= np.where(varies, differences, 0.0)[:, None]
+    np.abs(drawn, out=drawn)
+    drawn /= np.where(varies, errors, 1.0)[:, None]
+    return errors
+
+
+def _resolved(
+    differences: FloatArray, errors: FloatArray, largest: FloatArray, level: float
+) -> npt.NDArray[np.int8]:
+    """Resolve the signs of a family whose largest deviations are given by replicate."""
     with np.errstate(invalid="ignore"):
         resolved = np.abs(differences) > np.quantile(largest, level) * errors
     return np.where(resolved, np.sign(differences), 0.0).astype(np.int8)
@@ -176,6 +197,21 @@ def _resolved_pairs(
     level: float,
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int8], npt.NDArray[np.int8]]:
     """Resolve all pairs of systems under two orderings, as one family; signs are first - second."""
+    values, drawn = _two_orders(a, b, a_replicates, b_replicates, level)
+    pairs = np.column_stack(np.triu_indices(len(values) // 2, k=1))
+    both = np.concatenate([pairs, pairs + len(values) // 2])
+    signs = _signs_of_steps(values, drawn, both, level)
+    return pairs, signs[: len(pairs)], signs[len(pairs) :]
+
+
+def _two_orders(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    a_replicates: npt.ArrayLike,
+    b_replicates: npt.ArrayLike,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Put two orderings of the same systems below each other, those of `a` first."""
     values = [np.asarray(each, dtype=np.float64) for each in (a, b)]
     drawn = [
         _checked("systems", each, replicates, level)
@@ -186,10 +222,7 @@ def _resolved_pairs(
             f"two orderings with replicates of shape {drawn[0].shape} and {drawn[1].shape}: give "
             "the same systems, on the same draws"
         )
-    pairs = np.column_stack(np.triu_indices(len(values[0]), k=1))
-    both = np.concatenate([pairs, pairs + len(values[0])])
-    signs = _signs_of_steps(np.concatenate(values), np.concatenate(drawn), both, level)
-    return pairs, signs[: len(pairs)], signs[len(pairs) :]
+    return np.concatenate(values), np.concatenate(drawn)
 
 
 def _signs_of_steps(
@@ -258,12 +291,80 @@ def tau_interval(
     >>> print(round(low, 3), round(high, 3), kendall_tau(a, b).round(3))
     -1.0 -0.333 -0.333
     """
-    pairs, under_a, under_b = _resolved_pairs(a, b, a_replicates, b_replicates, level)
-    if not len(pairs):
+    _, under_a, under_b = _resolved_pairs(a, b, a_replicates, b_replicates, level)
+    return _allowed(under_a, under_b)
+
+
+def _allowed(under_a: npt.NDArray[np.int8], under_b: npt.NDArray[np.int8]) -> tuple[float, float]:
+    """Give the least and the largest tau that resolved pairs allow; NaN without pairs."""
+    if not len(under_a):
         return np.nan, np.nan
     products = under_a.astype(np.int64) * under_b
     total, n_open = int(products.sum()), int((products == 0).sum())
-    return (total - n_open) / len(pairs), (total + n_open) / len(pairs)
+    return (total - n_open) / len(under_a), (total + n_open) / len(under_a)
+
+
+def tau_intervals(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    a_replicates: npt.ArrayLike,
+    b_replicates: npt.ArrayLike,
+    choices: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+) -> FloatArray:
+    """Intervals of Kendall's tau among several choices of the same systems.
+
+    Each is :func:`tau_interval` of the chosen systems alone, bit for bit; deviations of a pair are
+    computed once for all choices that have it.
+
+    Parameters
+    ----------
+    a, b, a_replicates, b_replicates, level
+        As of :func:`tau_interval`.
+    choices : array_like of int, shape (n_choices, n_chosen)
+        Numbers of systems, those of a choice in ascending order.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_choices, 2)
+        A low and a high end per choice; each choice is a family of its own.
+
+    Raises
+    ------
+    ConfigError
+        As of :func:`tau_interval`; if a choice is not in ascending order or names no system.
+
+    Examples
+    --------
+    >>> noise = 0.1 * np.random.default_rng(1).normal(size=(2, 3, 1000))
+    >>> a, b = np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.1, 0.0])
+    >>> orders = a, b, a[:, None] + noise[0], b[:, None] + noise[1]
+    >>> tau_intervals(*orders, [[0, 1], [1, 2]]).tolist()
+    [[-1.0, 1.0], [-1.0, -1.0]]
+    """
+    values, deviations = _two_orders(a, b, a_replicates, b_replicates, level)
+    n = len(values) // 2
+    chosen = np.asarray(choices, dtype=np.intp)
+    if chosen.ndim != 2 or (np.diff(chosen, prepend=-1, append=n) < 1).any():
+        raise ConfigError(
+            f"choices of shape {chosen.shape}: expected rows of numbers below {n}, in ascending "
+            "order"
+        )
+    first, second = np.triu_indices(n, k=1)
+    first, second = np.concatenate([first, first + n]), np.concatenate([second, second + n])
+    differences = values[first] - values[second]
+    deviations = deviations[first] - deviations[second]
+    errors = _standardise(deviations, differences)
+    found = []
+    for choice in chosen:
+        has = np.zeros(n, dtype=bool)
+        has[choice] = True
+        rows = has[first % n] & has[second % n]
+        largest = deviations[rows].max(axis=0, initial=0.0)
+        signs = _resolved(differences[rows], errors[rows], largest, level)
+        found.append(_allowed(*np.split(signs, 2)))
+    return np.array(found, dtype=np.float64).reshape(-1, 2)
 
 
 def opposed_pairs(

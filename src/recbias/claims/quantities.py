@@ -20,7 +20,13 @@ import pandas as pd
 from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
 from recbias import agreement
-from recbias.agreement import kendall_tau, resolved_signs, share_interval, tau_interval
+from recbias.agreement import (
+    kendall_tau,
+    resolved_signs,
+    share_interval,
+    tau_interval,
+    tau_intervals,
+)
 from recbias.errors import ConfigError
 from recbias.results import Quantity
 
@@ -36,6 +42,7 @@ __all__ = [
     "median",
     "opposed_pairs",
     "order_tau",
+    "order_taus",
     "over_worlds",
     "reversed_pairs",
     "rise",
@@ -369,6 +376,36 @@ def order_tau(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
     (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
     low, high = tau_interval(x, y, x_drawn, y_drawn)
     return Quantity(float(kendall_tau(x, y)), None, limits=(low, high))
+
+
+def order_taus(
+    a: Sequence[Quantity], b: Sequence[Quantity], choices: Sequence[Sequence[int]]
+) -> list[Quantity]:
+    """Compute `order_tau` among each of several choices of the systems.
+
+    Parameters
+    ----------
+    a, b
+        What gives each order, by system.
+    choices
+        Places of the chosen systems, equally many each, in ascending order.
+
+    Returns
+    -------
+    list of Quantity
+        Of each choice, as if there were no other systems.
+
+    Raises
+    ------
+    ConfigError
+        As of `order_tau`; see also :func:`recbias.agreement.tau_intervals`.
+    """
+    (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
+    intervals = tau_intervals(x, y, x_drawn, y_drawn, choices)
+    return [
+        Quantity(float(kendall_tau(x[[*chosen]], y[[*chosen]])), None, limits=(low, high))
+        for chosen, (low, high) in zip(choices, intervals.tolist(), strict=True)
+    ]
 
 
 def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
+import scipy  # its parts are loaded when they are first used: some take long
 
 from recbias.claims.checks import Check
 from recbias.claims.concentration_metrics.counts import (
@@ -554,7 +554,7 @@ def check_together(
             top *= 2
         if short(top) < 0:
             continue
-        power_up = brentq(short, 1.0, top, xtol=1e-12)
+        power_up = scipy.optimize.brentq(short, 1.0, top, xtol=1e-12)
         to_head = Counts(path_from, tilted(path_from, power_up), int(total))
         found.append(not tail(to_head) < 0 < tail(to_tail))
     return [

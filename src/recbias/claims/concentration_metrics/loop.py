@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 import pandas as pd
-from scipy.stats import spearmanr
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.claims.combinators import Function
 from recbias.claims.concentration_metrics.setup import CHAPTER, LAMBDA, SEVEN
@@ -227,7 +227,7 @@ def _correlations(table: Table, choice: str, start: str, end: str) -> Iterator[f
         for number, name in ((rounds.min(), start), (rounds.max(), end))
     )
     for number in first.columns:
-        yield float(spearmanr(first[number], last.loc[first.index, number]).statistic)
+        yield float(scipy.stats.spearmanr(first[number], last.loc[first.index, number]).statistic)
 
 
 def foretold(table: Table, choice: str) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
 from recbias.agreement import resolved_signs
 from recbias.claims.combinators import Function, of_orders
@@ -85,7 +85,7 @@ def pair_signs(
     if n_folds < 2 or not np.isfinite(sd).all():
         raise NotComputed("several folds")
     # Bonferroni over all pairs: folds are few, so that Student's t is needed.
-    bound = student.ppf(1 - 0.025 / max(1, len(first)), n_folds - 1)
+    bound = stdtrit(n_folds - 1, 1 - 0.025 / max(1, len(first)))
     errors = np.sqrt((sd[first] ** 2 + sd[second] ** 2) / n_folds)
     resolved = np.abs(differences) > bound * errors
     return np.where(resolved, np.sign(differences), 0).astype(np.int8)
@@ -284,7 +284,7 @@ def over_proportional(evidence: Evidence, record: Record) -> Quantity:
     sd, n_folds = _between_folds(table, term.label, metric, [str(term.system)])
     if n_folds < 2:
         raise NotComputed("several folds")
-    half = float(student.ppf(0.975, n_folds - 1) * sd[0] / np.sqrt(n_folds))
+    half = float(stdtrit(n_folds - 1, 0.975) * sd[0] / np.sqrt(n_folds))
     limits = ((found.value - half) / divisor, (found.value + half) / divisor)
     return Quantity(found.value / divisor, None, limits=limits, df=n_folds - 1)
 

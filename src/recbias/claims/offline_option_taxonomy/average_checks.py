@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.aggregation import aggregate
 from recbias.averaging import EPSILON
@@ -240,11 +240,13 @@ def check_tests(
     for size in (20, 60, 200):
         a, b = rng.random(size), rng.random(size) + 0.05
         found_t = t(a, b) if t else float(paired_t(a, b).p_value)
-        off["t"].append(abs(found_t - float(stats.ttest_rel(a, b).pvalue)))
-        exact = stats.wilcoxon(a, b, correction=False, method="exact" if size <= 50 else "approx")
+        off["t"].append(abs(found_t - float(scipy.stats.ttest_rel(a, b).pvalue)))
+        exact = scipy.stats.wilcoxon(
+            a, b, correction=False, method="exact" if size <= 50 else "approx"
+        )
         off["wilcoxon"].append(abs(float(ranks(a, b)) - float(exact.pvalue)))
         wins = int((a > b).sum())
-        off["sign"].append(abs(float(sign(a, b)) - float(stats.binomtest(wins, size).pvalue)))
+        off["sign"].append(abs(float(sign(a, b)) - float(scipy.stats.binomtest(wins, size).pvalue)))
     claim = "CCM20-D-D"
     return [
         Check(claim, name, f"p of the {name} test minus scipy's", 3, max(found))
@@ -280,7 +282,7 @@ def check_subsamples(
             mean = sum(d) / size
             spread = sqrt(sum((each - mean) ** 2 for each in d) / (size - 1))
             statistic = abs(mean) / (spread / sqrt(size))
-            rejected += 2 * float(stats.t.sf(statistic, size - 1)) < 0.05
+            rejected += 2 * float(scipy.stats.t.sf(statistic, size - 1)) < 0.05
         plain.append(rejected / n_samples)
     claim = "CCM20-D-SUBS"
     return [

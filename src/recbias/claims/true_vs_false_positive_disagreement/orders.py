@@ -13,7 +13,7 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 from recbias.agreement import resolved_signs
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import order_tau
+from recbias.claims.quantities import order_tau, order_taus
 from recbias.claims.records import Record, Term
 from recbias.results import Quantity
 
@@ -91,10 +91,7 @@ def tau_difference(evidence: Evidence, record: Record) -> Quantity:
 def smallest_tau(evidence: Evidence, record: Record) -> Quantity:
     """Find the smallest tau between two quantities if any two of the systems are left out."""
     x, y = _by_term(evidence, record)
-    found = []
-    for left_out in combinations(range(len(x)), 2):
-        rest = [place for place in range(len(x)) if place not in left_out]
-        found.append(order_tau([x[place] for place in rest], [y[place] for place in rest]))
+    found = order_taus(x, y, [*combinations(range(len(x)), len(x) - 2)])
     intervals = [each.interval for each in found]
     limits = (min(low for low, _ in intervals), min(high for _, high in intervals))
     return Quantity(min(each.value for each in found), None, limits=limits)
