@@ -195,17 +195,27 @@ def parts_of(name: str, dataset: str) -> tuple[str, list[Part]]:
     return _joined(own)
 
 
+@cache
+def _own_records(root: Path) -> dict[str, tuple[str, dict]]:
+    """Read the findings of the book: by name their topic and record."""
+    return {
+        name: (file.stem.replace("_", " "), raw)
+        for file in sorted((root / "data" / "findings").glob("*.yaml"))
+        for name, raw in (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).items()
+    }
+
+
 def _own(name: str, dataset: str) -> tuple[str, list[Part]]:
-    for file in sorted((ROOT / "data" / "findings").glob("*.yaml")):
-        raw = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-        if name in raw:
-            page = find_page(file.stem.replace("_", " "))
-            results = _results(page.chapter, dataset) if page else {}
-            if not page or not results:
-                return "", []
-            parts, missing = find_parts([Record.from_dict(raw[name])], results, page, _results)
-            return _joined([] if missing else parts)
-    raise KeyError(f"own/{name}: no file of data/findings has it")
+    records = _own_records(ROOT)
+    if name not in records:
+        raise KeyError(f"own/{name}: no file of data/findings has it")
+    topic, raw = records[name]
+    page = find_page(topic)
+    results = _results(page.chapter, dataset) if page else {}
+    if not page or not results:
+        return "", []
+    parts, missing = find_parts([Record.from_dict(raw)], results, page, _results)
+    return _joined([] if missing else parts)
 
 
 def _joined(parts: list[Part]) -> tuple[str, list[Part]]:

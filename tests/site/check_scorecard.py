@@ -276,13 +276,19 @@ def check_keyboard(page: Page) -> Iterator[str]:
             yield f"the tabulator stays at {one}"
 
 
-def check_targets(browser: Browser, url: str) -> Iterator[str]:
-    """Follow the cells of a row of either kind of card, shown and folded, to what can be seen."""
+def check_targets(browser: Browser, url: str, followed: set[str]) -> Iterator[str]:
+    """Follow the cells of a row of either kind of card, shown and folded, to what can be seen.
+
+    What was followed from another edition is not again; what is, is added.
+    """
     page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})
     page.goto(url)
     links = page.evaluate(LINKS)
     page.close()
     for link in links:
+        if link in followed:
+            continue
+        followed.add(link)
         page = browser.new_page(viewport={"width": 1400, "height": HEIGHT})
         page.goto(link)
         name = link.partition("#")[2]
@@ -323,6 +329,7 @@ def check(site: Path, judge: Judge | None = None) -> list[str]:
         for path in sorted(site.rglob("notebooks/scorecard.html"))
     }
     judge = judge or judge_once(editions.values())
+    followed: set[str] = set()
     with sync_playwright() as playwright:
         browser = launch(playwright)
         for path, edition in editions.items():
@@ -334,7 +341,7 @@ def check(site: Path, judge: Judge | None = None) -> list[str]:
             faults += [*check_rows(page), *check_keyboard(page), *check_filters(page)]
             page.close()
             faults += check_size(browser, url)
-            faults += check_targets(browser, url)
+            faults += check_targets(browser, url, followed)
             faults += check_without_scripts(browser, url)
             found += [f"{path.relative_to(site)}: {fault}" for fault in faults]
         browser.close()

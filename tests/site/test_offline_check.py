@@ -285,6 +285,21 @@ def test_contrast_of_texts_that_passed_is_not_measured_again(
             check_page(context, path, (WIDE, BOTH))
 
 
+@pytest.mark.parametrize(
+    ("width", "fully", "found"),
+    [(WIDE, True, 1), (NARROW, True, 1), (WIDE, False, 1), (NARROW, False, 0)],
+)
+def test_what_no_colour_mends_is_looked_for_once_in_other_editions(
+    browser: Browser, tmp_path: Path, width: int, fully: bool, found: int
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE.format("<p><button></button>named by nothing</p>"), encoding="utf-8")
+    with browser.new_context(viewport={"width": width, "height": 900}) as context:
+        faults, _ = check_page(context, path, (width, BOTH), fully=fully)
+    assert len(faults) == found
+    assert all("axe: critical button-name" in each for each in faults)
+
+
 COLOURS = ["rgb(1, 2, 3)", "rgba(9, 8, 7, 0.25)", "#abc", "hsl(0.5turn 20% 40%)", "transparent"]
 READ = """
 texts => texts.map(text => {
