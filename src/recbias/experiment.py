@@ -155,8 +155,8 @@ class Results(StoredResult):
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str], int]:
-        columns = self.values[["system", "label", "metric"]].itertuples(index=False, name=None)
-        return {names: row for row, names in enumerate(columns)}
+        columns = (self.values[each].tolist() for each in ("system", "label", "metric"))
+        return {names: row for row, names in enumerate(zip(*columns, strict=True))}
 
     @cached_property
     def _numbers(self) -> FloatArray:

@@ -3,7 +3,8 @@
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
 
 Every page of every edition is loaded at 1400 and at 390 px, looked at in light and then in dark,
-and once more for paper; one whose article says what that of the first edition says at 1400 px only.
+and once more for paper, of other editions than the first the chapters; one whose article says what
+that of the first edition says at 1400 px only.
 Exit 1 on a fault, with everything opened that folds:
 
 * a request to another host, a failed request, a console error, a page error;
@@ -51,6 +52,7 @@ VIEWS: list[View] = [(WIDE, BOTH), (NARROW, BOTH), (WIDE, ("print",))]
 Task = tuple[View, Path]
 AT_ONCE = 9
 """Loads by one browser, which then is started afresh."""
+IS_CHAPTER = re.compile(r"\d\d_")
 MOST_SHEETS = 14
 """A4 pages of a chapter: what a class can be handed."""
 A4 = 673
@@ -270,6 +272,15 @@ def _named(violations: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+def layout_findings(page: Page, *, narrow: bool) -> list[str]:
+    """Name what is too wide, cut off, or on a phone too small: the same in each scheme."""
+    found = ["wider than its window when all is opened"] if page.evaluate(TOO_WIDE) else []
+    found += page.evaluate(CUT_OFF, HIDES)
+    if narrow:
+        found += page.evaluate(SCROLLERS) + page.evaluate(SMALL_TEXT, LEAST_PIXELS)
+    return found
+
+
 def check_page(
     context: BrowserContext,
     path: Path,
@@ -313,13 +324,12 @@ def check_page(
             page.evaluate(UNFOLD)
             wait_for_fit(page)
             start_axe(page)
-        found = ["wider than its window when all is opened"] if page.evaluate(TOO_WIDE) else []
-        found += page.evaluate(CUT_OFF, HIDES)
-        if width == NARROW:
-            found += page.evaluate(SCROLLERS) + page.evaluate(SMALL_TEXT, LEAST_PIXELS)
+            found = layout_findings(page, narrow=width == NARROW)
+            if fully or width == WIDE:
+                found += axe_findings(page)
+        else:
+            found = []
         found += contrast_findings(page, fully=fully and width == WIDE and not number)
-        if not number and (fully or width == WIDE):
-            found += axe_findings(page)
         faults += [f"{scheme}: {each}" for each in found]
     page.close()
     faults += [f"request to {url}" for url in requests if not url.startswith(("file:", "data:"))]
@@ -387,7 +397,7 @@ def print_faults(page: Page, path: Path) -> list[str]:
     page.emulate_media(media="print")
     faults: list[str] = page.evaluate(PRINTED, A4)
     faults += page.evaluate(CUT_OFF, HIDES_ON_PAPER)
-    if re.match(r"\d\d_", path.name):
+    if IS_CHAPTER.match(path.name):
         sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
         if sheets > MOST_SHEETS:
             faults.append(f"{sheets} sheets of A4, more than {MOST_SHEETS}")
@@ -424,11 +434,15 @@ def views_of(site: Path, pages: list[Path]) -> list[Task]:
     """
     asked = {page.relative_to(site) for page in pages}
     ordered = sorted(pages, key=lambda page: page.relative_to(site).parts[0] == "on")
-    return [
-        (view, page)
-        for page in ordered
-        for view in (VIEWS[:1] if _is_repeated(site, page.relative_to(site), asked) else VIEWS)
-    ]
+    return [(view, page) for page in ordered for view in _views(site, page, asked)]
+
+
+def _views(site: Path, page: Path, asked: set[Path]) -> list[View]:
+    """Give the views of a page; on paper, other editions differ in their chapters only."""
+    name = page.relative_to(site)
+    if _is_repeated(site, name, asked):
+        return VIEWS[:1]
+    return VIEWS if name.parts[0] != "on" or IS_CHAPTER.match(name.name) else VIEWS[:2]
 
 
 def _is_repeated(site: Path, name: Path, asked: set[Path]) -> bool:

@@ -15,6 +15,7 @@ from offline_check import (
     REMEMBER_COLOURS,
     VIEWS,
     WIDE,
+    View,
     check_page,
     pages_of,
     views_of,
@@ -201,10 +202,12 @@ def test_a_page_that_leads_to_another_is_not_looked_at(tmp_path: Path) -> None:
     ("article", "same"),
     [('<a href="{}x.html">x</a>', True), ('<a href="{}x.html">y</a>', False), (None, False)],
 )
+@pytest.mark.parametrize(("name", "views"), [("a.html", VIEWS[:2]), ("01_a.html", VIEWS)])
 def test_what_another_edition_says_too_is_opened_once(
-    tmp_path: Path, article: str | None, same: bool
+    tmp_path: Path, article: str | None, same: bool, name: str, views: list[View]
 ) -> None:
-    pages = [tmp_path / "a.html", tmp_path / "on/world/a.html"]
+    """And of the rest its chapters alone on paper."""
+    pages = [tmp_path / name, tmp_path / "on/world" / name]
     for path, up in zip(pages, ("", "../../"), strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
         told = '<a href="{}x.html">x</a>' if path == pages[0] else article
@@ -212,10 +215,9 @@ def test_what_another_edition_says_too_is_opened_once(
             "<main>{}</main>".format(f"<article>{told.format(up)}</article>" if told else "other")
         )
     opened = views_of(tmp_path, pages)
-    wanted = [(view, pages[0]) for view in VIEWS] + [(view, pages[1]) for view in VIEWS]
+    wanted = [(view, pages[0]) for view in VIEWS] + [(view, pages[1]) for view in views]
     assert opened == (wanted[: len(VIEWS) + 1] if same else wanted)
-    alone = [page for _, page in views_of(tmp_path, pages[1:])]
-    assert alone == [pages[1]] * len(VIEWS)
+    assert views_of(tmp_path, pages[1:]) == wanted[len(VIEWS) :]
 
 
 DARK_ONLY = "<style>@media (prefers-color-scheme: dark) {{ p {{ color: #999 }} }}</style><p>{}</p>"
