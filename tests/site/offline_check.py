@@ -2,18 +2,18 @@
 
     python tests/site/offline_check.py SITE_FOLDER [--shots FOLDER] [--pages a.html b.html]
 
-Every page of every edition is loaded at 1400 and at 390 px, looked at in light and then in dark,
-and once more for paper, of other editions than the first the chapters; one whose article says what
-that of the first edition says at 1400 px only.
+Every page of every edition is loaded at 1400 and at 390 px, and looked at in light and then in
+dark; at 1400 px first as it would be on paper, of other editions than the first the chapters. One
+whose article says what that of the first edition says is loaded at 1400 px only.
 Exit 1 on a fault, with everything opened that folds:
 
 * a request to another host, a failed request, a console error, a page error;
 * a formula that was not rendered; at 390 px, text below 9 px, in a figure, a formula or the prose;
 * a page wider than its window, a box that cuts its content off; at 390 px, a box that scrolls
   sideways and is no table of numbers, or does not say so, or cannot be reached by keyboard;
-* a finding of axe-core that it calls serious or critical. Contrast depends on the colours and is
-  looked at in both schemes; the rest depends on the layout, and is looked at in light, at 390 px in
-  the first edition only;
+* a finding of axe-core that it calls serious or critical. Contrast, that of links with the text
+  around them too, depends on the colours and is looked at in both schemes; the rest depends on the
+  layout, and is looked at in light, at 390 px in the first edition only;
 * a search that finds nothing, or that does not lead to a claim by its id;
 * on A4 paper: a formula, table or figure wider than the page or cut off by a box, a proof or
   solution that stays folded, code that is printed, or a chapter of more than 14 pages.
@@ -48,7 +48,9 @@ View = tuple[int, tuple[str, ...]]
 """A width, and what is looked at one after the other without loading the page again."""
 
 BOTH = ("light", "dark")
-VIEWS: list[View] = [(WIDE, BOTH), (NARROW, BOTH), (WIDE, ("print",))]
+PAPER = "paper"
+VIEWS: list[View] = [(WIDE, (PAPER, *BOTH)), (NARROW, BOTH)]
+UNPRINTED: list[View] = [(WIDE, BOTH), (NARROW, BOTH)]
 Task = tuple[View, Path]
 AT_ONCE = 9
 """Loads by one browser, which then is started afresh."""
@@ -200,7 +202,9 @@ TEXTS = """
   const colours = e => {
     const style = getComputedStyle(e), size = parseFloat(style.fontSize);
     const large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);
-    return [style.color, style.webkitTextFillColor, style.textShadow, large, chain(e)].join('|');
+    const link = e.closest('a'), around = link && getComputedStyle(link.parentElement).color;
+    return [style.color, style.webkitTextFillColor, style.textShadow, large, chain(e), around,
+      link && getComputedStyle(link).textDecorationLine].join('|');
   };
   const kind = e => [e.localName, e.getAttribute('class'), e.matches(':disabled'),
     !!e.closest('[disabled], [aria-disabled=true], [inert], label')].join('|');
@@ -213,6 +217,7 @@ TEXTS = """
 """
 """Each text, what its contrast follows from, and the same with what decides whether it counts."""
 
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
 CONTRAST = f"""
 async known => {{
   const seen = new Set(known ?? []), texts = ({TEXTS})();
@@ -220,10 +225,10 @@ async known => {{
   if (known && !asked.length) return {{violations: [], known: []}};
   const found = await axe.run(known ? {{include: asked.map(([e]) => e)}} : document, {{
     preload: false, selectors: false, elementRef: true, resultTypes: ['violations', 'passes'],
-    runOnly: {{type: 'rule', values: ['color-contrast']}}}});
-  const nodes = kind => found[kind].flatMap(each => each.nodes);
-  const passed = new Set(nodes('passes').map(node => node.element));
-  const wrong = new Set(nodes('violations').map(node => node.element));
+    runOnly: {{type: 'rule', values: {list(COLOUR_RULES)}}}}});
+  const nodes = rules => rules.flatMap(each => each.nodes).map(node => node.element);
+  const passed = new Set(nodes(found.passes.filter(({{id}}) => id === 'color-contrast')));
+  const wrong = new Set(nodes(found.violations));
   return {{
     violations: found.violations.map(({{id, impact, nodes}}) =>
       ({{id, impact, nodes: nodes.map(({{html}}) => ({{html}}))}})),
@@ -258,7 +263,7 @@ def axe_findings(page: Page) -> list[str]:
     options = {
         "resultTypes": ["violations"],
         "preload": False,
-        "rules": {"color-contrast": {"enabled": False}},
+        "rules": {rule: {"enabled": False} for rule in COLOUR_RULES},
     }
     return _named(page.evaluate("options => axe.run(document, options)", options)["violations"])
 
@@ -310,10 +315,9 @@ def check_page(
         faults.append("a formula is not rendered")
     if is_search:
         faults += search_faults(page, path)
-    for number, scheme in enumerate(schemes):
-        if scheme == "print":
-            faults += print_faults(page, path)
-            continue
+    if PAPER in schemes:
+        faults += [f"{PAPER}: {each}" for each in print_faults(page, path)]
+    for number, scheme in enumerate(each for each in schemes if each != PAPER):
         page.emulate_media(color_scheme=scheme)
         faults += scheme_faults(page, scheme)
         if not number and page.evaluate(TOO_WIDE):
@@ -391,8 +395,9 @@ def _objects(search: Path) -> str:
 
 
 def print_faults(page: Page, path: Path) -> list[str]:
-    """Print a page, and look at it as it would be on paper."""
+    """Print a page, look at it as it would be on paper, and give it back as it was."""
     wait_for_fit(page)
+    window = page.viewport_size
     page.set_viewport_size({"width": A4, "height": 1000})
     page.emulate_media(media="print")
     faults: list[str] = page.evaluate(PRINTED, A4)
@@ -401,6 +406,8 @@ def print_faults(page: Page, path: Path) -> list[str]:
         sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
         if sheets > MOST_SHEETS:
             faults.append(f"{sheets} sheets of A4, more than {MOST_SHEETS}")
+    page.emulate_media(media="screen")
+    page.set_viewport_size(window)
     return faults
 
 
@@ -414,14 +421,13 @@ def check_pages(task: list[Task], site: Path, shots: Path | None) -> tuple[list[
             for width in (WIDE, NARROW)
         }
         for view, path in task:
-            width, schemes = view
+            width, _ = view
             name = path.relative_to(site)
             stem = "_".join(name.with_suffix("").parts)
             shot = shots / f"{stem}-{width}.png" if shots else None
             fully = name.parts[0] != "on"
             faults, n_requests = check_page(contexts[width], path, view, shot, fully=fully)
-            on_paper = " print" if "print" in schemes else ""
-            lines += [f"{name} {width}{on_paper}: {fault}" for fault in faults]
+            lines += [f"{name} {width}: {fault}" for fault in faults]
             most = max(most, n_requests)
         browser.close()
     return lines, most
@@ -441,8 +447,8 @@ def _views(site: Path, page: Path, asked: set[Path]) -> list[View]:
     """Give the views of a page; on paper, other editions differ in their chapters only."""
     name = page.relative_to(site)
     if _is_repeated(site, name, asked):
-        return VIEWS[:1]
-    return VIEWS if name.parts[0] != "on" or IS_CHAPTER.match(name.name) else VIEWS[:2]
+        return UNPRINTED[:1]
+    return VIEWS if name.parts[0] != "on" or IS_CHAPTER.match(name.name) else UNPRINTED
 
 
 def _is_repeated(site: Path, name: Path, asked: set[Path]) -> bool:

@@ -12,7 +12,9 @@ from offline_check import (
     BOTH,
     MOST_SHEETS,
     NARROW,
+    PAPER,
     REMEMBER_COLOURS,
+    UNPRINTED,
     VIEWS,
     WIDE,
     View,
@@ -112,26 +114,26 @@ def found(
         (PALE, (NARROW, "light"), "axe: serious color-contrast"),
         (PALE, (NARROW, "dark"), "axe: serious color-contrast"),
         ("<button></button>", (NARROW, "light"), "axe: critical button-name"),
-        (FORMULA.format(900), (WIDE, "print"), "wider than the paper: mjx-container"),
+        (FORMULA.format(900), (WIDE, PAPER), "wider than the paper: mjx-container"),
         (
             f"<table><tr><td>{FORMULA.format(900)}</td></tr></table>",
-            (WIDE, "print"),
+            (WIDE, PAPER),
             "wider than the paper: mjx-container",
         ),
         (
             f'<div style="width:2000px"><p>x</p>{FORMULA.format(900)}</div>',
-            (WIDE, "print"),
+            (WIDE, PAPER),
             "wider than the paper: mjx-container",
         ),
-        (CUT.format("hidden", FORMULA.format(600)), (WIDE, "print"), "cut off: div"),
-        (CUT.format("auto", TABLE), (WIDE, "print"), "cut off: div"),
+        (CUT.format("hidden", FORMULA.format(600)), (WIDE, PAPER), "cut off: div"),
+        (CUT.format("auto", TABLE), (WIDE, PAPER), "cut off: div"),
         (
             '<div class="admonition dropdown"><p class="admonition-title">Proof</p>'
             "<p hidden>It follows.</p></div>",
-            (WIDE, "print"),
+            (WIDE, PAPER),
             "folded on paper: Proof",
         ),
-        ('<div class="cell_input">x = 1</div>', (WIDE, "print"), "code on paper"),
+        ('<div class="cell_input">x = 1</div>', (WIDE, PAPER), "code on paper"),
     ],
 )
 def test_a_fault_is_found(
@@ -153,7 +155,7 @@ def test_a_fault_is_found(
         '<details class="dropdown"><summary class="admonition-title">Proof</summary></details>',
     ],
 )
-@pytest.mark.parametrize("view", [(WIDE, "light"), (NARROW, "light"), (WIDE, "print")])
+@pytest.mark.parametrize("view", [(WIDE, "light"), (NARROW, "light"), (WIDE, PAPER)])
 def test_a_sound_page_has_none(
     browser: Browser, tmp_path: Path, body: str, view: tuple[int, str]
 ) -> None:
@@ -162,12 +164,29 @@ def test_a_sound_page_has_none(
 
 def test_a_chapter_is_short_enough_to_hand_out(browser: Browser, tmp_path: Path) -> None:
     sheet = '<p style="break-after:page">one</p>'
-    view = (WIDE, "print")
+    view = (WIDE, PAPER)
     assert (
         found(browser, tmp_path, sheet * (MOST_SHEETS - 1) + "<p>last</p>", view, "01_a.html") == []
     )
     (fault,) = found(browser, tmp_path, sheet * MOST_SHEETS + "<p>last</p>", view, "01_a.html")
-    assert fault == f"{MOST_SHEETS + 1} sheets of A4, more than {MOST_SHEETS}"
+    assert fault == f"paper: {MOST_SHEETS + 1} sheets of A4, more than {MOST_SHEETS}"
+
+
+@pytest.mark.parametrize(
+    ("where", "faults"),
+    [("print", 0), ("(max-width: 1399px)", 0), ("screen and (width: 1400px)", 2)],
+)
+def test_what_was_looked_at_on_paper_is_looked_at_in_its_window_then(
+    browser: Browser, tmp_path: Path, where: str, faults: int
+) -> None:
+    path = tmp_path / "page.html"
+    pale = f"<style>@media {where} {{ p {{ color: #999 }} }}</style><p>pale</p>"
+    path.write_text(PAGE.format(pale), encoding="utf-8")
+    with browser.new_context(viewport={"width": WIDE, "height": 900}) as context:
+        found, _ = check_page(context, path, (WIDE, (PAPER, *BOTH)))
+    assert [each.partition(": axe: serious color-contrast")[0] for each in found] == sorted(
+        BOTH[:faults]
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,7 +221,7 @@ def test_a_page_that_leads_to_another_is_not_looked_at(tmp_path: Path) -> None:
     ("article", "same"),
     [('<a href="{}x.html">x</a>', True), ('<a href="{}x.html">y</a>', False), (None, False)],
 )
-@pytest.mark.parametrize(("name", "views"), [("a.html", VIEWS[:2]), ("01_a.html", VIEWS)])
+@pytest.mark.parametrize(("name", "views"), [("a.html", UNPRINTED), ("01_a.html", VIEWS)])
 def test_what_another_edition_says_too_is_opened_once(
     tmp_path: Path, article: str | None, same: bool, name: str, views: list[View]
 ) -> None:
@@ -216,7 +235,7 @@ def test_what_another_edition_says_too_is_opened_once(
         )
     opened = views_of(tmp_path, pages)
     wanted = [(view, pages[0]) for view in VIEWS] + [(view, pages[1]) for view in views]
-    assert opened == (wanted[: len(VIEWS) + 1] if same else wanted)
+    assert opened == ([*wanted[: len(VIEWS)], (UNPRINTED[0], pages[1])] if same else wanted)
     assert views_of(tmp_path, pages[1:]) == wanted[len(VIEWS) :]
 
 
@@ -300,6 +319,25 @@ def test_what_no_colour_mends_is_looked_for_once_in_other_editions(
         faults, _ = check_page(context, path, (width, BOTH), fully=fully)
     assert len(faults) == found
     assert all("axe: critical button-name" in each for each in faults)
+
+
+LINK = "<p>Words that go on before <a href='#here' style='color:{}{}'>a link</a> in them.</p>"
+
+
+@pytest.mark.parametrize("colour", ["#111", "#000080"])
+def test_a_link_that_looks_like_the_text_around_it_is_found(
+    browser: Browser, tmp_path: Path, colour: str
+) -> None:
+    """Also where its own colour is known, as that of a link with a line below it."""
+    path = tmp_path / "page.html"
+    with browser.new_context(viewport={"width": NARROW, "height": 900}) as context:
+        path.write_text(PAGE.format(LINK.format(colour, "")), encoding="utf-8")
+        assert check_page(context, path, (NARROW, ("light",)))[0] == []
+        plain = LINK.format(colour, "; text-decoration: none")
+        for fully in (True, False):
+            path.write_text(PAGE.format(plain), encoding="utf-8")
+            (fault,) = check_page(context, path, (NARROW, ("light",)), fully=fully)[0]
+            assert fault.startswith("light: axe: serious link-in-text-block at 1 places")
 
 
 COLOURS = ["rgb(1, 2, 3)", "rgba(9, 8, 7, 0.25)", "#abc", "hsl(0.5turn 20% 40%)", "transparent"]
