@@ -14,8 +14,9 @@ READY := $(VENV)/.ready
 book: $(READY)
 	$(BIN)/recbias book $(DATASETS)
 
+# One thread of linear algebra for each test that runs at once: more of them wait for each other.
 test: $(READY)
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
