@@ -101,14 +101,19 @@ def test_without_zeros_nothing_is_passed_over():
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("learning_rate", [1e-6, 1.0, 1e12])
-def test_the_objective_falls_whatever_the_first_step(model, learning_rate):
+@pytest.mark.parametrize(("learning_rate", "least"), [(1e-6, 4), (1.0, 4), (1e12, 1)])
+def test_the_objective_falls_whatever_the_first_step(model, learning_rate, least):
+    """From 1e12 the first step that lowers the objective ends where outputs are all but 0 or 1, and
+    next to nothing is left of the gradient: how many more follow hangs on the last bits, which
+    differ between processors."""
     train = small_table(n_users=30, n_items=20)
-    objectives = []
-    model(learning_rate=learning_rate, regularisation=0.01, n_iterations=60).fit(
+    given = {"learning_rate": learning_rate, "regularisation": 0.01}
+    start = model(**given, n_iterations=0).fit(train, rng=np.random.default_rng(1))
+    objectives = [start.objective(train)]
+    model(**given, n_iterations=60).fit(
         train, rng=np.random.default_rng(1), on_iteration=lambda _, value: objectives.append(value)
     )
-    assert len(objectives) > 3
+    assert len(objectives) > least
     assert (np.diff(objectives) < 0).all()
 
 
