@@ -620,6 +620,55 @@ def test_values_may_differ_by_a_hundredth_of_their_error_and_of_als_by_a_tenth(
     assert share == pytest.approx(bounds / (10 if row == ALS else 1), rel=1e-6)
 
 
+def _rows_of_replicates(arrays: dict[str, Any], row: int) -> np.ndarray:
+    """Give the resampled values of a row of the values: what is written changes the arrays."""
+    return arrays["replicates"].reshape(len(arrays["rows"]), -1)[arrays["rows"].tolist().index(row)]
+
+
+@pytest.mark.parametrize(
+    ("row", "errors", "draws", "agrees"),
+    [
+        (POPULARITY, 0.009, slice(None), True), (POPULARITY, 0.011, slice(None), False),
+        (POPULARITY, 0.011, 0, False),
+        (ALS, 0.09, slice(None), True), (ALS, 0.11, slice(None), False),
+        (ALS, 0.3, 0, True), (ALS, 0.7, 0, False),
+    ],
+)  # fmt: skip
+def test_replicates_of_als_may_differ_by_a_tenth_of_their_error_in_their_mean_square(
+    chapter: Chapter, row: int, errors: float, draws: Any, agrees: bool
+) -> None:
+    chapter.keep("grid")
+    chapter.list_again()
+    error = load_chapter(CHAPTER, WORLD)["grid"].values["se"].iloc[row]  # type: ignore[attr-defined]
+
+    def move(arrays: dict[str, Any]) -> None:
+        arrays["replicates"] = arrays["replicates"].astype(np.float64)
+        _rows_of_replicates(arrays, row)[draws] += errors * error
+
+    chapter.edit_arrays("grid", move, digested=True)
+    is_als = row == ALS
+    assert verify(WORLD)["agrees"].tolist() == [agrees or is_als, agrees or not is_als]
+
+
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize(
+    ("row", "errors", "agrees"),
+    [
+        (POPULARITY, 0.009, True), (POPULARITY, 0.011, False),
+        (ALS, 0.21, True), (ALS, 0.23, False),
+    ],
+)  # fmt: skip
+def test_ends_of_intervals_of_als_may_move_as_far_as_its_trainings_make_them(
+    chapter: Chapter, end: str, row: int, errors: float, agrees: bool
+) -> None:
+    chapter.keep("grid")
+    chapter.list_again()
+    error = load_chapter(CHAPTER, WORLD)["grid"].values["se"].iloc[row]  # type: ignore[attr-defined]
+    moved = column("values", end, row, lambda v: v + errors * error)
+    chapter.edit("grid", moved, digested=True)
+    assert verify(WORLD)["agrees"].tolist() == [agrees or row == ALS, agrees or row != ALS]
+
+
 # -- what cannot be detected -------------------------------------------------------------------
 
 

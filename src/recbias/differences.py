@@ -27,6 +27,7 @@ __all__ = [
     "compare_corrections",
     "compare_frames",
     "deviations",
+    "farthest",
     "hundredth_bound",
     "relative_bound",
 ]
@@ -69,6 +70,22 @@ def deviations(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """
     p = np.asarray(p_values, dtype=np.float64)
     return np.abs(ndtri(np.clip(p, 1e-300, 1.0) / 2))
+
+
+def farthest(errors: float) -> float:
+    """Tell how far a number moves that is some standard errors from the mean.
+
+    Two trainings whose resampled values differ by d on average and by a standard deviation of s
+    around it have a root mean square of 1 if d**2 + s**2 = 1. Where values are drawn normally, one
+    that lies z standard errors from their mean then moves by abs(d) + z s at most, which is
+    largest, sqrt(1 + z**2), for s = z d.
+
+    Examples
+    --------
+    >>> round(farthest(1.96), 3)  # an end of an interval of 95 %
+    2.2
+    """
+    return float(np.hypot(1.0, errors))
 
 
 def compare_frames(
@@ -144,8 +161,14 @@ def compare_arrays(
     stored: npt.NDArray[np.floating] | None,
     fresh: npt.NDArray[np.floating] | None,
     bound: npt.ArrayLike,
+    *,
+    together: bool = False,
 ) -> pd.DataFrame:
     """Compare all numbers of one name as one: the largest difference counts.
+
+    Results of two trainings that differ by d on average, and from draw to draw by a standard
+    deviation of s around it, differ by more in the worst of a thousand draws: d + 3 s. How far
+    apart the trainings are is told by the root mean square, which grows with no number of draws.
 
     Parameters
     ----------
@@ -155,19 +178,36 @@ def compare_arrays(
         What is there, and what should be; None stands for nothing.
     bound
         Of each number, or of all.
+    together
+        Hold the bound against the root mean square of the differences, and one difference only
+        against what a normal one of that root mean square exceeds with a probability of 1e-9,
+        :func:`farthest`: an edit of a single number is noticed all the same.
 
     Returns
     -------
     DataFrame
         One line, as of :func:`compare_frames`; without bound if shapes differ.
+
+    Examples
+    --------
+    >>> fresh = np.zeros(1000)
+    >>> drawn = np.random.default_rng(1).normal(0.5, 0.5, 1000)
+    >>> round(compare_arrays((), "x", drawn, fresh, 1.0)["of_bound"].item(), 2)
+    2.38
+    >>> round(compare_arrays((), "x", drawn, fresh, 1.0, together=True)["of_bound"].item(), 2)
+    0.68
     """
     if stored is None or fresh is None or stored.shape != fresh.shape:
         missing = stored is fresh  # nothing on both sides
         return _lines([row], column, np.array([0.0 if missing else np.inf]), np.zeros(1))
     difference = _distance(stored, fresh)
     lines = _lines([row] * difference.size, column, difference.ravel(), np.ravel(bound))
-    largest = lines[["difference", "of_bound"]].max().fillna(0.0)
-    return pd.DataFrame([(row, column, *largest)], columns=_COLUMNS)
+    largest, of_bound = lines[["difference", "of_bound"]].max().fillna(0.0)
+    if together and len(lines):
+        n_numbers = max(1, np.count_nonzero(~np.isnan(fresh)))  # NaN on both sides says nothing
+        apart = np.sqrt(np.square(lines["of_bound"]).sum() / n_numbers)
+        of_bound = max(apart, of_bound / farthest(deviations(1e-9).item()))
+    return pd.DataFrame([(row, column, largest, of_bound)], columns=_COLUMNS)
 
 
 def agreement(
@@ -241,8 +281,7 @@ def _lines(
 
 
 WIDER = 10
-"""Times the usual bound for systems that are known to depend on the processor. Between three
-processors implicit's ALS differed by 0, 1.2 and 4 times the usual one."""
+"""Times the usual bound for systems that are known to depend on the processor. @@MEASURED@@"""
 
 _NAMES_OF_SYSTEMS = ["system", "a", "b"]
 
@@ -278,7 +317,8 @@ def hundredth_bound(column: str, rows: pd.DataFrame, *, wide: set[str]) -> npt.N
     column, rows
         As of every :data:`Bound`.
     wide
-        Systems that get :data:`WIDER` times as much.
+        Systems that get :data:`WIDER` times as much: another training, of which ends of intervals
+        move :func:`farther <farthest>` than values.
     """
     error = np.zeros(len(rows))
     if column.endswith("_p"):
@@ -288,7 +328,8 @@ def hundredth_bound(column: str, rows: pd.DataFrame, *, wide: set[str]) -> npt.N
     elif {"low", "high"} <= set(rows.columns):
         error = ((rows["high"] - rows["low"]) / (2 * 1.96)).fillna(0).to_numpy()
     named = rows[rows.columns.intersection(_NAMES_OF_SYSTEMS)]
-    return np.where(named.isin(wide).any(axis=1), WIDER, 1) * np.maximum(1e-9, 0.01 * error)
+    wider = WIDER * (farthest(1.96) if column in ("low", "high") else 1.0)
+    return np.where(named.isin(wide).any(axis=1), wider, 1) * np.maximum(1e-9, 0.01 * error)
 
 
 def compare_corrections(tests: pd.DataFrame) -> pd.DataFrame:

@@ -32,7 +32,6 @@ from recbias.cells import (
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.differences import (
     WIDER,
-    Bound,
     agreement,
     comparable_rows,
     compare_arrays,
@@ -291,8 +290,9 @@ class Results(StoredResult):
         """Compare all tables and replicates, within a hundredth of each fresh standard error.
 
         That of a p value is the one of its statistic. Systems that are known to depend on the
-        processor are compared apart, within ten times as much. Corrections for the number of pairs
-        have to follow from the p values beside them.
+        processor are compared apart, as trainings that may differ by ten times as much: replicates
+        in their root mean square, and ends of intervals as far as this moves them. Corrections for
+        the number of pairs have to follow from the p values beside them.
         """
         if not isinstance(fresh, Results):
             return Agreement(0, np.nan, np.nan, ("another kind of result",))
@@ -310,7 +310,7 @@ class Results(StoredResult):
             )
             for name in dict.fromkeys([*expected, *stored])
         ]
-        found += [*self._compare_replicates(fresh, bound), compare_corrections(self.tests)]
+        found += [*self._compare_replicates(fresh, set(wide)), compare_corrections(self.tests)]
         lines = pd.concat([each for each in found if len(each)], ignore_index=True)
         apart = []
         for name, reason in wide.items():
@@ -320,19 +320,18 @@ class Results(StoredResult):
             lines = lines[~own]
         return agreement(lines, apart=tuple(apart))
 
-    def _compare_replicates(self, fresh: Results, bound: Bound) -> Iterator[pd.DataFrame]:
+    def _compare_replicates(self, fresh: Results, wide: set[str]) -> Iterator[pd.DataFrame]:
         """Compare what is kept for the systems of the fresh results, name by name."""
         stored, expected = (
             {names: each.replicates.get(row) for names, row in each._rows.items()}
             for each in (self, fresh)
         )
-        limits = np.broadcast_to(bound("replicates", fresh.values), len(fresh.values))
+        limits = hundredth_bound("replicates", fresh.values, wide=wide)
         for (names, drawn), limit in zip(expected.items(), limits, strict=True):
             # Twice what rounding to 16 digits may make of numbers that differ in their last bits.
             least = 2.0**-15 * np.abs(drawn) if drawn is not None else 0.0
-            yield compare_arrays(
-                names, "replicates", stored.get(names), drawn, np.fmax(limit, least)
-            )
+            both, bounds = (stored.get(names), drawn), np.fmax(limit, least)
+            yield compare_arrays(names, "replicates", *both, bounds, together=names[0] in wide)
 
 
 def is_named(metric: Metric, name: str) -> bool:

@@ -6,7 +6,9 @@ again is noticed here, where the data is. What cannot be detected:
 
 * times, and versions and processor of the provenance, which differ from machine to machine;
 * edits within the bound: a hundredth of the standard error of a fresh value, a tenth for a system
-  that depends on the processor, one part in a million of a table or statistic, 1e-9 of a check;
+  that depends on the processor (for resampled values in their root mean square, and somewhat
+  more for one of them or an end of an interval), one part in a million of a table or statistic,
+  1e-9 of a check;
 * results of other parameters under the right name: the page notices, which asks for its own;
 * a result that is no longer listed either, and results that are listed under other names: the
   history of the repository tells, and so does a page or criterion that asks for them;
