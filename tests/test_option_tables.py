@@ -19,10 +19,11 @@ from recbias.claims.offline_option_taxonomy.users import Users, compare_users, m
 from recbias.claims.records import Record
 from recbias.datasets import load_dataset
 from recbias.makers import Table
+from recbias.outcomes import Outcome, evaluate
 from recbias.ranking import depth_map
 from recbias.reduction import Reader
 from recbias.results import Quantity
-from recbias.taxonomy import Options, Outcome, evaluate
+from recbias.taxonomy import Options
 from recbias.testset import dataset_splits
 
 DATA = "synthetic"
@@ -228,7 +229,10 @@ def test_profiles_are_quarters_of_the_users(start: Grid) -> None:
 
 
 def outcome(differences: Mapping[tuple[str, str], float], p: float | list[float]) -> Outcome:
-    rows = [{"a": a, "b": b, "n": 9, "difference": d} for (a, b), d in differences.items()]
+    rows = [
+        {"a": a, "b": b, "n": 9, "difference": d, "effect": 2 * d}
+        for (a, b), d in differences.items()
+    ]
     frame = pd.DataFrame(rows)
     frame["p_holm"] = frame["p"] = p
     options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
@@ -244,7 +248,7 @@ def test_reversals_are_counted_by_hand() -> None:
     found = decisions.compare_outcomes(base, other)
     assert found == {
         "pairs": 3, "resolved": 2, "resolved_other": 2, "reversed": 1, "possible": 3, "turned": 2,
-        "significance": 2, "survives": 0.3, "moved": pytest.approx(0.5),
+        "significance": 2, "survives": 0.3, "effect": 0.6, "moved": pytest.approx(0.5),
     }  # fmt: skip
     same = decisions.compare_outcomes(base, base)
     assert same["reversed"] == same["turned"] == same["moved"] == same["survives"] == 0

@@ -15,8 +15,9 @@ from recbias.claims import concentration_metrics, design_alternatives, pages, po
 from recbias.claims import overcoming_popularity_bias as remedies
 from recbias.claims import true_vs_false_positive_disagreement as disagreement
 from recbias.errors import ConfigError
+from recbias.outcomes import evaluate
 from recbias.recommenders import System
-from recbias.taxonomy import Options, evaluate, not_repeated, options_of
+from recbias.taxonomy import Options, not_repeated, options_of
 
 SYSTEMS = (System("kNN", "UserKNN", {"n_neighbours": 5}), System("Popularity", "Popularity"))
 

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from recbias.errors import ConfigError
 from recbias.metrics import parse_metric
+from recbias.outcomes import evaluate
 from recbias.ratings import RatingScale
 from recbias.recommenders import System
 from recbias.selection import Selection
 from recbias.splits import SplitRule
-from recbias.taxonomy import PAIRED_TESTS, Options, evaluate
+from recbias.taxonomy import PAIRED_TESTS, Options
 from recbias.testset import TestSet
 from test_protocol import protocols
 

@@ -46,6 +46,7 @@ __all__ = [
     "replicates",
     "units",
     "user_sums",
+    "weighted_units",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -399,6 +400,41 @@ def units(
         member = member * _user_weights(table, averaging.weights, min_rating)
     user = np.flatnonzero(member)
     return numerator[:, user], member[user], user
+
+
+def weighted_units(values: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
+    r"""Spread a weighted mean over its users, so that it can be tested as a plain mean.
+
+    User u becomes :math:`m + n w_u(v_u - m)/\sum w`, with m the weighted mean. The plain mean of
+    these is m, and the standard error of that mean is the one of m by linearisation: its square is
+    :math:`\frac{n}{n-1}\sum w_u^2(v_u-m)^2/(\sum w)^2`.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (..., n)
+        Of users, without NaN; differences of two systems, for a paired test.
+    weights : array_like of float, shape (..., n)
+        Above 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., n)
+        The values themselves, to the last bit, where all weigh alike.
+
+    References
+    ----------
+    W. Cochran, "Sampling techniques" (1977), Sec. 2.11 (the variance of a ratio).
+
+    Examples
+    --------
+    >>> weighted_units([0.5, 0.1], [3.0, 1.0]).tolist()
+    [0.55, 0.25]
+    """
+    given, own = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    total = own.sum(axis=-1, keepdims=True)
+    mean = (own * given).sum(axis=-1, keepdims=True) / total
+    alike = np.ptp(own, axis=-1, keepdims=True) == 0
+    return np.where(alike, given, mean + own * given.shape[-1] * (given - mean) / total)
 
 
 def aggregate(

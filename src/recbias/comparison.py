@@ -7,7 +7,7 @@ user out is a choice of population, and that choice has a name (:mod:`recbias.ag
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -219,7 +219,9 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def bootstrap_test(
-    a: npt.ArrayLike, b: npt.ArrayLike, weights: npt.NDArray[np.integer]
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    weights: npt.NDArray[np.integer] | Iterable[npt.NDArray[np.integer]],
 ) -> FloatArray:
     r"""Test whether two systems have the same mean, by resampled users instead of a normal curve.
 
@@ -231,9 +233,10 @@ def bootstrap_test(
     ----------
     a, b : array_like of float, shape (..., n)
         Values of the two systems on the same n users or runs; leading axes are tested apart.
-    weights : ndarray of int, shape (n_replicates, n)
-        How often each user is drawn, as from :func:`recbias.resampling.bootstrap_weights`. The same
-        weights for all pairs of systems make their tests comparable.
+    weights : ndarray of int, shape (n_replicates, n), or iterable of such
+        How often each user is drawn, as from :func:`recbias.resampling.bootstrap_weights`; in
+        blocks of draws where all at once are too many. The same weights for all pairs of systems
+        make their tests comparable.
 
     Returns
     -------
@@ -259,22 +262,24 @@ def bootstrap_test(
     """
     differences = _paired_differences(a, b)
     n = differences.shape[-1]
-    if weights.ndim != 2 or weights.shape[1] != n:
-        raise ConfigError(
-            f"weights of shape {weights.shape}: expected a row for each draw of {n} users"
-        )
     rows = differences.reshape(-1, n)
     # Equal differences that are not 0 have no spread: p is its limit, 1 in n_replicates + 1.
     shifted = rows - rows.mean(axis=1, keepdims=True)
     shifted[np.ptp(rows, axis=1) == 0] = 0.0
     observed = _studentised(rows.mean(axis=1), np.square(shifted).mean(axis=1), n)
-    first = weighted_sums(shifted, weights).T / n
-    second = weighted_sums(np.square(shifted), weights).T / n
-    drawn = _studentised(first, second - np.square(first), n)
-    # The draw that repeats the sample must count as equally far, whatever rounding does to it.
-    far = np.abs(drawn) >= np.abs(observed)[:, None] * (1 - 1e-12)
-    far |= (observed == 0)[:, None]
-    p_values = (1 + far.sum(axis=1)) / (1 + len(weights))
+    squares, far, n_draws = np.square(shifted), np.zeros(len(rows), dtype=np.int64), 0
+    for block in [weights] if isinstance(weights, np.ndarray) else weights:
+        if block.ndim != 2 or block.shape[1] != n:
+            raise ConfigError(
+                f"weights of shape {block.shape}: expected a row for each draw of {n} users"
+            )
+        first = weighted_sums(shifted, block).T / n
+        second = weighted_sums(squares, block).T / n
+        drawn = _studentised(first, second - np.square(first), n)
+        # The draw that repeats the sample must count as equally far, whatever rounding does to it.
+        far += (np.abs(drawn) >= np.abs(observed)[:, None] * (1 - 1e-12)).sum(axis=1)
+        n_draws += len(block)
+    p_values = (1 + np.where(observed == 0, n_draws, far)) / (1 + n_draws)
     return p_values.reshape(differences.shape[:-1])
 
 

@@ -303,7 +303,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         "Users without a list are left out."
         if protocol.average.coverage
         else "Users without a list count as 0.",
-        f"Systems are compared by {_PAIRS[options.pairs]}, with Holm's correction where there are "
+        f"Systems are compared by {_pairs_words(options)}, with Holm's correction where there are "
         "several pairs.",
         f"In full: `{options}`.",
     ]
@@ -372,6 +372,17 @@ def _average_words(protocol: Protocol) -> str:
         "relevant": ", each weighing as many as their relevant test ratings",
     }[average.weights]
     return f"Values are the {statistic} over {_OVER[average.population]}{weights}"
+
+
+def _pairs_words(options: Options) -> str:
+    average = options.protocol.averaging
+    words = _PAIRS[options.pairs]
+    if options.pairs in ("wilcoxon", "sign"):
+        alike = average.statistic == "mean" and not average.weights
+        return words if alike else f"{words}, all of whom count alike there"
+    of = {"mean": "", "median": " of the difference of medians", "geometric": " of logarithms"}
+    weights = ", who weigh as much as in the values" if average.weights else ""
+    return f"{words.replace(' over', of[average.statistic] + ' over')}{weights}"
 
 
 _SPLITS = {

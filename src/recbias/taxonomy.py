@@ -1,4 +1,4 @@
-"""The taxonomy of offline options: every decision of an evaluation in one value, and what it gives.
+"""The taxonomy of offline options: every decision of an evaluation in one value.
 
 CCM20 lists the decisions between a table of ratings and "A beats B"; each of them can reverse that
 sentence. :class:`Options` holds one option for each decision, as a text from which the evaluation
@@ -11,32 +11,19 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
-
-from recbias.cells import grid_cells
-from recbias.comparison import bootstrap_test, holm, paired_t, sign_test, wilcoxon
-from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, unknown_name
-from recbias.experiment import N_REPLICATES, Results, fold_tasks, run
 from recbias.grid import Grid
 from recbias.metrics import Metric, parse_metric
 from recbias.protocol import Protocol
 from recbias.ratings import RatingScale
-from recbias.reduction import FoldPart, reduce_fold
 from recbias.relevance import GainMap
-from recbias.resampling import bootstrap_weights
 from recbias.selection import Selection
 from recbias.splits import SplitRule
-from recbias.streams import stream
 from recbias.testset import TestSet
 
-__all__ = ["PAIRED_TESTS", "Options", "Outcome", "evaluate", "not_repeated", "options_of"]
+__all__ = ["PAIRED_TESTS", "Options", "not_repeated", "options_of"]
 
 PAIRED_TESTS = ("t", "wilcoxon", "sign", "bootstrap")
 
@@ -53,8 +40,6 @@ _OF_CONDENSED = ("AUC", "tau", "RBO")
 _WITHOUT_THRESHOLD = ("tau", "RBO")
 _GAINS_WITHOUT_THRESHOLD = ("exp", "err")
 _GAINS_BY_DISTANCE = ("ranksys", "steps")
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -89,7 +74,7 @@ class Options:
 
     See Also
     --------
-    evaluate : what options give on ratings.
+    recbias.outcomes.evaluate : what options give on ratings.
 
     References
     ----------
@@ -320,8 +305,8 @@ def options_of(grid: Grid) -> dict[tuple[str, str], Options]:
     Returns
     -------
     dict
-        By label and metric, in the grid's order: :func:`evaluate` of these options, with the
-        grid's dataset and systems, gives the same values, bit for bit.
+        By label and metric, in the grid's order: :func:`~recbias.outcomes.evaluate` of these
+        options, with the grid's dataset and systems, gives the same values, bit for bit.
 
     Raises
     ------
@@ -400,133 +385,6 @@ def _question(text: str, asked: Grid) -> tuple[Any, ...] | None:
     (protocol,), (metrics,) = grid.parsed.values(), grid.by_label.values()
     test = grid.tests.get("options", "")
     return grid.select, grid.split, grid.seed, test, str(protocol), *metrics
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What options give for some systems on one dataset.
-
-    Attributes
-    ----------
-    options : Options
-    results : Results
-        Values with intervals.
-    pairs : DataFrame
-        A row per pair of systems: ``a``, ``b``, ``n`` users, ``difference`` of the values (a - b),
-        ``p`` of the paired test and ``p_holm``, corrected over all pairs. NaN without two users.
-    """
-
-    options: Options
-    results: Results
-    pairs: pd.DataFrame
-
-    @property
-    def values(self) -> dict[str, float]:
-        """Value of each system."""
-        rows = self.results.values
-        return dict(zip(rows["system"], rows["value"].tolist(), strict=True))
-
-
-def evaluate(
-    options: Options,
-    dataset: Any,
-    systems: Any,
-    *,
-    workers: int = 1,
-    data_dir: Path | None = None,
-) -> Outcome:
-    """Evaluate systems under options.
-
-    Parameters
-    ----------
-    options
-        As given, not in canonical form.
-    dataset, systems
-        As of :class:`~recbias.grid.Grid`.
-    workers
-        Local processes. The results do not depend on it.
-    data_dir
-        Folder that holds datasets.
-
-    Returns
-    -------
-    Outcome
-        Units of the paired tests are users: the mean of a user's values in the folds, or of their
-        runs. Tests of a geometric mean are made of logarithms, ``ln(v + epsilon)``; those of other
-        statistics of the values. Weights do not enter. Under reduced averages users count whom
-        both systems serve.
-
-    Raises
-    ------
-    ConfigError
-        If the options cannot be measured together, or not on these data.
-
-    References
-    ----------
-    CCM20 Sec. 3.10, Sec. 4.5 (t test of logarithms).
-
-    Examples
-    --------
-    >>> from recbias.recommenders import line_up
-    >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
-    >>> options.grid("synthetic", line_up("bcc17")[:2]).protocols
-    {'options': 'AI-AN-AR rel>=4'}
-    """
-    results = run(options.grid(dataset, systems), workers=workers, data_dir=data_dir)
-    grid = results.grid
-    tasks = fold_tasks(grid, grid_cells(grid, load_dataset(dataset, data_dir=data_dir), data_dir))
-    folds: dict[str, list[FoldPart]] = {}
-    for task in tasks:
-        parts, _ = reduce_fold(task)
-        folds.setdefault(task.grid.systems[0].name, []).append(parts["options"])
-    units = {name: _user_values(own) for name, own in folds.items()}
-    values = Outcome(options, results, pd.DataFrame()).values
-    rows = [
-        {"a": a, "b": b, "difference": values[a] - values[b], **_test(options, units[a], units[b])}
-        for a, b in combinations(units, 2)
-    ]
-    pairs = pd.DataFrame(rows, columns=["a", "b", "n", "difference", "p"])
-    known = pairs["p"].notna().to_numpy()
-    pairs["p_holm"] = np.nan
-    pairs.loc[known, "p_holm"] = holm(pairs.loc[known, "p"].to_numpy())
-    return Outcome(options, results, pairs)
-
-
-def _user_values(folds: list[FoldPart]) -> FloatArray:
-    """Give each user's mean over folds (or runs), shape (n_users,); NaN for who is not counted."""
-    n_users = len(folds[0].member)
-    if folds[0].medians:
-        units = [found for fold in folds for found in fold.medians if len(found[0])]
-        user = np.concatenate([found[2] for found in units]) if units else np.empty(0, np.int64)
-        value = np.concatenate([found[0][0] for found in units]) if units else np.empty(0)
-        known = ~np.isnan(value)
-        total = np.bincount(user[known], value[known], minlength=n_users)
-        size = np.bincount(user[known], minlength=n_users).astype(np.float64)
-    else:
-        # Of metrics from ranks first, then from items; what the metric is not has no row.
-        own = next((part for part in zip(*(f.columns for f in folds), strict=True)
-                    if len(part[0]) > 1), None)  # fmt: skip
-        if own is None:
-            return np.full(n_users, np.nan)
-        columns = np.sum(own, axis=0).reshape(-1, 2, n_users).sum(axis=0)
-        total, size = columns
-    return np.divide(total, size, out=np.full(n_users, np.nan), where=size > 0)
-
-
-def _test(options: Options, a: FloatArray, b: FloatArray) -> Mapping[str, float]:
-    """Test users that both systems have a value for."""
-    both = ~np.isnan(a) & ~np.isnan(b)
-    n = int(both.sum())
-    if n < 2:
-        return {"n": n, "p": np.nan}
-    pair = a[both], b[both]
-    if options.pairs == "bootstrap":
-        rng = stream(options.seed, "pairs", n)
-        p = bootstrap_test(*pair, bootstrap_weights(n, N_REPLICATES, rng=rng))
-    else:
-        tests = {"t": lambda x, y: paired_t(x, y).p_value, "wilcoxon": wilcoxon, "sign": sign_test}
-        p = tests[options.pairs](*pair)
-    return {"n": n, "p": float(p)}
 
 
 def _default_gain(metric: Metric) -> str:

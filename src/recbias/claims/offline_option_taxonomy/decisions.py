@@ -17,9 +17,10 @@ from recbias.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.errors import DataError
 from recbias.grid import Grid
 from recbias.makers import Table, maker
+from recbias.outcomes import Outcome, evaluate
 from recbias.recommenders import System, line_up
 from recbias.results import Quantity
-from recbias.taxonomy import Options, Outcome, evaluate
+from recbias.taxonomy import Options
 
 __all__ = [
     "NOISE",
@@ -242,7 +243,8 @@ def compare_outcomes(base: Outcome, other: Outcome) -> dict[str, float]:
         ``possible``, all but those that both resolve alike; ``turned``, whose differences have
         opposite signs, whatever their p; ``significance``, resolved by one and not by the other;
         ``survives``, the largest difference by the first of a pair that is turned, 0 if none is;
-        ``moved``, the largest change of a difference between them.
+        ``effect``, the largest of those in standard deviations of users' differences; ``moved``,
+        the largest change of a difference between them.
     """
     names = ["a", "b"]
     joined = base.pairs.merge(other.pairs, on=names, suffixes=("", "_other"))
@@ -261,6 +263,7 @@ def compare_outcomes(base: Outcome, other: Outcome) -> dict[str, float]:
         "turned": float(turned.sum()),
         "significance": float(((first != 0) != (second != 0)).sum()),
         "survives": float(np.abs(d[turned]).max(initial=0.0)),
+        "effect": float(np.nanmax(np.abs(joined["effect"].to_numpy(float)[turned]), initial=0.0)),
         "moved": float(np.abs(d - e).max(initial=0.0)),
     }
 
@@ -283,7 +286,7 @@ def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     return [grid.key_of(hashes) for grid in _grids(given)]
 
 
-@maker(f"{CHAPTER}/decisions", Table, uses=_used, covers=("grid", "workers"))
+@maker(f"{CHAPTER}/decisions", Table, revision=2, uses=_used, covers=("grid", "workers"))
 def reversals(
     dataset: Dataset,
     *,

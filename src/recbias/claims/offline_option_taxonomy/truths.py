@@ -27,9 +27,10 @@ from recbias.engine import open_executor, run_all
 from recbias.errors import DataError
 from recbias.grid import Grid, component_revisions
 from recbias.makers import Table, maker
+from recbias.outcomes import Outcome, evaluate
 from recbias.results import Quantity
 from recbias.simulation import REVISION, PreferenceOptions
-from recbias.taxonomy import Options, Outcome, evaluate
+from recbias.taxonomy import Options
 
 __all__ = [
     "OF_TRUTHS",
@@ -159,7 +160,7 @@ def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     return [each.grid(asked.dataset, asked.systems).key_of(hashes) for each in options]
 
 
-@maker(f"{CHAPTER}/truths", Table, uses=_used, covers=("grid",))
+@maker(f"{CHAPTER}/truths", Table, revision=2, uses=_used, covers=("grid",))
 def truths_right(
     dataset: Dataset, *, min_rating: float, timed: bool, grid: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -231,7 +232,7 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
     }
 
 
-@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+@maker(f"{CHAPTER}/worlds", Table, revision=2, uses=_revisions, covers=("workers",))
 def worlds_right(
     *,
     relations: Sequence[float],

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
-from recbias.aggregation import finish
+from recbias.aggregation import finish, weighted_units
 from recbias.cells import grid_cells, run_cell
 from recbias.comparison import paired_t
 from recbias.datasets import Dataset
@@ -143,10 +143,9 @@ def compare_users(a: Users, b: Users, *, geometric: bool = False) -> Compared:
     Returns
     -------
     Compared
-        a - b; ``p`` of a paired t test; where users weigh differently, of the t test of the mean
-        :math:`D=\sum w_ud_u/\sum w_u` with the variance
-        :math:`\frac{n}{n-1}\sum w_u^2(d_u-D)^2/(\sum w_u)^2`; of geometric means, of the t test of
-        the logarithms (CCM20 Sec. 4.5), with an interval by linearisation.
+        a - b; ``p`` of a paired t test, in which users weigh as in the means
+        (:func:`~recbias.aggregation.weighted_units`); of geometric means, of the t test of the
+        logarithms (CCM20 Sec. 4.5), with an interval by linearisation.
     """
     counted = ~np.isnan(a.values) & ~np.isnan(b.values)
     x, y, weights = a.values[counted], b.values[counted], a.weights[counted]
@@ -159,10 +158,6 @@ def compare_users(a: Users, b: Users, *, geometric: bool = False) -> Compared:
         half = float(stdtrit(n - 1, 0.975) * moved.std(ddof=1) / np.sqrt(n))
         value = a.value - b.value
         return Compared(value, value - half, value + half, p)
-    difference = x - y
-    mean = float(np.average(difference, weights=weights))
-    squares = np.square(weights * (difference - mean)).sum() * n / (n - 1)
-    error = float(np.sqrt(squares) / weights.sum())
-    half = float(stdtrit(n - 1, 0.975)) * error
-    p = 2 * float(stdtr(n - 1, -abs(mean) / error)) if error > 0 else float(mean == 0)
-    return Compared(mean, mean - half, mean + half, p)
+    units = weighted_units(x - y, weights)
+    test = paired_t(units, np.zeros(n))
+    return Compared(*map(float, (test.difference, test.low, test.high, test.p_value)))
