@@ -601,10 +601,10 @@ def test_workers_compute_in_the_fresh_folder_too(chapter: Chapter, tmp_path: Pat
     ("row", "bounds", "agrees"),
     [
         (POPULARITY, 0.9, True), (POPULARITY, 1.1, False),
-        (ALS, 1.1, True), (ALS, 9.0, True), (ALS, 11.0, False),
+        (ALS, 1.1, True), (ALS, 29.0, True), (ALS, 31.0, False),
     ],
 )  # fmt: skip
-def test_values_may_differ_by_a_hundredth_of_their_error_and_of_als_by_a_tenth(
+def test_values_may_differ_by_a_hundredth_of_their_error_and_of_als_by_three_tenths(
     chapter: Chapter, row: int, bounds: float, agrees: bool
 ) -> None:
     chapter.keep("grid")
@@ -617,7 +617,7 @@ def test_values_may_differ_by_a_hundredth_of_their_error_and_of_als_by_a_tenth(
     assert found["about"].tolist()[1].startswith("ALS (depends on the processor: single precision")
     assert found["agrees"].tolist() == ([True, True] if agrees else [row == ALS, row != ALS])
     share = found["of bound"].tolist()[1 if row == ALS else 0]
-    assert share == pytest.approx(bounds / (10 if row == ALS else 1), rel=1e-6)
+    assert share == pytest.approx(bounds / (30 if row == ALS else 1), rel=1e-6)
 
 
 def _rows_of_replicates(arrays: dict[str, Any], row: int) -> np.ndarray:
@@ -630,11 +630,11 @@ def _rows_of_replicates(arrays: dict[str, Any], row: int) -> np.ndarray:
     [
         (POPULARITY, 0.009, slice(None), True), (POPULARITY, 0.011, slice(None), False),
         (POPULARITY, 0.011, 0, False),
-        (ALS, 0.09, slice(None), True), (ALS, 0.11, slice(None), False),
-        (ALS, 0.3, 0, True), (ALS, 0.7, 0, False),
+        (ALS, 0.29, slice(None), True), (ALS, 0.31, slice(None), False),
+        (ALS, 1.8, 0, True), (ALS, 1.9, 0, False),
     ],
 )  # fmt: skip
-def test_replicates_of_als_may_differ_by_a_tenth_of_their_error_in_their_mean_square(
+def test_replicates_of_als_may_differ_by_three_tenths_of_their_error_in_their_mean_square(
     chapter: Chapter, row: int, errors: float, draws: Any, agrees: bool
 ) -> None:
     chapter.keep("grid")
@@ -655,7 +655,7 @@ def test_replicates_of_als_may_differ_by_a_tenth_of_their_error_in_their_mean_sq
     ("row", "errors", "agrees"),
     [
         (POPULARITY, 0.009, True), (POPULARITY, 0.011, False),
-        (ALS, 0.21, True), (ALS, 0.23, False),
+        (ALS, 0.65, True), (ALS, 0.67, False),
     ],
 )  # fmt: skip
 def test_ends_of_intervals_of_als_may_move_as_far_as_its_trainings_make_them(

@@ -202,4 +202,4 @@ def test_ends_of_an_interval_move_further_for_systems_that_are_trained_anew(colu
         0.01 if column.endswith("_p") else 0.005
     )
     assert popularity == pytest.approx(1.0)
-    assert als == pytest.approx(10 * np.hypot(1, 1.96) if column in ("low", "high") else 10)
+    assert als == pytest.approx(30 * np.hypot(1, 1.96) if column in ("low", "high") else 30)

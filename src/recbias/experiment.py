@@ -290,7 +290,7 @@ class Results(StoredResult):
         """Compare all tables and replicates, within a hundredth of each fresh standard error.
 
         That of a p value is the one of its statistic. Systems that are known to depend on the
-        processor are compared apart, as trainings that may differ by ten times as much: replicates
+        processor are compared apart, as trainings that may differ by 30 times as much: replicates
         in their root mean square, and ends of intervals as far as this moves them. Corrections for
         the number of pairs have to follow from the p values beside them.
         """

@@ -5,7 +5,7 @@ is missed. Keys and digests, which reading checks, notice accidents; what was ed
 again is noticed here, where the data is. What cannot be detected:
 
 * times, and versions and processor of the provenance, which differ from machine to machine;
-* edits within the bound: a hundredth of the standard error of a fresh value, a tenth for a system
+* edits within the bound: a hundredth of the standard error of a fresh value, .3 for a system
   that depends on the processor (for resampled values in their root mean square, and somewhat
   more for one of them or an end of an interval), one part in a million of a table or statistic,
   1e-9 of a check;
