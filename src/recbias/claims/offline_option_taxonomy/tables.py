@@ -17,8 +17,9 @@ from recbias.claims.offline_option_taxonomy.setup import (
     SYSTEMS,
     cell_metrics,
 )
+from recbias.claims.offline_option_taxonomy.truths import COMMONEST, compare_with_rivals
 from recbias.claims.pages import interval_text, markdown_table, plain
-from recbias.decisions import CHOICES, DECISIONS, decisions_table, methods_paragraph
+from recbias.decisions import CHOICES, DECISIONS, PAPERS, decisions_table, methods_paragraph
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.relevance import GainMap
@@ -28,6 +29,7 @@ __all__ = [
     "averages_table",
     "cells_frame",
     "cells_table",
+    "commonest_table",
     "gains_table",
     "methods_quote",
     "options_table",
@@ -340,12 +342,12 @@ def reversals_table(decisions: Table) -> str:
             f"{row['turned']:.0f}",
             f"{row['reversed']:.0f}",
             f"{row['significance']:.0f}",
-            f"{row['survives']:.4f}" if row["turned"] else _not_turned(row),
+            f"{row['survives']:.4f} ({row['effect']:.2f})" if row["turned"] else _not_turned(row),
         )
         for row in decisions.frame.to_dict("records")
     ]
     head = ("", "resolved", "sign turned", "reversed", "significance changed")
-    return markdown_table((*head, "largest one turned"), rows)
+    return markdown_table((*head, "largest one turned (in s.d.)"), rows)
 
 
 def _not_turned(row: Mapping[Any, Any]) -> str:
@@ -382,6 +384,53 @@ def truths_table(truths: Table | None) -> str:
         "way round; right sign: alike, whether resolved or not.*"
     )
     return f"{markdown_table(head, rows)}\n\n{note}"
+
+
+def commonest_table(worlds: Table) -> str:
+    """Write how the options that most papers took fare against their rivals where truth is known.
+
+    Parameters
+    ----------
+    worlds
+        Of the maker of that name.
+
+    Returns
+    -------
+    str
+        Markdown: a row per decision, with the number of the four papers that took its option, the
+        share of the pairs about which it is right, and its rivals by whether they surely are right
+        less or more often.
+    """
+    found = compare_with_rivals(worlds)
+    rows = []
+    for decision, own in found.groupby("decision", sort=False):
+        option, text = COMMONEST[str(decision)]
+        (choice,) = (each for each in CHOICES if (each.decision, each.text) == (decision, text))
+        sides = [
+            "; ".join(_option_name(str(decision), rival) for rival in own["rival"][chosen]) or "–"
+            for chosen in (own["low"] > 0, own["high"] < 0, (own["low"] <= 0) & (own["high"] >= 0))
+        ]
+        name = f"{decision} {_option_name(str(decision), option)}"
+        taken = f"{name} ({len(choice.used)} of {len(PAPERS)})"
+        rows.append((taken, f"{100 * own['share'].iloc[0]:.0f}{_SPACE}%", *sides))
+    head = ("taken most often", "right", "rivals right less often", "more often", "open")
+    return markdown_table(head, rows)
+
+
+def _option_name(decision: str, option: str) -> str:
+    named = alternative_name(decision, option).removeprefix(f"{decision} ")
+    return plain(_START_NAMES[decision] if named == "the default" else named)
+
+
+_START_NAMES: Mapping[str, str] = {
+    "A2": "random halves",
+    "B2": "left out",
+    "C2": "nDCG@10",
+    "C3": "plain mean",
+    "C4": "full average",
+    "D": "t test",
+}
+"""What the start takes, in decisions of which one option is commonest."""
 
 
 # -- options as text -------------------------------------------------------------------------------

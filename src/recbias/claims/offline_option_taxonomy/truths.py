@@ -33,8 +33,10 @@ from recbias.simulation import REVISION, PreferenceOptions
 from recbias.taxonomy import Options
 
 __all__ = [
+    "COMMONEST",
     "OF_TRUTHS",
     "WORLDS",
+    "compare_with_rivals",
     "compare_with_truth",
     "held_of",
     "true_options",
@@ -56,7 +58,20 @@ WORLDS: Mapping[str, Any] = {
 _HELD: Mapping[str, int] = {"cm100k": 5}
 """Folds of the random judgments, where observed ratings are among them."""
 
+
 _DEFAULT = "the default"
+
+COMMONEST: Mapping[str, tuple[str, str]] = {
+    "A2": ("ratio 0.2", "split: k-fold 5"),  # of five folds each trains on four fifths
+    "B2": (_DEFAULT, ""),
+    "C2": ("P@10", "metric: P@10"),
+    "C3": (_DEFAULT, ""),
+    "C4": (_DEFAULT, ""),
+    "D": (_DEFAULT, ""),
+}
+"""By decision, the option that most of the four papers took, as worlds and as
+:data:`recbias.decisions.CHOICES` have it. Of B1 and C1 they took several equally often; for A1
+worlds have no other, and C2C is about condensed lists only."""
 
 
 def held_of(dataset: str) -> str:
@@ -284,6 +299,37 @@ def _world(task: _Task, *, size: Sequence[int], density: float, min_rating: floa
     return pd.DataFrame(list(rows)).assign(relation=task.relation, seed=task.seed)
 
 
+def compare_with_rivals(worlds: Table) -> pd.DataFrame:
+    """Tell how often the commonest option of a decision is right, and how often its rivals are.
+
+    Parameters
+    ----------
+    worlds
+        Of the maker of that name.
+
+    Returns
+    -------
+    DataFrame
+        A row per decision of :data:`COMMONEST` and rival: ``decision``, ``option``, ``rival``;
+        ``share``, about which the option is right of the pairs that the truth resolves, as a mean
+        over worlds; ``value``, that minus the rival's, with its 95 % interval ``low`` to ``high``.
+    """
+    frame = worlds.frame
+    shares = frame.assign(share=frame["right"] / frame["resolved"]).pivot(
+        index=["relation", "seed"], columns="option", values="share"
+    )
+    named = frame.drop_duplicates("option")[["decision", "option"]]
+    rows = []
+    for decision, (option, _) in COMMONEST.items():
+        own = named["option"][named["decision"] == decision].tolist()
+        for rival in [*(each for each in own if each != option), *{_DEFAULT} - {option}]:
+            gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
+            share = float(shares[option].mean())
+            rows.append((decision, option, rival, share, gap.value, *gap.interval))
+    columns = ["decision", "option", "rival", "share", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 # -- what findings read ----------------------------------------------------------------------------
 
 
@@ -305,6 +351,18 @@ def _right_in_worlds(evidence: Evidence, record: Record) -> Quantity:
     return found
 
 
+def _surely_better_rivals(evidence: Evidence, record: Record) -> Quantity:
+    """Count the rivals of commonest options that are surely right more often.
+
+    Written ``right[*] in worlds``; the interval ends at those that may be.
+    """
+    (term,) = record.of
+    found = compare_with_rivals(evidence.made(term.table, term.edition or ""))
+    better, maybe = int((found["high"] < 0).sum()), int((found["low"] < 0).sum())
+    evidence.note(term.table, "rivals of commonest options that are right more often", better)
+    return Quantity(float(better), None, limits=(better, maybe), cases=len(found))
+
+
 def _right_by(evidence: Evidence, record: Record) -> Quantity:
     """Count the pairs about which an option is right, ``right[OPTION] in truths on DATASET``.
 
@@ -321,5 +379,9 @@ def _right_by(evidence: Evidence, record: Record) -> Quantity:
     return Quantity(share, None, limits=(share, share), cases=int(pairs))
 
 
-OF_TRUTHS: Mapping[str, Function] = {"right_by": _right_by, "right_in_worlds": _right_in_worlds}
+OF_TRUTHS: Mapping[str, Function] = {
+    "better_rivals": _surely_better_rivals,
+    "right_by": _right_by,
+    "right_in_worlds": _right_in_worlds,
+}
 """By the name that a record gives them."""
