@@ -899,20 +899,20 @@ HTML(plotting.downloads(figure, shown, "worlds"))
 #   :::
 
 # %% [markdown] tags=["general"]
-# Are options common because they are right? Of the four papers most took the same option in six decisions
-# (in B1 and C1 they took several equally often). Here is how often it is right over all worlds, and which of
-# its rivals surely are right less often, or more often:
+# Are options common because they are right? In three decisions one option was taken by more of the four papers
+# than any other; in the rest several were taken equally often, or few papers say which. Here is how often it
+# is right over all worlds, and which of its rivals surely are right less often, or more often:
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.commonest_table(results["worlds"]))
 
 # %% [markdown]
 # :::{finding} own/WORLDS-COMMONEST
-# holds: Surely right more often than what most papers took are {value} of {cases} rivals.
-# refuted: Of {cases} rivals none is surely right more often than what most papers took. Condensed lists, which
-#   half of the papers took as well as full ones, are not among them.
-# open: Of {cases} rivals none is surely right more often than what most papers took, though up to {high} may
-#   be. Full and condensed lists are not among them: the papers took both equally often.
+# holds: Surely right more often than what was taken most often are {value} of {cases} rivals.
+# refuted: Of {cases} rivals none is surely right more often than what was taken most often. Condensed lists, which
+#   were taken as often as full ones, are not among them.
+# open: Of {cases} rivals none is surely right more often than what was taken most often, though up to {high} may
+#   be. Full and condensed lists are not among them: both were taken equally often.
 # :::
 
 # %% [markdown] tags=["general"]

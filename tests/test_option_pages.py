@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from recbias.claims.offline_option_taxonomy import decision_figures, figures, tables
+from recbias.claims.offline_option_taxonomy import decision_figures, figures, tables, truths
 from recbias.claims.offline_option_taxonomy.setup import DEPTHS, FILLS, KNN, OVERLAPS, READINGS
 from recbias.decisions import CHOICES, DECISIONS
+from recbias.makers import Table
 from recbias.results import Quantity
 from recbias.taxonomy import Options
 
@@ -280,15 +282,15 @@ def test_a_cell_is_for_whom_it_is_significant() -> None:
 
 def decisions() -> Any:
     rows = [
-        ("noise", "another split", 91, 80, 80, 0, 3, 2, 0.01, 0.05),
-        ("A2", "ratio 0.2", 91, 80, 70, 5, 9, 10, 0.2, 0.3),
-        ("B2", "filled, average-rating", 91, 80, 80, 0, 0, 0, 0.0, 0.0),
-        ("C2", "P@10", 91, 80, 80, 0, 3, 1, 0.01, 0.1),
-        ("D", "sign", 91, 80, 70, 0, 0, 10, 0.0, 0.0),
+        ("noise", "another split", 91, 80, 80, 0, 3, 2, 0.01, 0.25, 0.05),
+        ("A2", "ratio 0.2", 91, 80, 70, 5, 9, 10, 0.2, 0.5, 0.3),
+        ("B2", "filled, average-rating", 91, 80, 80, 0, 0, 0, 0.0, 0.0, 0.0),
+        ("C2", "P@10", 91, 80, 80, 0, 3, 1, 0.01, 0.5, 0.1),
+        ("D", "sign", 91, 80, 70, 0, 0, 10, 0.0, 0.0, 0.0),
     ]
     return made(
         ("decision", "option"), rows, "pairs", "resolved", "resolved_other", "reversed", "turned",
-        "significance", "survives", "moved",
+        "significance", "survives", "effect", "moved",
     )  # fmt: skip
 
 
@@ -305,7 +307,7 @@ def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
 
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
     lines = tables.reversals_table(decisions()).splitlines()
-    assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100 |"
+    assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100 (0.25) |"
     assert lines[4] == "| B2 filled, mean rating | 80 | 0 | 0 | 0 | no effect here |"
     assert len(lines) == 7
 
@@ -333,6 +335,62 @@ def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
     assert title == "Surely better in some worlds, and worse in none:\ncondensed"
     none = decision_figures.world_title(found[found["row"] == "C2 P@10"])
     assert none.startswith("No alternative is surely better")
+
+
+def worlds_of(right: dict[tuple[str, str], tuple[float, ...]]) -> Table:
+    """Worlds of two kinds, of whose 50 resolved pairs an option is right about so many."""
+    rows = [
+        (relation, seed, decision, option, 50, numbers[place])
+        for place, (relation, seed) in enumerate(((0.6, 1), (0.6, 2), (-0.6, 1), (-0.6, 2)))
+        for (decision, option), numbers in right.items()
+    ]
+    return made(("relation", "seed", "decision", "option"), rows, "resolved", "right")
+
+
+RIGHT = {
+    ("the default", "the default"): (20, 22, 21, 20),
+    ("A2", "ratio 0.2"): (30, 31, 30, 32),
+    ("A2", "uniform 0.2"): (40, 42, 40, 43),
+    ("B2", "filled, random"): (20, 22, 21, 20),
+    ("C1", "condensed"): (50, 50, 50, 50),
+    ("C2", "P@10"): (22, 21, 20, 22),
+    ("C2", "AP"): (10, 9, 10, 11),
+    ("C3", "median"): (0, 1, 0, 2),
+    ("C2", "RR"): (24, 20, 20, 21),
+    ("D", "sign"): (18, 20, 19, 18),
+}
+
+
+def test_the_commonest_option_is_held_against_all_rivals_of_its_decision() -> None:
+    found = truths.compare_with_rivals(worlds_of(RIGHT)).set_index(["decision", "rival"])
+    assert sorted(found.index) == sorted(
+        [("A2", "uniform 0.2"), ("A2", "the default"), ("C2", "AP"), ("C2", "RR"),
+         ("C2", "the default"), ("C3", "median")]
+    )  # fmt: skip
+    row = found.loc[("A2", "uniform 0.2")]
+    gaps = np.array([10, 11, 10, 11]) / 50
+    half = stats.t.ppf(0.975, 3) * gaps.std(ddof=1) / 2
+    assert row["value"] == pytest.approx(-gaps.mean())
+    assert (row["low"], row["high"]) == pytest.approx((-gaps.mean() - half, -gaps.mean() + half))
+    assert row["share"] == pytest.approx(123 / 200)
+    lines = tables.commonest_table(worlds_of(RIGHT)).splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == [
+        "A2 train on 80 % (2 of 4)", "62\N{NO-BREAK SPACE}%", "random halves", "uniform over items",
+        "–",
+    ]  # fmt: skip
+    assert [row[2:] for row in cells[1:]] == [
+        ["AP", "–", "RR; nDCG@10"], ["median", "–", "–"],
+    ]  # fmt: skip
+
+
+def test_the_commonest_options_are_those_that_most_papers_took() -> None:
+    named = {each.decision for each in CHOICES}
+    for decision in named - {"C2C"}:  # which is about condensed lists alone
+        used = {each.text: len(each.used) for each in CHOICES if each.decision == decision}
+        commonest = [text for text, n in used.items() if n == max(used.values())]
+        told = [text for _, text in filter(None, [truths.COMMONEST.get(decision)])]
+        assert told == (commonest if len(commonest) == 1 else []), decision
 
 
 # -- tables ----------------------------------------------------------------------------------------

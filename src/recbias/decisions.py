@@ -201,7 +201,7 @@ CHOICES = (
     Choice("C4", f"{_LISTS} coverage=reduced", "nothing: they are left out (reduced average)",
            "average", ("CCM20",)),
     Choice("D", "", "a paired t test over users", "pairs", ("CCM20",)),
-    Choice("D", "pairs: wilcoxon", "a Wilcoxon signed-rank test", "pairs"),
+    Choice("D", "pairs: wilcoxon", "a Wilcoxon signed-rank test", "pairs", ("BCC17",)),
     Choice("D", "pairs: sign", "a sign test", "pairs"),
     Choice("D", "pairs: bootstrap", "users resampled", "pairs"),
 )  # fmt: skip

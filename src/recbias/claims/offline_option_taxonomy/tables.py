@@ -424,11 +424,8 @@ def _option_name(decision: str, option: str) -> str:
 
 _START_NAMES: Mapping[str, str] = {
     "A2": "random halves",
-    "B2": "left out",
     "C2": "nDCG@10",
     "C3": "plain mean",
-    "C4": "full average",
-    "D": "t test",
 }
 """What the start takes, in decisions of which one option is commonest."""
 
