@@ -2,7 +2,8 @@
 
 The differences of two systems on 500 users, those of a recorded result where its data is at hand
 (else of the synthetic world, and there too), get random signs: that is the null of all four paired
-tests. In 10,000 such samples each may reject at .05 in at most .06; sign
+tests, of those in which users weigh by their ratings, and, as exchanged systems, of those of
+medians. In 10,000 such samples each may reject at .05 in at most .06; sign
 and signed-rank tests are held against their exact size, which is computed by counting all patterns
 of signs. Of users drawn with replacement, the intervals of means and weighted means must cover the
 value of all users in 93.5 to 96.5 %, those of medians in 93.5 % at least.
@@ -19,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from recbias.aggregation import weighted_units
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER, KNN, READINGS
 from recbias.claims.offline_option_taxonomy.users import measure_users
 from recbias.comparison import bootstrap_test, paired_t, sign_test, wilcoxon
@@ -26,6 +28,7 @@ from recbias.datasets import load_dataset
 from recbias.errors import MissingData
 from recbias.experiment import Results
 from recbias.metrics import measure, parse_metric
+from recbias.outcomes import resampled_tests
 from recbias.ranking import rank
 from recbias.recommenders import System
 from recbias.resampling import bootstrap_weights, interval, weighted_medians, weighted_sums
@@ -129,6 +132,33 @@ def sizes(differences: FloatArray, *, times: int = 1) -> dict[str, float]:
     return {name: float((p <= LEVEL).mean()) for name, p in p_values.items()}
 
 
+def sizes_of_statistics(
+    values: FloatArray, weight: FloatArray, *, times: int = 1
+) -> dict[str, float]:
+    """Share of samples with random signs in which tests of weighted means and medians reject."""
+    kept = stream(1, "signs").choice([True, False], size=(N_SAMPLES, values.shape[1]))
+    kept, values, weight = (np.tile(each, times) for each in (kept, values, weight))
+    n_users = values.shape[1]
+    signed = np.where(kept, 1.0, -1.0) * (values[0] - values[1])
+    units = weighted_units(signed, np.broadcast_to(weight, signed.shape))
+    weights = bootstrap_weights(n_users, N_DRAWS, rng=stream(1, "draws"))
+    everybody = np.concatenate([np.ones((1, n_users), dtype=np.uint8), weights])
+    ones, user = np.ones(n_users), np.arange(n_users)
+    rejected = np.zeros(2)
+    for own in kept:
+        exchanged = np.where(own, values, values[::-1])
+        gap = np.subtract(*weighted_medians(exchanged, ones, user, everybody))
+        rejected += np.array(resampled_tests(float(gap[0]), gap[1:], n_users)[1:]) <= LEVEL
+    return {
+        "weighted t": float((paired_t(units, np.zeros_like(units)).p_value <= LEVEL).mean()),
+        "weighted bootstrap": float(
+            (bootstrap_test(units, np.zeros_like(units), weights) <= LEVEL).mean()
+        ),
+        "median by its error": float(rejected[0] / N_SAMPLES),
+        "median by shares": float(rejected[1] / N_SAMPLES),
+    }
+
+
 def covered(values: FloatArray, weight: FloatArray) -> dict[tuple[float, str], float]:
     """Share of samples of users whose interval, or half of it, holds the value of all users."""
     truth = {
@@ -171,6 +201,13 @@ def prove(values: FloatArray, n_ratings: FloatArray) -> bool:
             near = abs(share - exact[name]) < 4 * error
         failed |= share > LARGEST or not near
         print(f"{name}: rejects {share:.4f}", f"(exact {exact[name]:.4f})" if name in exact else "")
+    both, weight = values[:, :N_USERS], n_ratings[:N_USERS]
+    for name, share in sizes_of_statistics(both, weight).items():
+        print(f"{name}: rejects {share:.4f}")
+        failed |= share > LARGEST
+    for name, share in sizes_of_statistics(both, weight, times=2).items():
+        print(f"twin, users twice, {name}: rejects {share:.4f}")
+        failed |= share <= LARGEST
     for name, share in sizes(differences, times=2).items():
         print(f"twin, users twice, {name}: rejects {share:.4f}")
         failed |= share <= LARGEST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -23,7 +24,7 @@ from recbias.resampling import bootstrap_weights
 from recbias.streams import stream
 from recbias.taxonomy import Options
 
-__all__ = ["N_DRAWS", "Outcome", "evaluate"]
+__all__ = ["N_DRAWS", "Outcome", "evaluate", "resampled_tests"]
 
 N_DRAWS = 10_000
 """Samples of users of a bootstrap test: the smallest p that they can give, times the 91 pairs of 14
@@ -217,18 +218,44 @@ def _median_tests(
 ) -> tuple[FloatArray, FloatArray]:
     """Give the difference of medians in units of its resampled standard error, and its p."""
     metric = str(options.measured)
-    statistic, p_values = [], []
-    for a, b in pairs:
-        gap = results[a, "options", metric] - results[b, "options", metric]
-        error = float(np.std(gap.drawn, ddof=1))
-        t = 0.0 if gap.value == 0 else gap.value / error if error else np.inf * gap.value
-        beyond = min((gap.drawn <= 0).sum(), (gap.drawn >= 0).sum())
-        resampled = min(1.0, 2 * (1 + int(beyond)) / (1 + len(gap.drawn)))
-        statistic.append(t)
-        p_values.append(
-            resampled if options.pairs == "bootstrap" else 2 * float(stdtr(n - 1, -abs(t)))
-        )
-    return np.array(statistic), np.array(p_values)
+    gaps = [results[a, "options", metric] - results[b, "options", metric] for a, b in pairs]
+    tests = [resampled_tests(gap.value, gap.drawn, n) for gap in gaps]
+    statistic, by_error, by_share = np.array(tests).T
+    return statistic, by_share if options.pairs == "bootstrap" else by_error
+
+
+def resampled_tests(value: float, drawn: FloatArray, n_users: int) -> tuple[float, float, float]:
+    """Test whether something is 0 that has no standard error but that of resampled users.
+
+    Parameters
+    ----------
+    value
+        On all users.
+    drawn : ndarray of float64, shape (n_replicates,)
+        On resampled users.
+    n_users
+        How many they are.
+
+    Returns
+    -------
+    statistic, p, share : float
+        The value in standard deviations of what was drawn; two-sided p of that as Student's t; and
+        p as twice the share that lies on the other side of 0, the value counted as drawn.
+
+    References
+    ----------
+    B. Efron & R. Tibshirani, "An introduction to the bootstrap" (1993), Sec. 13.3, 15.4.
+
+    Examples
+    --------
+    >>> print(*(round(each, 3) for each in resampled_tests(0.2, np.array([0.1, 0.3, 0.2]), 50)))
+    2.0 0.051 0.5
+    """
+    error = float(np.std(drawn, ddof=1))
+    statistic = 0.0 if value == 0 else value / error if error else math.copysign(math.inf, value)
+    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+    p = 2 * float(stdtr(n_users - 1, -abs(statistic)))
+    return statistic, p, min(1.0, 2 * (1 + beyond) / (1 + len(drawn)))
 
 
 def _draws(n_users: int, seed: int) -> Iterator[npt.NDArray[np.uint8]]:
