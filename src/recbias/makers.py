@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ import pandas as pd
 from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.differences import agreement, compare_arrays, compare_frames, relative_bound
 from recbias.errors import ConfigError, MissingData, StoreError, unknown_name
-from recbias.grid import split_marks
+from recbias.grid import Grid, split_marks
 from recbias.places import clone_root
 from recbias.resampling import rounded_replicates
 from recbias.results import (
@@ -51,6 +51,7 @@ __all__ = ["Made", "Maker", "Table", "maker", "run_maker"]
 
 FloatArray = npt.NDArray[np.float64]
 Uses = Callable[[Mapping[str, Any], Mapping[str, str]], Any]
+Grids = Callable[[Mapping[str, Any]], Iterable[Grid]]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class Maker:
         Parameters that ``uses`` stands for: they are not part of the key themselves.
     source
         Digest of the module that defines the function, for one from outside the package.
+    grids
+        Called with the parameters; returns the grids whose cells are read.
     """
 
     name: str
@@ -83,6 +86,7 @@ class Maker:
     uses: Uses | None = None
     covers: tuple[str, ...] = ()
     source: str | None = None
+    grids: Grids | None = None
 
     def asked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters that differ from the function's defaults, for a key."""
@@ -116,6 +120,7 @@ def maker(
     revision: int = 1,
     uses: Uses | None = None,
     covers: tuple[str, ...] = (),
+    grids: Grids | None = None,
 ) -> Callable[[_Function], _Function]:
     """Register a function under a name by which its results are found and computed again.
 
@@ -130,12 +135,16 @@ def maker(
     uses, covers
         As of `Maker`. A function that reads the cells of grids names their keys, and so their
         results go stale with an algorithm's revision.
+    grids
+        As of `Maker`: pages print their options. Without ``uses`` it names their keys.
 
     Raises
     ------
     ConfigError
         If a function of another module has the name.
     """
+    if grids is not None and uses is None:
+        uses = _keys_of(grids)
 
     def register(function: _Function) -> _Function:
         known = _MAKERS.get(name)
@@ -145,10 +154,15 @@ def maker(
         if function.__module__.partition(".")[0] != "recbias":
             file = inspect.getsourcefile(function)
             source = digest(Path(file).read_bytes()) if file and Path(file).is_file() else None
-        _MAKERS[name] = Maker(name, revision, kind, function, uses, covers, source)
+        _MAKERS[name] = Maker(name, revision, kind, function, uses, covers, source, grids)
         return function
 
     return register
+
+
+def _keys_of(grids: Grids) -> Uses:
+    """Let the keys of grids stand for what a function reads."""
+    return lambda given, hashes: [grid.key_of(hashes) for grid in grids(given)]
 
 
 def _maker(name: str) -> Maker:
@@ -186,6 +200,12 @@ class Made(StoredResult):
     def parameters(self) -> Mapping[str, Any]:
         """Name of the function and its parameters."""
         return {"maker": self.maker_name, "given": dict(self.given)}
+
+    @property
+    def grids(self) -> tuple[Grid, ...]:
+        """Grids whose cells the function read, as far as it declares them."""
+        known = _maker(self.maker_name)
+        return tuple(known.grids(self.given)) if known.grids else ()
 
     @classmethod
     def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:

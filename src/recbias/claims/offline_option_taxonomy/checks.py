@@ -54,7 +54,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     fill_name,
     split_of,
 )
-from recbias.claims.offline_option_taxonomy.users import each_seed, keys_of
+from recbias.claims.offline_option_taxonomy.users import each_seed
 from recbias.datasets import Dataset
 from recbias.decisions import CHOICES, DECISIONS, Choice
 from recbias.grid import Grid
@@ -186,7 +186,8 @@ def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
 def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     """Name the cells that are read, the metrics that are tried, and the revision of splits."""
     identities = [parse_metric(text).identity() for text in _METRICS]
-    return [*keys_of(_asked(given), hashes), identities, splits.REVISION]
+    keys = [grid.key_of(hashes) for grid in _asked(given)]
+    return [*keys, identities, splits.REVISION]
 
 
 @maker(f"{CHAPTER}/checks", Checks, uses=_used, covers=("grid", "fills", "overlaps"))

@@ -282,11 +282,7 @@ def _grids(given: Mapping[str, Any]) -> list[Grid]:
     ]
 
 
-def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [grid.key_of(hashes) for grid in _grids(given)]
-
-
-@maker(f"{CHAPTER}/decisions", Table, revision=2, uses=_used, covers=("grid", "workers"))
+@maker(f"{CHAPTER}/decisions", Table, revision=2, grids=_grids, covers=("grid", "workers"))
 def reversals(
     dataset: Dataset,
     *,

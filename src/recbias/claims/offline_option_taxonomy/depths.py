@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from recbias.cells import grid_cells, run_cell
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER, PLACES
+from recbias.claims.offline_option_taxonomy.users import each_seed
 from recbias.claims.quantities import over_worlds
 from recbias.claims.records import Record, Term
 from recbias.datasets import Dataset
@@ -26,16 +26,12 @@ from recbias.results import Quantity
 __all__ = ["OF_DEPTHS", "list_depths", "mean_depth"]
 
 
-def _once(grid: Grid) -> Grid:
-    systems = tuple(replace(each, n_seeds=1) for each in grid.systems)
-    return replace(grid, systems=systems, compare=(), replicates=())
+def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(given["grid"])
+    return each_seed(grid, [grid.seed])
 
 
-def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [_once(Grid.from_dict(given["grid"])).key_of(hashes)]
-
-
-@maker(f"{CHAPTER}/depths", Table, uses=_used, covers=("grid",))
+@maker(f"{CHAPTER}/depths", Table, grids=_asked, covers=("grid",))
 def list_depths(
     dataset: Dataset, *, grid: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -57,7 +53,7 @@ def list_depths(
         95 % interval (Student's t), ``low`` to ``high``.
     """
     index = ("system", "place")
-    asked = _once(Grid.from_dict(grid))
+    (asked,) = _asked({"grid": grid})
     rows = []
     for name, cell in grid_cells(asked, dataset, None):
         run_cell(cell)

@@ -12,7 +12,7 @@ import pandas as pd
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER, FILLS, SIZES, fill_name
-from recbias.claims.offline_option_taxonomy.users import each_seed, keys_of, measure_users
+from recbias.claims.offline_option_taxonomy.users import each_seed, measure_users
 from recbias.claims.quantities import extreme
 from recbias.claims.records import Record, Term
 from recbias.comparison import holm, paired_t
@@ -30,11 +30,7 @@ def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
     return each_seed(Grid.from_dict(given["grid"]), given["seeds"])
 
 
-def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return keys_of(_asked(given), hashes)
-
-
-@maker(f"{CHAPTER}/fill_seeds", Table, uses=_used, covers=("grid", "workers"))
+@maker(f"{CHAPTER}/fill_seeds", Table, grids=_asked, covers=("grid", "workers"))
 def fill_values(
     dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -68,7 +64,7 @@ def fill_values(
     return index, pd.DataFrame(rows, columns=[*index, "value"])
 
 
-@maker(f"{CHAPTER}/fill_steps", Table, uses=_used, covers=("grid", "workers"))
+@maker(f"{CHAPTER}/fill_steps", Table, grids=_asked, covers=("grid", "workers"))
 def fill_steps(
     dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
 from recbias.claims.ledger import NEEDS
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER, KNN, OVERLAPS, READINGS
-from recbias.claims.offline_option_taxonomy.users import each_seed, keys_of, measure_users
+from recbias.claims.offline_option_taxonomy.users import each_seed, measure_users
 from recbias.claims.quantities import over_worlds
 from recbias.claims.records import Record, Term
 from recbias.datasets import Dataset
@@ -34,7 +34,8 @@ N_GROUPS = 4
 # -- who is refused --------------------------------------------------------------------------------
 
 
-def _served_grid(grid: Grid) -> Grid:
+def _served(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(given["grid"])
     asked = replace(
         grid,
         protocols={"full": str(grid.parsed["full"])},
@@ -42,14 +43,10 @@ def _served_grid(grid: Grid) -> Grid:
         compare=(),
         replicates=(),
     )
-    return next(each_seed(asked, [grid.seed]))
+    return each_seed(asked, [grid.seed])
 
 
-def _served_used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return keys_of(iter([_served_grid(Grid.from_dict(given["grid"]))]), hashes)
-
-
-@maker(f"{CHAPTER}/refused", Table, uses=_served_used, covers=("grid",))
+@maker(f"{CHAPTER}/refused", Table, grids=_served, covers=("grid",))
 def refused_users(
     dataset: Dataset, *, grid: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -75,7 +72,7 @@ def refused_users(
         adds to the P@10 of the nearest neighbours on the users it serves, against an overlap of 1,
         with ``gain_low`` and ``gain_high``. NaN where nobody is refused.
     """
-    asked = _served_grid(Grid.from_dict(grid))
+    (asked,) = _served({"grid": grid})
     users = dict(measure_users(asked, dataset))
     (split,) = dataset_splits(dataset, asked.split, seed=asked.seed)
     tests = np.bincount(split.test.user, minlength=dataset.ratings.n_users).astype(np.float64)
@@ -150,7 +147,8 @@ def _correlation(
 # -- who has much to go by -------------------------------------------------------------------------
 
 
-def _profile_grid(grid: Grid) -> Grid:
+def _profiled(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(given["grid"])
     asked = replace(
         grid,
         protocols={label: str(grid.parsed[label]) for label in ("full", "condensed")},
@@ -158,14 +156,10 @@ def _profile_grid(grid: Grid) -> Grid:
         compare=(),
         replicates=(),
     )
-    return next(each_seed(asked, [grid.seed]))
+    return each_seed(asked, [grid.seed])
 
 
-def _profiles_used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return keys_of(iter([_profile_grid(Grid.from_dict(given["grid"]))]), hashes)
-
-
-@maker(f"{CHAPTER}/profiles", Table, uses=_profiles_used, covers=("grid",))
+@maker(f"{CHAPTER}/profiles", Table, grids=_profiled, covers=("grid",))
 def profile_groups(
     dataset: Dataset, *, grid: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -188,7 +182,7 @@ def profile_groups(
         ``value``, a mean over ``n`` users with training ratings, and its 95 % interval, ``low`` to
         ``high``.
     """
-    asked = _profile_grid(Grid.from_dict(grid))
+    (asked,) = _profiled({"grid": grid})
     (split,) = dataset_splits(dataset, asked.split, seed=asked.seed)
     n_users = dataset.ratings.n_users
     trained = np.bincount(split.train.user, minlength=n_users)

@@ -22,7 +22,6 @@ from recbias.claims.offline_option_taxonomy.users import (
     Compared,
     compare_users,
     each_seed,
-    keys_of,
     measure_users,
 )
 from recbias.claims.records import Record, Term
@@ -46,8 +45,8 @@ SURELY = 0.9
 # -- the cells of Tables 3 and 4 -------------------------------------------------------------------
 
 
-def _cells_asked(grid: Grid, seeds: Sequence[int]) -> Iterator[Grid]:
-    metrics = cell_metrics()
+def _cells(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid, metrics = Grid.from_dict(given["grid"]), cell_metrics()
     asked = replace(
         grid,
         protocols={label: str(grid.parsed[label]) for label in metrics},
@@ -55,14 +54,10 @@ def _cells_asked(grid: Grid, seeds: Sequence[int]) -> Iterator[Grid]:
         compare=(),
         replicates=(),
     )
-    return each_seed(asked, seeds)
+    return each_seed(asked, given["seeds"])
 
 
-def _cells_used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return keys_of(_cells_asked(Grid.from_dict(given["grid"]), given["seeds"]), hashes)
-
-
-@maker(f"{CHAPTER}/cells", Table, uses=_cells_used, covers=("grid", "workers"))
+@maker(f"{CHAPTER}/cells", Table, grids=_cells, covers=("grid", "workers"))
 def table_cells(
     dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
@@ -89,7 +84,7 @@ def table_cells(
     """
     index = ("seed", "label", "metric", "system")
     rows = []
-    for asked in _cells_asked(Grid.from_dict(grid), seeds):
+    for asked in _cells({"grid": grid, "seeds": seeds}):
         users = dict(measure_users(asked, dataset, workers=workers))
         for (label, metric), knn in users[KNN].items():
             for name in READINGS:
@@ -103,7 +98,8 @@ def table_cells(
 # -- the course over ratios ------------------------------------------------------------------------
 
 
-def _ratios_asked(grid: Grid, seeds: Sequence[int], ratios: Sequence[int]) -> Iterator[Grid]:
+def _ratios(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(given["grid"])
     metrics = ("P@10", "nDCG@10")
     labels = ("full", "condensed")
     asked = replace(
@@ -113,15 +109,10 @@ def _ratios_asked(grid: Grid, seeds: Sequence[int], ratios: Sequence[int]) -> It
         compare=(),
         replicates=(),
     )
-    return each_seed(asked, seeds, [split_of(ratio) for ratio in ratios])
+    return each_seed(asked, given["seeds"], [split_of(ratio) for ratio in given["ratios"]])
 
 
-def _ratios_used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    asked = _ratios_asked(Grid.from_dict(given["grid"]), given["seeds"], given["ratios"])
-    return keys_of(asked, hashes)
-
-
-@maker(f"{CHAPTER}/seeds", Table, uses=_ratios_used, covers=("grid", "workers"))
+@maker(f"{CHAPTER}/seeds", Table, grids=_ratios, covers=("grid", "workers"))
 def ratio_values(
     dataset: Dataset,
     *,
@@ -148,7 +139,7 @@ def ratio_values(
     """
     index = ("seed", "ratio", "label", "metric", "system")
     rows = []
-    asked = _ratios_asked(Grid.from_dict(grid), seeds, ratios)
+    asked = _ratios({"grid": grid, "seeds": seeds, "ratios": ratios})
     for each, ratio in zip(asked, [r for _ in seeds for r in ratios], strict=True):
         for name, users in measure_users(each, dataset, workers=workers):
             for (label, metric), found in users.items():

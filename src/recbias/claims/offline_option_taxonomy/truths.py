@@ -163,16 +163,16 @@ def _rows(
         yield {"decision": decision, "option": name, "options": str(options), **found}
 
 
-def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+def _grids(given: Mapping[str, Any]) -> list[Grid]:
     asked = Grid.from_dict(given["grid"])
     found = alternatives(
         given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
     )
     options = [*(each.options for each in found), true_options(found[0].base, asked.dataset)]
-    return [each.grid(asked.dataset, asked.systems).key_of(hashes) for each in options]
+    return [each.grid(asked.dataset, asked.systems) for each in options]
 
 
-@maker(f"{CHAPTER}/truths", Table, revision=2, uses=_used, covers=("grid",))
+@maker(f"{CHAPTER}/truths", Table, revision=2, grids=_grids, covers=("grid",))
 def truths_right(
     dataset: Dataset, *, min_rating: float, timed: bool, grid: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], pd.DataFrame]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from recbias.experiment import fold_tasks
 from recbias.grid import Grid
 from recbias.reduction import reduce_fold
 
-__all__ = ["Compared", "Users", "compare_users", "each_seed", "keys_of", "measure_users"]
+__all__ = ["Compared", "Users", "compare_users", "each_seed", "measure_users"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -67,11 +67,6 @@ def each_seed(
             yield replace(
                 grid, systems=systems, seed=seed, split=split, compare=(), replicates=(),
             )  # fmt: skip
-
-
-def keys_of(grids: Iterator[Grid], hashes: Mapping[str, str]) -> list[Any]:
-    """Name the cells that are read, for the key of what is made of them."""
-    return [grid.key_of(hashes) for grid in grids]
 
 
 def measure_users(
