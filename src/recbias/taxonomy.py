@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,12 +23,15 @@ from recbias.selection import Selection
 from recbias.splits import SplitRule
 from recbias.testset import TestSet
 
-__all__ = ["PAIRED_TESTS", "Options", "not_repeated", "options_of"]
+__all__ = ["PAIRED_TESTS", "Options", "compact", "not_repeated", "options_of"]
 
 PAIRED_TESTS = ("t", "wilcoxon", "sign", "bootstrap")
 
 _PARTS = ("data", "split", "seed", "test", "lists", "metric", "gain", "pairs")
 _NEEDED = ("split", "lists", "metric")
+
+_WITHOUT = {"data": "keep=100%", "test": "observed"}
+"""How parts that are left out can be written."""
 
 _BY_ORDER = ("P", "R", "RR", "AP", "nDCG", "RBP", "AUC", "tau", "RBO")
 """Metrics of the order of what is judged, and of which of it is relevant: sizes of target sets are
@@ -342,6 +345,57 @@ def options_of(grid: Grid) -> dict[tuple[str, str], Options]:
                 f"give the grid groups='{groups}'"
             )
     return found
+
+
+def compact(texts: Sequence[str]) -> tuple[str, list[list[str]]]:
+    """Write many options as those of one text, and what stands in the others instead.
+
+    Parameters
+    ----------
+    texts
+        Options as they print, at least one.
+
+    Returns
+    -------
+    first : str
+        One of the texts.
+    instead : list of list of str
+        Parts that replace those of the first text; a metric replaces the gain map as well. The
+        options are all combinations of one replacement, or none, from each of the lists.
+
+    Examples
+    --------
+    >>> start = "split: ratio 0.5; seed: {}; lists: AI-AN-AR rel>=4; metric: {}; pairs: t"
+    >>> compact([start.format(seed, text) for seed in (1, 2) for text in ("P@10", "R@10", "RR")])[1]
+    [['seed: 2'], ['metric: R@10', 'metric: RR']]
+    >>> compact([start.format(*each) for each in ((1, "P@10"), (2, "P@10"), (1, "RR"))])[1]
+    [['seed: 2', 'metric: RR']]
+    """
+    parts = {text: _by_part(text) for text in texts}
+    first = texts[0]
+    choices = {
+        name: list(dict.fromkeys(each[name] for each in parts.values())) for name in parts[first]
+    }
+    if math.prod(map(len, choices.values())) == len(parts):
+        return first, [
+            [f"{name}: {value}" for value in values[1:]]
+            for name, values in choices.items()
+            if len(values) > 1
+        ]
+
+    def differing(text: str, other: str) -> list[str]:
+        theirs = parts[other].items()
+        return [f"{name}: {value}" for name, value in theirs if value != parts[text][name]]
+
+    # From the text that most others resemble there is least to say.
+    first = min(parts, key=lambda text: sum(len(differing(text, other)) for other in parts))
+    return first, [["; ".join(differing(first, other)) for other in parts if other != first]]
+
+
+def _by_part(text: str) -> dict[str, str]:
+    """Split a text into its parts, all of them, the gain map as part of its metric."""
+    given = dict(part.split(": ", 1) for part in re.split("; (?!gain: )", text))
+    return {name: given.get(name, _WITHOUT.get(name, "")) for name in _PARTS if name != "gain"}
 
 
 def not_repeated(asked: Grid, printed: Mapping[tuple[str, str], str] | None = None) -> int:

@@ -15,12 +15,14 @@ from recbias.claims.choosing import threshold_note
 from recbias.claims.ledger import claims
 from recbias.claims.showing import table_html, typeset
 from recbias.experiment import Results
+from recbias.grid import Grid
+from recbias.makers import Made, Table
 from recbias.metrics import Metric
 from recbias.protocol import Protocol
 from recbias.ratings import exact
 from recbias.recommenders import line_up_sources
 from recbias.results import Quantity, StoredResult
-from recbias.taxonomy import options_of
+from recbias.taxonomy import compact, options_of
 
 __all__ = [
     "claims_of",
@@ -436,39 +438,63 @@ def options_details(results: Mapping[str, StoredResult]) -> str:
     Parameters
     ----------
     results
-        A page's results by name; those of grids count.
+        A page's results by name. Grids count, and what a maker makes of grids that it declares.
 
     Returns
     -------
     str
-        HTML: for each grid a line per label, the options of its first metric; then what stands for
-        ``metric`` (and ``gain``) where another metric was measured. Empty without a grid.
+        HTML: for each result how many options it has, and a line per label: the first, then by
+        part what stands in others instead (:func:`recbias.taxonomy.compact`). Options that another
+        result has printed are those of that. Empty if there are none.
     """
+    printed: dict[str, dict[str, dict[str, None]]] = {}
     folds = []
     for name, found in results.items():
-        if not isinstance(found, Results):
+        labels = _options_by_label(found)
+        if not labels:
             continue
-        labels: dict[str, list[str]] = {}
-        for (label, _), options in options_of(found.grid).items():
-            labels.setdefault(label, []).append(str(options))
-        rows = []
-        for label, texts in labels.items():
-            others = ", ".join(
-                f"<code>{escape(_METRIC_PART.findall(each)[0])}</code>" for each in texts[1:]
-            )
-            also = f"; the same with {others}" if others else ""
-            rows.append(f"<li>{escape(label)}: <code>{escape(texts[0])}</code>{also}</li>")
-        n_values = sum(map(len, labels.values()))
-        folds.append(f"<p>{escape(name)} ({n_values}):</p><ul>{''.join(rows)}</ul>")
+        n_options = sum(map(len, labels.values()))
+        alike = [other for other, theirs in printed.items() if theirs == labels]
+        if alike:
+            folds.append(f"<p>{escape(name)} ({n_options}): those of {escape(alike[0])}</p>")
+            continue
+        printed[name] = labels
+        rows = [
+            f"<li>{escape(label)}: {_compact(list(each))}</li>" for label, each in labels.items()
+        ]
+        folds.append(f"<p>{escape(name)} ({n_options}):</p><ul>{''.join(rows)}</ul>")
     if not folds:
         return ""
     return (
-        '<details class="options"><summary>The options of every table of this page, from which it '
-        f"can be repeated</summary>{''.join(folds)}</details>"
+        '<details class="options"><summary>Options from which the runs behind these results of the '
+        f"page can be repeated</summary>{''.join(folds)}</details>"
     )
 
 
-_METRIC_PART = re.compile("metric: .*(?=; pairs: )")
+def _options_by_label(found: StoredResult) -> dict[str, dict[str, None]]:
+    """List the options of a result, each once: of its grids, and those that its rows name."""
+    grids: Iterable[Grid] = ()
+    if isinstance(found, Results):
+        grids = (found.grid,)
+    elif isinstance(found, Made):
+        grids = found.grids
+    labels: dict[str, dict[str, None]] = {}
+    for grid in grids:
+        for (label, _), options in options_of(grid).items():
+            labels.setdefault(label, {})[str(options)] = None
+    if labels and isinstance(found, Table) and "options" in found.frame:
+        # Grids know no paired tests: rows that differ in these have options of their own.
+        labels.setdefault("options", {}).update(dict.fromkeys(found.frame["options"]))
+    return labels
+
+
+def _compact(texts: Sequence[str]) -> str:
+    first, instead = compact(texts)
+    words = f"<code>{escape(first)}</code>"
+    for place, parts in enumerate(instead):
+        listed = ", ".join(f"<code>{escape(each)}</code>" for each in parts)
+        words += f"; {'each of these' if place else 'the same'} with {listed}"
+    return words
 
 
 def task_table() -> str:

@@ -149,9 +149,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Compare every option with the truth about the systems of its split."""
     true: dict[str, Outcome] = {}
-    asked = alternatives(min_rating, seed, timed=timed, test=test)
-    named = [(each.decision, each.name, each.options) for each in asked if each.decision != NOISE]
-    for decision, name, options in [(_DEFAULT, _DEFAULT, asked[0].base), *named]:
+    for decision, name, options in _named(min_rating, seed, timed=timed, test=test):
         of_split = true_options(options, truth)
         try:
             outcome = evaluate(options, dataset, systems)
@@ -163,16 +161,36 @@ def _rows(
         yield {"decision": decision, "option": name, "options": str(options), **found}
 
 
+def _named(
+    min_rating: float, seed: int, *, timed: bool, test: str
+) -> list[tuple[str, str, Options]]:
+    """List the decisions of `alternatives` with their options, after the default."""
+    asked = alternatives(min_rating, seed, timed=timed, test=test)
+    named = [(each.decision, each.name, each.options) for each in asked if each.decision != NOISE]
+    return [(_DEFAULT, _DEFAULT, asked[0].base), *named]
+
+
 def _grids(given: Mapping[str, Any]) -> list[Grid]:
+    asked = Grid.from_dict(given["grid"])
+    named = _named(
+        given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
+    )
+    options = [each for _, _, each in named]
+    truths = [true_options(each, asked.dataset) for each in options]
+    return [each.grid(asked.dataset, asked.systems) for each in dict.fromkeys(options + truths)]
+
+
+def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name the cells of all options, and of one truth: it goes stale with those of other splits."""
     asked = Grid.from_dict(given["grid"])
     found = alternatives(
         given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
     )
     options = [*(each.options for each in found), true_options(found[0].base, asked.dataset)]
-    return [each.grid(asked.dataset, asked.systems) for each in options]
+    return [each.grid(asked.dataset, asked.systems).key_of(hashes) for each in options]
 
 
-@maker(f"{CHAPTER}/truths", Table, revision=2, grids=_grids, covers=("grid",))
+@maker(f"{CHAPTER}/truths", Table, revision=2, uses=_used, grids=_grids, covers=("grid",))
 def truths_right(
     dataset: Dataset, *, min_rating: float, timed: bool, grid: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], pd.DataFrame]:
