@@ -15,7 +15,9 @@ import pytest
 
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, MissingData, StoreError
+from recbias.grid import Grid
 from recbias.makers import _MAKERS, Table, maker, run_maker
+from recbias.recommenders import line_up
 from recbias.results import (
     _KINDS,
     SIMULATIONS,
@@ -152,6 +154,40 @@ def test_what_a_maker_uses_is_in_its_key_instead_of_what_that_stands_for():
         assert run_maker("test/uses", WORLD, parameters={"grids": [{"x": 1}]}).key != first
     finally:
         del _MAKERS["test/uses"]
+
+
+def test_the_grids_that_a_maker_declares_are_in_its_key_and_known_of_what_it_made():
+    def asked(given):
+        for seed in given["seeds"]:
+            yield dataclasses.replace(Grid.from_dict(given["grid"]), seed=seed)
+
+    def made(name, **given):
+        return run_maker(name, WORLD, parameters=given)
+
+    @maker("test/grids", Table, grids=asked, covers=("grid",))
+    @maker("test/none", Table, covers=("grid",))
+    def compute(dataset, *, grid, seeds):
+        return ("a",), pd.DataFrame({"a": [1], "value": [0.5]})
+
+    lists = {"AR": "TI-AN-AR rel>=4"}
+    grid = Grid(WORLD, line_up("bcc17")[:2], lists, ("P@5",))
+    other = dataclasses.replace(grid, metrics=("P@6",)).to_dict()
+    record = grid.to_dict()
+    try:
+        found = made("test/grids", grid=record, seeds=[1, 2])
+        assert [each.seed for each in found.grids] == [1, 2]
+        assert found.key != made("test/grids", grid=other, seeds=[1, 2]).key
+        none = made("test/none", grid=record, seeds=[1, 2])
+        assert none.grids == ()
+        assert none.key == made("test/none", grid=other, seeds=[1, 2]).key
+        # The key is that of a maker which names the keys of the same grids itself.
+        hashes = found.dataset["hashes"]
+        keys = [each.key_of(hashes) for each in found.grids]
+        known = dataclasses.replace(_MAKERS["test/grids"], uses=lambda *_: keys, grids=None)
+        _MAKERS["test/grids"] = known
+        assert made("test/grids", grid=record, seeds=[1, 2]).key == found.key
+    finally:
+        del _MAKERS["test/grids"], _MAKERS["test/none"]
 
 
 def test_tables_differ_in_texts_flags_infinities_and_columns_too(sweep):
