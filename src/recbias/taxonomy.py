@@ -33,14 +33,35 @@ _NEEDED = ("split", "lists", "metric")
 _WITHOUT = {"data": "keep=100%", "test": "observed"}
 """How parts that are left out can be written."""
 
-_BY_ORDER = ("P", "R", "RR", "AP", "nDCG", "RBP", "AUC", "tau", "RBO")
-"""Metrics of the order of what is judged, and of which of it is relevant: sizes of target sets are
-nothing to them, nor is the threshold but for where it divides the stars."""
+_OF_RELEVANCE = (
+    *("P", "R", "RR", "AP", "nDCG", "RBP", "AUC", "bpref"),
+    *("antiP", "antiR", "antinDCG", "antiAP", "antiRR", "fallout"),
+)
+"""Metrics of what is judged that ask of a rating only whether it is relevant, but for gains."""
+
+_OF_JUDGED = ("tau", "RBO", "RBPresidual", "judged", "Served")
+"""Metrics of what is judged that know no threshold."""
+
+_OF_LISTS = ("ARP", "PL", "Gini", "Coverage", "Diversity", "Hoover", "Entropy")
+"""Metrics of all items in the lists: they know no threshold."""
+
+_OF_LIKED_BEFORE = ("CI", "LTI", "M")
+"""Metrics of lists that know the threshold from which training ratings count."""
 
 _OF_CONDENSED = ("AUC", "tau", "RBO")
 """Metrics that do not see unjudged items: full and condensed lists have the same value."""
 
-_WITHOUT_THRESHOLD = ("tau", "RBO")
+_WITHOUT_THRESHOLD = (*_OF_JUDGED, *_OF_LISTS)
+_WITH_STARS = (*_OF_RELEVANCE, *_WITHOUT_THRESHOLD, *_OF_LIKED_BEFORE)
+"""Metrics to which thresholds between adjacent stars are one. To nDCL they are not: it measures how
+far below the threshold a rating is."""
+
+_BY_CONDENSED_RANK = (*_OF_RELEVANCE, *_OF_JUDGED, "nDCL")
+"""Metrics that see nothing of a condensed list but the places of its items and their ratings."""
+
+_GIVEN = {"judged", "t", "N", "JS", "percentile"}
+"""Conditions of these metrics, which know relevance and no threshold either."""
+
 _GAINS_WITHOUT_THRESHOLD = ("exp", "err")
 _GAINS_BY_DISTANCE = ("ranksys", "steps")
 
@@ -199,10 +220,13 @@ class Options:
         Notes
         -----
         What collapses: gain maps of metrics, and of runs, that have none; ``err`` and ``exp`` under
-        nDCG, which divides by the ideal; ``unscored=last`` and ``random``; AI and TI in condensed
-        lists; full and condensed lists under AUC, tau and RBO; thresholds between adjacent stars,
-        and all thresholds where nothing depends on relevance; populations that differ by users who
-        weigh nothing, or have no condensed list where these are left out.
+        nDCG, which divides by the ideal; ``unscored=last`` and ``random``; AI, TI and ``+train`` in
+        condensed lists, percentiles included, under metrics of places and ratings; full and
+        condensed lists under AUC, tau and RBO; thresholds between adjacent stars, whatever the
+        target sets, but for gains and losses that count from the threshold; all thresholds where
+        nothing depends on relevance (tau, RBO, RBPresidual, judged, Served, dispersion, popularity
+        of what is listed); populations that differ by users who weigh nothing, or have no condensed
+        list where these are left out. Metrics of a reader's own are left alone.
 
         Examples
         --------
@@ -212,15 +236,19 @@ class Options:
         TI-AN-AR rel>=1 condensed
         """
         protocol, gain = self.protocol, self._effective_gain()
-        rule, average = protocol.rule, protocol.average
+        rule, average, name = protocol.rule, protocol.average, self.metric.name
         if protocol.unscored == "last":
             protocol = replace(protocol, unscored="random")
-        plain = rule.others == "AN" and rule.n_groups is None and self.metric.name in _BY_ORDER
-        plain = plain and not self.metric.given
-        if plain and self.metric.name in _OF_CONDENSED and not average.coverage:
+        # What is expected over samples knows how many items there are to sample.
+        given = set(dict(self.metric.given))
+        plain = rule.others == "AN" and given <= {"judged"}
+        if plain and name in _OF_CONDENSED and not average.coverage:
             protocol = replace(protocol, condensed=True)
-        if plain and protocol.condensed and not rule.with_train and not self.test.head:
-            protocol = replace(protocol, rule=replace(rule, candidates="TI"))
+        if plain and name in _BY_CONDENSED_RANK and protocol.condensed:
+            # Training items of a head that is left out are refused rather than ranked.
+            trained = rule.with_train and bool(self.test.head)
+            fewest = replace(rule, candidates="TI", with_train=trained)
+            protocol = replace(protocol, rule=fewest)
         alike = {
             "ratings": ("tested",),
             "relevant": ("tested", "relevant"),
@@ -228,7 +256,7 @@ class Options:
         }[average.weights]
         if protocol.averaging.population in alike:
             protocol = replace(protocol, average=replace(average, population="all"))
-        if plain and scale is not None:
+        if scale is not None and name in _WITH_STARS and given <= _GIVEN:
             protocol = replace(protocol, min_rating=self._threshold(protocol, gain, scale))
         own = _default_gain(self.metric)
         return replace(self, protocol=protocol, gain="" if gain == own else gain)
@@ -248,7 +276,7 @@ class Options:
             return given  # no steps, or none that floats can add up
         average = protocol.averaging
         is_asked = (
-            protocol.rule.per_run
+            protocol.rule.needs_relevance
             or average.population == "relevant"
             or average.weights == "relevant"
             or (self.metric.name not in _WITHOUT_THRESHOLD and gain not in _GAINS_WITHOUT_THRESHOLD)
