@@ -370,7 +370,7 @@ class World:
             key="planted",
             dataset=record,
             maker_name="",
-            given={},
+            given=planted.get("given", {}),
             index=tuple(planted["index"]),
             frame=pd.DataFrame(rows, columns=[*planted["index"], *planted["columns"]]),
             replicates=np.array(draws) if draws else None,

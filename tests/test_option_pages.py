@@ -286,6 +286,7 @@ def decisions() -> Any:
         ("A2", "ratio 0.2", 91, 80, 70, 5, 9, 10, 0.2, 0.5, 0.3),
         ("B2", "filled, average-rating", 91, 80, 80, 0, 0, 0, 0.0, 0.0, 0.0),
         ("C2", "P@10", 91, 80, 80, 0, 3, 1, 0.01, 0.5, 0.1),
+        ("C2", "nDCG@5", 91, 80, 80, 0, 0, 0, 0.0, 0.0, 0.1),
         ("D", "sign", 91, 80, 70, 0, 0, 10, 0.0, 0.0, 0.0),
     ]
     return made(
@@ -296,20 +297,22 @@ def decisions() -> Any:
 
 def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
     bars = decision_figures.reversal_bars(decisions())
-    assert bars["row"].tolist() == ["A2 train on 80 %", "B2 filled, mean rating", "C2 P@10"]
-    np.testing.assert_allclose(bars["value"], [500 / 91, np.nan, 0.0])
-    np.testing.assert_allclose(bars["raw"], [900 / 91, np.nan, 300 / 91])
+    assert bars["row"].tolist() == ["A2 train on 80 %", "B2 filled, mean rating", "C2 P@10",
+                                    "C2 nDCG@5"]  # fmt: skip
+    np.testing.assert_allclose(bars["value"], [500 / 91, np.nan, 0.0, 0.0])
+    np.testing.assert_allclose(bars["raw"], [900 / 91, np.nan, 300 / 91, 0.0])
     noise = decision_figures.reversal_noise(decisions())
     assert noise == pytest.approx(300 / 91)
     title = decision_figures.reversal_title(bars, noise)
-    assert title == "1 of 3 alternatives turn more pairs\nthan another split does (3 %)"
+    assert title == "1 of 4 alternatives turn more pairs\nthan another split does (3 %)"
 
 
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
     lines = tables.reversals_table(decisions()).splitlines()
     assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100 (0.25) |"
     assert lines[4] == "| B2 filled, mean rating | 80 | 0 | 0 | 0 | no effect here |"
-    assert len(lines) == 7
+    assert lines[6] == "| C2 nDCG@5 | 80 | 0 | 0 | 0 | \N{EN DASH} |"
+    assert len(lines) == 8
 
 
 def test_alternatives_are_compared_with_the_default_of_their_world() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +16,12 @@ from recbias.cells import grid_cells
 from recbias.claims import offline_option_taxonomy as chapter
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
 from recbias.claims.offline_option_taxonomy import decisions, splits, truths
-from recbias.claims.offline_option_taxonomy.users import Users, compare_users, measure_users
+from recbias.claims.offline_option_taxonomy.users import (
+    Users,
+    compare_users,
+    each_seed,
+    measure_users,
+)
 from recbias.claims.records import Record
 from recbias.datasets import load_dataset
 from recbias.makers import Table
@@ -161,8 +167,10 @@ def test_steps_are_tested_over_users_whose_splits_were_averaged() -> None:
     own = steps[(steps["fill"] == "popularity") & (steps["metric"] == "nDCG@10")].set_index("step")
     means = [each.values["User kNN k=3"] - each.values["User kNN k=1"] for each in outcomes]
     assert own.loc["1 to 3", "value"] == pytest.approx(np.mean(means), rel=1e-9)
-    smallest = own["p"].min()
-    assert own["p_holm"].min() == pytest.approx(min(1, 4 * smallest))
+    for _, family in steps.groupby(["fill", "metric"]):
+        ordered = family.sort_values("p")
+        wanted = np.minimum(1, np.maximum.accumulate(ordered["p"] * np.arange(4, 0, -1)))
+        np.testing.assert_allclose(ordered["p_holm"], wanted, rtol=1e-9, atol=0)
     assert own["low"].lt(own["value"]).all()
     assert own["value"].lt(own["high"]).all()
 
@@ -229,12 +237,14 @@ def test_profiles_are_quarters_of_the_users(start: Grid) -> None:
 
 
 def outcome(differences: Mapping[tuple[str, str], float], p: float | list[float]) -> Outcome:
+    """Give differences and their p after Holm; before it, all are below the level."""
     rows = [
         {"a": a, "b": b, "n": 9, "difference": d, "effect": 2 * d}
         for (a, b), d in differences.items()
     ]
     frame = pd.DataFrame(rows)
-    frame["p_holm"] = frame["p"] = p
+    frame["p_holm"] = p
+    frame["p"] = frame["p_holm"] / 100
     options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
     return Outcome(options, None, frame)  # type: ignore[arg-type]
 
@@ -276,6 +286,8 @@ def test_alternatives_take_one_decision_each() -> None:
         assert len(set(ours) ^ set(theirs)) <= 2
         assert Options.parse(str(each.options)) == each.options
     assert len({str(each.base) for each in found}) == 2
+    noise = [each for each in found if each.decision == "noise"]
+    assert [(each.options.seed, each.base.seed) for each in noise] == [(2, 1)]
 
 
 def test_decisions_count_pairs_of_two_outcomes() -> None:
@@ -294,19 +306,32 @@ def test_decisions_count_pairs_of_two_outcomes() -> None:
     assert found.loc["ratio 0.8", list(wanted)].to_dict() == pytest.approx(wanted)
     assert found.loc["by ratings", "moved"] > 0
     assert found.loc["wilcoxon", "moved"] == 0
+    # Orders of test ratings are compared with condensed lists, not with the first default.
+    lists = "split: ratio 0.5; lists: AI-AN-AR rel>=4 condensed users=trained; metric: nDCG@10"
+    condensed = evaluate(Options.parse(lists), DATA, systems)
+    tau = evaluate(Options.parse(found.loc["tau", "options"]), DATA, systems)
+    wanted = decisions.compare_outcomes(condensed, tau)
+    assert found.loc["tau", list(wanted)].to_dict() == pytest.approx(wanted)
+    assert wanted["moved"] != pytest.approx(decisions.compare_outcomes(base, tau)["moved"])
     assert found["pairs"].eq(3).all()
 
 
 # -- what criteria read ----------------------------------------------------------------------------
 
 
-def read(name: str, of: str | list[str], **tables: pd.DataFrame) -> Quantity | float:
+TEN = tuple(range(1, 11))
+
+
+def read(
+    name: str, of: str | list[str], seeds_of: tuple[int, ...] = TEN, **tables: pd.DataFrame
+) -> Quantity | float:
     record = Record.from_dict(
         {"finds": "{value}", "measure": "function", "name": name, "of": of, "least": 0}
     )
     made = {
         table: Table(
-            index=tuple(frame.columns[:1]), frame=frame, maker_name="x", given={}, key="",
+            index=tuple(frame.columns[:1]), frame=frame, maker_name="x",
+            given={"seeds": list(seeds_of)}, key="",
             dataset={}, provenance={}, times={},
         )
         for table, frame in tables.items()
@@ -388,6 +413,19 @@ def test_peaks_near_a_half_are_counted() -> None:
         read("peaks", "nDCG@10[full] of MF in seeds", seeds=few)
 
 
+@pytest.mark.parametrize(("ratio", "n"), [(20, 0), (30, 10), (60, 10), (70, 0)])
+def test_a_peak_near_a_half_is_from_30_to_60_percent(ratio: int, n: int) -> None:
+    rows = [
+        (seed, each, "full", "nDCG@10", "MF", -abs(each - ratio))
+        for seed in TEN
+        for each in range(10, 100, 10)
+    ]
+    names = ["seed", "ratio", "label", "metric", "system", "value"]
+    found = read("peaks", "nDCG@10[full] of MF in seeds", seeds=pd.DataFrame(rows, columns=names))
+    assert isinstance(found, Quantity)
+    assert found.value == n
+
+
 def steps(values: list[float], p: list[float]) -> pd.DataFrame:
     rows = [
         ("popularity", "nDCG@10", name, v, v - 0.02, v + 0.02, each, each, 900)
@@ -404,6 +442,9 @@ def test_steps_down_are_counted_only_where_they_are_sure() -> None:
     found = read("falling_steps", "nDCG@10[popularity] in fill_steps", fill_steps=frame)
     assert isinstance(found, Quantity)
     assert (found.value, found.interval) == (1, (1, 2))
+    nine = read("falling_steps", "nDCG@10[popularity] in fill_steps", TEN[:9], fill_steps=frame)
+    assert isinstance(nine, Quantity)
+    assert (nine.value, nine.interval) == (1, (0, 4))  # another split may fall otherwise
     least = read("least_step", "nDCG@10[popularity] in fill_steps", fill_steps=frame)
     assert isinstance(least, Quantity)
     assert least.value == -0.1
@@ -491,6 +532,36 @@ def test_pairs_that_an_option_has_right_are_a_share_of_those_that_truth_resolves
     for term in ("right[median] in truths", "left[condensed] in truths"):
         with pytest.raises(NotComputed):
             read("right_by", term, truths=truths)
+
+
+def test_noise_is_not_what_reverses_most() -> None:
+    rows = [("noise", "another split", 91, 40), ("C1", "condensed", 91, 7), ("C2", "P@10", 90, 9)]
+    frame = pd.DataFrame(rows, columns=["decision", "option", "pairs", "reversed"])
+    found = read("most_reversed", "reversed[*] in decisions", decisions=frame)
+    assert isinstance(found, Quantity)
+    assert (found.value, found.cases) == (9, 90)
+
+
+def test_right_in_worlds_is_told_beside_the_default() -> None:
+    rows = [
+        (relation, seed, option, 50, right)
+        for relation in (0.6, -0.6)
+        for seed in (1, 2, 3)
+        for option, right in (("the default", 20 + seed), ("condensed", 30 + 2 * seed))
+    ]
+    frame = pd.DataFrame(rows, columns=["relation", "seed", "option", "resolved", "right"])
+    found = read("right_in_worlds", "right[condensed] in worlds", worlds=frame)
+    assert isinstance(found, Quantity)
+    assert found.value == pytest.approx((11 + 12 + 13) / 150)
+
+
+def test_a_grid_of_another_split_trains_as_often_as_it_is_asked(start: Grid) -> None:
+    thrice = dataclasses.replace(
+        start, systems=tuple(dataclasses.replace(each, n_seeds=3) for each in start.systems)
+    )
+    for asked, wanted in (({}, 1), ({"n_training": 2}, 2), ({"n_training": None}, 3)):
+        for grid in each_seed(thrice, (1, 2), **asked):
+            assert {each.n_seeds for each in grid.systems} == {wanted}, asked
 
 
 def test_a_selection_that_leaves_nothing_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:

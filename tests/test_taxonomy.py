@@ -77,6 +77,10 @@ DIFFER = {
     "C1 runs": ("split: ratio 0.5; lists: {} rel>=4; metric: nDCG@3",
                 ("AI-AN-1R", "TI-AN-1R", "TI-NN-1R t=5", "TI-NN-1R-shared t=5", "AI-AN-P1R m=5",
                  "TI-AN-P1R m=5", "TI-AN-P1R m=10")),
+    "C1 condensed samples": ("split: ratio 0.5; lists: {}-NN-AR N=9 rel>=4 condensed; "
+                             "metric: nDCG@5", ("AI", "TI")),
+    "C1 who has a list": ("split: ratio 0.5; lists: AI-AN-AR rel>=4{} coverage=reduced; "
+                          "metric: tau", ("", " condensed")),
     "C1 lists of items": ("split: ratio 0.5; lists: {}-AN-AR rel>=4; metric: Gini@5",
                           ("AI", "TI")),
     "C2 threshold by which users count": ("split: ratio 0.5; lists: AI-AN-AR rel>={} "
