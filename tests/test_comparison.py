@@ -91,6 +91,22 @@ def test_wilcoxon_without_ties_is_the_enumeration(sizes, data):
     assert wilcoxon(with_zeros, np.zeros(len(with_zeros))) == pytest.approx(expected, abs=1e-12)
 
 
+def test_wilcoxon_of_thirty_untied_is_exact_still():
+    # In how many ways some of the ranks 1 to 30 sum to each number, rank by rank.
+    n, falls = 30, (3, 8, 15, 16, 20, 22, 23, 27)
+    ways = np.zeros(n * (n + 1) // 2 + 1, dtype=object)
+    ways[0] = 1
+    for rank in range(1, n + 1):
+        ways[rank:] = ways[rank:] + ways[:-rank]
+    less = sum(falls)
+    expected = 2 * sum(ways[: less + 1]) / 2**n
+    ranks = np.arange(1.0, n + 1)
+    differences = np.where(np.isin(ranks, falls), -ranks, ranks)
+    found = wilcoxon(differences, np.zeros(n))
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert 0.04 < expected < 0.05
+
+
 def test_wilcoxon_with_ties_is_the_normal_one_with_tie_correction():
     """W+ = 9.5 of 15; variance n (n+1) (2n+1) / 24 - (2^3 - 2) / 48, worked by hand."""
     differences = np.array([3.0, 1.0, -1.0, 5.0, -4.0])

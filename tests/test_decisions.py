@@ -120,6 +120,9 @@ def test_what_is_no_option_is_refused(given, message):
         Choice(*given)
 
 
+IMPLIED = {"gain: binary", "users=runs", "users=groups"}
+"""Words of a sentence that do not print, as they are the habit of a rule or metric."""
+
 FACTS = {"title": "A world", "n_ratings": 50_000, "n_users": 900, "n_items": 1_500}
 
 
@@ -187,6 +190,121 @@ def test_a_paragraph_in_words():
     ):
         assert words in text
     assert 10 <= text.count(". ") <= 14
+
+
+LISTS = "AI-AN-AR rel>=4"
+MEAN = "Values are the mean over"
+EVERYBODY = "all users, also those without a relevant test item"
+SENTENCES = (
+    # A1
+    ("", "No rating is left out."),
+    ("data: keep=50%", "Before anything is split we keep 50 % of the ratings at random."),
+    ("data: head=10%", "Before anything is split we leave out the 10 % of the items that have most "
+     "ratings."),
+    ("data: users>=5", "Before anything is split we keep users with 5 ratings or more."),
+    ("data: items>=6", "Before anything is split we keep items with 6 ratings or more."),
+    # A2
+    ("split: ratio 0.3", "Each rating goes to the test with probability 0.3, drawn with seed 1."),
+    ("split: k-fold 5; seed: 7", "Ratings are split into 5 random folds, each of which is the test "
+     "once, drawn with seed 7."),
+    ("split: leave-out 2", "Of each user 2 random ratings are the test, drawn with seed 1."),
+    ("split: temporal 0.2", "The last ratings are the test, a share of 0.2 of all, drawn with seed "
+     "1."),
+    ("split: temporal-user 0.2", "The last ratings of each user are the test, a share of 0.2, "
+     "drawn with seed 1."),
+    ("split: uniform 0.2", "Of each tested item equally many ratings are the test, a share of 0.2 "
+     "of all, drawn with seed 1."),
+    ("split: ready", "The folds that came with the data are the split, drawn with seed 1."),
+    ("split: whole; test: unbiased", "All observed ratings are trained on, and judgments beside "
+     "them are the test, drawn with seed 1."),
+    ("", "All test ratings serve as judgments."),
+    ("test: truth", "What is judged are not all observed test ratings but `truth`."),
+    # B1
+    ("", f"{MEAN} {EVERYBODY}."),
+    (f"lists: {LISTS} users=tested", f"{MEAN} users with a test rating, relevant or not."),
+    (f"lists: {LISTS} users=relevant", f"{MEAN} users with a relevant test item, others being left "
+     "out."),
+    (f"lists: {LISTS} users=trained", f"{MEAN} users with a training rating, also those without a "
+     "relevant test item."),
+    ("lists: AI-AN-1R rel>=4", f"{MEAN} relevant test items."),
+    ("lists: AI-AN-P1R m=10 rel>=4", f"{MEAN} percentiles of popularity."),
+    # B2
+    ("", "Items that a system cannot score are not ranked."),
+    (f"lists: {LISTS} unscored=last", "Items that a system cannot score are put last, in the order "
+     "of ties."),
+    (f"lists: {LISTS} unscored=random", "Items that a system cannot score are put last, in random "
+     "order."),
+    (f"lists: {LISTS} unscored=popularity", "Items that a system cannot score are put last, by "
+     "their number of training ratings."),
+    (f"lists: {LISTS} unscored=average-rating", "Items that a system cannot score are put last, by "
+     "their mean training rating."),
+    # C1
+    ("", "For each user all items of the catalogue are ranked; training items are left out; "
+     "unrated items count as not relevant (full lists)."),
+    (f"lists: {LISTS} condensed", "For each user all items of the catalogue are ranked; training "
+     "items are left out; only what the user rated in the test is kept of that (condensed lists)."),
+    ("lists: TI-AN-AR rel>=4", "For each user all items with a test rating are ranked; training "
+     "items are left out; unrated items count as not relevant (full lists)."),
+    ("lists: AI-AN-AR +train rel>=4", "For each user all items of the catalogue are ranked; "
+     "training items stay in; unrated items count as not relevant (full lists)."),
+    ("lists: AI-NN-AR N=2500 rel>=4", "For each user all relevant items are ranked together with "
+     "2,500 non-relevant ones drawn from all items of the catalogue; training items are left out; "
+     "unrated items count as not relevant (full lists)."),
+    ("lists: TI-NN-1R t=100 rel>=4", "Each relevant item of a user is ranked alone together with "
+     "99 non-relevant ones drawn from all items with a test rating, anew each time; training items "
+     "are left out; unrated items count as not relevant (full lists)."),
+    ("lists: TI-NN-1R-shared t=100 rel>=4", "Each relevant item of a user is ranked alone together "
+     "with 99 non-relevant ones drawn from all items with a test rating, the same for all of them; "
+     "training items are left out; unrated items count as not relevant (full lists)."),
+    ("lists: TI-AN-P1R m=10 rel>=4", "Each relevant item of a user is ranked alone together with "
+     "all items with a test rating of its own percentile of popularity, of 10; training items are "
+     "left out; unrated items count as not relevant (full lists)."),
+    # C2
+    ("lists: AI-AN-AR rel>=3.5", "Ratings of 3.5 or more are relevant."),
+    ("metric: P@5", "We report `P@5`."),
+    ("metric: AP", "We report `AP`, over whole lists."),
+    ("", "We report `nDCG@10` with a gain of 1 for each relevant item."),
+    ("gain: linear", "We report `nDCG(linear)@10` with the stars of each relevant item as its "
+     "gain."),
+    ("gain: exp", "We report `nDCG(exp)@10` with gains that about double with each star."),
+    ("gain: err", "We report `nDCG(err)@10` with gains as of expected reciprocal rank, which about "
+     "double with each star."),
+    ("gain: ranksys", "We report `nDCG(ranksys)@10` with gains as of RankSys, which about double "
+     "with each star from the threshold."),
+    ("gain: steps", "We report `nDCG(steps)@10` with gains that count stars from the threshold."),
+    # C3
+    (f"lists: {LISTS} statistic=median", f"Values are the median over {EVERYBODY}."),
+    (f"lists: {LISTS} statistic=geometric", "Values are the geometric mean (with 1e-05 added to "
+     f"each value) over {EVERYBODY}."),
+    (f"lists: {LISTS} weights=ratings", f"{MEAN} {EVERYBODY}, each weighing as many as their test "
+     "ratings."),
+    (f"lists: {LISTS} weights=relevant", f"{MEAN} {EVERYBODY}, each weighing as many as their "
+     "relevant test ratings."),
+    # C4
+    ("", "Users without a list count as 0."),
+    (f"lists: {LISTS} coverage=reduced", "Users without a list are left out."),
+    # D
+    *((f"pairs: {test}", f"Systems are compared by {words}, with Holm's correction where there are "
+       "several pairs.")
+      for test, words in (("t", "paired t tests over users"),
+                          ("wilcoxon", "Wilcoxon signed-rank tests over users"),
+                          ("sign", "sign tests over users"),
+                          ("bootstrap", "bootstrap tests over resampled users"))),
+)  # fmt: skip
+"""By the parts of options that take the place of the start's, a whole sentence: what they mean."""
+
+
+@pytest.mark.parametrize(("text", "sentence"), SENTENCES)
+def test_each_word_of_a_decision_has_its_sentence(text, sentence):
+    words = f" {told(Choice('A1', text, '', '').options)[0]} "
+    assert f" {sentence} " in words
+    begins = f" {sentence[:12]}"
+    assert words.count(begins) == 1
+
+
+def test_every_word_of_the_grammar_has_a_sentence():
+    texts = " | ".join(f"{text} | {Choice('A1', text, '', '').options}" for text, _ in SENTENCES)
+    assert {word for word in WORDS if word not in texts} - HABITS - IMPLIED == set()
 
 
 def test_the_paragraph_says_what_a_relevant_item_adds():

@@ -141,6 +141,18 @@ def test_a_grid_is_about_what_is_selected_and_is_named_by_it(table):
     assert run(alone).values["n_users"][0] == dataset.ratings.n_users
 
 
+def test_filters_are_applied_until_nobody_falls_below_them_any_more():
+    # User 5 has one rating and goes, and then item 5 has one; so in the second pass user 4 goes,
+    # and item 4, in the third user 3, and item 3.
+    square = {(1, 1), (1, 2), (2, 1), (2, 2)}
+    rated = square | {(1, 3), (3, 3), (3, 4), (4, 4), (4, 5), (5, 5)}
+    ratings = ratings_of(rated)
+    kept = Selection(users=2, items=2).rows(ratings, seed=1)
+    users, items = ratings.user_ids[ratings.user], ratings.item_ids[ratings.item]
+    left = {(int(u), int(i)) for u, i in zip(users[kept], items[kept], strict=True)}
+    assert left == square
+
+
 def test_other_judgments_than_observed_ones_are_not_selected(table):
     system = System("Popularity", "Popularity")
     with pytest.raises(ConfigError, match="what is selected are observed ratings"):
