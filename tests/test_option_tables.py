@@ -22,6 +22,7 @@ from recbias.claims.offline_option_taxonomy.users import (
     each_seed,
     measure_users,
 )
+from recbias.claims.parts import Part
 from recbias.claims.records import Record
 from recbias.datasets import load_dataset
 from recbias.makers import Table
@@ -148,6 +149,28 @@ def test_ratios_are_the_splits_that_they_name(start: Grid) -> None:
 )  # fmt: skip
 def test_noise_is_not_a_finding(n: int, total: int, limits: tuple[int, int]) -> None:
     assert splits.of_splits(n, total).interval == limits
+
+
+@pytest.mark.parametrize(
+    ("total", "said"),
+    [(1, "In 1 of 1 split P@10"), (4, "In 1 of 4 splits P@10"), (10, "In 1 of ten splits P@10")],
+)
+def test_as_many_splits_are_told_as_there_are(total: int, said: str) -> None:
+    finds = "In {value} of ten splits P@10 tells them apart"
+    record = Record.from_dict(
+        {
+            "finds": finds,
+            "measure": "function",
+            "name": "cells_significant",
+            "of": TERM,
+            "unit": "count",
+            "least": 9,
+        }
+    )
+    part = Part(record, splits.of_splits(1, total))
+    assert part.finding.startswith(said)
+    assert part.sentence.startswith(said)
+    assert part.verdict == ("refuted" if total == 10 else "open")
 
 
 # -- fills -----------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ def of_splits(n: int, total: int) -> Quantity:
     (0, 10)
     """
     if total < 10:
-        return Quantity(float(n), None, limits=(0, 10))
+        return Quantity(float(n), None, limits=(0, 10), cases=total)
     if n >= SURELY * total:
         return Quantity(float(n), None, limits=(n, total), cases=total)
     if n <= (1 - SURELY) * total + 1e-9:
