@@ -153,10 +153,10 @@ def test_noise_is_not_a_finding(n: int, total: int, limits: tuple[int, int]) -> 
 
 @pytest.mark.parametrize(
     ("total", "said"),
-    [(1, "In 1 of 1 split P@10"), (4, "In 1 of 4 splits P@10"), (10, "In 1 of ten splits P@10")],
+    [(1, "In 1 of 1 splits P@10"), (4, "In 1 of 4 splits P@10"), (10, "In 1 of 10 splits P@10")],
 )
 def test_as_many_splits_are_told_as_there_are(total: int, said: str) -> None:
-    finds = "In {value} of ten splits P@10 tells them apart"
+    finds = "In {value} of {cases} splits P@10 tells them apart"
     record = Record.from_dict(
         {
             "finds": finds,

@@ -118,21 +118,20 @@ class Part:
         """What was found, and what was claimed."""
         if self.estimate is None:
             return self.record.asked
-        return self._counted(self.record.sentence(self.value, self.which, self.numbers))
+        return self.record.sentence(self.value, self.which, self._shown)
 
     @property
     def finding(self) -> str:
         """What was found; empty where nothing could be measured."""
         if self.estimate is None:
             return ""
-        return self._counted(self.record.finding(self.value, self.which, self.numbers))
+        return self.record.finding(self.value, self.which, self._shown)
 
-    def _counted(self, sentence: str) -> str:
-        """Say of how many splits, where there are fewer than the ten that a record speaks of."""
-        n = self.estimate.cases if isinstance(self.estimate, Quantity) else None
-        if n is None or n >= 10:
-            return sentence
-        return sentence.replace("of ten splits", f"of {n} split{'s' if n > 1 else ''}")
+    @property
+    def _shown(self) -> Mapping[str, float]:
+        """Numbers that the sentence may show: those behind the value, and of how many it counts."""
+        cases = self.estimate.cases if isinstance(self.estimate, Quantity) else None
+        return self.numbers if cases is None else {**self.numbers, "cases": cases}
 
 
 def _interval(estimate: Quantity | float | None) -> tuple[float, float]:

@@ -142,7 +142,8 @@ class Record:
         The sentence that a reader sees, formulas between dollars. Filled in are ``{value}``; where
         one of several systems is chosen, ``{which}``; and the numbers behind the value: ``{a}``,
         ``{b}`` and so on for the quantities of `of` in their order, ``{least}`` and ``{most}`` of
-        them for a ``range``, ``{first}`` and ``{last}`` for what is followed along one axis.
+        them for a ``range``, ``{first}`` and ``{last}`` for what is followed along one axis,
+        ``{cases}`` for the number of cases that a function counts among.
     if_none
         The sentence where a count or a violation is none, which has nothing to fill in.
     says
@@ -306,6 +307,8 @@ class Record:
         """Names of the numbers behind the value that its sentence may show."""
         if self.measure in ("steeper", "reversed"):
             return ()
+        if self.measure == "function":
+            return ("cases",)
         if self.along:
             return ("first", "last") if len(self.along) == 1 else ()
         if self.take == "median" or self.measure not in _OF_TERMS:
