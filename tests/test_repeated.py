@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recbias import Grid, run
+from recbias import Grid, makers, run
 from recbias.claims import concentration_metrics, design_alternatives, pages, popularity_bias
 from recbias.claims import offline_option_taxonomy as offline
 from recbias.claims import overcoming_popularity_bias as remedies
@@ -335,15 +335,61 @@ def test_a_page_prints_what_the_rows_of_decisions_name_and_the_default(made):
     assert html.count("<code>pairs: sign</code>") == html.count(default.partition(";")[0]) == 1
 
 
+def planted(name, given, frame=None):
+    """Make a table of chapter 7 of which only the question is read, and the options of its rows."""
+    frame = pd.DataFrame({"option": []}) if frame is None else frame
+    return Table(
+        index=("option",), frame=frame, maker_name=f"{offline.CHAPTER}/{name}", given=given, key="",
+        dataset={},
+    )  # fmt: skip
+
+
+FULL = "split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4 users=trained; metric: {}; pairs: t"
+CONDENSED = FULL.replace(" users", " condensed users")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "wanted"),
+    [
+        ("profiles", offline.start_grid, {"full": [FULL.format("P@10"), FULL.format("judged@10")],
+                                          "condensed": [CONDENSED.format("nDCG@10")]}),
+        ("refused", offline.overlap_grid, {"full": [FULL.format("P@10"),
+                                                    FULL.format("Served@1")]}),
+    ],
+)  # fmt: skip
+def test_tables_of_users_print_what_they_measure(name, asked, wanted):
+    given = {"grid": asked("synthetic", 4, seed=1).to_dict()}
+    assert read_page(pages.options_details({name: planted(name, given)}))[name] == wanted
+    given = {"grid": asked("synthetic", 4, seed=2).to_dict()}
+    assert read_page(pages.options_details({name: planted(name, given)}))[name] != wanted
+
+
+def test_depths_are_of_the_lists_of_the_start(measured):
+    grid = offline.start_grid("synthetic", 4, seed=1)
+    start = dataclasses.replace(measured("7 start"), grid=grid)
+    depths = planted("depths", {"grid": grid.to_dict()})
+    html = pages.options_details({"systems": start, "depths": depths})
+    assert "<p>depths (62): those of systems</p>" in html
+    html = pages.options_details({"systems": measured("7 start"), "depths": depths})
+    assert "those of" not in html, "without nDCG@100 it is another question"
+
+
+def test_all_tables_of_chapter_7_name_their_grids_but_that_of_worlds():
+    tables = {
+        name.partition("/")[2]: known.grids is not None
+        for name, known in makers._MAKERS.items()
+        if name.startswith(offline.CHAPTER) and known.kind is Table
+    }
+    assert {name for name, has_grids in tables.items() if not has_grids} == {"worlds"}
+    assert len(tables) == 10
+
+
 def test_a_page_prints_the_truth_of_every_split_with_the_options_that_it_judges():
     given = offline.truths_asked("coat", 4, seed=1)
     rows = truths._named(4, 1, timed=given["timed"], test=offline.held_of("coat"))
     frame = pd.DataFrame({"option": [name for _, name, _ in rows],
                           "options": [str(options) for *_, options in rows]})  # fmt: skip
-    found = Table(
-        index=("option",), frame=frame, maker_name=f"{offline.CHAPTER}/truths", given=given, key="",
-        dataset={},
-    )  # fmt: skip
+    found = planted("truths", given, frame)
     printed = read_made(pages.options_details({"truths": found}))["truths"]["options"]
     named = set(frame["options"])
     assert named < printed
