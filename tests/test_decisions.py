@@ -208,15 +208,13 @@ SENTENCES = (
     ("split: k-fold 5; seed: 7", "Ratings are split into 5 random folds, each of which is the test "
      "once, drawn with seed 7."),
     ("split: leave-out 2", "Of each user 2 random ratings are the test, drawn with seed 1."),
-    ("split: temporal 0.2", "The last ratings are the test, a share of 0.2 of all, drawn with seed "
-     "1."),
-    ("split: temporal-user 0.2", "The last ratings of each user are the test, a share of 0.2, "
-     "drawn with seed 1."),
+    ("split: temporal 0.2", "The last ratings are the test, a share of 0.2 of all."),
+    ("split: temporal-user 0.2", "The last ratings of each user are the test, a share of 0.2."),
     ("split: uniform 0.2", "Of each tested item equally many ratings are the test, a share of 0.2 "
      "of all, drawn with seed 1."),
-    ("split: ready", "The folds that came with the data are the split, drawn with seed 1."),
+    ("split: ready", "The folds that came with the data are the split."),
     ("split: whole; test: unbiased", "All observed ratings are trained on, and judgments beside "
-     "them are the test, drawn with seed 1."),
+     "them are the test."),
     ("", "All test ratings serve as judgments."),
     ("test: truth", "What is judged are not all observed test ratings but `truth`."),
     # B1

@@ -291,7 +291,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         f"The data are {dataset['title']}: {dataset['n_ratings']:,} ratings by "
         f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
         _selection_sentence(options.select),
-        f"{_split_words(options.split)}, drawn with seed {options.seed}.",
+        f"{_split_words(options.split, options.seed)}.",
         "All test ratings serve as judgments."
         if options.test == TestSet()
         else f"What is judged are not all observed test ratings but `{options.test}`.",
@@ -321,12 +321,12 @@ def _selection_sentence(select: Selection) -> str:
     return f"Before anything is split we {told}." if told else "No rating is left out."
 
 
-def _split_words(rule: SplitRule) -> str:
+def _split_words(rule: SplitRule, seed: int) -> str:
     size = "" if rule.size is None else exact(rule.size)
     words = _SPLITS[rule.kind].format(size=size)
     if rule.kind == "uniform" and rule.kept is not None:
         words += f", where {exact(rule.kept)} of an item's ratings stay in training at least"
-    return words
+    return words if rule.kind in _NOT_DRAWN else f"{words}, drawn with seed {seed}"
 
 
 def _targets_sentence(protocol: Protocol) -> str:
@@ -395,6 +395,7 @@ _SPLITS = {
     "ready": "The folds that came with the data are the split",
     "whole": "All observed ratings are trained on, and judgments beside them are the test",
 }
+_NOT_DRAWN = ("temporal", "temporal-user", "ready", "whole")
 _GAINS = {
     "binary": "a gain of 1 for each relevant item",
     "linear": "the stars of each relevant item as its gain",

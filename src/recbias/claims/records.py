@@ -285,7 +285,8 @@ class Record:
         filled = _filled(self.finds)
         if not filled & {"value", *_NUMBERS}:
             raise ConfigError(f"{self.finds!r}: a sentence shows its {{value}}")
-        known = ("value", "which", *self.numbers)
+        cases = ("cases",) if self.measure == "function" else ()
+        known = ("value", "which", *self.numbers, *cases)
         for name in sorted(filled - set(known)):
             raise ConfigError(f"{self.finds!r}: {unknown_name('number', name, known)}")
         if self.if_none and self.unit not in ("count", "violation"):
@@ -307,8 +308,6 @@ class Record:
         """Names of the numbers behind the value that its sentence may show."""
         if self.measure in ("steeper", "reversed"):
             return ()
-        if self.measure == "function":
-            return ("cases",)
         if self.along:
             return ("first", "last") if len(self.along) == 1 else ()
         if self.take == "median" or self.measure not in _OF_TERMS:
