@@ -314,6 +314,12 @@ def _world(task: _Task, *, size: Sequence[int], density: float, min_rating: floa
     return pd.DataFrame(list(rows)).assign(relation=task.relation, seed=task.seed)
 
 
+def _shares(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Give the share of the resolved pairs, a row per world and a column per option."""
+    shares = frame.assign(share=frame[metric] / frame["resolved"])
+    return shares.pivot(index=["relation", "seed"], columns="option", values="share")
+
+
 def compare_with_rivals(worlds: Table) -> pd.DataFrame:
     """Tell how often the commonest option of a decision is right, and how often its rivals are.
 
@@ -330,9 +336,7 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
         over worlds; ``value``, that minus the rival's, with its 95 % interval ``low`` to ``high``.
     """
     frame = worlds.frame
-    shares = frame.assign(share=frame["right"] / frame["resolved"]).pivot(
-        index=["relation", "seed"], columns="option", values="share"
-    )
+    shares = _shares(frame, "right")
     named = frame.drop_duplicates("option")[["decision", "option"]]
     rows = []
     for decision, (option, _) in COMMONEST.items():
@@ -356,9 +360,7 @@ def _right_in_worlds(evidence: Evidence, record: Record) -> Quantity:
     """
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
-    shares = frame.assign(share=frame[term.metric] / frame["resolved"]).pivot(
-        index=["relation", "seed"], columns="option", values="share"
-    )
+    shares = _shares(frame, term.metric)
     if term.label not in shares:
         raise NotComputed(f"{term.label} in {term.table}")
     found = over_worlds((shares[term.label] - shares[_DEFAULT]).to_numpy(float))
