@@ -379,11 +379,11 @@ def test_the_commonest_option_is_held_against_all_rivals_of_its_decision() -> No
     lines = tables.commonest_table(worlds_of(RIGHT)).splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == [
-        "A2 train on 80 % (2 of 4)", "62\N{NO-BREAK SPACE}%", "random halves", "uniform over items",
-        "–",
+        "A2 train on 80 %", "2 of 4", "62\N{NO-BREAK SPACE}%",
+        "less often: random halves<br>more often: uniform over items",
     ]  # fmt: skip
-    assert [row[2:] for row in cells[1:]] == [
-        ["AP", "–", "RR; nDCG@10"], ["median", "–", "–"],
+    assert [row[3] for row in cells[1:]] == [
+        "less often: AP<br>open: RR; nDCG@10", "less often: median",
     ]  # fmt: skip
 
 

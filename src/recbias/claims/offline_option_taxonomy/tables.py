@@ -397,23 +397,30 @@ def commonest_table(worlds: Table) -> str:
     Returns
     -------
     str
-        Markdown: a row per decision, with the number of the four papers that took its option, the
-        share of the pairs about which it is right, and its rivals by whether they surely are right
-        less or more often.
+        Markdown: a row per decision, with its option, the number of the four papers that took it
+        and the share of the pairs about which it is right; and its rivals by whether they surely
+        are right less or more often.
     """
     found = compare_with_rivals(worlds)
     rows = []
     for decision, own in found.groupby("decision", sort=False):
         option, text = COMMONEST[str(decision)]
         (choice,) = (each for each in CHOICES if (each.decision, each.text) == (decision, text))
-        sides = [
-            "; ".join(_option_name(str(decision), rival) for rival in own["rival"][chosen]) or "–"
-            for chosen in (own["low"] > 0, own["high"] < 0, (own["low"] <= 0) & (own["high"] >= 0))
+        sides = {
+            "less often": own["low"] > 0,
+            "more often": own["high"] < 0,
+            "open": (own["low"] <= 0) & (own["high"] >= 0),
+        }
+        rivals = [
+            f"{side}: "
+            + "; ".join(_option_name(str(decision), each) for each in own["rival"][those])
+            for side, those in sides.items()
+            if those.any()
         ]
         name = f"{decision} {_option_name(str(decision), option)}"
-        taken = f"{name} ({len(choice.used)} of {len(PAPERS)})"
-        rows.append((taken, f"{100 * own['share'].iloc[0]:.0f}{_SPACE}%", *sides))
-    head = ("taken most often", "right", "rivals right less often", "more often", "open")
+        share = f"{100 * own['share'].iloc[0]:.0f}{_SPACE}%"
+        rows.append((name, f"{len(choice.used)} of {len(PAPERS)}", share, "<br>".join(rivals)))
+    head = ("taken most often", "by", "right", "rivals that are right less or more often")
     return markdown_table(head, rows)
 
 
