@@ -25,9 +25,9 @@
 #
 # One decision per row is taken otherwise than in the first, on the same ratings. To the right: what speaks for
 # nearest neighbours (kNN); to the left: what speaks for matrix factorisation (MF), in the unit of each
-# metric, with 95 % intervals over users. *Refusing kNN* has ten neighbours who share 20 items with the
-# user, and no list for users without any. The paper's parameters of MF can be read in two ways, as printed
-# and as in the library that it used, RankSys ([E12](#err-e12)): a panel for each.
+# metric, with 95 % intervals over users. *Refusing kNN* is another kNN, of ten neighbours who share 20 items
+# with the user, and has no list for users without any. The paper's parameters of MF can be read in two
+# ways, as printed and as in the library that it used, RankSys ([E12](#err-e12)): a panel for each.
 # ```
 
 # %% [markdown]
@@ -71,12 +71,12 @@
 #   :::
 # - **Which option is right?**
 #   :::{finding} own/WORLDS-CONDENSED
-#   holds: In simulated worlds of three kinds, whose truth is known, condensed lists are right about more
-#     pairs of systems than full ones, on average by {value} of the pairs.
-#   refuted: In simulated worlds of three kinds, whose truth is known, condensed lists are on average right
-#     about fewer pairs of systems than full ones ({value} of the pairs).
-#   open: In simulated worlds of three kinds, whose truth is known, neither condensed nor full lists are on
-#     average right about more pairs of systems for certain ({value} of the pairs, {low} to {high}).
+#   holds: In simulated worlds of three kinds, whose truth is known, condensed lists agree better with it
+#     than full ones, on average by {value} of the pairs of systems (right minus wrong).
+#   refuted: In simulated worlds of three kinds, whose truth is known, condensed lists agree less with it than
+#     full ones, on average by {value} of the pairs of systems (right minus wrong).
+#   open: In simulated worlds of three kinds, whose truth is known, neither condensed nor full lists agree
+#     better with it on average for certain ({value} of the pairs of systems, {low} to {high}).
 #   :::
 
 # %% [markdown] tags=["general"]
@@ -491,7 +491,7 @@ Markdown(chapter.tables.averages_table(start, results["cells"]))
 # *Beside kNN: kNN minus each reading of MF, in bold where the 95 % interval is without 0.* Where training
 # is random and repeated, what a user adds is a mean over trainings. The geometric mean alone is that of one
 # training and the first split, as in Table 3 above: a mean over trainings has fewer zeros than each of them,
-# and a geometric mean would take that for merit. (The median is one of means.)
+# and a geometric mean would take that for merit. (The median is taken over users' means of trainings.)
 
 # %% [markdown]
 # :::{finding} own/WEIGHT-SHIFT-RS
@@ -744,8 +744,8 @@ HTML(plotting.downloads(figure, shown, "significance"))
 # :::
 
 # %% [markdown] tags=["general"]
-# So $p$ cannot be what makes a result sound. With thousands of users small differences have a small one, too. It
-# tells that the difference is one of *these decisions*, and not that it would survive others.
+# A small $p$ alone does not make a result sound. With thousands of users small differences have a small one, too. It
+# tells that other users would give the same winner under *these decisions*, and not that other decisions would.
 # {numref}`fig-options-lead`, at the head of the page, has all decisions beside each other.
 
 # %% tags=["hide-input", "remove-output"]
@@ -766,9 +766,10 @@ HTML(plotting.downloads(figure, shown, "all-options"))
 # Two systems may be a special pair. So take fourteen (those of chapter 5, without the two that are
 # chance), start where the paper starts, and take each decision otherwise, alone. Of the 91 pairs of systems
 # some then have another one ahead. What is *reversed* was significant before and is significant after, with
-# opposite signs (Holm's correction over the pairs). Beside it stands what mere noise does: another seed of
-# the same split. (For other ratings and other splits, A1 and A2, all fourteen are trained again. That is done
-# on the smaller published data, and neither on MovieLens 1M nor on pages that are computed while the book is
+# opposite signs (Holm's correction over the pairs). Beside it stands what noise does: one other seed of
+# the same split. Metrics of the order of a user's own ratings (C2C) start from condensed lists instead.
+# (For other ratings and other splits, A1 and A2, all fourteen are trained again. That is done on the
+# smaller published data, and neither on MovieLens 1M nor on pages that are computed while the book is
 # built.)
 
 # %%
@@ -788,8 +789,8 @@ glue("fig_reversals", figure, display=False)
 # :name: fig-reversals
 # :alt: A bar for each alternative to the default: the share of the pairs of systems whose sign differs, and of those that are significantly reversed.
 #
-# What each decision does alone. Grey: pairs of which another system is ahead; orange: both times
-# significantly so. Dashed: the pairs that another seed of the split turns.
+# What each decision does alone (C2C: compared with condensed lists by nDCG@10). Grey: pairs of which another
+# system is ahead; orange: both times significantly so. Dashed: the pairs that another seed of the split turns.
 # ```
 
 # %% tags=["hide-input"]
@@ -801,7 +802,8 @@ HTML(plotting.downloads(figure, shown, "reversals"))
 # weighted mean with its weights, a geometric one in logarithms, a median by resampling users. *No effect
 # here*: not one value changes, as the data give the decision nothing to act on. How large must a
 # difference be to survive? On the right stands, for each alternative, the largest one by the default that
-# had its sign turned, and the largest in standard deviations of what users differ by (an effect size).
+# had its sign turned (a dash if none had), and after it the largest in standard deviations of what users
+# differ by, an effect size, which may be that of another pair.
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.reversals_table(results["decisions"]))
@@ -838,10 +840,15 @@ Markdown(chapter.tables.reversals_table(results["decisions"]))
 # ## What the options say where the truth is known
 #
 # A reversal tells that one of two options is wrong about a pair, and not which. In simulated worlds of 500
-# users and 800 items the true ratings of all pairs are known, so that each option can be asked how often
-# it is right: of the pairs of systems that the truth tells apart, what share does the option tell apart in
-# the same direction? There are three kinds of worlds: popular items are liked more, are liked
-# like others, or are liked less; four worlds of each.
+# users and 800 items the true ratings of all pairs of user and item are known. So each option can be asked:
+# of the pairs of systems that the truth tells apart, what share does it tell apart in the same direction
+# (*right*), and what share in the other one (*wrong*)? Not right is not wrong: an option may tell nothing. Its
+# *agreement* is the first share minus the second. There are three kinds of worlds: popular items are liked
+# more, are liked like others, or are liked less; four worlds of each.
+#
+# Truth here is the plain mean over users of nDCG@10 by all true ratings outside of training. Another metric (C2)
+# or average (C3) is thus asked whether it agrees with that metric and that mean, and not whether it is
+# the right one.
 
 # %%
 record = f"{chapter.CHAPTER}/worlds"
@@ -853,66 +860,68 @@ results["worlds"] = makers.run_maker(
 shown = chapter.decision_figures.world_shares(results["worlds"])
 title = chapter.decision_figures.world_title(shown)
 figure = plotting.plot_configurations(
-    shown, winners=("right more often", "less often"), across="% of pairs", title=title
+    shown, winners=("agrees better", "agrees less"), across="% of pairs", title=title
 )
 glue("fig_worlds", figure, display=False)
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_worlds
 # :name: fig-worlds
-# :alt: Three panels, one for each relation of popularity with liking: how much more often each alternative is right about pairs of systems than the default.
+# :alt: Three panels, one for each relation of popularity with liking: how much better each alternative agrees with the truth about pairs of systems than the default.
 #
-# How much more often each alternative is right than the default (random halves, full lists, nDCG@10, plain
-# mean), in percent of the pairs that the truth tells apart. Marks: means over four worlds, with 95 % intervals.
-# Left to right: popular items are liked more, popularity and liking are unrelated, popular items are liked less.
+# How much better each alternative agrees with the truth than the default does (random halves, full lists,
+# nDCG@10, plain mean; C2C: condensed lists), in percent of the pairs that the truth tells apart. Marks: means
+# over four worlds (three for one test rating each), with 95 % intervals. Left to right: popular items are
+# liked more, popularity and liking are unrelated, popular items are liked less.
 # ```
 
 # %% tags=["hide-input"]
 HTML(plotting.downloads(figure, shown, "worlds"))
 
 # %% [markdown]
-# The share of the pairs about which an option is right, minus that of the default, over all worlds:
+# The agreement of an option minus that of the default, over all worlds:
 #
 # - condensed lists:
 #   :::{finding} own/WORLDS-CONDENSED
-#   holds: right more often, by {value} of the pairs ({low} to {high});
-#   refuted: right less often, {value} of the pairs ({low} to {high});
+#   holds: agrees better, by {value} of the pairs ({low} to {high});
+#   refuted: agrees less, {value} of the pairs ({low} to {high});
 #   open: open, {value} of the pairs ({low} to {high});
 #   :::
 # - a split that gives each item as many test ratings:
 #   :::{finding} own/WORLDS-UNIFORM
-#   holds: right more often, by {value} ({low} to {high});
-#   refuted: right less often, {value} ({low} to {high});
+#   holds: agrees better, by {value} ({low} to {high});
+#   refuted: agrees less, {value} ({low} to {high});
 #   open: open, {value} ({low} to {high});
 #   :::
 # - four fifths for training, the usual choice:
 #   :::{finding} own/WORLDS-FOUR-FIFTHS
-#   holds: right more often, by {value} ({low} to {high});
-#   refuted: right less often, {value} ({low} to {high});
+#   holds: agrees better, by {value} ({low} to {high});
+#   refuted: agrees less, {value} ({low} to {high});
 #   open: open, {value} ({low} to {high});
 #   :::
 # - P@10:
 #   :::{finding} own/WORLDS-PRECISION
-#   holds: right more often, by {value} ({low} to {high}).
-#   refuted: right less often, {value} ({low} to {high}).
+#   holds: agrees better, by {value} ({low} to {high}).
+#   refuted: agrees less, {value} ({low} to {high}).
 #   open: open, {value} ({low} to {high}).
 #   :::
 
 # %% [markdown] tags=["general"]
 # Are options common because they are right? In three decisions one option was taken by more of the four papers
 # than any other; in the rest several were taken equally often, or few papers say which. Here is how often it
-# is right over all worlds, and which of its rivals surely are right less often, or more often:
+# is right and wrong over all worlds, and which of its rivals surely agree less with the truth, or better:
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.commonest_table(results["worlds"]))
 
 # %% [markdown]
 # :::{finding} own/WORLDS-COMMONEST
-# holds: Surely right more often than what was taken most often are {value} of {cases} rivals.
-# refuted: Of {cases} rivals none is surely right more often than what was taken most often. Condensed lists, which
-#   were taken as often as full ones, are not among them.
-# open: Of {cases} rivals none is surely right more often than what was taken most often, though up to {high} may
-#   be. Full and condensed lists are not among them: both were taken equally often.
+# holds: Of {cases} rivals {value} surely agree better with the truth than what was taken most often. Full and
+#   condensed lists are not among them: both were taken equally often.
+# refuted: Of {cases} rivals none agrees better with the truth than what was taken most often. Full and
+#   condensed lists are not among them: both were taken equally often.
+# open: Of {cases} rivals none surely agrees better with the truth than what was taken most often, though up to
+#   {high} may. Full and condensed lists are not among them: both were taken equally often.
 # :::
 
 # %% [markdown] tags=["general"]
@@ -932,22 +941,43 @@ Markdown(chapter.tables.truths_table(results.get("truths")))
 # %% [markdown]
 # :::{finding} own/CM-DEFAULT
 # holds: On CM100k the default is right about {value:cases} of {cases} pairs of systems that unbiased
-#   judgments tell apart,
+#   judgments tell apart
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/CM-DEFAULT-WRONG
+# holds: and wrong about {value:cases};
 # refuted: -
 # open: -
 # :::
 # :::{finding} own/CM-CONDENSED
-# holds: and condensed lists about {value:cases}.
+# holds: condensed lists are right about {value:cases}
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/CM-CONDENSED-WRONG
+# holds: and wrong about {value:cases}.
 # refuted: -
 # open: -
 # :::
 # :::{finding} own/COAT-DEFAULT
-# holds: On Coat it is {value:cases} of {cases} by the default,
+# holds: On Coat the default is right about {value:cases} of {cases}
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/COAT-DEFAULT-WRONG
+# holds: and wrong about {value:cases};
 # refuted: -
 # open: -
 # :::
 # :::{finding} own/COAT-CONDENSED
-# holds: and {value:cases} by condensed lists.
+# holds: condensed lists are right about {value:cases}
+# refuted: -
+# open: -
+# :::
+# :::{finding} own/COAT-CONDENSED-WRONG
+# holds: and wrong about {value:cases}. (The unbiased judgments are themselves a condensed list, of items drawn
+#   at random.)
 # refuted: -
 # open: -
 # :::
@@ -973,8 +1003,10 @@ Markdown(chapter.tables.methods_quote(options, results["systems"].dataset))
 # %% [markdown] tags=["general"]
 # Options that cannot change anything collapse: condensed lists, for one, do not know whether candidates
 # come from all items or from those in the test, and precision has no gains. So two papers that differ in
-# such an option have run the same experiment. Here is the whole taxonomy: what each decision asks, where it
-# acts, and its options as they stand in a line, with the papers of this book that chose them.
+# such an option have run the same experiment. Here is the taxonomy as far as a line
+# can say it (risk measures, standardised scores, subsamples of users, and another system for whom one cannot
+# serve are measured apart, and have no line): what each decision asks, where it acts, and its options as
+# they stand in a line, with the papers of this book that chose them.
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.options_table())
@@ -1025,9 +1057,12 @@ state("offline option taxonomy", results, verdicts)
 #   are open in between. An edition that is computed while the book is built has one split, and leaves them
 #   open.
 # - **"Reverses the winner"** and "shifts the difference" are two assertions, and have two criteria.
+# - **Opposite and significant** is judged by the eight cells of full lists in Table 4, as its criterion was locked;
+#   {numref}`fig-significance` has the other cells, too.
+# - **Merged stars** leave the half of Table 3 that is about $g_2$ untested: a verdict on it is then that on $g_1$.
 # - **Users without training ratings** are left out but where it is said; MF serves everybody else.
 # - **Netflix** is not here. Claims about it say so, and their MovieLens halves are judged.
-#   {ref}`All decisions <sec-decisions>` are on one page.
+#   {ref}`What else the book decided <sec-decisions>` is on one page.
 #
 # ## On your data
 #
@@ -1166,7 +1201,8 @@ state("offline option taxonomy", results, verdicts)
 #   some on who counts. A decision that has nothing to act on changes nothing, and that can be known before.
 # - A small $p$ belongs to one choice of all of them. It protects against another sample of users, and
 #   against nothing else.
-# - Reduced averages, condensed lists and rules for missing scores reward a system for what it does not do.
+# - Reduced averages and rules for missing scores reward a system for what it does not do.
+# - That an option is common does not make it right. Where the truth is known, it can be asked.
 # - All decisions of an evaluation fit into one line. A result without that line cannot be repeated; a
 #   result that one other line turns is a result about that line.
 #

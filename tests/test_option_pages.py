@@ -236,6 +236,11 @@ def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
     np.testing.assert_allclose(served["value"], [0.99, 0.95, 0.9, 0.8, 0.6])
     told = figures.overlap_title(found)
     assert told.endswith("\nfull average: never\nreduced average: from an overlap of 10")
+    moved = (found["at"] == OVERLAPS[0]) & found["line"].str.startswith("kNN")
+    other = found.assign(value=found["value"].where(~moved, found["value"] + 0.3))
+    told = figures.overlap_title(other)
+    assert "full average: at an overlap of 1 only\n" in told
+    assert told.endswith("reduced average: at an overlap of 1, 10, 20, 40 only")
 
 
 def test_profiles_compare_the_ends() -> None:
@@ -309,7 +314,7 @@ def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
 
 def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
     lines = tables.reversals_table(decisions()).splitlines()
-    assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100 (0.25) |"
+    assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100; 0.25 |"
     assert lines[4] == "| B2 filled, mean rating | 80 | 0 | 0 | 0 | no effect here |"
     assert lines[6] == "| C2 nDCG@5 | 80 | 0 | 0 | 0 | \N{EN DASH} |"
     assert len(lines) == 8
@@ -317,7 +322,7 @@ def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
 
 def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
     rows = [
-        (relation, seed, decision, option, 50, right)
+        (relation, seed, decision, option, 50, right + 4, 4)
         for relation in (0.6, -0.6)
         for seed in (1, 2, 3)
         for decision, option, right in (
@@ -325,29 +330,39 @@ def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
             ("C1", "condensed", 30 + seed + (relation > 0) * seed / 100),
             ("D", "sign", 10),
             ("C2", "P@10", 15 + (40 * (relation < 0))),
+            ("C2C", "tau", 33 + seed + (relation > 0) * seed / 100),
         )
     ]
-    worlds = made(("relation", "seed", "decision", "option"), rows, "resolved", "right")
+    names = ("relation", "seed", "decision", "option")
+    worlds = made(names, rows, "resolved", "right", "wrong")
     found = decision_figures.world_shares(worlds)
     assert found["panel"].unique().tolist() == ["popular: liked", "disliked"]
-    assert found["row"].unique().tolist() == ["C1 condensed", "C2 P@10"]
+    assert found["row"].unique().tolist() == ["C1 condensed", "C2 P@10", "C2C tau"]
     own = found.set_index(["panel", "row"])
     assert own.loc[("disliked", "C1 condensed"), "value"] == pytest.approx(20.0)
     assert own.loc[("popular: liked", "C2 P@10"), "value"] == pytest.approx(-14.0)
+    assert own.loc[("disliked", "C2C tau"), "value"] == pytest.approx(6.0)  # beside condensed lists
+    wrong = made(names, [(*row[:-1], 6 if row[3] == "condensed" else 4) for row in rows],
+                 "resolved", "right", "wrong")  # fmt: skip
+    less = decision_figures.world_shares(wrong).set_index(["panel", "row"])["value"]
+    assert less["disliked", "C1 condensed"] == pytest.approx(16.0)
+    assert less["disliked", "C2C tau"] == pytest.approx(10.0)
     title = decision_figures.world_title(found)
-    assert title == "Surely better in some worlds, and worse in none:\ncondensed"
+    assert title == "Surely better in some worlds, and worse in none:\ncondensed, tau"
     none = decision_figures.world_title(found[found["row"] == "C2 P@10"])
     assert none.startswith("No alternative is surely better")
 
 
 def worlds_of(right: dict[tuple[str, str], tuple[float, ...]]) -> Table:
-    """Worlds of two kinds, of whose 50 resolved pairs an option is right about so many."""
+    """Worlds of two kinds, of whose 50 resolved pairs an option is right about so many, and wrong
+    about two, but for the geometric mean."""
     rows = [
-        (relation, seed, decision, option, 50, numbers[place])
+        (relation, seed, decision, option, 50, numbers[place], 15 if "geometric" in option else 2)
         for place, (relation, seed) in enumerate(((0.6, 1), (0.6, 2), (-0.6, 1), (-0.6, 2)))
         for (decision, option), numbers in right.items()
     ]
-    return made(("relation", "seed", "decision", "option"), rows, "resolved", "right")
+    names = ("relation", "seed", "decision", "option")
+    return made(names, rows, "resolved", "right", "wrong")
 
 
 RIGHT = {
@@ -359,6 +374,7 @@ RIGHT = {
     ("C2", "P@10"): (22, 21, 20, 22),
     ("C2", "AP"): (10, 9, 10, 11),
     ("C3", "median"): (0, 1, 0, 2),
+    ("C3", "geometric mean"): (21, 23, 22, 21),
     ("C2", "RR"): (24, 20, 20, 21),
     ("D", "sign"): (18, 20, 19, 18),
 }
@@ -368,22 +384,22 @@ def test_the_commonest_option_is_held_against_all_rivals_of_its_decision() -> No
     found = truths.compare_with_rivals(worlds_of(RIGHT)).set_index(["decision", "rival"])
     assert sorted(found.index) == sorted(
         [("A2", "uniform 0.2"), ("A2", "the default"), ("C2", "AP"), ("C2", "RR"),
-         ("C2", "the default"), ("C3", "median")]
+         ("C2", "the default"), ("C3", "median"), ("C3", "geometric mean")]
     )  # fmt: skip
     row = found.loc[("A2", "uniform 0.2")]
     gaps = np.array([10, 11, 10, 11]) / 50
     half = stats.t.ppf(0.975, 3) * gaps.std(ddof=1) / 2
     assert row["value"] == pytest.approx(-gaps.mean())
     assert (row["low"], row["high"]) == pytest.approx((-gaps.mean() - half, -gaps.mean() + half))
-    assert row["share"] == pytest.approx(123 / 200)
+    assert (row["right"], row["wrong"]) == pytest.approx((123 / 200, 2 / 50))
     lines = tables.commonest_table(worlds_of(RIGHT)).splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == [
-        "A2 train on 80 %", "2 of 4", "62\N{NO-BREAK SPACE}%",
-        "less often: random halves<br>more often: uniform over items",
+        "A2 train on 80 %", "2 of 4", "62\N{NO-BREAK SPACE}% / 4\N{NO-BREAK SPACE}%",
+        "less: random halves<br>better: uniform over items",
     ]  # fmt: skip
     assert [row[3] for row in cells[1:]] == [
-        "less often: AP<br>open: RR; nDCG@10", "less often: median",
+        "less: AP<br>open: RR; nDCG@10", "less: median; geometric mean",
     ]  # fmt: skip
 
 

@@ -371,18 +371,20 @@ def cells(p: Callable[[int], float], value: Callable[[int], float], n: int = 10)
     return pd.DataFrame(rows, columns=names)
 
 
-def test_rivals_that_surely_are_right_more_often_are_counted_and_those_that_may_be() -> None:
+def test_rivals_that_surely_agree_better_are_counted_and_those_that_may() -> None:
     options = {
         ("the default", "the default"): (20, 22, 21), ("A2", "ratio 0.2"): (30, 32, 30),
         ("A2", "uniform 0.2"): (41, 42, 43), ("C2", "P@10"): (22, 22, 21), ("C2", "AP"): (9, 40, 9),
     }  # fmt: skip
     rows = [
-        (0.6, seed, *names, 50, right[seed])
+        (0.6, seed, *names, 50, right[seed] + 3, 3)
         for names, right in options.items()
         for seed in range(3)
     ]
-    columns = ["relation", "seed", "decision", "option", "resolved", "right"]
-    found = read("better_rivals", "right[*] in worlds", worlds=pd.DataFrame(rows, columns=columns))
+    columns = ["relation", "seed", "decision", "option", "resolved", "right", "wrong"]
+    found = read(
+        "better_rivals", "agreement[*] in worlds", worlds=pd.DataFrame(rows, columns=columns)
+    )
     assert isinstance(found, Quantity)
     # Surely the uniform split; perhaps AP, and nDCG beside P; neither random halves nor the others.
     assert (found.value, found.interval, found.cases) == (1.0, (1.0, 3.0), 4)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recbias.claims.offline_option_taxonomy.decisions import NOISE
+from recbias.claims.offline_option_taxonomy.truths import shares_of
 from recbias.claims.quantities import over_worlds
 from recbias.makers import Table
 
@@ -98,7 +99,7 @@ _RELATIONS: Mapping[int, str] = {1: "popular: liked", 0: "unrelated", -1: "disli
 
 
 def world_shares(worlds: Table) -> pd.DataFrame:
-    """Compare with the default how often each alternative is right about pairs of systems.
+    """Compare with the default how well each alternative agrees with the truth about pairs.
 
     Parameters
     ----------
@@ -109,20 +110,21 @@ def world_shares(worlds: Table) -> pd.DataFrame:
     -------
     DataFrame
         Rows of ``panel`` (the relation of popularity with liking), ``group``, ``row``, ``value``
-        (mean over worlds of the difference in the percentage of the truly resolved pairs that are
-        resolved alike) and its 95 % interval, ``low`` to ``high``. Tests (D) are left out.
+        (mean over worlds of the difference in agreement: the percentage of the truly resolved pairs
+        that are resolved alike minus that of those resolved the other way round) and its 95 %
+        interval, ``low`` to ``high``. Metrics of orders (C2C) are compared with condensed lists.
+        Tests (D) are left out.
     """
-    frame = worlds.frame
-    frame = frame.assign(share=100 * frame["right"] / frame["resolved"])
     rows = []
-    for relation, own in frame.groupby("relation", sort=False):
+    for relation, own in worlds.frame.groupby("relation", sort=False):
         panel = _RELATIONS[int(np.sign(float(str(relation))))]
-        wide = own.pivot_table(index="seed", columns="option", values="share")
+        wide = 100 * shares_of(own, "agreement")
         named = own.drop_duplicates("option")[["decision", "option"]]
         for decision, option in named.itertuples(index=False):
             if decision in ("D", _BASE):
                 continue
-            gap = over_worlds((wide[option] - wide[_BASE]).dropna().to_numpy(float))
+            base = "condensed" if decision == "C2C" else _BASE
+            gap = over_worlds((wide[option] - wide[base]).dropna().to_numpy(float))
             rows.append(
                 (panel, decision, alternative_name(decision, option), gap.value, *gap.interval)
             )

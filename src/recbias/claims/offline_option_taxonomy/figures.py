@@ -204,15 +204,15 @@ def _ratios(results: Mapping[str, Results]) -> list[tuple[int, Results]]:
 
 
 def ratio_title(results: Mapping[str, Results]) -> str:
-    """Say at which ratios kNN has the larger nDCG@10 of full lists, by both readings of MF."""
+    """Say at which ratios kNN surely has the larger nDCG@10 of full lists, by readings of MF."""
     words = []
     for rival in READINGS:
         ahead = [
             ratio for ratio, found in _ratios(results)
-            if found[KNN, *_START].value > found[rival, *_START].value
+            if (found[KNN, *_START] - found[rival, *_START]).interval[0] > 0
         ]  # fmt: skip
         words.append(f"{SHOWN_SYSTEMS[rival]}: {_listed(ahead, len(_ratios(results)))}")
-    return "Full lists: where kNN is ahead of\n" + "\n".join(words)
+    return "Full lists: where kNN surely is ahead of\n" + "\n".join(words)
 
 
 def _listed(ratios: Sequence[int], n_ratios: int) -> str:
@@ -377,11 +377,11 @@ def fill_courses(fills: Results, seeds: Table | None) -> pd.DataFrame:
 
 
 def fill_title(courses: pd.DataFrame) -> str:
-    """Say how many neighbours are best under each policy, in the first run."""
+    """Say at how many neighbours the curve of each policy is highest, in the first run."""
     own = courses[(courses["panel"] == "nDCG@10") & (courses["run"] == 1)]
     best = own.loc[own.groupby("line", sort=False)["value"].idxmax()]
     told = [f"{at} if {line}" for line, at in zip(best["line"], best["at"], strict=True)]
-    return "Best number of neighbours:\n" + ",\n".join(
+    return "Neighbours where each curve is highest:\n" + ",\n".join(
         ", ".join(told[n : n + 2]) for n in range(0, len(told), 2)
     )
 
@@ -422,17 +422,17 @@ def overlap_courses(overlaps: Results) -> pd.DataFrame:
 
 
 def overlap_title(courses: pd.DataFrame) -> str:
-    """Say from which overlap on the reduced average puts kNN above both readings of MF."""
+    """Say at which overlaps either average puts kNN above both readings of MF."""
     own = courses[courses["panel"] == "P@10"]
     level = max(own.loc[own["line"] == SHOWN_SYSTEMS[rival], "value"].max() for rival in READINGS)
-    ahead = {}
+    words = []
     for kind in ("full", "reduced"):
-        line = own[own["line"] == f"kNN, {kind} average"]
-        ahead[kind] = line.loc[line["value"] > level, "at"].min()
-    words = [
-        f"{kind} average: " + ("never" if np.isnan(at) else f"from an overlap of {at:.0f}")
-        for kind, at in ahead.items()
-    ]
+        line = own[own["line"] == f"kNN, {kind} average"].dropna(subset="value").sort_values("at")
+        is_ahead = (line["value"] > level).to_numpy()
+        at = [f"{each:.0f}" for each in line["at"][is_ahead]]
+        onward = bool(at) and is_ahead[is_ahead.argmax() :].all()
+        told = f"from an overlap of {at[0]}" if onward else f"at an overlap of {', '.join(at)} only"
+        words.append(f"{kind} average: {told if at else 'never'}")
     return "\n".join(["kNN above both readings of MF", *words])
 
 

@@ -342,12 +342,12 @@ def reversals_table(decisions: Table) -> str:
             f"{row['turned']:.0f}",
             f"{row['reversed']:.0f}",
             f"{row['significance']:.0f}",
-            f"{row['survives']:.4f} ({row['effect']:.2f})" if row["turned"] else _not_turned(row),
+            f"{row['survives']:.4f}; {row['effect']:.2f}" if row["turned"] else _not_turned(row),
         )
         for row in decisions.frame.to_dict("records")
     ]
     head = ("", "resolved", "sign turned", "reversed", "significance changed")
-    return markdown_table((*head, "largest one turned (in s.d.)"), rows)
+    return markdown_table((*head, "largest turned; in s.d."), rows)
 
 
 def _not_turned(row: Mapping[Any, Any]) -> str:
@@ -397,9 +397,9 @@ def commonest_table(worlds: Table) -> str:
     Returns
     -------
     str
-        Markdown: a row per decision, with its option, the number of the four papers that took it
-        and the share of the pairs about which it is right; and its rivals by whether they surely
-        are right less or more often.
+        Markdown: a row per decision, with its option, the number of the four papers that took it,
+        the shares of the pairs about which it is right and wrong, and its rivals by whether they
+        surely agree less or better with the truth.
     """
     found = compare_with_rivals(worlds)
     rows = []
@@ -407,8 +407,8 @@ def commonest_table(worlds: Table) -> str:
         option, text = COMMONEST[str(decision)]
         (choice,) = (each for each in CHOICES if (each.decision, each.text) == (decision, text))
         sides = {
-            "less often": own["low"] > 0,
-            "more often": own["high"] < 0,
+            "less": own["low"] > 0,
+            "better": own["high"] < 0,
             "open": (own["low"] <= 0) & (own["high"] >= 0),
         }
         rivals = [
@@ -418,9 +418,10 @@ def commonest_table(worlds: Table) -> str:
             if those.any()
         ]
         name = f"{decision} {_option_name(str(decision), option)}"
-        share = f"{100 * own['share'].iloc[0]:.0f}{_SPACE}%"
-        rows.append((name, f"{len(choice.used)} of {len(PAPERS)}", share, "<br>".join(rivals)))
-    head = ("taken most often", "by", "right", "rivals that are right less or more often")
+        right, wrong = (f"{100 * own[side].iloc[0]:.0f}{_SPACE}%" for side in ("right", "wrong"))
+        papers = f"{len(choice.used)} of {len(PAPERS)}"
+        rows.append((name, papers, f"{right} / {wrong}", "<br>".join(rivals)))
+    head = ("taken most often", "by", "right / wrong", "rivals that agree less or better")
     return markdown_table(head, rows)
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "compare_with_rivals",
     "compare_with_truth",
     "held_of",
+    "shares_of",
     "true_options",
     "truths_asked",
     "truths_right",
@@ -314,14 +315,29 @@ def _world(task: _Task, *, size: Sequence[int], density: float, min_rating: floa
     return pd.DataFrame(list(rows)).assign(relation=task.relation, seed=task.seed)
 
 
-def _shares(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Give the share of the resolved pairs, a row per world and a column per option."""
-    shares = frame.assign(share=frame[metric] / frame["resolved"])
+def shares_of(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Give the share of the pairs that the truth resolves, world by world.
+
+    Parameters
+    ----------
+    frame
+        Of :func:`worlds_right`.
+    metric
+        One of its counts; or ``agreement``, those that are right minus those that are wrong: an
+        option that tells no pair apart has none.
+
+    Returns
+    -------
+    DataFrame
+        A row per ``relation`` and ``seed``, a column per option.
+    """
+    counts = frame["right"] - frame["wrong"] if metric == "agreement" else frame[metric]
+    shares = frame.assign(share=counts / frame["resolved"])
     return shares.pivot(index=["relation", "seed"], columns="option", values="share")
 
 
 def compare_with_rivals(worlds: Table) -> pd.DataFrame:
-    """Tell how often the commonest option of a decision is right, and how often its rivals are.
+    """Compare how well the commonest option of a decision and its rivals agree with the truth.
 
     Parameters
     ----------
@@ -332,20 +348,21 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
     -------
     DataFrame
         A row per decision of :data:`COMMONEST` and rival: ``decision``, ``option``, ``rival``;
-        ``share``, about which the option is right of the pairs that the truth resolves, as a mean
-        over worlds; ``value``, that minus the rival's, with its 95 % interval ``low`` to ``high``.
+        ``right`` and ``wrong``, the shares of the pairs that the truth resolves, as means over
+        worlds; ``value``, the option's agreement, the first minus the second, minus the rival's,
+        with its 95 % interval ``low`` to ``high``.
     """
     frame = worlds.frame
-    shares = _shares(frame, "right")
+    right, wrong, shares = (shares_of(frame, name) for name in ("right", "wrong", "agreement"))
     named = frame.drop_duplicates("option")[["decision", "option"]]
     rows = []
     for decision, (option, _) in COMMONEST.items():
         own = named["option"][named["decision"] == decision].tolist()
         for rival in [*(each for each in own if each != option), *{_DEFAULT} - {option}]:
             gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
-            share = float(shares[option].mean())
-            rows.append((decision, option, rival, share, gap.value, *gap.interval))
-    columns = ["decision", "option", "rival", "share", "value", "low", "high"]
+            means = float(right[option].mean()), float(wrong[option].mean())
+            rows.append((decision, option, rival, *means, gap.value, *gap.interval))
+    columns = ["decision", "option", "rival", "right", "wrong", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -353,14 +370,14 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
 
 
 def _right_in_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Read how much more often an option is right than the default, over worlds.
+    """Read how much better an option agrees with the truth than the default, over worlds.
 
-    Written ``right[OPTION] in worlds``: the mean difference of the shares of the pairs that the
-    truth resolves.
+    Written ``agreement[OPTION] in worlds``: the mean difference of the shares of the pairs that
+    the truth resolves, or of another count such as ``right``.
     """
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
-    shares = _shares(frame, term.metric)
+    shares = shares_of(frame, term.metric)
     if term.label not in shares:
         raise NotComputed(f"{term.label} in {term.table}")
     found = over_worlds((shares[term.label] - shares[_DEFAULT]).to_numpy(float))
@@ -369,14 +386,14 @@ def _right_in_worlds(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _surely_better_rivals(evidence: Evidence, record: Record) -> Quantity:
-    """Count the rivals of commonest options that are surely right more often.
+    """Count the rivals of commonest options that surely agree better with the truth.
 
-    Written ``right[*] in worlds``; the interval ends at those that may be.
+    Written ``agreement[*] in worlds``; the interval ends at those that may.
     """
     (term,) = record.of
     found = compare_with_rivals(evidence.made(term.table, term.edition or ""))
     better, maybe = int((found["high"] < 0).sum()), int((found["low"] < 0).sum())
-    evidence.note(term.table, "rivals of commonest options that are right more often", better)
+    evidence.note(term.table, "rivals of commonest options that agree better", better)
     return Quantity(float(better), None, limits=(better, maybe), cases=len(found))
 
 
