@@ -871,8 +871,8 @@ glue("fig_worlds", figure, display=False)
 #
 # How much better each alternative agrees with the truth than the default does (random halves, full lists,
 # nDCG@10, plain mean; C2C: condensed lists), in percent of the pairs that the truth tells apart. Marks: means
-# over four worlds (three for one test rating each), with 95 % intervals. Left to right: popular items are
-# liked more, popularity and liking are unrelated, popular items are liked less.
+# over four worlds, less those in which an option leaves nothing to measure, with 95 % intervals. Left to right:
+# popular items are liked more, popularity and liking are unrelated, popular items are liked less.
 # ```
 
 # %% tags=["hide-input"]

@@ -165,7 +165,8 @@ def test_every_two_choices_are_told_otherwise():
 @pytest.mark.parametrize("words", ["_UNSCORED", "_OVER", "_PAIRS", "_SPLITS"])
 def test_a_paragraph_that_forgets_a_decision_is_noticed(words, monkeypatch):
     known = getattr(decisions, words)
-    monkeypatch.setattr(decisions, words, dict.fromkeys(known, "the same"))
+    the_same = next(iter(known.values()))
+    monkeypatch.setattr(decisions, words, dict.fromkeys(known, the_same))
     with pytest.raises(AssertionError):
         test_every_two_choices_are_told_otherwise()
 
@@ -288,6 +289,17 @@ SENTENCES = (
                           ("wilcoxon", "Wilcoxon signed-rank tests over users"),
                           ("sign", "sign tests over users"),
                           ("bootstrap", "bootstrap tests over resampled users"))),
+    # What is tested is what is reported, but by tests that count users alike.
+    *((f"lists: AI-AN-AR rel>=4 {average}; pairs: {test}", f"Systems are compared by {words}, with "
+       "Holm's correction where there are several pairs.")
+      for average, test, words in (
+          ("weights=ratings", "t", "paired t tests over users, who weigh as much as in the values"),
+          ("weights=relevant", "sign", "sign tests over users, all of whom count alike there"),
+          ("statistic=geometric", "t", "paired t tests of logarithms over users"),
+          ("statistic=median", "bootstrap", "bootstrap tests of the difference of medians over "
+           "resampled users"),
+          ("statistic=median", "wilcoxon", "Wilcoxon signed-rank tests over users, all of whom "
+           "count alike there"))),
 )  # fmt: skip
 """By the parts of options that take the place of the start's, a whole sentence: what they mean."""
 

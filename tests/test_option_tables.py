@@ -567,7 +567,7 @@ def test_noise_is_not_what_reverses_most() -> None:
     assert (found.value, found.cases) == (9, 90)
 
 
-def test_right_in_worlds_is_told_beside_the_default() -> None:
+def test_agreement_in_worlds_is_told_beside_the_default() -> None:
     rows = [
         (relation, seed, option, 50, right)
         for relation in (0.6, -0.6)
@@ -575,7 +575,7 @@ def test_right_in_worlds_is_told_beside_the_default() -> None:
         for option, right in (("the default", 20 + seed), ("condensed", 30 + 2 * seed))
     ]
     frame = pd.DataFrame(rows, columns=["relation", "seed", "option", "resolved", "right"])
-    found = read("right_in_worlds", "right[condensed] in worlds", worlds=frame)
+    found = read("agreement_in_worlds", "right[condensed] in worlds", worlds=frame)
     assert isinstance(found, Quantity)
     assert found.value == pytest.approx((11 + 12 + 13) / 150)
 

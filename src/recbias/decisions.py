@@ -376,13 +376,13 @@ def _average_words(protocol: Protocol) -> str:
 
 def _pairs_words(options: Options) -> str:
     average = options.protocol.averaging
-    words = _PAIRS[options.pairs]
+    tests, users = _PAIRS[options.pairs]
     if options.pairs in ("wilcoxon", "sign"):
         alike = average.statistic == "mean" and not average.weights
-        return words if alike else f"{words}, all of whom count alike there"
+        return f"{tests} over {users}" + ("" if alike else ", all of whom count alike there")
     of = {"mean": "", "median": " of the difference of medians", "geometric": " of logarithms"}
     weights = ", who weigh as much as in the values" if average.weights else ""
-    return f"{words.replace(' over', of[average.statistic] + ' over')}{weights}"
+    return f"{tests}{of[average.statistic]} over {users}{weights}"
 
 
 _SPLITS = {
@@ -420,8 +420,8 @@ _OVER = {
     "groups": "percentiles of popularity",
 }
 _PAIRS = {
-    "t": "paired t tests over users",
-    "wilcoxon": "Wilcoxon signed-rank tests over users",
-    "sign": "sign tests over users",
-    "bootstrap": "bootstrap tests over resampled users",
+    "t": ("paired t tests", "users"),
+    "wilcoxon": ("Wilcoxon signed-rank tests", "users"),
+    "sign": ("sign tests", "users"),
+    "bootstrap": ("bootstrap tests", "resampled users"),
 }

@@ -164,7 +164,7 @@ def compare_arrays(
     *,
     together: bool = False,
 ) -> pd.DataFrame:
-    """Compare all numbers of one name as one: the largest difference counts.
+    """Compare all numbers of one name as one, by the largest difference or the root mean square.
 
     Results of two trainings that differ by d on average, and from draw to draw by a standard
     deviation of s around it, differ by more in the worst of a thousand draws: d + 3 s. How far
@@ -312,7 +312,7 @@ def comparable_rows(frame: pd.DataFrame, chosen: set[str]) -> pd.DataFrame:
 
 
 def hundredth_bound(column: str, rows: pd.DataFrame, *, wide: set[str]) -> npt.NDArray[np.float64]:
-    """Give a hundredth of the standard error of each number, or ten, and at least 1e-9.
+    """Give a hundredth of the standard error of each number, or more, and at least 1e-9.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import pandas as pd
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER, FILLS, SIZES, fill_name
+from recbias.claims.offline_option_taxonomy.splits import SPLITS
 from recbias.claims.offline_option_taxonomy.users import each_seed, measure_users
 from recbias.claims.quantities import extreme
 from recbias.claims.records import Record, Term
@@ -24,9 +25,6 @@ from recbias.results import Quantity
 __all__ = ["OF_FILLS", "fill_steps", "fill_values"]
 
 LEVEL = 0.05
-
-SPLITS = 10
-"""Splits from which a claim that depends on one is judged, as in Tables 3 and 4."""
 
 
 def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:

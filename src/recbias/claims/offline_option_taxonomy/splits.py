@@ -38,6 +38,9 @@ LEVEL = 0.05
 PEAK = (30, 60)
 """Percent of training ratings near a half, between which a course has its peak."""
 
+SPLITS = 10
+"""Splits from which on a claim that depends on one is judged."""
+
 SURELY = 0.9
 """Share of the splits in which a claim holds that holds; it is refuted if it holds in a tenth."""
 
@@ -200,8 +203,8 @@ def of_splits(n: int, total: int) -> Quantity:
     >>> of_splits(1, 1).interval
     (0, 10)
     """
-    if total < 10:
-        return Quantity(float(n), None, limits=(0, 10), cases=total)
+    if total < SPLITS:
+        return Quantity(float(n), None, limits=(0, SPLITS), cases=total)
     if n >= SURELY * total:
         return Quantity(float(n), None, limits=(n, total), cases=total)
     if n <= (1 - SURELY) * total + 1e-9:

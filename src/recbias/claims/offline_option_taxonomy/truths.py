@@ -369,7 +369,7 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
 # -- what findings read ----------------------------------------------------------------------------
 
 
-def _right_in_worlds(evidence: Evidence, record: Record) -> Quantity:
+def _agreement_in_worlds(evidence: Evidence, record: Record) -> Quantity:
     """Read how much better an option agrees with the truth than the default, over worlds.
 
     Written ``agreement[OPTION] in worlds``: the mean difference of the shares of the pairs that
@@ -416,6 +416,6 @@ def _right_by(evidence: Evidence, record: Record) -> Quantity:
 OF_TRUTHS: Mapping[str, Function] = {
     "better_rivals": _surely_better_rivals,
     "right_by": _right_by,
-    "right_in_worlds": _right_in_worlds,
+    "agreement_in_worlds": _agreement_in_worlds,
 }
 """By the name that a record gives them."""
