@@ -157,6 +157,14 @@ def test_the_title_tells_the_ratios_at_which_knn_is_ahead(
     assert lines[1:] == [f"MF (as printed): {told}", "MF (as in RankSys): at every ratio"]
 
 
+def test_the_title_leaves_out_ratios_at_which_the_interval_leaves_it_open() -> None:
+    given = ratios({20: (0.31, 0.3, 0.1), 80: (0.4, 0.3, 0.1)})
+    given["ratio_20"][MF, "full", "nDCG@10"] = quantity(0.3, 0.05)
+    gap = given["ratio_20"][KNN, "full", "nDCG@10"] - given["ratio_20"][MF, "full", "nDCG@10"]
+    assert gap.interval[0] < 0 < gap.value
+    assert "MF (as printed): at 80 %" in figures.ratio_title(given)
+
+
 def test_other_seeds_are_runs_of_their_own() -> None:
     given = ratios({20: (0.4, 0.3, 0.1)})
     rows = [

@@ -375,6 +375,7 @@ def test_rivals_that_surely_agree_better_are_counted_and_those_that_may() -> Non
     options = {
         ("the default", "the default"): (20, 22, 21), ("A2", "ratio 0.2"): (30, 32, 30),
         ("A2", "uniform 0.2"): (41, 42, 43), ("C2", "P@10"): (22, 22, 21), ("C2", "AP"): (9, 40, 9),
+        ("C3", "median"): (0, 1, 0),
     }  # fmt: skip
     rows = [
         (0.6, seed, *names, 50, right[seed] + 3, 3)
@@ -387,7 +388,7 @@ def test_rivals_that_surely_agree_better_are_counted_and_those_that_may() -> Non
     )
     assert isinstance(found, Quantity)
     # Surely the uniform split; perhaps AP, and nDCG beside P; neither random halves nor the others.
-    assert (found.value, found.interval, found.cases) == (1.0, (1.0, 3.0), 4)
+    assert (found.value, found.interval, found.cases) == (1.0, (1.0, 3.0), 5)
 
 
 TERM = "P@10[full] of MF in cells"
