@@ -368,7 +368,7 @@ def test_the_command_measures_files_from_another_folder(
     asked += ["--scores", f"mine={folds}", "--scores", f"{folds}/fold-{{fold}}/run.trec"]
     ended = CliRunner().invoke(main, asked)
     assert ended.exit_code == 0, ended.output
-    assert "k-fold 2, seed 3" in ended.output.splitlines()[0]
+    assert "k-fold 2, seed 3" in ended.stdout.splitlines()[0]
     values = pd.read_csv("values.csv")
     assert values["system"].unique().tolist() == ["mine", "run", "Popularity"]
     by_name = values.set_index(["system", "metric"])["value"]
@@ -400,9 +400,9 @@ def test_the_command_reads_the_table_as_it_is_told_to(
     told = ["--user", "who", "--item", "what", "--rating-scale", "1", "5", "1"]
     ended = CliRunner().invoke(main, ["measure", str(tmp_path / "odd.csv"), *told, *asked])
     assert ended.exit_code == 0, ended.output
-    first, *rows = ended.output.splitlines()
+    first, *rows = ended.stdout.splitlines()
     assert first.startswith("odd.csv; k-fold 2, seed 3")
-    assert rows == plain.output.splitlines()[1:]
+    assert rows == plain.stdout.splitlines()[1:]
 
 
 def test_the_command_measures_folds_of_a_table_that_is_read_as_its_owner_says(
