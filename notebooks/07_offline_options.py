@@ -65,8 +65,8 @@
 #   open: -
 #   :::
 #   :::{finding} own/NOISE-TURNED
-#   holds: Another random split of the same kind turns {value}, which is what noise does.
-#   refuted: But another random split of the same kind turns {value} as well.
+#   holds: Noise alone, that of another random split of the same kind, turns {value}.
+#   refuted: But noise alone, that of another random split of the same kind, turns {value} as well.
 #   open: -
 #   :::
 # - **Which option is right?**
@@ -271,7 +271,8 @@ results["seeds"] = makers.run_maker(record, dataset, parameters=given, record=re
 shown = chapter.figures.ratio_courses(results, results["seeds"])
 title = chapter.figures.ratio_title(results)
 words = {"across": "training ratings, %", "up": "nDCG@10"}
-figure = plotting.plot_option_lines(shown, **words, ticks=(10, 50, 90), title=title)
+drawn = {"looks": chapter.figures.LOOKS, "ticks": (10, 50, 90)}
+figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_ratio", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -312,7 +313,8 @@ HTML(plotting.downloads(figure, shown, "figures-2-and-4"))
 shown = chapter.figures.unrated_courses(results)
 title = chapter.figures.unrated_title(shown)
 words = {"across": "training ratings, %", "up": "unrated of the first ten, %"}
-figure = plotting.plot_option_lines(shown, **words, ticks=(10, 30, 50, 70, 90), title=title)
+drawn = {"looks": chapter.figures.LOOKS, "ticks": (10, 30, 50, 70, 90)}
+figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_unrated", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -345,7 +347,8 @@ results["depths"] = makers.run_maker(record, dataset, parameters=given, record=r
 shown = chapter.figures.place_courses(results["depths"])
 title = chapter.figures.place_title(shown)
 words = {"across": "place in the condensed list", "up": "mean place in the full list"}
-figure = plotting.plot_option_lines(shown, **words, ticks=(1, 5, 10, 15, 20), title=title)
+drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 5, 10, 15, 20)}
+figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_places", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -391,9 +394,8 @@ shown = chapter.figures.depth_courses(start)
 title = chapter.figures.depth_title(shown)
 levels = dict.fromkeys(shown["panel"], 0)
 words = {"across": "depth d", "up": "difference of nDCG@d"}
-figure = plotting.plot_option_lines(
-    shown, **words, log=True, ticks=(1, 10, 100), levels=levels, title=title
-)
+drawn = {"looks": chapter.figures.LOOKS, "log": True, "ticks": (1, 10, 100)}
+figure = plotting.plot_option_lines(shown, **words, **drawn, levels=levels, title=title)
 glue("fig_depth", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -524,7 +526,8 @@ results["profiles"] = makers.run_maker(record, dataset, parameters=given, record
 shown = chapter.figures.profile_courses(results["profiles"])
 title = chapter.figures.profile_title(shown)
 words = {"across": "quarter of the users, fewest ratings first", "up": "mean"}
-figure = plotting.plot_option_lines(shown, **words, ticks=(1, 2, 3, 4), title=title)
+drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 2, 3, 4)}
+figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_profiles", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -640,7 +643,8 @@ results["overlaps"] = run(asked, workers=workers, record=record)
 shown = chapter.figures.overlap_courses(results["overlaps"])
 title = chapter.figures.overlap_title(shown)
 words = {"across": "least number of common items", "up": "mean over users"}
-figure = plotting.plot_option_lines(shown, **words, ticks=(1, 10, 20, 40), title=title)
+drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 10, 20, 40)}
+figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_overlap", figure, display=False)
 
 # %% [markdown] tags=["general"]

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from recbias import plotting
+from recbias.claims.offline_option_taxonomy.figures import LOOKS
 from test_figures import faults, texts
 
 TITLE = "One line with the message of the figure,\nand a second line with its numbers"
@@ -119,6 +120,38 @@ def test_lines_show_their_values_and_other_runs_are_thin():
             (line.get_color(), line.get_linestyle(), line.get_marker()) for line in thick.values()
         }
         assert len(looks) == 3
+
+
+def looks_of(figure):
+    return {
+        line.get_label(): (line.get_color(), line.get_linestyle(), line.get_marker())
+        for line in figure.axes[0].lines
+        if line.get_linewidth() == 2
+    }
+
+
+def test_a_line_looks_the_same_in_figures_that_share_looks():
+    found, words = courses(1, 5, 1), {"across": "x", "up": "y", "title": TITLE}
+    every = plotting.plot_option_lines(found, **words, looks=LOOKS)
+    turned = found.iloc[::-1]
+    other = plotting.plot_option_lines(turned, **words, looks=LOOKS)
+    for line in ("kNN", "MF (as printed)", "MF (as in RankSys)"):
+        assert looks_of(every)[line] == looks_of(other)[line]
+    assert len(set(looks_of(other).values())) == 5, "those without a look take what is free"
+    plain = plotting.plot_option_lines(turned, **words)  # the twin
+    assert looks_of(plain)["kNN"] != looks_of(every)["kNN"]
+
+
+def test_lines_of_one_system_look_the_same_and_of_others_do_not():
+    by_look = {}
+    for line, number in LOOKS.items():
+        by_look.setdefault(number, set()).add(line)
+    assert by_look == {
+        0: {"kNN", "kNN, full average"},
+        1: {"MF (as printed)", "kNN − MF (as printed)"},
+        2: {"MF (as in RankSys)", "kNN − MF (as in RankSys)"},
+        3: {"kNN, reduced average"},
+    }
 
 
 def test_a_line_that_only_the_second_panel_has_is_named():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -24,7 +25,8 @@ __all__ = [
     "plot_significance",
 ]
 
-_BLUE, _ORANGE = sns.color_palette("colorblind")[:2]
+_COLOURS = sns.color_palette("colorblind", 10)
+_BLUE, _ORANGE = _COLOURS[:2]
 _STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 _MARKS = "osD^vP*X"
 
@@ -115,6 +117,7 @@ def plot_option_lines(
     log: bool = False,
     levels: Mapping[str, float] | None = None,
     ticks: tuple[float, ...] | None = None,
+    looks: Mapping[str, int] | None = None,
 ) -> Figure:
     """Plot what an option with an order, such as a ratio or a depth, makes of values.
 
@@ -134,6 +137,9 @@ def plot_option_lines(
         Height of a horizontal line, by panel.
     ticks
         Places written on the horizontal axis; by default some are chosen.
+    looks
+        Numbers of the looks of lines, from 0, so that a line looks the same in several figures;
+        lines that are not in it take those that are free, in their order.
 
     Returns
     -------
@@ -142,6 +148,9 @@ def plot_option_lines(
         intervals.
     """
     panels, lines = (list(dict.fromkeys(found[name])) for name in ("panel", "line"))
+    known = {line: looks[line] for line in lines if looks and line in looks}
+    free = (number for number in count() if number not in known.values())
+    numbers = {line: known[line] if line in known else next(free) for line in lines}
     n_rows = -(-len(lines) // 2)
     height = 3.4 + 0.24 * n_rows + 0.2 * title.count("\n")
     figure, axes = plt.subplots(1, len(panels), figsize=(WIDTH, height), squeeze=False)
@@ -152,8 +161,8 @@ def plot_option_lines(
             axis.axhline(levels[panel], color="0.25", linewidth=1.2, zorder=1)
         own = found[found["panel"] == panel]
         for line, rows in own.groupby("line", sort=False):
-            number = lines.index(line)
-            look = {"color": _colour(number, len(lines)), "linestyle": _STYLES[number % 5]}
+            number = numbers[line]
+            look = {"color": _COLOURS[number % 10], "linestyle": _STYLES[number % 5]}
             for run, single in rows.groupby(runs[rows.index], sort=False):
                 single = single.sort_values("at")
                 if run != first:
@@ -184,11 +193,6 @@ def plot_option_lines(
     )  # fmt: skip
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
     return detached(figure)
-
-
-def _colour(number: int, n_lines: int) -> tuple[float, float, float]:
-    palette = sns.color_palette("colorblind", max(n_lines, 3))
-    return (palette[number][0], palette[number][1], palette[number][2])
 
 
 def _scale_across(axis: Axes, *, log: bool, ticks: tuple[float, ...] | None) -> None:

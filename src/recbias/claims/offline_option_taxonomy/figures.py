@@ -25,6 +25,7 @@ from recbias.makers import Table
 from recbias.results import Quantity
 
 __all__ = [
+    "LOOKS",
     "SHOWN_SYSTEMS",
     "WINNERS",
     "cell_gap",
@@ -57,6 +58,18 @@ SHOWN_SYSTEMS: Mapping[str, str] = {
     READINGS[1]: "MF (as in RankSys)",
 }
 """How each system is called in a figure."""
+
+LOOKS: Mapping[str, int] = {
+    "kNN": 0,
+    "kNN, full average": 0,
+    "kNN, reduced average": 3,
+    **{
+        words: number
+        for number, rival in enumerate(READINGS, start=1)
+        for words in (SHOWN_SYSTEMS[rival], f"kNN − {SHOWN_SYSTEMS[rival]}")
+    },
+}
+"""Which look a line of a system has in all figures."""
 
 _PANELS: Mapping[str, str] = {
     READINGS[0]: "MF as printed",
