@@ -26,7 +26,8 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     for name in (*NAMES, "XDG_CACHE_HOME", "RECBIAS_CELLS"):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")  # so that what is named here goes afterwards
+        monkeypatch.delenv(name)
     yield tmp_path / "temporary"
     caches.can_write.cache_clear()
     caches.own_temporary.cache_clear()

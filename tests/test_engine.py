@@ -38,7 +38,7 @@ def _note_or_fail(path: str) -> None:
 
 @pytest.fixture(autouse=True)
 def shown_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Show progress also where TQDM_DISABLE is set, as on the machines that run all tests."""
+    """Show progress also where TQDM_DISABLE is set."""
     monkeypatch.setattr(engine, "tqdm", partial(tqdm, disable=False))
 
 
@@ -186,6 +186,7 @@ def test_workers_that_are_left_do_what_comes_next_and_wait_for_half_a_minute(
     assert served() <= first
     assert waiting() == first
     assert are_there(first)
+    assert engine._IDLE_SECONDS == 30
     monkeypatch.setattr(engine, "_IDLE_SECONDS", 0.2)
     assert served() <= first
     assert wait_for(lambda: not are_there(first), 60)
@@ -231,7 +232,8 @@ def test_workers_that_would_be_others_today_are_not_used_again(
         assert not pool.is_as_new(2)
         pool.context._begun.clear()
     assert pool.is_as_new(2)
-    os.utime(tmp_path / "edited.py")
+    now = time.time_ns()  # that of a file system may be some milliseconds behind
+    os.utime(tmp_path / "edited.py", ns=(now, now))
     assert not pool.is_as_new(2)
     engine._IDLE.leave(pool)
     assert engine._IDLE.take(2) is None
@@ -255,7 +257,10 @@ def test_an_edit_of_the_program_itself_is_seen(
 def test_workers_that_wait_end_where_others_come_to_wait() -> None:
     one, other = engine._Pool(2), engine._Pool(3)
     engine._IDLE.leave(one)
+    assert engine._IDLE._waiting is not None
+    _, alarm = engine._IDLE._waiting
     engine._IDLE.leave(other)
+    engine._IDLE._end(alarm)  # it went off at this very moment, for those that are gone
     with pytest.raises(RuntimeError, match="after shutdown"):
         one.executor.submit(_number, 1)
     assert engine._IDLE.take(3) is other

@@ -116,6 +116,7 @@ def test_lines_show_their_values_and_other_runs_are_thin():
         np.testing.assert_allclose(thick["kNN"].get_ydata(), [0.013, 0.033, 0.053, 0.073, 0.093])
         thin = [line for line in axis.lines if line.get_linewidth() < 1]
         assert len(thin) == 6
+        assert {line.get_color() for line in thin} == {each.get_color() for each in thick.values()}
         looks = {
             (line.get_color(), line.get_linestyle(), line.get_marker()) for line in thick.values()
         }
@@ -137,7 +138,12 @@ def test_a_line_looks_the_same_in_figures_that_share_looks():
     other = plotting.plot_option_lines(turned, **words, looks=LOOKS)
     for line in ("kNN", "MF (as printed)", "MF (as in RankSys)"):
         assert looks_of(every)[line] == looks_of(other)[line]
-    assert len(set(looks_of(other).values())) == 5, "those without a look take what is free"
+    colours, strokes, marks = (set(part) for part in zip(*looks_of(other).values(), strict=True))
+    assert len(colours) == len(marks) == 5
+    assert len(strokes) == 4  # a stroke of one's own making is called "--" as well
+    # Those without a look take the first that are free, in their order.
+    assert looks_of(other)["left out"] == looks_of(every)["last, by mean rating"]
+    assert looks_of(other)["last, by mean rating"] == looks_of(every)["left out"]
     plain = plotting.plot_option_lines(turned, **words)  # the twin
     assert looks_of(plain)["kNN"] != looks_of(every)["kNN"]
 

@@ -221,6 +221,7 @@ print(results)
 def done(folder: Path, table: Path, guard: str) -> subprocess.CompletedProcess[str]:
     (folder / "mine.py").write_text(SCRIPT.format(guard=guard, table=str(table)))
     environment = {**os.environ, "RECBIAS_CELLS": str(folder / "cells"), "TQDM_DISABLE": "1"}
+    environment["PYTHON_COLORS"] = "0"
     return subprocess.run(
         [sys.executable, "mine.py"],
         cwd=folder,

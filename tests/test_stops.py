@@ -72,7 +72,7 @@ if __name__ == "__main__":
 def _work(path: str) -> None:
     Path(path).touch()
     Path(path).with_suffix(f".{os.getpid()}").touch()
-    time.sleep(20)
+    time.sleep(600)  # longer than any other worker takes to start
     Path(f"{path}.done").touch()
 
 
@@ -149,14 +149,21 @@ def gone() -> int:
     return process.pid
 
 
+def of_process(prefix: str, number: int) -> str:
+    """Give a prefix of what this process begins to another; other digits may be the same."""
+    own = f"-{os.getpid()}-"
+    assert prefix.count(own) == 1
+    return prefix.replace(own, f"-{number}-")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="nothing is removed there")
 def test_what_a_killed_process_had_begun_goes_and_nothing_else(tmp_path: Path, gone: int) -> None:
     own = begun_prefix("cell.parquet")
-    of_gone = own.replace(str(os.getpid()), str(gone))
+    of_gone = of_process(own, gone)
     machine = own.split(".")[3].split("-")[0]
     kept = [
         f"{own}x",  # of this process
-        f"{own.replace(str(os.getpid()), str(os.getppid()))}x",  # of another that lives
+        f"{of_process(own, os.getppid())}x",  # of another that lives
         f"{of_gone.replace(machine, '0' * 8)}x",  # of another machine
         f"{of_gone.replace('cell', 'cell2')}x",  # of another file
         "cell.parquet",
@@ -174,7 +181,7 @@ def test_what_a_killed_process_had_begun_goes_and_nothing_else(tmp_path: Path, g
 @pytest.mark.skipif(os.name == "nt", reason="nothing is removed there")
 def test_the_next_writer_removes_what_a_killed_one_left(tmp_path: Path, gone: int) -> None:
     path = tmp_path / "cell.parquet"
-    left = tmp_path / f"{begun_prefix(path.name).replace(str(os.getpid()), str(gone))}x"
+    left = tmp_path / f"{of_process(begun_prefix(path.name), gone)}x"
     left.write_bytes(b"half")
     write_atomically(path, b"whole")
     assert [each.name for each in tmp_path.iterdir()] == ["cell.parquet"]
@@ -183,7 +190,7 @@ def test_the_next_writer_removes_what_a_killed_one_left(tmp_path: Path, gone: in
 @linux
 def test_a_dead_process_whose_number_is_still_taken_is_dead(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])  # until somebody waits for it
-    left = tmp_path / f"{begun_prefix('cell').replace(str(os.getpid()), str(process.pid))}x"
+    left = tmp_path / f"{of_process(begun_prefix('cell'), process.pid)}x"
     left.touch()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     remove_begun(tmp_path, "cell")
@@ -287,12 +294,13 @@ def test_a_command_that_is_stopped_leaves_no_warning_of_semaphores(tmp_path: Pat
     (package / "__init__.py").touch()
     (package / "cli.py").write_text(STOPPED_WITH_WORKERS)
     path = os.pathsep.join([str(tmp_path), str(Path(recbias_command.__file__).parent)])
+    environment = {"PYTHONPATH": path, "PYTHONWARNINGS": ""}
     ends_at_once = "import os; from recbias.cli import main; os._exit(130)"
     for program, warns in {
         "import recbias_command; recbias_command.main()": False,
         ends_at_once: True,
     }.items():
-        process = start([sys.executable, "-c", program], tmp_path, env={"PYTHONPATH": path})
+        process = start([sys.executable, "-c", program], tmp_path, env=environment)
         _, said = process.communicate()
         assert process.returncode == 130
         assert ("leaked semaphore" in said) == warns
@@ -326,7 +334,7 @@ def test_an_interrupted_script_does_not_wait_for_python_to_tidy_up(
     """Without the module Python tidies up; all else is the same, also what was registered."""
     begun, registered, tidied = (tmp_path / name for name in ("begun", "registered", "tidied"))
     command = [sys.executable, "-c", SCRIPT_OF_A_READER, begun, registered, tidied, *modules]
-    process = start(command, tmp_path)
+    process = start(command, tmp_path, env={"PYTHON_COLORS": "0"})
     assert wait_for(begun.exists, 60)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate()
