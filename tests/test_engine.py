@@ -167,14 +167,14 @@ def served() -> set[int]:
         return set(run_all(_number, range(10), executor, label="numbers"))
 
 
-def waiting() -> set[int | None]:
+def waiting() -> set[int]:
     """Number the processes that wait for what comes next, whichever of them did something."""
     assert engine._IDLE._waiting is not None
     pool, _ = engine._IDLE._waiting
-    return {worker.pid for worker in pool.context._begun}
+    return {worker.pid for worker in pool.context._begun if worker.pid is not None}
 
 
-def are_there(processes: set[int] | set[int | None]) -> bool:
+def are_there(processes: set[int]) -> bool:
     return bool(processes & {worker.pid for worker in active_children()})
 
 

@@ -77,10 +77,9 @@ def test_every_exercise_has_a_starter_and_a_solution(topic: str) -> None:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_the_solution_passes_in_seconds_and_the_starter_says_what_is_missing(label: str) -> None:
-    # Seconds of processor: those on a clock would tell of what else the machine does.
-    code, started = LABELS[label], time.process_time()
+    code, started = LABELS[label], time.perf_counter()
     solved, begun = last_value(code["solution"]), last_value(code["exercise"])
-    assert time.process_time() - started < 10
+    assert time.perf_counter() - started < 10
     assert isinstance(solved, Checked)
     assert solved, repr(solved)
     assert repr(solved).startswith("Right: ")

@@ -60,7 +60,7 @@ SHOWN_SYSTEMS: Mapping[str, str] = {
 """How each system is called in a figure."""
 
 LOOKS: Mapping[str, int] = {
-    "kNN": 0,
+    SHOWN_SYSTEMS[KNN]: 0,
     "kNN, full average": 0,
     "kNN, reduced average": 3,
     **{
