@@ -51,7 +51,7 @@ def faults(notebook: Any, page: str) -> list[str]:
                 found.append(f"{where} a warning: {output.text.strip()[:400]}")
     text = re.sub(r"<(script|style|pre|code).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     for each in re.finditer(
-        r"\{(?:glue|numref|ref)[^}]*\}[^ ]*|papermill|\bnan\b|object at|(?<![=\w])inf\b|\bNone[ ,.]*\n",
+        r"\{(?:glue|numref|ref)[^}]*\}[^ ]*|papermill|object at|\bnan\b|(?<![=\w])inf\b",
         text,
     ):
         around = " ".join(text[max(each.start() - 60, 0) : each.end() + 40].split())
