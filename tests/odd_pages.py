@@ -33,6 +33,10 @@ PAGES = (
 REFUSALS: tuple[str, ...] = ()
 """What may be refused before a run, as patterns of messages; `book/rerun.md` lists the reasons."""
 
+_UNRESOLVED = re.compile(
+    r"\{(?:glue|numref|ref)[^}]*\}[^ ]*|papermill|object at|\bnan\b|(?<![=\w])inf\b"
+)
+
 
 def faults(notebook: Any, page: str) -> list[str]:
     """List what a complete page would not have."""
@@ -49,11 +53,20 @@ def faults(notebook: Any, page: str) -> list[str]:
                 found.append(f"{where} an error: {output.ename}: {output.evalue}")
             if output.get("name") == "stderr":
                 found.append(f"{where} a warning: {output.text.strip()[:400]}")
-    text = re.sub(r"<(script|style|pre|code).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
-    for each in re.finditer(
-        r"\{(?:glue|numref|ref)[^}]*\}[^ ]*|papermill|object at|\bnan\b|(?<![=\w])inf\b",
-        text,
-    ):
+    drawn = [
+        str(picture)
+        for cell in code
+        for output in cell.outputs
+        for kind, picture in output.get("data", {}).items()
+        if kind.endswith("svg+xml")
+    ]
+    text = re.sub(
+        r"<(script|style|pre|code).*?</\1>|<!--.*?-->|<[^>]*>",
+        " ",
+        "".join([page, *drawn]),
+        flags=re.DOTALL,
+    )
+    for each in _UNRESOLVED.finditer(text):
         around = " ".join(text[max(each.start() - 60, 0) : each.end() + 40].split())
         found.append(f"unresolved: {each[0]} in: {around}")
     return found

@@ -242,7 +242,7 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
     Returns
     -------
     share : float
-        Of the pairs, users who like nothing included.
+        Of the pairs, users who like nothing included; NaN of none.
     n_pairs : int
         So many were compared.
     """
@@ -259,7 +259,7 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
         block = (own[start : start + 500] @ own.T).tocsr()
         rows, columns = block.nonzero()
         met += int((columns > rows + start).sum())
-    return met / n_pairs, n_pairs
+    return met / n_pairs if n_pairs else np.nan, n_pairs
 
 
 # -- what the chapter shows --------------------------------------------------------------------

@@ -14,6 +14,7 @@ from recbias.claims.non_personalised import BASELINES
 from recbias.claims.pages import markdown_table, plain
 from recbias.claims.quantities import median, slope
 from recbias.claims.records import Record
+from recbias.claims.regions import defined
 from recbias.claims.sparsity_bias.densities import DESIGNS
 from recbias.experiment import Results
 from recbias.makers import Table
@@ -267,11 +268,15 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
 
 def predictions_title(found: pd.DataFrame) -> str:
     """Say how far the forms of the prediction are off, each where it is farthest."""
-    off = {form: own.set_index("system")["value"] for form, own in found.groupby("form")}
-    printed, odds = (off[form].iloc[(off[form].map(np.log).abs()).argmax()] for form in FORMS)
+    off = {form: own["value"].dropna() for form, own in found.groupby("form")}
+    with np.errstate(divide="ignore"):
+        printed, odds = (
+            own.iloc[np.abs(np.log(own)).argmax()] if len(own := off[form]) else np.nan
+            for form in FORMS
+        )
     return (
-        f"Measured precision is up to {printed:.2f} times what Eq. 3 predicts,\n"
-        f"and {odds:.2f} times what the odds of each item do"
+        f"Measured precision is up to {defined(printed, '.2f')} times what Eq. 3 predicts,\n"
+        f"and {defined(odds, '.2f')} times what the odds of each item do"
     )
 
 
