@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recbias.claims.choosing import largest_pool
 from recbias.datasets import Dataset, dataset_info, is_path, load_dataset, top_rating
 from recbias.errors import ConfigError
 from recbias.ratings import exact
@@ -57,7 +58,7 @@ def check_data(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
         _check_size(loaded, asked)
         if rule is not None:
             folds = dataset_splits(loaded, str(rule), seed=asked.get("seed", 1))
-            _check_folds(loaded, folds, top_rating(loaded) if least is None else least)
+            _check_folds(loaded, folds, top_rating(loaded) if least is None else least, asked)
 
 
 def _check_size(loaded: Dataset, asked: Mapping[str, Any]) -> None:
@@ -82,13 +83,28 @@ def _check_size(loaded: Dataset, asked: Mapping[str, Any]) -> None:
         )
 
 
-def _check_folds(loaded: Dataset, folds: Sequence[Split], min_rating: float) -> None:
-    """Refuse tests in which nothing is liked, and of which chapters cannot take nine tenths."""
+def _check_folds(
+    loaded: Dataset, folds: Sequence[Split], min_rating: float, asked: Mapping[str, Any]
+) -> None:
+    """Refuse tests with nothing to find or to tell apart, or of which too little would be left."""
     if not any((fold.test.value >= min_rating).any() for fold in folds):
         raise ConfigError(
             f"{loaded.title}: no test rating reaches {exact(min_rating)}, from which on an item is "
             "relevant\ngive a lower threshold, -p min_rating NUMBER, or another split"
         )
+    pool = largest_pool(folds, min_rating=min_rating)
+    if pool < 1:
+        raise ConfigError(
+            f"{loaded.title}: in a fold nobody has an item to rank but relevant ones, so that no "
+            "list can be better than another\ngive a higher threshold, -p min_rating NUMBER, or a "
+            "table in which not everybody rated everything"
+        )
+    for name, most in (("size", pool + 1), ("n_sampled", pool)):
+        if (given := asked.get(name)) is not None and given > most:
+            raise ConfigError(
+                f"parameter {name} is {given}, but in a fold of {loaded.title} no user has more "
+                f"than {pool} items to sample from\ngive one of at most {most}"
+            )
     fewest = min(len(fold.test) for fold in folds)
     if fewest < LEAST_TESTED:
         raise ConfigError(

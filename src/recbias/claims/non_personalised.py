@@ -19,6 +19,7 @@ from recbias.claims.evidence import Evidence
 from recbias.claims.pages import markdown_table, plain
 from recbias.claims.quantities import deviation, extreme, slope, spread
 from recbias.claims.records import Record, Term
+from recbias.claims.regions import defined
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.ratings import exact
@@ -105,7 +106,8 @@ def baseline_grid(
         ``protocols``, ``metrics`` and ``tests``, arguments of :class:`recbias.Grid`. ``AR`` and
         ``all-1R`` are those of the chapters; ``whole`` has the whole pool in a run. With `floor`
         also ``AI``; ``short`` and ``long`` with half and five times the cutoff, where the catalogue
-        and a target set are as long; ``half`` with half of the test ratings; ``sampled`` with `size` - 1 sampled items in a user's set.
+        and a target set are as long; ``half`` with half of the test ratings; ``sampled`` with
+        `size` - 1 sampled items in a user's set.
 
     Examples
     --------
@@ -291,6 +293,8 @@ def predictions_table(results: Results, table: Table, *, names: Iterable[str] = 
     """
 
     def between(low: float, high: float) -> str:
+        if math.isnan(low) or math.isnan(high):
+            return "undefined"
         return f"{low:.4f} to {high:.4f}"
 
     by_users, by_runs = (
@@ -303,9 +307,9 @@ def predictions_table(results: Results, table: Table, *, names: Iterable[str] = 
         rows.append(
             (
                 plain(str(name)),
-                f"{one['value']:.4f} ({between(one['low'], one['high'])})",
-                *(f"{one[form]:.4f}" for form in FORMS),
-                f"{run['value']:.4f} ({between(run['low'], run['high'])})",
+                f"{defined(one['value'], '.4f')} ({between(one['low'], one['high'])})",
+                *(defined(one[form], ".4f") for form in FORMS),
+                f"{defined(run['value'], '.4f')} ({between(run['low'], run['high'])})",
                 between(run["lower"], run["upper"]),
                 between(run["lower, lemma"], run["upper, lemma"]),
             )

@@ -72,7 +72,7 @@ def match_at_random(
 def _matched(
     of_user: npt.NDArray[np.int64], of_item: npt.NDArray[np.int64], key: np.uint64
 ) -> npt.NDArray[np.int64] | None:
-    """Number the pairs, ascending; None if none were found."""
+    """Draw the pairs and number them, ascending; None if none were found."""
     n, n_items = int(of_user.sum()), len(of_item)
     user = np.repeat(np.arange(len(of_user)), of_user)
     item = np.repeat(np.arange(n_items), of_item)[shuffled(n, key)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +49,7 @@ class SplitStatistics:
     delta: float
 
 
-def inverse_sizes(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def inverse_sizes(sizes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
     """Return what share of each target set one item is: 0 of an empty one, as no item is in it."""
     return np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
 

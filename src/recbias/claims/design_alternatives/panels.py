@@ -11,6 +11,7 @@ import numpy as np
 from recbias.agreement import opposed_pairs
 from recbias.claims.design_alternatives.setup import MOVIELENS_1M
 from recbias.claims.quantities import flipped_pairs
+from recbias.claims.regions import defined
 from recbias.claims.seeds import few_seeds
 from recbias.experiment import Results
 
@@ -150,7 +151,7 @@ def published_values(dataset: str, tested: Design) -> dict[tuple[str, str], tupl
 def precision_quoted(results: Results, system: str = "Popularity") -> dict[str, str]:
     """Write the precision of a system under each design, by label, with three digits."""
     return {
-        label: f"{results[system, label, str(results.metric(label, 'P'))].value:.3f}"
+        label: defined(results[system, label, str(results.metric(label, "P"))].value, ".3f")
         for label in ("AI", "AR", "NN", "1R", "R_test")
     }
 

@@ -249,7 +249,10 @@ def skew_title(table: Table, metric: str) -> str:
     """Say in two lines what share of Popularity's precision is left without taste."""
     share = table[{"design": "AR", "quantity": SHARE}]
     name = short_title(table.dataset["title"])
-    return f"{name}: {defined(share.value, '.0%')} of Popularity's {metric}\nis there without any taste"
+    return (
+        f"{name}: {defined(share.value, '.0%')} of Popularity's {metric}\n"
+        "is there without any taste"
+    )
 
 
 def skew_quoted(table: Table) -> dict[str, str]:

@@ -144,7 +144,7 @@ def figure_4_title(panels: Mapping[str, pd.DataFrame]) -> str:
     """Say what becomes of the values of all systems where fewest test ratings are kept."""
     thinned = [_changes(panels[name], least=True) for name in ("AR", "1R")]
     kept = int(panels["AR"]["place"].min())
-    ranges = [f"{each.min():.0%} to {each.max():.0%}" for each in thinned]
+    ranges = [f"{defined(each.min(), '.0%')} to {defined(each.max(), '.0%')}" for each in thinned]
     return (
         f"With {kept} % of the test ratings AR precision is {ranges[0]}\n"
         f"of its value, 1R precision {ranges[1]}"
@@ -194,8 +194,9 @@ def list_shares_title(shares: pd.DataFrame, cutoff: int) -> str:
     name = shares["system"].iloc[0]
     unrated = cutoff * shares[shares["system"] == name].set_index("kept")["not rated"]
     return (
-        f"Of {cutoff} items that {name} recommends,\n{unrated.iloc[0]:.1f} are unrated; "
-        f"with {unrated.index[1]} % of the test ratings {unrated.iloc[1]:.1f}"
+        f"Of {cutoff} items that {name} recommends,\n"
+        f"{defined(unrated.iloc[0], '.1f')} are unrated; "
+        f"with {unrated.index[1]} % of the test ratings {defined(unrated.iloc[1], '.1f')}"
     )
 
 
@@ -236,8 +237,8 @@ def metric_slopes_title(slopes: pd.DataFrame) -> str:
     medians = slopes.groupby("metric", sort=False)["slope"].median()
     left = (100 * 0.5**medians).sort_values(kind="stable")
     return (
-        f"Half of the test ratings leave {left.iloc[0]:.0f} % of {left.index[0]},\n"
-        f"and {left.iloc[-1]:.0f} % of {left.index[-1]} (medians)"
+        f"Half of the test ratings leave {defined(left.iloc[0], '.0f')} % of {left.index[0]},\n"
+        f"and {defined(left.iloc[-1], '.0f')} % of {left.index[-1]} (medians)"
     )
 
 
