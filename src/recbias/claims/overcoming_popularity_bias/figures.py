@@ -278,9 +278,9 @@ def causes_title(found: pd.DataFrame) -> str:
     """Say in two lines which share of what U1R leaves above Random is owed to liking."""
     own = found.loc[_OF_UNIFORM["U1R"]]
     left = own[LIKED] + own[MISSING]
-    share: Any = own[LIKED] / left
     if left <= 0:
         return "A uniform test leaves Popularity nothing\nabove a random ranking"
+    share: Any = own[LIKED] / left
     return (
         f"Of what a uniform test leaves Popularity above Random,\n"
         f"{defined(share, '.0%')} is owed to liking"
