@@ -30,8 +30,18 @@ PAGES = (
     "systems",
 )
 
-REFUSALS: tuple[str, ...] = ()
-"""What may be refused before a run, as patterns of messages; `book/rerun.md` lists the reasons."""
+REFUSALS = {
+    "one user or item": r"has one (user|item): expected two at least",
+    "no user with two ratings": "no user has two ratings",
+    "fewer items than the lists are long": r"parameter cutoff is \d+, but .* has \d+ items",
+    "fewer than ten test ratings in a fold": "ratings are in the test of a fold, expected 10",
+    "nothing relevant in the test": "no test rating reaches",
+    "nothing to rank but relevant items": "nobody has an item to rank but relevant ones",
+    "larger samples than there are": "no user has more than .* items to sample from",
+    "a threshold that no rating reaches": "but no rating of .* is above",
+    "a split that the table cannot have": "split",
+}
+"""What may be refused before a run: the reasons of `book/rerun.md`, with patterns of messages."""
 
 _UNRESOLVED = re.compile(
     r"\{(?:glue|numref|ref)[^}]*\}[^ ]*|papermill|object at|\bnan\b|(?<![=\w])inf\b"

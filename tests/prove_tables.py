@@ -32,7 +32,7 @@ def outcome(page: str, table: Path) -> str:
     )
     if done.returncode == 2:
         left = [each for each in table.parent.rglob("*") if each.is_file() and each != table]
-        reason = next((each for each in REFUSALS if re.search(each, done.stderr)), None)
+        reason = next((each for each in REFUSALS if re.search(REFUSALS[each], done.stderr)), None)
         if left or reason is None:
             return f"WRONGLY REFUSED, {len(left)} files left: {done.stderr.strip()}"
         return f"refused: {reason}"

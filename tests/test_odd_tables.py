@@ -5,9 +5,9 @@ from __future__ import annotations
 import nbformat
 import pytest
 from click.testing import CliRunner
-from odd_pages import PAGES, REFUSALS, cells_run_here, check_faults, faults
-from odd_tables import SCALES, SHAPES, odd_table
 
+from odd_pages import PAGES, cells_run_here, check_faults, faults
+from odd_tables import SCALES, SHAPES, odd_table
 from recbias.cli import main
 
 RUNS = (

@@ -58,7 +58,8 @@ def check_data(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
         _check_size(loaded, asked)
         if rule is not None:
             folds = dataset_splits(loaded, str(rule), seed=asked.get("seed", 1))
-            _check_folds(loaded, folds, top_rating(loaded) if least is None else least, asked)
+            if "cutoff" in asked:  # what ranks lists and takes ratings away
+                _check_folds(loaded, folds, top_rating(loaded) if least is None else least, values)
 
 
 def _check_size(loaded: Dataset, asked: Mapping[str, Any]) -> None:
@@ -84,7 +85,7 @@ def _check_size(loaded: Dataset, asked: Mapping[str, Any]) -> None:
 
 
 def _check_folds(
-    loaded: Dataset, folds: Sequence[Split], min_rating: float, asked: Mapping[str, Any]
+    loaded: Dataset, folds: Sequence[Split], min_rating: float, values: Mapping[str, Any]
 ) -> None:
     """Refuse tests with nothing to find or to tell apart, or of which too little would be left."""
     if not any((fold.test.value >= min_rating).any() for fold in folds):
@@ -100,7 +101,7 @@ def _check_folds(
             "table in which not everybody rated everything"
         )
     for name, most in (("size", pool + 1), ("n_sampled", pool)):
-        if (given := asked.get(name)) is not None and given > most:
+        if (given := values.get(name)) is not None and given > most:
             raise ConfigError(
                 f"parameter {name} is {given}, but in a fold of {loaded.title} no user has more "
                 f"than {pool} items to sample from\ngive one of at most {most}"
