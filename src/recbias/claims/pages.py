@@ -5,6 +5,7 @@ Each function returns Markdown or HTML for one cell of a chapter.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -214,7 +215,7 @@ def systems_table(line_up: str) -> str:
 
 
 def interval_text(quantity: Quantity, form: str = ".4f") -> str:
-    """Write a 95 % interval.
+    """Write a 95 % interval, or that there is none.
 
     Examples
     --------
@@ -222,7 +223,9 @@ def interval_text(quantity: Quantity, form: str = ".4f") -> str:
     '0.20 to 0.30'
     """
     low, high = quantity.interval
-    return f"{low:{form}} to {high:{form}}"
+    if math.isnan(low) or math.isnan(high):
+        return "no interval"
+    return f"{defined(low, form)} to {defined(high, form)}"
 
 
 def quantities_table(
@@ -251,7 +254,7 @@ def quantities_table(
     | AR and 1R | 0.25 | 0.20 to 0.30 |
     """
     rows = [
-        (plain(name), f"{each.value:{form}}", interval_text(each, form))
+        (plain(name), defined(each.value, form), interval_text(each, form))
         for name, each in quantities.items()
     ]
     return markdown_table((*head, "95 % interval"), rows)
