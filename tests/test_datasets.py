@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -23,21 +22,11 @@ from recbias.ratings import Ratings, RatingScale
 STARS = RatingScale(1, 5, 1)
 
 
-REAL_DATA_DIRS = places.data_dirs
-
-
 @pytest.fixture(autouse=True)
-def no_data_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the tests that say so see the folders that RECBIAS_DATA names."""
-    monkeypatch.setattr(places, "data_dirs", lambda extra=None: [extra] if extra else [])
-
-
-@pytest.fixture
-def real_data(no_data_here: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search RECBIAS_DATA; if it is set, data that are not there are a failure, not a skip."""
-    if not os.environ.get("RECBIAS_DATA"):
-        pytest.skip("RECBIAS_DATA names no folder with the real data")
-    monkeypatch.setattr(places, "data_dirs", REAL_DATA_DIRS)
+def no_data_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the clone's downloads too, except from the tests that are about real data."""
+    if request.node.get_closest_marker("data") is None:
+        monkeypatch.setattr(places, "data_dirs", lambda extra=None: [extra] if extra else [])
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -124,7 +113,7 @@ def test_folds_that_share_a_pair_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["ml-1m", "ml-1m-folds", "ml-100k", "ml-latest-small", "filmtrust", "cm100k", "coat"]
 )
-def test_real_data_are_what_the_registry_says(name: str, real_data: None) -> None:
+def test_real_data_are_what_the_registry_says(name: str) -> None:
     dataset = load_dataset(name)
     ratings, info = dataset.ratings, dataset.info
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (
@@ -139,7 +128,7 @@ def test_real_data_are_what_the_registry_says(name: str, real_data: None) -> Non
 
 
 @pytest.mark.data
-def test_movielens_1m_has_the_published_folds(real_data: None) -> None:
+def test_movielens_1m_has_the_published_folds() -> None:
     dataset = load_dataset("ml-1m")
     assert dataset.title == "MovieLens 1M (stars 1-3 merged)"
     assert dataset.ready_folds is not None
@@ -150,7 +139,7 @@ def test_movielens_1m_has_the_published_folds(real_data: None) -> None:
 
 
 @pytest.mark.data
-def test_a_uniform_test_of_movielens_1m_has_the_published_size(real_data: None) -> None:
+def test_a_uniform_test_of_movielens_1m_has_the_published_size() -> None:
     counts = load_dataset("ml-1m").ratings.item_counts()
     plan = splits.uniform_plan(counts, 0.2)
     # 118 is printed, more than .8 * 147.
@@ -161,7 +150,7 @@ def test_a_uniform_test_of_movielens_1m_has_the_published_size(real_data: None) 
 
 
 @pytest.mark.data
-def test_movielens_100k_against_its_readme(real_data: None) -> None:
+def test_movielens_100k_against_its_readme() -> None:
     ratings = load_dataset("ml-100k").ratings
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (943, 1682, 100_000)
     assert ratings.user_counts().min() == 20
