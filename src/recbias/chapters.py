@@ -40,7 +40,6 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from recbias.caches import can_write
 from recbias.claims.findings import check_findings, find_findings, resolve_findings
 from recbias.datasets import OwnTable, TableOptions, dataset_info, find_files, is_path, own_table
 from recbias.errors import (
@@ -370,6 +369,7 @@ def run_chapter(
     shared: Mapping[str, object] | None = None,
     record: bool = False,
     progress: bool = False,
+    build: Path | None = None,
 ) -> Path:
     """Execute a chapter on a data set, unless the same run is already there.
 
@@ -383,9 +383,9 @@ def run_chapter(
     params : mapping of str to object, optional
         Other parameters, typed or as text.
     out : Path, optional
-        The executed notebook. By default it lies under ``_build/runs`` of the clone, or under
-        ``_build/reruns`` when parameters are given, so that a rerun never replaces what the site
-        shows; the results that the chapter stores are kept apart likewise.
+        The executed notebook. By default it lies in `build` under ``runs``, or under ``reruns``
+        when parameters are given, so that a rerun never replaces what the site shows; the results
+        that the chapter stores are kept apart likewise.
     options : TableOptions, optional
         How a table is read; they come before those that are kept beside it.
     shared : mapping of str to object, optional
@@ -395,6 +395,8 @@ def run_chapter(
         that it stored before, and the manifest lists them; a run that fails changes neither.
     progress : bool
         Show a progress bar of the cells, and what they write to standard error.
+    build : Path, optional
+        Where notebooks and results go; ``_build`` of the clone if not given.
 
     Returns
     -------
@@ -428,11 +430,10 @@ def run_chapter(
         said = ", ".join(options.given())
         raise ConfigError(f"{dataset} is read as published: {said} is for own tables")
     name = edition_name(dataset, options, {**of_all, **(params or {})})
-    kept_in = chapter.root / "_build" / ("runs" if not changed and not of_all else "reruns") / name
+    build = build or chapter.root / "_build"
+    kept_in = build / ("runs" if not changed and not of_all else "reruns") / name
     out = out or kept_in / f"{chapter.name}.ipynb"
-    results = results_of(chapter.root, name if changed or of_all else "")
-    if not can_write(str(results)):
-        results = out.parent / "results"
+    results = results_of(build, name if changed or of_all else "")
     values = {"dataset": table.called if table else dataset, **changed}
     data = [table] if table else _files_of(dataset, needed=record)
     source = chapter.notebook()
@@ -489,9 +490,9 @@ def edition_name(
     return _file_name("--".join([name, *changed]))
 
 
-def results_of(root: Path, rerun: str = "") -> Path:
+def results_of(build: Path, rerun: str = "") -> Path:
     """Name the folder of what chapters store: of the site, or of a rerun with other parameters."""
-    return root / "_build" / (f"reruns/{rerun}/results" if rerun else "results")
+    return build / (f"reruns/{rerun}/results" if rerun else "results")
 
 
 def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:

@@ -18,7 +18,6 @@ from typing import Any
 import click
 import yaml
 
-from recbias.caches import can_write
 from recbias.datasets import (
     Dataset,
     DatasetInfo,
@@ -48,7 +47,7 @@ from recbias.options import (
     table_options,
     warnings_said,
 )
-from recbias.places import clone_root
+from recbias.places import cache_dir, clone_root
 from recbias.ratings import exact
 from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
@@ -327,33 +326,30 @@ def run(
 ) -> None:
     """Execute CHAPTER on a data set or table, and write it as one page that needs nothing else.
 
-    Printed are the page, which any browser opens, the notebook beside it, and what it took.
+    Printed are the page, which any browser opens, the notebook beside it, and what it took. Without
+    --out they go into this folder; what may be of use again is kept in the user's cache.
     """
-    from recbias.chapters import find_chapter, run_chapter  # starting Jupyter's parts takes a while
+    # starting Jupyter's parts takes a while
+    from recbias.chapters import edition_name, find_chapter, run_chapter
     from recbias.reruns import check_out
     from recbias.sheets import write_sheet
 
     started = time.perf_counter()
-    if out is not None:
-        check_out(out)
     found = find_chapter(chapter)
-    asked, kept = read_parameters(params, min_rating), None
-    if out is not None and not can_write(str(found.root / "_build")):
-        kept = out.with_suffix(".run.ipynb")
+    asked, told = read_parameters(params, min_rating), read_options(options)
+    out = out or Path(f"{found.name}--{edition_name(dataset, told, asked)}.html")
+    check_out(out)
     with warnings_said():
         executed = run_chapter(
             found,
             dataset,
             asked,
-            kept,
-            options=read_options(options),
+            options=told,
             record=record,
             progress=True,
+            build=None if record else cache_dir(),
         )
-    pages = found.root / "_build" / "pages" / executed.parent.name
-    page, notebook = write_sheet(
-        executed, out or pages / f"{found.name}.html", found.root / "book" / "_static"
-    )
+    page, notebook = write_sheet(executed, out, found.root / "book" / "_static")
     used = os.times()
     processor = used.user + used.system + used.children_user + used.children_system
     click.echo(f"page       {page}\nnotebook   {notebook}")

@@ -243,7 +243,7 @@ def _build_editions(root: Path, editions: Mapping[str, str], asked: Mapping[str,
         }
         if asked["shared"]:
             environment["RECBIAS_PARAMETERS"] = json.dumps(asked["shared"])
-            environment["RECBIAS_RESULTS"] = str(results_of(root, name))
+            environment["RECBIAS_RESULTS"] = str(results_of(root / "_build", name))
         with (folder / "build.log").open("w", encoding="utf-8") as log:
             builds[name] = subprocess.Popen(
                 command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT
