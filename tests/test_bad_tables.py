@@ -195,7 +195,8 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         b'user,item,title,rating\n1,1,"a,5\n1,2,b",4\n',
         {},
         "FILE:2: a quote is opened and not closed in its line\n"
-        "double the quotes that belong to a field, and remove line ends from fields",
+        "double the quotes that belong to a field, and remove line ends from fields; if no quote "
+        "encloses a field: --no-quotes",
     ),
     "time that is none": (
         "t.csv",
@@ -435,7 +436,7 @@ def broken(table: Table, fault: str, row: int, draw: Any) -> bytes | None:
             return cell(table, row, 1, "a\0b").content()
         case "return":
             return cell(table, row, 1, "a\rb").content()
-        case "quote" if table.separator != "::":
+        case "quote" if table.separator not in ("::", "\t"):
             return cell(table, row, 1, '"a').content()
         case "empty line":
             lines = table.content().split(b"\n")
@@ -486,7 +487,7 @@ def plainly(content: bytes, table: Table) -> list[tuple[str, str, float]]:
     lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\r\n").split("\n")
     found = []
     for line in lines[1 if table.header else 0 :]:
-        if len(table.separator) > 1:
+        if table.separator in ("::", "\t"):
             fields = line.split(table.separator)
         else:
             (fields,) = csv.reader([line], delimiter=table.separator, strict=True)

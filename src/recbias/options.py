@@ -183,6 +183,11 @@ _OPTIONS = (
     click.option("--separator", help="What separates the fields: one character, '::' or 'tab'."),
     click.option("--header/--no-header", default=None, help="Whether line 1 names the columns."),
     click.option(
+        "--quotes/--no-quotes",
+        default=None,
+        help="Whether '\"' encloses fields; else not between tabs, and between other marks.",
+    ),
+    click.option(
         "--decimal", type=click.Choice([".", ","]), help="The decimal sign of the ratings."
     ),
     click.option(

@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import json
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +34,11 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _COMMA_FOR_POINT = str.maketrans(".,", ",.")
 _NO_NAMES = {"null", "nan", "none", "na", "n/a", "<na>"}
 """Labels that programs write where there is none."""
-_CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
+_SHORTENED = re.compile(r"[+-]?\d+(?:\.\d+)?[eE]\+\d+")
+"""As spreadsheets write long numbers; without the sign, letters and digits may be a name."""
+_INT64 = np.iinfo(np.int64)
 
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
@@ -432,9 +437,10 @@ class Ratings:
         Warns
         -----
         DataWarning
-            If an id is named like a missing one (``NULL``, ``NaN``). Once, with the range as dates,
-            if times are in fractions of a second, before 1970, or look like dates written as
-            numbers.
+            If an id is named like a missing one (``NULL``, ``NaN``), lost digits before
+            (``1.5E+18``, or a float beyond 2^53), or differs from another one by what nobody sees.
+            Once, with the range as dates, if times are in fractions of a second, before 1970, or
+            look like dates written as numbers.
         """
 
         def where(row: int) -> str:
@@ -500,7 +506,7 @@ def _vocabulary(
         raise DataError(f"{where(int(np.argmin(codes)))}: the {role} id is missing")
     labels = np.asarray(uniques)
     if labels.dtype.kind != "i":
-        labels = _as_labels(list(uniques), codes, role, where)
+        labels = _as_labels(list(labels), codes, role, where)
     order = np.argsort(labels, kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -511,18 +517,12 @@ def _as_labels(
     found: list[Any], codes: npt.NDArray[np.intp], role: str, where: Where
 ) -> npt.NDArray[Any]:
     """Turn labels of any type into int64 or text, refusing two that mean the same."""
-    texts = [
-        str(int(label))
-        if isinstance(label, float | np.floating) and label.is_integer()
-        else str(label).strip()
-        for label in found
-    ]
+    texts = [label_text(label) for label in found]
     seen: dict[str, Any] = {}
     for at, (label, text) in enumerate(zip(found, texts, strict=True)):
         if not text:
             raise DataError(f"{where(int(np.argmax(codes == at)))}: the {role} id is missing")
-        whole = _WHOLE_NUMBER.fullmatch(text)
-        meaning = ("-" if whole[1] == "-" else "") + whole[2] if whole else text
+        meaning = label_meaning(text)
         if meaning in seen:
             raise DataError(
                 f"{where(int(np.argmax(codes == at)))}: {role} ids {seen[meaning]!r} and {label!r} "
@@ -537,9 +537,93 @@ def _as_labels(
             DataWarning,
             stacklevel=4,
         )
+    _warn_of_cut_numbers(found, texts, codes, role, where)
+    _warn_of_unseen_differences(texts, codes, role, where)
     if all(_CANONICAL_NUMBER.fullmatch(text) for text in texts):
-        return np.array([int(text) for text in texts], dtype=np.int64)
+        numbers = [int(text) for text in texts]
+        if min(numbers) >= _INT64.min and max(numbers) <= _INT64.max:
+            return np.array(numbers, dtype=np.int64)
     return np.array(texts, dtype=np.str_)
+
+
+def label_text(label: Any) -> str:
+    """Write a label as it is kept: without blanks around it, a whole number without ``.0``.
+
+    Examples
+    --------
+    >>> label_text(" a "), label_text("7.0"), label_text(7.0), label_text("07"), label_text("7.5")
+    ('a', '7', '7', '07', '7.5')
+    """
+    if isinstance(label, float | np.floating) and label.is_integer():
+        return str(int(label))
+    text = str(label).strip()
+    whole = _WHOLE_FLOAT.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def label_meaning(text: str) -> str:
+    """Give what no two labels of a table may share: of a number its digits, of others the text.
+
+    Examples
+    --------
+    >>> label_meaning("0107"), label_meaning("107.0"), label_meaning("-07"), label_meaning("a07")
+    ('107', '107', '-7', 'a07')
+    """
+    whole = _WHOLE_NUMBER.fullmatch(text)
+    return ("-" if whole[1] == "-" else "") + whole[2] if whole else text
+
+
+def _warn_of_cut_numbers(
+    found: list[Any], texts: list[str], codes: npt.NDArray[np.intp], role: str, where: Where
+) -> None:
+    """Warn of ids that lost digits before they came here, several of which may be one now."""
+    cut = [
+        at
+        for at, (label, text) in enumerate(zip(found, texts, strict=True))
+        if _SHORTENED.fullmatch(text)
+        or (isinstance(label, float | np.floating) and not _is_exact(label))
+    ]
+    if cut:
+        row = int(np.argmax(np.isin(codes, cut)))
+        shown = str(found[codes[row]])
+        many = f" and {len(cut) - 1:,} more" if len(cut) > 1 else ""
+        warnings.warn(
+            f"{where(row)}: the {role} id {shown}{many} lost digits in the program that wrote it, "
+            f"so that several {role}s may have become one; write ids as text or whole numbers",
+            DataWarning,
+            stacklevel=5,
+        )
+
+
+def _is_exact(number: float | np.floating[Any]) -> bool:
+    """Tell whether a float is so small that whole numbers beside it are others."""
+    return bool(np.abs(number) <= 2.0 ** (np.finfo(type(number)).nmant + 1))
+
+
+def _warn_of_unseen_differences(
+    texts: list[str], codes: npt.NDArray[np.intp], role: str, where: Where
+) -> None:
+    """Warn of two ids that look alike: composed accents, marks without width, kinds of blanks."""
+    odd = [at for at, text in enumerate(texts) if not text.isascii() or "  " in text]
+    if not odd:
+        return
+    seen = {text: at for at, text in enumerate(texts) if text.isascii() and "  " not in text}
+    alike = []
+    for at in odd:
+        composed = unicodedata.normalize("NFC", texts[at])
+        shown = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
+        other = seen.setdefault(" ".join(shown.split()), at)
+        if other != at:
+            alike.append((at, other))
+    if alike:
+        at, other = alike[0]
+        many = f"; {len(alike) - 1:,} more pairs do" if len(alike) > 1 else ""
+        warnings.warn(
+            f"{where(int(np.argmax(codes == at)))}: {role} ids {texts[other]!a} and "
+            f"{texts[at]!a} look alike and are read as two{many}; write each id in one way",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 def _pair_means(

@@ -177,6 +177,7 @@ def load_dataset(
     scale: RatingScale | None = None,
     duplicates: Duplicates | None = None,
     decimal: Decimal | None = None,
+    quotes: bool | None = None,
 ) -> Dataset:
     """Load a data set by its name, or any table of ratings by its path.
 
@@ -189,7 +190,7 @@ def load_dataset(
         which texts are paths); or such a table as a DataFrame.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
-    user, item, rating, timestamp, separator, header, scale, duplicates, decimal
+    user, item, rating, timestamp, separator, header, scale, duplicates, decimal, quotes
         For a table only: see `TableOptions`. They come before those that are kept in the file
         ``TABLE.recbias.yaml`` beside it.
 
@@ -209,7 +210,7 @@ def load_dataset(
         come with a name.
     """
     options = TableOptions(
-        user, item, rating, timestamp, separator, header, scale, duplicates, decimal
+        user, item, rating, timestamp, separator, header, scale, duplicates, decimal, quotes
     )
     used = {
         field.name: value

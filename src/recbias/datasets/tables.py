@@ -8,6 +8,7 @@ import dataclasses
 import gzip
 import io
 import re
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ import pyarrow.parquet
 import yaml
 
 from recbias.datasets.mistaken import listed, refuse_matrix, warn_of_one_time
-from recbias.errors import ConfigError, DataError, MissingData, unknown_name
+from recbias.errors import ConfigError, DataError, DataWarning, MissingData, unknown_name
 from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale, checked_values, time_numbers
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ class TableOptions:
         What several ratings of one pair mean; an error if not given.
     decimal : {".", ","}, optional
         The decimal sign of the ratings; a point if not given.
+    quotes : bool, optional
+        Whether ``"`` encloses fields of a text. If not given it does, but not between tabs, where
+        it is a sign like any other.
     """
 
     user: str | None = None
@@ -97,6 +101,7 @@ class TableOptions:
     scale: RatingScale | None = None
     duplicates: Duplicates | None = None
     decimal: Decimal | None = None
+    quotes: bool | None = None
 
     def __post_init__(self) -> None:
         mark = self.separator
@@ -161,7 +166,7 @@ def kept_options(path: Path) -> TableOptions:
             fits = isinstance(value, list) and len(value) == 3
             fits = fits and all(type(number) in (int, float) for number in value)
         else:
-            fits = isinstance(value, bool if name == "header" else str)
+            fits = isinstance(value, bool if name in ("header", "quotes") else str)
         if not fits:
             raise ConfigError(f"{kept}: {name} is {value!r}\nmend or delete it")
     if "scale" in found:
@@ -177,7 +182,8 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
     semicolon, bar, blank and rarer ones that gives most fields, equally many in nearly all of the
     first lines. The first line is a header if it has a known or a given column name, or no field
     that is a number. Without a header, the columns are user, item, rating and timestamp, as many as
-    there are. Lines may end in ``\n`` or ``\r\n``; a line end inside quotes is refused.
+    there are. Lines may end in ``\n`` or ``\r\n``; a line end inside quotes is refused. Quotes that
+    enclose fields are taken off, except between tabs, where they belong to the field.
 
     Parameters
     ----------
@@ -225,6 +231,9 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
     else:
         layout = _sniff(path, options)
         form, names, columns = layout.described(), layout.names, layout.columns
+        if not layout.quotes and options.quotes is None:
+            lines = _first_lines(path)[layout.has_header :]
+            _check_enclosed(path, layout, [line.split(layout.separator) for line in lines])
         frame = _read_text_table(path, layout, options.scale)
         first_line = 1 + layout.has_header
     return described_ratings(
@@ -403,7 +412,7 @@ def text_batches(
     """
     if names is None:
         skip_lines = 1
-        names = _fields(_first_lines(path)[0], separator)
+        names = _fields(_first_lines(path)[0], separator, quotes)
         if missing := [column for column in wanted if column not in names]:
             raise DataError(
                 f"{path}: no column {', '.join(map(repr, missing))}\n"
@@ -444,10 +453,13 @@ def text_batches(
         except pa.ArrowInvalid as error:
             if bad_rows:
                 row = bad_rows[0]
+                hint = (
+                    "; if quotes enclose fields: --quotes" if '"' in row.text and not quotes else ""
+                )
                 raise DataError(
                     f"{path}:{row.number}: {row.actual_columns} fields, expected "
                     f"{row.expected_columns} as in the first line\n"
-                    f"the line is {row.text.replace(_UNIT_SEPARATOR, '::')[:200]!r}"
+                    f"the line is {row.text.replace(_UNIT_SEPARATOR, '::')[:200]!r}{hint}"
                 ) from None
             if source.n_lines <= skip_lines:
                 raise DataError(f"no ratings in {path}") from None
@@ -459,7 +471,8 @@ def text_batches(
         if n_rows + skip_lines != source.n_lines or (quotes and _is_open(last, separator)):
             raise DataError(
                 f"{path}:{_open_quote(path)}: a quote is opened and not closed in its line\n"
-                "double the quotes that belong to a field, and remove line ends from fields"
+                "double the quotes that belong to a field, and remove line ends from fields; if no "
+                "quote encloses a field: --no-quotes"
             )
 
 
@@ -646,13 +659,16 @@ class _Layout:
     columns: dict[str, str]
     packed: bool
     decimal: Decimal = "."
+    quotes: bool = True
 
     def described(self) -> str:
         shown = _SHOWN.get(self.separator, self.separator)
         packed = "text packed by gzip" if self.packed else "text"
         comma = ", with decimal commas" if self.decimal == "," else ""
         header = f"with{'' if self.has_header else 'out'} a header"
-        return f"{packed} separated by '{shown}', {header}{comma}"
+        custom = self.quotes == _encloses(self.separator)
+        quotes = "" if custom else f", quotes {'enclose fields' if self.quotes else 'as they are'}"
+        return f"{packed} separated by '{shown}', {header}{comma}{quotes}"
 
 
 def _sniff(path: Path, options: TableOptions) -> _Layout:
@@ -663,14 +679,22 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
             f"{path}:1: the first line is empty\nexpected names of columns, or a rating"
         )
     decimal = options.decimal or "."
-    separator = options.separator or _separator(lines, decimal)
+    separator = options.separator or _separator(lines, decimal, options.quotes)
     if separator is None or separator not in first:
         raise DataError(
             f"{path}:1: no separator {f'{separator!r} ' if separator else ''}in {first[:200]!r}\n"
             "expected fields between commas, tabs, semicolons, bars, blanks or '::'; another one "
             "can be named (--separator)"
         )
-    fields = [field.strip() for field in _fields(first, separator)]
+    quotes = _encloses(separator) if options.quotes is None else options.quotes
+    fields = [field.strip() for field in _fields(first, separator, quotes)]
+    if not quotes and not _has_roles(fields, options.columns):
+        enclosed = [field.strip('"') for field in fields]
+        if enclosed != fields and _has_roles(enclosed, options.columns):
+            raise DataError(
+                f"{path}:1: the names of columns are in quotes, which belong to the field between "
+                "tabs\nsay that they enclose fields: --quotes"
+            )
     packed = path.name.lower().endswith(".gz")
     named = options.header
     if named is None:
@@ -679,12 +703,12 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
     if named:
         if not _has_roles(fields, options.columns):
-            rows = [_fields(line, separator)[1:] for line in lines[1:]]
+            rows = [_fields(line, separator, quotes)[1:] for line in lines[1:]]
             refuse_matrix(path, rows, _loaded(path, separator, decimal, "index_col=0"))
         columns = columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
-        return _Layout(separator, True, fields, columns, packed, decimal)
+        return _Layout(separator, True, fields, columns, packed, decimal, quotes)
     if not options.columns and len(fields) > len(_KNOWN):
-        rows = [_fields(line, separator) for line in lines]
+        rows = [_fields(line, separator, quotes) for line in lines]
         refuse_matrix(path, rows, _loaded(path, separator, decimal, "header=None"))
     if options.columns or not 2 <= len(fields) <= len(_KNOWN):
         raise DataError(
@@ -693,7 +717,36 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         )
     roles = list(_KNOWN)[: len(fields)]
     columns = dict(zip(roles, roles, strict=True))
-    return _Layout(separator, False, roles, columns, packed, decimal)
+    return _Layout(separator, False, roles, columns, packed, decimal, quotes)
+
+
+def _encloses(separator: str) -> bool:
+    """Tell whether quotes enclose fields by custom: not between tabs, nor between '::'."""
+    return separator not in ("\t", "::")
+
+
+def _check_enclosed(path: Path, layout: _Layout, rows: Sequence[Sequence[str]]) -> None:
+    """Tell of fields in quotes where these belong to the field by custom.
+
+    In quotes, a number is refused; ids are warned of if all are, since a single title may be.
+    """
+    for role, column in layout.columns.items():
+        place = layout.names.index(column)
+        fields = [row[place].strip() for row in rows if len(row) > place]
+        enclosed = [len(field) > 2 and field[0] == field[-1] == '"' for field in fields]
+        if role in ("rating", "timestamp") and any(enclosed):
+            number = enclosed.index(True)
+            raise DataError(
+                f"{path}:{1 + layout.has_header + number}: the {role} is {fields[number]}, and "
+                "between tabs quotes belong to the field\nsay that they enclose fields: --quotes"
+            )
+        if all(enclosed) and fields:
+            warnings.warn(
+                f"{path}: the {role} ids are in quotes, which are read as part of them; if they "
+                "enclose fields, say --quotes",
+                DataWarning,
+                stacklevel=4,
+            )
 
 
 def _has_roles(fields: Sequence[str], given: Mapping[str, str]) -> bool:
@@ -710,7 +763,7 @@ def _loaded(path: Path, separator: str, decimal: str, how: str) -> str:
     return f"pd.read_csv({path.name!r}{marks}, {how})"
 
 
-def _separator(lines: Sequence[str], decimal: str) -> str | None:
+def _separator(lines: Sequence[str], decimal: str, quotes: bool | None) -> str | None:
     """Find the mark that most lines have as often as the first, and the first most often.
 
     A comma that is the decimal sign comes last: it separates only where ratings are in quotes.
@@ -718,7 +771,8 @@ def _separator(lines: Sequence[str], decimal: str) -> str | None:
 
     def n_fields(mark: str) -> int:
         """Count the fields of the first line; 0 if many lines have another number."""
-        counts = [len(_fields(line, mark)) for line in lines]
+        enclosing = _encloses(mark) if quotes is None else quotes
+        counts = [len(_fields(line, mark, enclosing)) for line in lines]
         alike = sum(count == counts[0] for count in counts)
         return counts[0] if counts[0] > 1 and alike >= 0.6 * len(lines) else 0
 
@@ -739,8 +793,8 @@ def _rare_marks(line: str) -> list[str]:
     return [mark for mark, _ in Counter(rare).most_common()]
 
 
-def _fields(line: str, separator: str) -> list[str]:
-    if len(separator) > 1:
+def _fields(line: str, separator: str, quotes: bool = True) -> list[str]:
+    if len(separator) > 1 or not quotes:
         return line.split(separator)
     try:
         return next(csv.reader([line], delimiter=separator), [])
@@ -799,6 +853,7 @@ def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> 
         names,
         list(places.values()),
         types,
+        quotes=layout.quotes,
         skip_lines=int(layout.has_header),
     )
     for batch in batches:
