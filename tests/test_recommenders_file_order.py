@@ -26,11 +26,15 @@ PAIRS = {
 UNLIKING, STRANGER = 5, -1
 
 
-def ratings(seed=0):
+def ratings(seed=0, placed=False):
     """Make few whole stars, so that many scores tie; one user has no likes, one has no ratings."""
     stars = random_stars(seed, n_users=30, n_items=25, observed=0.4, levels=5)
     stars[UNLIKING] = np.where(np.isnan(stars[UNLIKING]), np.nan, np.minimum(stars[UNLIKING], 3))
-    return table(stars)
+    train = table(stars)
+    if placed:
+        place = np.random.default_rng(seed).permutation(3 * len(train))[: len(train)]
+        train = dataclasses.replace(train, place=place)
+    return train
 
 
 def fitted(system, train):
@@ -43,7 +47,8 @@ def fitted(system, train):
 def named_by_file(train):
     """Number items as a reader of the file does who meets them row by row."""
     numbers = {}
-    for _, item in sorted(zip(train.user.tolist(), train.item.tolist(), strict=True)):
+    place = train.user if train.place is None else train.place
+    for _, item in sorted(zip(place.tolist(), train.item.tolist(), strict=True)):
         numbers.setdefault(item, len(numbers))
     return list(numbers)
 
@@ -104,9 +109,9 @@ def kept_by_heap(scores, items, size=10):
     return heap
 
 
-def check_lists(name, seed=0):
+def check_lists(name, seed=0, placed=False):
     """Compare the first ten of each user with the loop's, over the scores of the plain class."""
-    train = ratings(seed)
+    train = ratings(seed, placed)
     plain, listed = (fitted(system, train) for system in PAIRS[name])
     users = np.arange(train.n_users)
     scores, places = plain.score(users), listed.score(users)
@@ -129,10 +134,22 @@ def check_lists(name, seed=0):
         assert len(set(row.tolist())) == len(row)
 
 
+@pytest.mark.parametrize("placed", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", PAIRS)
-def test_lists_are_those_of_a_loop_over_the_file(name, seed):
-    check_lists(name, seed)
+def test_lists_are_those_of_a_loop_over_the_file(name, seed, placed):
+    check_lists(name, seed, placed)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_order_of_rows_changes_lists_and_no_score(name):
+    plain, listed = PAIRS[name]
+    train, placed = ratings(), ratings(placed=True)
+    users = np.arange(train.n_users)
+    before, after = (fitted(plain, each).score(users) for each in (train, placed))
+    np.testing.assert_array_equal(before, after)
+    before, after = (fitted(listed, each).score(users) for each in (train, placed))
+    assert not np.array_equal(before, after, equal_nan=True)
 
 
 def places_with(change):

@@ -385,7 +385,7 @@ class Record:
         'The best, $X$, has $x$ more than $y$; claimed: at least 0'
         """
         others = sorted(_filled(self.finds) - {"value", "which"}, key=self.finds.index)
-        letters = {"which": "X", "value": "x", **dict(zip(others, _LETTERS, strict=False))}
+        letters = {"which": "X", "value": "x", **dict(zip(others, "yzuvwst", strict=False))}
         found = _fill(self.finds, {name: f"${letter}$" for name, letter in letters.items()})
         return f"{found}; claimed: {self._words}" if self.decides else found
 
@@ -400,7 +400,6 @@ class Record:
         return tuple(dict.fromkeys(found))
 
 
-_LETTERS = "yzuvwst"
 _GAP = re.compile(r"\$[^$]*\$|\{(\w+)\}")  # formulas have braces of their own
 
 
