@@ -246,11 +246,11 @@ def _shows(text: str) -> bool:
     return "<img" in text or "<svg" in text or bool(re.sub(r"<[^>]*>", "", text).strip())
 
 
-def faults(site: Path) -> list[str]:
+def faults(site: Path, root: Path = ROOT) -> list[str]:
     """List what pages of a site leak, the cells without their result, and pages without text."""
     found = []
     for dataset, folder in editions(site).items():
-        found += [f"{dataset}, {page}: missing or empty" for page in empty_pages(folder, ROOT)]
+        found += [f"{dataset}, {page}: missing or empty" for page in empty_pages(folder, root)]
         for path in sorted(folder.rglob("*.html")):
             page = path.relative_to(folder)
             if page.parts[0] != "on":

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import base64
+import json
 from html import escape
+from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
-from leaks import leaks
+from leaks import faults, leaks, silent_cells
+
+from recbias.editions import empty_pages
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><!-- P@10: {} --></svg>'
 OBJECTS = (
@@ -94,3 +100,86 @@ def test_figures_and_what_explorers_hold_are_read() -> None:
     for held in ('{"a": [{"text": "tau = nan"}]}', '{"a": NaN}'):
         assert leaks(f'<script type="application/json">{held}</script>')
     assert not leaks('<script type="application/json">{"a": null, "text": "fine"}</script>')
+
+
+def cell(source: str, outputs: tuple[dict[str, str], ...] = (), tags: tuple[str, ...] = ()) -> Any:
+    made = nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)})
+    made.outputs = [nbformat.v4.new_output("display_data", data) for data in outputs]
+    return made
+
+
+TABLE = "Markdown(table(results))"
+REPR = {"text/plain": "<IPython.core.display.Markdown object>"}
+SILENT = (
+    cell(TABLE),
+    cell(f"known = 1\n{TABLE}  # comment"),
+    cell(TABLE, ({"text/markdown": "  ", **REPR},)),
+    cell("HTML(told)", ({"text/html": "<div> </div>", **REPR},), ("hide-input",)),
+)
+SPEAKING = (
+    cell(TABLE, ({"text/markdown": "| a |", **REPR},)),
+    cell("figure", ({"image/svg+xml": "<svg></svg>", **REPR},)),
+    cell("1 + 1", ({"text/plain": "2"},)),
+    cell(TABLE, (), ("remove-output",)),
+    cell(TABLE, (), ("remove-cell",)),
+    cell("start = run(grid)"),
+    cell("for each in three:\n    glue(each, 1)"),
+    cell(f"{TABLE};"),
+    cell(""),
+    nbformat.v4.new_markdown_cell("text"),
+)
+
+
+@pytest.mark.parametrize("number", range(len(SILENT)))
+def test_a_cell_that_shows_no_result_is_found(number: int) -> None:
+    (fault,) = silent_cells({"cells": [*SPEAKING, SILENT[number]]})
+    assert fault in ("no result of Markdown(table(results))", "no result of HTML(told)")
+
+
+def test_a_cell_that_need_not_show_a_result_is_none() -> None:
+    assert silent_cells({"cells": SPEAKING}) == []
+
+
+PAGE = "<html><nav>All</nav><article><h1>Title</h1>{}</article><footer>Us</footer></html>"
+
+
+def site_of(folder: Path, **pages: str) -> Path:
+    """Make the least that counts as a site: two pages, and a notebook that tells its data set."""
+    toc = {"root": "index", "parts": [{"chapters": [{"file": "notebooks/one"}]}]}
+    (folder / "_toc.yml").write_text(json.dumps(toc), encoding="utf-8")
+    texts = {"index": "Words.", "notebooks/one": "<p>More.</p>", **pages}
+    for page, text in texts.items():
+        path = folder / f"{page}.html"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(PAGE.format(text), encoding="utf-8")
+    run = nbformat.v4.new_notebook(metadata={"recbias": {"parameters": {"dataset": "toy"}}})
+    source = folder / "_sources/notebooks/one.ipynb"
+    source.parent.mkdir(parents=True)
+    nbformat.write(run, source)
+    return folder
+
+
+def test_a_page_that_is_missing_or_empty_is_named(tmp_path: Path) -> None:
+    site = site_of(tmp_path)
+    assert (empty_pages(site, site), faults(site, site)) == ([], [])
+    (site / "notebooks/one.html").write_text(PAGE.format(" <script>let a</script><p></p> "))
+    assert empty_pages(site, site) == ["notebooks/one"]
+    assert faults(site, site) == ["toy, notebooks/one: missing or empty"]
+    (site / "notebooks/one.html").write_text("")
+    (site / "index.html").unlink()
+    assert empty_pages(site, site) == ["index", "notebooks/one"]
+
+
+def test_a_site_is_searched_for_all_of_it(tmp_path: Path) -> None:
+    site = site_of(tmp_path, **{"notebooks/one": "<p>It is nan.</p>"})
+    (site / "figure.svg").write_text(SVG.format("None"))
+    (site / "_sources/notebooks/one.ipynb").write_text(
+        (site / "_sources/notebooks/one.ipynb")
+        .read_text()
+        .replace('"cells": []', f'"cells": [{json.dumps(SILENT[0])}]')
+    )
+    assert [fault.partition(": ")[0] for fault in faults(site, site)] == [
+        "toy, notebooks/one.html",
+        "toy, one",
+        "figure.svg",
+    ]
