@@ -375,14 +375,14 @@ class Record:
         --------
         >>> record = Record.from_dict(
         ...     {
-        ...         "finds": "The best, {which}, has {value} more than {second}",
-        ...         "measure": "check",
-        ...         "name": "more",
-        ...         "least": 0,
+        ...         "finds": "P of ALS is {a}, that of Random {b}, {value} more",
+        ...         "measure": "difference",
+        ...         "of": ["P[AR] of ALS", "P[AR] of Random"],
+        ...         "above": 0,
         ...     }
         ... )
         >>> record.asked
-        'The best, $X$, has $x$ more than $y$; claimed: at least 0'
+        'P of ALS is $y$, that of Random $z$, $x$ more; claimed: more than 0'
         """
         others = sorted(_filled(self.finds) - {"value", "which"}, key=self.finds.index)
         letters = {"which": "X", "value": "x", **dict(zip(others, "yzuvwst", strict=False))}
