@@ -16,8 +16,11 @@ from recbias.datasets import (
     movielens,
     registry,
 )
+from recbias.datasets.frames import frame_of
 from recbias.errors import ConfigError, DataError, MissingData
 from recbias.ratings import Ratings, RatingScale
+from recbias.recommenders.as_published.file_order import file_order
+from recbias.splits import SplitRule
 
 STARS = RatingScale(1, 5, 1)
 
@@ -64,7 +67,7 @@ def fold_files(folder: Path) -> list[Path]:
 def test_raw_file_and_folds_are_the_same_dataset(tmp_path: Path) -> None:
     rows, folds = fake_1m(tmp_path)
     raw = movielens.merge_1m(movielens.read_1m_stars(tmp_path / "ml-1m/ratings.dat"))
-    folded, labels = movielens.read_1m_folds(fold_files(tmp_path))
+    folded, labels, _ = movielens.read_1m_folds(fold_files(tmp_path))
     assert raw.content_hash == folded.content_hash
     assert (raw.name, raw.scale, raw.merged_below, raw.timestamp) == ("ml-1m", STARS, 4, None)
     assert (folded.name, folded.scale, folded.merged_below) == ("ml-1m", STARS, 4)
@@ -77,7 +80,7 @@ def test_raw_file_and_folds_are_the_same_dataset(tmp_path: Path) -> None:
 
 def test_ready_folds_test_what_their_file_holds(tmp_path: Path) -> None:
     fake_1m(tmp_path)
-    ratings, labels = movielens.read_1m_folds(fold_files(tmp_path))
+    ratings, labels, _ = movielens.read_1m_folds(fold_files(tmp_path))
     for split, path in zip(
         splits.from_fold_labels(ratings, labels), fold_files(tmp_path), strict=True
     ):
@@ -86,9 +89,25 @@ def test_ready_folds_test_what_their_file_holds(tmp_path: Path) -> None:
         assert set(zip(users.tolist(), items.tolist(), strict=True)) == held
 
 
+def test_folds_know_the_order_of_their_lines(tmp_path: Path) -> None:
+    fake_1m(tmp_path)
+    ratings, labels, order = movielens.read_1m_folds(fold_files(tmp_path))
+    lines = [path.read_text().splitlines() for path in fold_files(tmp_path)]
+    for fold, split in enumerate(
+        SplitRule.parse("ready order=file").splits(
+            ratings, rng=np.random.default_rng(1), ready=labels, row_order=order
+        )
+    ):
+        train = frame_of(split.train)[["user_id", "item_id"]].to_numpy().tolist()
+        others = [line for place, each in enumerate(lines) if place != fold for line in each]
+        assert train == [list(map(int, line.split("\t")[:2])) for line in others]
+        named = list(dict.fromkeys(item for _, item in train))
+        assert split.train.item_ids[file_order(split.train)].tolist() == named
+
+
 def test_another_star_would_be_another_dataset(tmp_path: Path) -> None:
     fake_1m(tmp_path)
-    folded, _ = movielens.read_1m_folds(fold_files(tmp_path))
+    folded, *_ = movielens.read_1m_folds(fold_files(tmp_path))
     path = tmp_path / "ml-1m/ratings.dat"
     path.write_text(re.sub(r"::4(::\d{9,})", r"::5\1", path.read_text(), count=1))
     assert movielens.merge_1m(movielens.read_1m_stars(path)).content_hash != folded.content_hash

@@ -92,6 +92,24 @@ BLOCK = BLOCK.replace("\n\nrefuted", "\nrefuted").replace("refuted.\n", "refuted
 # -- blocks --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ("It is {value} ({low} to {high}).", "It is 0.5 (no interval)."),
+        (
+            "($x_{low}$ = {value}, {low:.2f} to {high:.2f}; so)",
+            "($x_{low}$ = 0.5, no interval; so)",
+        ),
+        ("It is open ({low} to {high} of {cases} pairs).", "It is open (no interval)."),
+        ("Not sure: {low} to {high} times.", "Not sure: an unknown number times."),
+    ],
+)
+@pytest.mark.parametrize("ends", [(None, None), (0.1, None), (None, 0.9)])
+def test_an_interval_that_is_not_known_has_no_ends(form, told, ends):
+    assert Finding("open", 0.5, *ends).fill(form) == told
+    assert "0.1 to 0.9" in Finding("open", 0.5, 0.1, 0.9).fill(form.replace(":.2f", ""))
+
+
 def test_the_form_that_fits_stands_in_the_running_text():
     expected = marked("BCC17-F2A/1", "holds", "It holds at 2.5 and *more*.")
     assert resolved(BLOCK, A=HOLDS) == f"Before\n{expected}\nafter."

@@ -289,7 +289,7 @@ def list_chapters(root: Path | None = None) -> list[Chapter]:
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     found = [
         Chapter(Path(file).name, root)
-        for file in _files_in(contents)
+        for file in pages_in(contents)
         if file.startswith("notebooks/")
     ]
     for chapter in found:
@@ -518,7 +518,7 @@ def _file_name(text: str) -> str:
     return re.sub(r"[^\w.+=-]+", "_", text)
 
 
-def _files_in(contents: object) -> Iterator[str]:
+def pages_in(contents: object) -> Iterator[str]:
     """Walk a table of contents and give its files in order."""
     if isinstance(contents, Mapping):
         for place in ("root", "file"):
@@ -527,7 +527,7 @@ def _files_in(contents: object) -> Iterator[str]:
         contents = list(contents.values())
     if isinstance(contents, list):
         for part in contents:
-            yield from _files_in(part)
+            yield from pages_in(part)
 
 
 def _has_tag(cell: NotebookNode, tag: str) -> bool:

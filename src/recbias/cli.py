@@ -41,6 +41,8 @@ from recbias.options import (
     data_dir_option,
     finite,
     load_said,
+    order_option,
+    ordered_rule,
     parameter_options,
     read_options,
     read_parameters,
@@ -49,7 +51,7 @@ from recbias.options import (
 )
 from recbias.places import cache_dir, clone_root
 from recbias.ratings import exact
-from recbias.splits import Split, SplitRule
+from recbias.splits import Split
 from recbias.store import write_atomically
 
 _SHOWN = 5
@@ -196,20 +198,23 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
 @data.command("split")
 @click.argument("name", metavar="NAME|FILE")
 @click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
+@order_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
 @table_options
 @data_dir_option
-def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> None:
+def data_split(
+    name: str, text: str, order: str | None, seed: int, out: Path, **options: Any
+) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
 
     RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'uniform 0.2', 'temporal 0.2',
-    'temporal-user 0.2' or 'ready'.
+    'temporal-user 0.2', 'ready' or 'ready order=file'.
     The files hold ratings, so the terms of the data hold for them too.
     """
     from recbias.testset import dataset_splits  # pulls in every recommender
 
-    rule = SplitRule.parse(text)
+    rule = ordered_rule(text, order)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
     dataset = load_said(name, options)

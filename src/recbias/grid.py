@@ -108,15 +108,19 @@ def component_revisions(
 
 
 def split_marks(dataset: Dataset, split: str) -> dict[str, str]:
-    """Digest what a split rule reads beside the ratings: times, or the folds that came with them.
+    """Digest what a split rule reads beside the ratings: times, or folds, and the order of rows.
 
     Neither is in the content hash of the ratings. Rules that read nothing else have no marks.
     """
-    kind = SplitRule.parse(split).kind
+    rule = SplitRule.parse(split)
+    kind = rule.kind
     if kind.startswith("temporal") and dataset.ratings.timestamp is not None:
         return {"timestamps": digest(dataset.ratings.timestamp.astype("<i8").tobytes())}
     if kind == "ready" and dataset.ready_folds is not None:
-        return {"folds": digest(dataset.ready_folds.astype("<i8").tobytes())}
+        marks = {"folds": digest(dataset.ready_folds.astype("<i8").tobytes())}
+        if rule.order and dataset.row_order is not None:
+            marks["order"] = digest(dataset.row_order.astype("<i8").tobytes())
+        return marks
     return {}
 
 

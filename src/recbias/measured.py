@@ -13,6 +13,8 @@ from recbias.errors import ConfigError
 from recbias.options import (
     data_dir_option,
     load_said,
+    order_option,
+    ordered_rule,
     read_options,
     table_options,
     warnings_said,
@@ -36,6 +38,7 @@ __all__ = ["measure"]
 @click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
 @click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
 @click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
+@order_option
 @click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Write the values as CSV too.")
@@ -48,6 +51,7 @@ def measure(
     protocols: tuple[str, ...],
     metrics: tuple[str, ...],
     split: str | None,
+    order: str | None,
     seed: int | None,
     workers: int,
     out: Path | None,
@@ -81,7 +85,7 @@ def measure(
             (*systems, *(System(other, other) for other in others)),
             protocols or (f"AI-AN-AR rel>={exact(relevance_threshold(dataset))}",),
             metrics or ("P@10", "nDCG@10"),
-            split=split or record.get("rule", "k-fold 5"),
+            split=str(ordered_rule(split or record.get("rule", "k-fold 5"), order)),
             seed=record.get("seed", 1) if seed is None else seed,
         )
         with warnings_said():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import dataclasses
 import math
 import os
 import signal
@@ -19,12 +20,15 @@ import click
 from recbias.datasets import Dataset, TableOptions, load_dataset
 from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError
 from recbias.ratings import RatingScale
+from recbias.splits import SplitRule
 
 __all__ = [
     "CommandGroup",
     "data_dir_option",
     "finite",
     "load_said",
+    "order_option",
+    "ordered_rule",
     "parameter_options",
     "read_options",
     "read_parameters",
@@ -36,6 +40,24 @@ _STOPPED = "stopped; what was finished is kept, and the same command goes on fro
 _SECONDS_TO_CLEAN_UP = 1.0
 """Who presses Ctrl-C sees it answered within two; what is left over goes when it is begun again."""
 _FULL = "\nmake room there and give the command again: what was finished is kept and used"
+
+order_option = click.option(
+    "--order",
+    type=click.Choice(["file"]),
+    help="Of the rule 'ready': keep the order of rows in the files, as in 'ready order=file'.",
+)
+
+
+def ordered_rule(text: str, order: str | None) -> SplitRule:
+    """Read a split rule, with what ``--order`` says.
+
+    Raises
+    ------
+    ConfigError
+        As of `SplitRule`; if the rule is not that of folds that came with the data.
+    """
+    rule = SplitRule.parse(text)
+    return dataclasses.replace(rule, order=order or rule.order)
 
 
 class _Terminated(KeyboardInterrupt):

@@ -186,6 +186,9 @@ class Ratings:
         Whether the values say more than that the pair was observed.
     merged_below : float, optional
         Ratings below this were merged into one value: which of them a user gave is not known.
+    place : int64 array (n,), optional
+        Place of each row in the file that it came from, where a split was asked to keep it
+        (``ready order=file``). No part of the content.
 
     Raises
     ------
@@ -215,17 +218,19 @@ class Ratings:
     scale: RatingScale
     feedback: Literal["explicit", "implicit"] = "explicit"
     merged_below: float | None = None
+    place: npt.NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        wanted = {"user": np.int32, "item": np.int32, "value": np.float64, "timestamp": np.int64}
+        wanted = {"user": np.int32, "item": np.int32, "value": np.float64}
+        wanted |= {"timestamp": np.int64, "place": np.int64}
         for column, dtype in wanted.items():
             values = getattr(self, column)
             if values is not None:
                 self._freeze(column, np.asarray(values, dtype=dtype))
         self._freeze("user_ids", np.asarray(self.user_ids))
         self._freeze("item_ids", np.asarray(self.item_ids))
-        times = self.user if self.timestamp is None else self.timestamp
-        if not self.user.shape == self.item.shape == self.value.shape == times.shape:
+        columns = (getattr(self, column) for column in wanted)
+        if len({column.shape for column in columns if column is not None}) > 1:
             raise DataError(f"{self.name}: columns of different lengths")
         for numbers, labels in ((self.user, self.user_ids), (self.item, self.item_ids)):
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(labels):
@@ -332,6 +337,7 @@ class Ratings:
             item=self.item[chosen],
             value=self.value[chosen],
             timestamp=None if self.timestamp is None else self.timestamp[chosen],
+            place=None if self.place is None else self.place[chosen],
         )
 
     def merge_below(self, threshold: float, value: float) -> Ratings:

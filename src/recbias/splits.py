@@ -6,6 +6,7 @@ whatever the order of lines in a file. Train and test keep the vocabularies of t
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,7 +32,8 @@ class Split:
     Parameters
     ----------
     train, test : Ratings
-        No pair is in both; the vocabularies are those of the data set.
+        No pair is in both; the vocabularies are those of the data set. With ``order=file`` they
+        know the `place` of each row in the files.
     test_items : int32 array, ascending
         Items with any test rating: the candidates of the target sets TI. Where test ratings were
         taken out afterwards, still those of the original.
@@ -397,7 +399,8 @@ def from_fold_labels(ratings: Ratings, labels: npt.NDArray[np.integer[Any]]) -> 
             f"fold labels of shape {labels.shape} for {len(ratings)} ratings: "
             "expected one label per rating, from 0"
         )
-    return _folds(ratings, labels, int(labels.max()) + 1, SplitRule("ready"))
+    rule = SplitRule("ready", order=None if ratings.place is None else "file")
+    return _folds(ratings, labels, int(labels.max()) + 1, rule)
 
 
 @dataclass(frozen=True)
@@ -414,11 +417,15 @@ class SplitRule:
         Test share, number of folds, or ratings per user; None for ``"ready"`` and ``"whole"``.
     kept : float, optional
         Of ``"uniform"``: least share of an item's ratings that stays in training; None is 0.2.
+    order : {"file"}, optional
+        Of ``"ready"``: the training ratings know the order of their rows in the files, and systems
+        that list in that order follow it (`recbias.recommenders.as_published.file_order`). Without
+        it rows are sorted by user, then by item. Nothing else changes.
 
     Raises
     ------
     ConfigError
-        If `kind` is unknown, or `size` or `kept` does not fit it.
+        If `kind` is unknown, or `size`, `kept` or `order` does not fit it.
 
     See Also
     --------
@@ -427,16 +434,19 @@ class SplitRule:
     Examples
     --------
     >>> SplitRule.parse("k-fold 5")
-    SplitRule(kind='k-fold', size=5, kept=None)
+    SplitRule(kind='k-fold', size=5, kept=None, order=None)
     >>> str(SplitRule("temporal-user", 0.2))
     'temporal-user 0.2'
     >>> str(SplitRule("uniform", 0.2)), str(SplitRule("uniform", 0.2, kept=0.1))
     ('uniform 0.2', 'uniform 0.2 eps=0.1')
+    >>> str(SplitRule("ready", order="file"))
+    'ready order=file'
     """
 
     kind: str
     size: float | None = None
     kept: float | None = None
+    order: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "uniform" and self.kept == KEPT_SHARE:
@@ -447,10 +457,16 @@ class SplitRule:
         kept_fits = self.kept is None or (self.kind == "uniform" and _is_share(self.kept))
         if not (fits(self.size) and kept_fits):
             raise ConfigError(f"split rule '{self}': expected something like '{example}'")
+        if self.order not in (None, "file") or (self.order and self.kind != "ready"):
+            raise ConfigError(
+                f"split rule '{self}': expected 'ready order=file', as only folds that came with "
+                "the data know the order of their rows"
+            )
 
     def __str__(self) -> str:
         size = "" if self.size is None else f" {self.size}"
-        return self.kind + size + ("" if self.kept is None else f" eps={self.kept}")
+        kept = "" if self.kept is None else f" eps={self.kept}"
+        return self.kind + size + kept + ("" if self.order is None else f" order={self.order}")
 
     @classmethod
     def parse(cls, text: str) -> SplitRule:
@@ -472,12 +488,14 @@ class SplitRule:
             If the kind is unknown, or a number is missing, none, or out of range.
         """
         kind, _, rest = text.strip().partition(" ")
+        rest, ordered, order = f" {rest}".partition(" order=")
+        rest, in_order = rest.strip(), order if ordered else None
         if not rest:
-            return cls(kind)
+            return cls(kind, order=in_order)
         size, eps, kept = rest.partition(" eps=")
         try:
             number = int(size) if size.strip().isdecimal() else float(size)
-            return cls(kind, number, float(kept) if eps else None)
+            return cls(kind, number, float(kept) if eps else None, in_order)
         except ValueError:
             raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
 
@@ -487,6 +505,7 @@ class SplitRule:
         *,
         rng: np.random.Generator,
         ready: npt.NDArray[np.integer[Any]] | None = None,
+        row_order: npt.NDArray[np.integer[Any]] | None = None,
     ) -> list[Split]:
         """Split the ratings by this rule.
 
@@ -498,6 +517,8 @@ class SplitRule:
             Source of random numbers; the temporal rules and ``"ready"`` draw none.
         ready : int array (n,), optional
             Fold labels that came with the data.
+        row_order : int array (n,), optional
+            Place of each row in the files, for ``order=file``; no two alike.
 
         Returns
         -------
@@ -507,8 +528,9 @@ class SplitRule:
         Raises
         ------
         ConfigError
-            As the function of that rule; if the rule is ``"ready"`` and `ready` is None; or if it
-            is ``"whole"``, which needs a part of its own for training.
+            As the function of that rule; if the rule is ``"ready"`` and `ready` is None; if it asks
+            for the order of rows and `row_order` is None or no order of them; or if it is
+            ``"whole"``, which needs a part of its own for training.
         """
         match self.kind, self.size:
             case "ratio", float(share):
@@ -532,6 +554,18 @@ class SplitRule:
             raise ConfigError(
                 f"split rule 'ready': {ratings.name} came without folds\nuse e.g. 'k-fold 5'"
             )
+        if self.order:
+            if row_order is None:
+                raise ConfigError(
+                    f"split rule '{self}': the folds of {ratings.name} came without an order of "
+                    "rows\nuse 'ready'"
+                )
+            if row_order.shape != (len(ratings),) or len(np.unique(row_order)) < len(ratings):
+                raise ConfigError(
+                    f"places of rows of shape {row_order.shape} for {len(ratings)} ratings: "
+                    "expected one place per rating, each once"
+                )
+            ratings = dataclasses.replace(ratings, place=row_order.astype(np.int64))
         return from_fold_labels(ratings, ready)
 
 

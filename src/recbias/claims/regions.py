@@ -77,6 +77,17 @@ class Region:
         return "any value"
 
 
+def formatted(value: float, form: str) -> str:
+    """Write a value as a format says; "undefined" where there is none.
+
+    Examples
+    --------
+    >>> formatted(0.125, ".2f"), formatted(float("nan"), ".2f")
+    ('0.12', 'undefined')
+    """
+    return "undefined" if math.isnan(value) else format(value, form)
+
+
 def written(value: float, unit: str) -> str:
     """Write a value in its unit.
 

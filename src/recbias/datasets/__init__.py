@@ -89,6 +89,8 @@ class Dataset:
         What was found and assumed in reading, in short statements.
     truth : Truth, optional
         The true ratings of all pairs over the same users and items, if it is a world.
+    row_order : int64 array (n,), optional
+        For each row its place among the lines of the files, if the data came with folds.
     """
 
     ratings: Ratings
@@ -98,6 +100,7 @@ class Dataset:
     unbiased: Ratings | None = None
     understood: tuple[str, ...] = ()
     truth: Truth | None = None
+    row_order: npt.NDArray[np.int64] | None = None
 
     @property
     def name(self) -> str:
@@ -333,7 +336,8 @@ def _load_named(info: DatasetInfo, files: tuple[Path, ...]) -> Dataset:
     _compare(info, content.ratings, source)
     source = "; ".join((source, *content.notes))
     ratings, folds = content.ratings, content.ready_folds
-    return Dataset(ratings, info, source, folds, content.unbiased, content.notes, content.truth)
+    unbiased, notes, truth = content.unbiased, content.notes, content.truth
+    return Dataset(ratings, info, source, folds, unbiased, notes, truth, content.row_order)
 
 
 def _compare(info: DatasetInfo, ratings: Ratings, source: str) -> None:

@@ -12,6 +12,7 @@ from recbias.claims.concentration_metrics.loop import CHOICES, ENDS, STARTS, for
 from recbias.claims.concentration_metrics.references import chance_values
 from recbias.claims.concentration_metrics.setup import LAMBDA, metrics, plain_name
 from recbias.claims.pages import markdown_table, plain
+from recbias.claims.regions import formatted
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.metrics.prior import popularity_percentiles
@@ -131,7 +132,7 @@ def lengths_table(found: Results, lengths: Results, cutoff: int) -> str:
     )
     alike = taus[(taus > ALIKE).any(axis=1)]
     rows = [
-        (f"{plain(a)}, {plain(b)}", *(f"{tau:.2f}" for tau in row))
+        (f"{plain(a)}, {plain(b)}", *(formatted(tau, ".2f") for tau in row))
         for (a, b), row in zip(alike.index, alike.to_numpy(), strict=True)
     ]
     return markdown_table(("metrics", *(f"n = {length}" for length in taus.columns)), rows)

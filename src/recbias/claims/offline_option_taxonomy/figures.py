@@ -297,6 +297,8 @@ def place_title(courses: pd.DataFrame) -> str:
     """Say where the tenth condensed item stands."""
     tenth = courses[courses["at"] == 10]
     least, most = tenth["value"].min(), tenth["value"].max()
+    if np.isnan(least):
+        return "No list is known to hold ten rated items"
     return f"The tenth rated item stands at\nplace {least:.0f} to {most:.0f} of the full list"
 
 

@@ -366,10 +366,10 @@ def truths_table(truths: Table | None) -> str:
     Returns
     -------
     str
-        Markdown; empty for None.
+        Markdown; a sentence for None.
     """
     if truths is None:
-        return ""
+        return "*No table: these data have no unbiased judgments.*"
     rows = [
         (
             plain(alternative_name(row["decision"], row["option"])),
