@@ -29,7 +29,7 @@ from recbias.datasets.registry import (
 )
 from recbias.datasets.tables import TableOptions, kept_options, options_file, read_table
 from recbias.errors import ConfigError, DataError, unknown_name
-from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale
+from recbias.ratings import Decimal, Duplicates, Missing, Ratings, RatingScale, Thousands
 from recbias.simulation import (
     REVISION,
     CountOptions,
@@ -177,6 +177,9 @@ def load_dataset(
     scale: RatingScale | None = None,
     duplicates: Duplicates | None = None,
     decimal: Decimal | None = None,
+    thousands: Thousands | None = None,
+    missing: Missing | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
     """Load a data set by its name, or any table of ratings by its path.
 
@@ -189,7 +192,8 @@ def load_dataset(
         which texts are paths); or such a table as a DataFrame.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
-    user, item, rating, timestamp, separator, header, scale, duplicates, decimal
+    user, item, rating, timestamp, separator, header, scale, duplicates, decimal, thousands, \
+    missing, encoding
         For a table only: see `TableOptions`. They come before those that are kept in the file
         ``TABLE.recbias.yaml`` beside it.
 
@@ -209,7 +213,18 @@ def load_dataset(
         come with a name.
     """
     options = TableOptions(
-        user, item, rating, timestamp, separator, header, scale, duplicates, decimal
+        user=user,
+        item=item,
+        rating=rating,
+        timestamp=timestamp,
+        separator=separator,
+        header=header,
+        scale=scale,
+        duplicates=duplicates,
+        decimal=decimal,
+        thousands=thousands,
+        missing=missing,
+        encoding=encoding,
     )
     used = {
         field.name: value

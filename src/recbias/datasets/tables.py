@@ -23,9 +23,26 @@ import pyarrow.csv
 import pyarrow.parquet
 import yaml
 
-from recbias.datasets.mistaken import listed, refuse_matrix, warn_of_one_time
+from recbias.datasets.mistaken import (
+    listed,
+    refuse_matrix,
+    warn_of_one_time,
+    warn_of_unread_ratings,
+)
 from recbias.errors import ConfigError, DataError, MissingData, unknown_name
-from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale, checked_values, time_numbers
+from recbias.ratings import (
+    DROP,
+    THOUSANDS,
+    Decimal,
+    Duplicates,
+    Missing,
+    Ratings,
+    RatingScale,
+    Thousands,
+    checked_values,
+    missing_cells,
+    time_numbers,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -86,6 +103,15 @@ class TableOptions:
         What several ratings of one pair mean; an error if not given.
     decimal : {".", ","}, optional
         The decimal sign of the ratings; a point if not given.
+    thousands : {",", ".", " ", "'"}, optional
+        What separates the thousands of the ratings; with a point the decimal sign is a comma.
+    missing : {"error", "drop"}, optional
+        What a row means that lacks an id, rating or time: an error if not given, or that it is left
+        out and counted.
+    encoding : str, optional
+        Encoding of a text, as Python names it; UTF-8 if not given.
+
+    `rating` and `timestamp` may be ``"none"``: then no column is read as that.
     """
 
     user: str | None = None
@@ -97,6 +123,9 @@ class TableOptions:
     scale: RatingScale | None = None
     duplicates: Duplicates | None = None
     decimal: Decimal | None = None
+    thousands: Thousands | None = None
+    missing: Missing | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         mark = self.separator
@@ -106,12 +135,33 @@ class TableOptions:
             raise ConfigError(f"duplicates '{self.duplicates}': expected 'error', 'last' or 'mean'")
         if self.decimal not in (None, ".", ","):
             raise ConfigError(f"decimal sign {self.decimal!r}: expected '.' or ','")
+        if self.thousands not in (None, *THOUSANDS):
+            raise ConfigError(
+                f"thousands {self.thousands!r}: expected one of {', '.join(map(repr, THOUSANDS))}"
+            )
+        if self.thousands is not None and self.thousands == (self.decimal or ""):
+            raise ConfigError(f"{self.thousands!r} is the decimal sign and between thousands")
+        if self.missing not in (None, "error", "drop"):
+            raise ConfigError(f"missing '{self.missing}': expected 'error' or 'drop'")
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)
+            except (LookupError, ValueError):
+                raise ConfigError(
+                    f"encoding '{self.encoding}': there is none of this name\n"
+                    "expected e.g. utf-8, latin-1, cp1252 or utf-16"
+                ) from None
 
     @property
     def columns(self) -> dict[str, str]:
         """The columns that were named, by role."""
         named = {role: getattr(self, role) for role in _KNOWN}
         return {role: column for role, column in named.items() if column is not None}
+
+    @property
+    def decimal_sign(self) -> Decimal:
+        """The decimal sign that holds: a comma where points separate thousands."""
+        return self.decimal or ("," if self.thousands == "." else ".")
 
     def given(self) -> dict[str, Any]:
         """List the options that were given, by name, as JSON and YAML can hold them."""
@@ -285,23 +335,35 @@ def described_ratings(
         scale=options.scale,
         name=name,
         duplicates=duplicates,
-        decimal=options.decimal or ".",
+        decimal=options.decimal_sign,
+        thousands=options.thousands,
+        missing=options.missing or "error",
         source=source,
         first_line=first_line,
     )
     warn_of_one_time(ratings, columns.get("timestamp"), source or name)
+    if "rating" not in columns and options.rating is None:
+        warn_of_unread_ratings(names, columns, source or name)
     said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
     if others := [name for name in names if name not in columns.values()]:
         hint = "" if "rating" in columns else "; --rating NAME takes one of them as the rating"
         shown = [name if len(name) <= 40 else f"{name[:37]}..." for name in others]
         rest = f" and {len(others) - 20} more" if len(others) > 20 else ""
         said.append(f"columns not read: {', '.join(shown[:20])}{rest}{hint}")
-    said.append(_values_said(ratings, columns, frame, declared=options.scale is not None))
+    said.append(_values_said(ratings, columns, frame, options))
     left_out = len(frame) - len(ratings)
+    if options.missing == "drop":
+        gaps = {role: missing_cells(frame[column]) for role, column in columns.items()}
+        n_gaps = int(np.logical_or.reduce(list(gaps.values())).sum())
+        left_out -= n_gaps
+        by_role = ", ".join(f"{role} {gap.sum():,}" for role, gap in gaps.items() if gap.any())
+        said.append(f"{n_gaps:,} rows with a missing value left out{by_role and f': {by_role}'}")
+    latest = "latest row of a pair counts, of equal times the last"
+    latest = latest if ratings.timestamp is not None else "last row of a pair counts"
     said.append(
         {
             "error": "each pair once",
-            "last": f"the last row of a pair counts ({left_out:,} rows left out)",
+            "last": f"the {latest} ({left_out:,} rows left out)",
             "mean": f"rows of one pair are averaged ({left_out:,} rows fewer)",
         }[duplicates]
     )
@@ -309,13 +371,16 @@ def described_ratings(
 
 
 def _values_said(
-    ratings: Ratings, columns: Mapping[str, str], frame: pd.DataFrame, *, declared: bool
+    ratings: Ratings, columns: Mapping[str, str], frame: pd.DataFrame, options: TableOptions
 ) -> str:
     if ratings.feedback == "explicit":
-        return f"ratings {ratings.scale} ({'declared' if declared else 'inferred'})"
+        return f"ratings {ratings.scale} ({'declared' if options.scale else 'inferred'})"
     if "rating" not in columns:
         return "implicit feedback: there is no rating column"
-    return f"implicit feedback: all ratings are {float(frame[columns['rating']].iloc[0]):g}"
+    column = frame[columns["rating"]]
+    first = column.iloc[[int(np.argmin(missing_cells(column)))]]
+    (value,) = checked_values(first, None, str, options.decimal_sign, options.thousands)
+    return f"implicit feedback: all ratings are {value:g}"
 
 
 def table_stem(path: Path) -> str:
@@ -646,6 +711,9 @@ class _Layout:
     columns: dict[str, str]
     packed: bool
     decimal: Decimal = "."
+    thousands: Thousands | None = None
+    missing: Missing = "error"
+    encoding: str = "utf-8"
 
     def described(self) -> str:
         shown = _SHOWN.get(self.separator, self.separator)
@@ -662,7 +730,7 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         raise DataError(
             f"{path}:1: the first line is empty\nexpected names of columns, or a rating"
         )
-    decimal = options.decimal or "."
+    decimal = options.decimal_sign
     separator = options.separator or _separator(lines, decimal)
     if separator is None or separator not in first:
         raise DataError(
@@ -671,7 +739,12 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
             "can be named (--separator)"
         )
     fields = [field.strip() for field in _fields(first, separator)]
-    packed = path.name.lower().endswith(".gz")
+    said = {
+        "packed": path.name.lower().endswith(".gz"),
+        "decimal": decimal,
+        "thousands": options.thousands,
+        "missing": options.missing or "error",
+    }
     named = options.header
     if named is None:
         known = {name for names in _KNOWN.values() for name in names}
@@ -682,18 +755,19 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
             rows = [_fields(line, separator)[1:] for line in lines[1:]]
             refuse_matrix(path, rows, _loaded(path, separator, decimal, "index_col=0"))
         columns = columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
-        return _Layout(separator, True, fields, columns, packed, decimal)
+        return _Layout(separator, True, fields, columns, **said)
     if not options.columns and len(fields) > len(_KNOWN):
         rows = [_fields(line, separator) for line in lines]
         refuse_matrix(path, rows, _loaded(path, separator, decimal, "header=None"))
-    if options.columns or not 2 <= len(fields) <= len(_KNOWN):
+    ignored = [role for role, column in options.columns.items() if _is_ignored(role, column)]
+    if len(ignored) < len(options.columns) or not 2 <= len(fields) <= len(_KNOWN):
         raise DataError(
             f"{path}:1: no header in {first[:200]!r}\n"
             "expected column names, or the columns user, item[, rating[, timestamp]] without names"
         )
     roles = list(_KNOWN)[: len(fields)]
-    columns = dict(zip(roles, roles, strict=True))
-    return _Layout(separator, False, roles, columns, packed, decimal)
+    columns = {role: role for role in roles if role not in ignored}
+    return _Layout(separator, False, roles, columns, **said)
 
 
 def _has_roles(fields: Sequence[str], given: Mapping[str, str]) -> bool:
@@ -805,31 +879,61 @@ def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> 
         for role, place in places.items():
             column = batch.column(place)
             if role in ("user", "item"):
-                if (empty := column.dictionary.index("").as_py()) >= 0:
+                empty = column.dictionary.index("").as_py()
+                if empty >= 0 and layout.missing != "drop":
                     row = int(np.argmax(column.indices.to_numpy() == empty))
-                    raise DataError(f"{where(row)}: the {role} id is missing")
+                    raise DataError(f"{where(row)}: the {role} id is missing\n{DROP}")
                 parts[role].append(column)
                 continue
             values = pd.Series(column.to_pandas(), name=layout.columns[role])
+            rows = np.arange(len(values))
+            if layout.missing == "drop":
+                rows = np.flatnonzero(~missing_cells(values))
+                values = values.iloc[rows]
+
+            def place(row: int, rows: npt.NDArray[np.intp] = rows) -> str:
+                return where(int(rows[row]))
+
             if role == "rating":
-                parts[role].append(checked_values(values, scale, where, layout.decimal))
-            else:
-                numbers, kind = time_numbers(values, where)
-                parts[role].append(numbers)
+                read = checked_values(values, scale, place, layout.decimal, layout.thousands)
+                parts[role].append(_with_gaps(read, rows, len(batch), np.nan))
+            elif len(rows):
+                numbers, kind = time_numbers(values, place)
+                parts[role].append(_with_gaps(numbers, rows, len(batch), _NO_TIME))
                 kinds.add(kind)
                 if len(kinds) > 1:
                     raise DataError(
-                        f"{where(0)}: column '{values.name}' has the value {values.iloc[0]!r}\n"
-                        "expected times of one kind throughout, numbers or dates"
+                        f"{place(0)}: column '{values.name}' has the value {values.iloc[0]!r}\n"
+                        "expected times of one kind throughout, numbers or dates\n"
+                        "or read no times at all: --timestamp none"
                     )
+            else:
+                parts[role].append(np.full(len(batch), _NO_TIME))
         line += len(batch)
     if not parts["user"]:
         raise DataError(f"no ratings in {path}: it has only a header")
     frame = pd.DataFrame({layout.columns[role]: _joined(parts.pop(role)) for role in places})
-    if "date" in kinds:
-        times = layout.columns["timestamp"]
-        frame[times] = frame[times].to_numpy().astype("datetime64[s]")
+    if times := layout.columns.get("timestamp"):
+        numbers = frame[times].to_numpy()
+        if "date" in kinds:  # no time is what numpy takes for none
+            frame[times] = numbers.astype("datetime64[us]")
+        elif (gaps := numbers == _NO_TIME).any():
+            frame[times] = pd.arrays.IntegerArray(numbers, gaps)
     return frame
+
+
+_NO_TIME = np.iinfo(np.int64).min
+
+
+def _with_gaps(
+    read: npt.NDArray[Any], rows: npt.NDArray[np.intp], size: int, gap: float
+) -> npt.NDArray[Any]:
+    """Lay what was read of some rows out over all."""
+    if len(rows) == size:
+        return read
+    every = np.full(size, gap, dtype=read.dtype)
+    every[rows] = read
+    return every
 
 
 def _joined(parts: list[Any]) -> pd.Categorical | npt.NDArray[Any]:
@@ -923,7 +1027,8 @@ def _read_parquet(
             )
         if pa.types.is_decimal(kind):
             table = table.set_column(place, column, table.column(place).cast(pa.float64()))
-    return "Parquet", names, columns, table.to_pandas(ignore_metadata=True)
+    # Whole numbers stay such beside a missing one, instead of becoming floats.
+    return "Parquet", names, columns, table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
 
 
 def _refuse_parquet_matrix(path: Path, schema: pa.Schema) -> None:
@@ -946,10 +1051,14 @@ def columns_by_role(
     """Map user, item and, where there are such columns, rating and timestamp to column names."""
     columns: dict[str, str] = {}
     plain: dict[str, str] = {}
+    typed = {_TYPE.sub("", name): name for name in found if _TYPE.search(name)}
+    given = {role: name if name in found else typed.get(name, name) for role, name in given.items()}
     for name in found:
         if name not in given.values():
             plain.setdefault(_plain(name), name)
     for role, usual in _KNOWN.items():
+        if role in given and _is_ignored(role, given[role]):
+            continue
         if role in given and given[role] not in found:
             raise DataError(
                 f"{path}: no column '{given[role]}' for the {role}\n"
@@ -974,8 +1083,18 @@ def columns_by_role(
     return columns
 
 
+_TYPE = re.compile(r"\s*(:(token|float)(_seq)?|\([^()]*\)|\[[^][]*\])\s*$")
+"""What a header may say behind a name: RecBole's type, or a unit in brackets."""
+
+
 def _plain(name: str) -> str:
-    return name.strip().lower().replace("_", "").replace(" ", "").replace("-", "")
+    plain = _TYPE.sub("", name).strip().lstrip("#%").lower()
+    return plain.replace("_", "").replace(" ", "").replace("-", "")
+
+
+def _is_ignored(role: str, column: str) -> bool:
+    """Tell whether the owner said that no column has this role."""
+    return role in ("rating", "timestamp") and column == "none"
 
 
 def _is_number(field: str) -> bool:
