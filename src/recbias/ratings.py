@@ -459,7 +459,6 @@ class Ratings:
             if times are in fractions of a second, before 1970, or look like dates written as
             numbers.
         """
-
         kept: npt.NDArray[np.intp] | None = None
 
         def where(row: int) -> str:

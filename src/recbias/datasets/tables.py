@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
 import dataclasses
 import gzip
 import io
+import json
+import lzma
 import re
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,6 +67,7 @@ _KNOWN = {
     "timestamp": ("timestamp", "time", "unixtime", "unixreviewtime", "datetime", "date", "when"),
 }
 """Usual names by role, without case, blanks, ``-`` and ``_``; the first that is there counts."""
+_USUAL = frozenset(name for names in _KNOWN.values() for name in names)
 _SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 _SHOWN = {"\t": "tab", " ": "blank"}
 _UNIT_SEPARATOR = "\x1f"
@@ -71,17 +76,18 @@ _SAMPLE = 1 << 16
 _FORMATS = (
     (rb"\x1f\x8b", "gzip", "rename it to end in .gz"),
     (rb"PAR1[\x00-\x1f]", "Parquet", "rename it to end in .parquet"),
-    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or export the sheet as CSV"),
-    (rb"\xd0\xcf\x11\xe0", "an old spreadsheet", "export the sheet as CSV"),
-    (rb"BZh[1-9]1AY&SY", "bzip2", "unpack it"),
-    (rb"\xfd7zXZ", "xz", "unpack it"),
+    (rb"ARROW1", "Feather or Arrow", "rename it to end in .feather"),
+    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "rename it to end in .zip, .xlsx or .ods"),
+    (rb"\xd0\xcf\x11\xe0", "an old spreadsheet", "rename it to end in .xls"),
+    (rb"BZh[1-9]1AY&SY", "bzip2", "rename it to end in .bz2"),
+    (rb"\xfd7zXZ", "xz", "rename it to end in .xz"),
     (rb"\x28\xb5\x2f\xfd", "Zstandard", "unpack it"),
     (rb"7z\xbc\xaf", "7-Zip", "unpack it"),
-    (rb"(\xff\xfe|\xfe\xff)", "UTF-16 text", "save it as UTF-8"),
+    (rb"(\xff\xfe\0\0|\0\0\xfe\xff)", "UTF-32 text", "name its encoding: --encoding utf-32"),
+    (rb"(\xff\xfe|\xfe\xff)", "UTF-16 text", "name its encoding: --encoding utf-16"),
     (rb"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (rb"%PDF", "PDF", "export the table as CSV"),
     (rb"\s*<(!doctype|html|\?xml)", "a web page or XML", "export the table as CSV"),
-    (rb'\s*(\{\s*"|\[\s*[\[{])', "JSON", "export the table as CSV"),
 )
 
 
@@ -222,8 +228,11 @@ def kept_options(path: Path) -> TableOptions:
 def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings, tuple[str, ...]]:
     r"""Read any table of ratings, finding out by itself what it is not told.
 
-    Files that end in ``.parquet`` or ``.pq`` are Parquet, all others are text in UTF-8, packed by
-    gzip if they end in ``.gz``. The separator of a text is the one of ``::``, tab, comma,
+    Files that end in ``.parquet`` or ``.pq`` are Parquet, in ``.feather``, ``.arrow`` or ``.ipc``
+    Feather; all others are text, in UTF-8 unless its encoding is said, packed by gzip, bzip2 or xz
+    if they end in ``.gz``, ``.bz2`` or ``.xz``, or the only file of an archive that ends in
+    ``.zip``. Text that is JSON has a record for each rating: one in each line, or an array of them.
+    The separator of a text is the one of ``::``, tab, comma,
     semicolon, bar, blank and rarer ones that gives most fields, equally many in nearly all of the
     first lines. The first line is a header if it has a known or a given column name, or no field
     that is a number. Without a header, the columns are user, item, rating and timestamp, as many as
@@ -269,9 +278,14 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
         )
     options = options or TableOptions()
     suffixes = [suffix.lower() for suffix in path.suffixes]
+    _refuse_spreadsheet(path)
+    first_line = 1
     if suffixes[-1:] in ([".parquet"], [".pq"]):
         form, names, columns, frame = _read_parquet(path, options.columns)
-        first_line = 1
+    elif suffixes[-1:] in ([".feather"], [".arrow"], [".ipc"]):
+        form, names, columns, frame = _read_feather(path, options.columns)
+    elif _is_json(path, options.encoding or "utf-8"):
+        form, names, columns, frame = _read_json(path, options)
     else:
         layout = _sniff(path, options)
         form, names, columns = layout.described(), layout.names, layout.columns
@@ -385,8 +399,15 @@ def _values_said(
 
 def table_stem(path: Path) -> str:
     """Name a file without what says its format."""
-    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
-    return Path(name).stem
+    return Path(path.stem if _packing(path) else path.name).stem or path.name
+
+
+def _packing(path: Path) -> str | None:
+    """Tell from its name how a text is packed."""
+    return _PACKINGS.get(path.suffix.lower())
+
+
+_PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
 
 
 # ------------------------------------------------------------------------------------ text as it is
@@ -436,6 +457,7 @@ def text_batches(
     *,
     quotes: bool = True,
     skip_lines: int = 0,
+    encoding: str = "utf-8",
 ) -> Iterator[pa.RecordBatch]:
     """Read columns of a separated text piece by piece, in memory that does not grow with it.
 
@@ -455,6 +477,8 @@ def text_batches(
         Whether ``"`` may enclose a field; never with the separator ``"::"``.
     skip_lines : int
         Lines before the first row, where `names` are given.
+    encoding : str
+        Of the file.
 
     Yields
     ------
@@ -468,7 +492,7 @@ def text_batches(
     """
     if names is None:
         skip_lines = 1
-        names = _fields(_first_lines(path)[0], separator)
+        names = _fields(_first_lines(path, encoding)[0], separator)
         if missing := [column for column in wanted if column not in names]:
             raise DataError(
                 f"{path}: no column {', '.join(map(repr, missing))}\n"
@@ -483,7 +507,7 @@ def text_batches(
         return "error"
 
     n_rows = 0
-    with _CheckedText(path, separator) as source:
+    with _CheckedText(path, separator, encoding) as source:
         try:
             reader = pyarrow.csv.open_csv(
                 pa.PythonFile(source, mode="r"),
@@ -523,7 +547,7 @@ def text_batches(
         last = source.last_line.decode()
         if n_rows + skip_lines != source.n_lines or (quotes and _is_open(last, separator)):
             raise DataError(
-                f"{path}:{_open_quote(path)}: a quote is opened and not closed in its line\n"
+                f"{path}:{_open_quote(path, encoding)}: a quote is opened and not closed in its line\n"
                 "double the quotes that belong to a field, and remove line ends from fields"
             )
 
@@ -536,11 +560,14 @@ class _CheckedText(io.RawIOBase):
     last of them.
     """
 
-    def __init__(self, path: Path, separator: str = "") -> None:
+    def __init__(self, path: Path, separator: str = "", encoding: str = "utf-8") -> None:
         self.n_lines = 0
         self.last_line = b""
         self._path = path
-        self._file = _open(path)
+        self._file = _open(path, encoding)
+        self._decoder = None if _is_utf8(encoding) else codecs.getincrementaldecoder(encoding)()
+        self._encoding = encoding
+        self._passed = 0
         self._blocks = self._clean(separator == "::")
         self._ready = b""
 
@@ -574,7 +601,7 @@ class _CheckedText(io.RawIOBase):
         held = b""
         block = b"-"
         while block:
-            block = _unpacked(lambda: self._file.read(_BLOCK), self._path)
+            block = self._next_block()
             self._decode(decoder, block, offset, self.n_lines + held.count(b"\n"))
             # What may belong to what follows is held back: line ends, and half of a '::'.
             held_back = b"\r\n:" if double and block else b"\r\n"
@@ -596,6 +623,29 @@ class _CheckedText(io.RawIOBase):
             if kept:
                 yield kept
 
+    def _next_block(self) -> bytes:
+        """Read some bytes in UTF-8, none only at the end."""
+        while raw := _unpacked(lambda: self._file.read(_BLOCK), self._path):
+            if self._decoder is None:
+                return raw
+            if text := self._decoded(raw):
+                return text
+        return b"" if self._decoder is None else self._decoded(b"")
+
+    def _decoded(self, raw: bytes) -> bytes:
+        assert self._decoder is not None
+        pending = len(self._decoder.getstate()[0])
+        try:
+            text = self._decoder.decode(raw, final=not raw)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{self._path}:{self.n_lines + 1} or later: byte {error.object[error.start]:#04x} "
+                f"at offset {self._passed - pending + error.start} is not {self._encoding}\n"
+                "name the encoding that the file has: --encoding NAME"
+            ) from None
+        self._passed += len(raw)
+        return text.encode("utf-8", errors="replace")
+
     def _decode(
         self, decoder: codecs.IncrementalDecoder, block: bytes, offset: int, n_lines: int
     ) -> None:
@@ -606,7 +656,8 @@ class _CheckedText(io.RawIOBase):
             line = n_lines + error.object[: error.start].count(b"\n") + 1
             raise DataError(
                 f"{self._path}:{line}: byte {error.object[error.start]:#04x} at offset "
-                f"{offset - pending + error.start} is not UTF-8\nsave the table as UTF-8"
+                f"{offset - pending + error.start} is not UTF-8\n"
+                f"save the table as UTF-8, or name its encoding: --encoding {_likely(error)}"
             ) from None
 
     def _refuse_controls(self, text: bytes, start: int) -> None:
@@ -623,43 +674,79 @@ class _CheckedText(io.RawIOBase):
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
-def _open(path: Path) -> BinaryIO:
+def _is_utf8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+
+
+def _likely(error: UnicodeDecodeError) -> str:
+    """Guess the encoding of a text from a byte of it: signs, which only one of the usual has."""
+    byte = error.object[error.start : error.start + 1]
+    signs = 0x80 <= byte[0] < 0xA0 and byte.decode("cp1252", errors="ignore")
+    return "cp1252" if signs else "latin-1"
+
+
+def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
     """Open a file for its text, refusing what is something else than its name says."""
-    packed = path.name.lower().endswith(".gz")
+    packing = _packing(path)
     with path.open("rb") as file:
         start = file.read(_TAR_MARK + 5)
-    if packed and start and not start.startswith(_GZIP):
+    if packing and start and not start.startswith(_MARKS[packing]):
         raise DataError(
-            f"{path}: the name says gzip, but it starts with {start[:12]!r}\n"
-            "rename it without .gz if it is text"
+            f"{path}: the name says {packing}, but it starts with {start[:12]!r}\n"
+            f"rename it without {path.suffix} if it is text"
         )
-    if packed and start:
-        with gzip.open(path) as unpacked:
-            start = _unpacked(lambda: unpacked.peek(_TAR_MARK + 5), path)
+    if packing and start:
+        with _unpacking(path, packing) as unpacked:
+            start = _unpacked(lambda: unpacked.read(_TAR_MARK + 5), path)
     for pattern, form, remedy in _FORMATS:
+        if form.endswith(" text") and not _is_utf8(encoding):
+            continue
         if re.match(pattern, start, re.IGNORECASE):
             raise DataError(f"{path}: this is {form}, not the text of a table\n{remedy}")
     if start[_TAR_MARK:].startswith(b"ustar"):
         raise DataError(f"{path}: this is a tar archive, not the text of a table\nunpack it")
-    return cast(BinaryIO, gzip.open(path) if packed and start else path.open("rb"))
+    return _unpacking(path, packing) if packing and start else path.open("rb")
 
 
-_GZIP = b"\x1f\x8b"
+def _unpacking(path: Path, packing: str) -> BinaryIO:
+    if packing != "zip":
+        opened = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing]
+        return cast(BinaryIO, opened(path))
+    try:
+        archive = zipfile.ZipFile(path)
+        names = [
+            name
+            for name in archive.namelist()
+            if not name.endswith("/") and not re.search(r"(^|/)(__MACOSX/|\.)", name)
+        ]
+        if len(names) != 1:
+            raise DataError(
+                f"{path}: {len(names)} files in this archive, expected the one table\n"
+                f"unpack it, and give the path of the table: {listed(names)}"
+            )
+        return cast(BinaryIO, archive.open(names[0]))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise DataError(f"{path}: cannot be unpacked ({_one_line(error)})\nunpack it") from None
+
+
+_MARKS = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ", "zip": b"PK"}
 _TAR_MARK = 257
 
 
 def _unpacked(read: Callable[[], bytes], path: Path) -> bytes:
     try:
         return read()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise DataError(
             f"{path}: damaged or cut off ({_one_line(error)})\nget the file anew"
         ) from None
 
 
-def _first_lines(path: Path) -> list[str]:
+def _first_lines(path: Path, encoding: str = "utf-8") -> list[str]:
     """Return the first lines, not the one that the sample cuts."""
-    with _CheckedText(path) as source:
+    with _CheckedText(path, encoding=encoding) as source:
         sample = source.read(_SAMPLE)
         # The header of a matrix may be longer; three lines tell what it is.
         while sample.count(b"\n") < 3 and len(sample) < _BLOCK and (more := source.read(_SAMPLE)):
@@ -677,9 +764,9 @@ def _is_open(line: str, separator: str) -> bool:
     return len(list(csv.reader([f"{line}\n", "next"], delimiter=separator))) == 1
 
 
-def _open_quote(path: Path) -> int:
+def _open_quote(path: Path, encoding: str) -> int:
     """Find the line of the first quote that its line does not close."""
-    with _CheckedText(path) as source:
+    with _CheckedText(path, encoding=encoding) as source:
         for number, line in enumerate(io.BufferedReader(source), start=1):
             if line.count(b'"') % 2:
                 return number
@@ -709,7 +796,7 @@ class _Layout:
     has_header: bool
     names: list[str]
     columns: dict[str, str]
-    packed: bool
+    packed: str | None
     decimal: Decimal = "."
     thousands: Thousands | None = None
     missing: Missing = "error"
@@ -717,15 +804,24 @@ class _Layout:
 
     def described(self) -> str:
         shown = _SHOWN.get(self.separator, self.separator)
-        packed = "text packed by gzip" if self.packed else "text"
+        packed = f"text packed by {self.packed}" if self.packed else "text"
+        packed += "" if _is_utf8(self.encoding) else f" in {self.encoding}"
         comma = ", with decimal commas" if self.decimal == "," else ""
         header = f"with{'' if self.has_header else 'out'} a header"
         return f"{packed} separated by '{shown}', {header}{comma}"
 
 
 def _sniff(path: Path, options: TableOptions) -> _Layout:
-    lines = _first_lines(path)
+    encoding = options.encoding or "utf-8"
+    lines = _first_lines(path, encoding)
     first = lines[0]
+    if first.startswith(("#", "%")) and not any(
+        _plain(field) in _USUAL for field in re.split(r"\W+", first)
+    ):
+        raise DataError(
+            f"{path}:1: a comment, {first[:100]!r}\nremove the lines of comments, or save the table "
+            "without them"
+        )
     if not first:
         raise DataError(
             f"{path}:1: the first line is empty\nexpected names of columns, or a rating"
@@ -740,15 +836,17 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         )
     fields = [field.strip() for field in _fields(first, separator)]
     said = {
-        "packed": path.name.lower().endswith(".gz"),
+        "packed": _packing(path),
+        "encoding": encoding,
         "decimal": decimal,
         "thousands": options.thousands,
         "missing": options.missing or "error",
     }
     named = options.header
     if named is None:
-        known = {name for names in _KNOWN.values() for name in names}
-        named = any(_plain(field) in known or field in options.columns.values() for field in fields)
+        named = any(
+            _plain(field) in _USUAL or field in options.columns.values() for field in fields
+        )
         named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
     if named:
         if not _has_roles(fields, options.columns):
@@ -849,7 +947,7 @@ def read_ratings_text(
         As `read_text`, and for ratings and times as `Ratings.from_frame`.
     """
     columns = dict(zip(_KNOWN, names, strict=False))
-    return _read_text_table(path, _Layout(separator, False, list(names), columns, False), scale)
+    return _read_text_table(path, _Layout(separator, False, list(names), columns, None), scale)
 
 
 def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> pd.DataFrame:
@@ -874,6 +972,7 @@ def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> 
         list(places.values()),
         types,
         skip_lines=int(layout.has_header),
+        encoding=layout.encoding,
     )
     for batch in batches:
         for role, place in places.items():
@@ -1018,6 +1117,28 @@ def _read_parquet(
             f"{path}: not a Parquet file, or a damaged one ({_one_line(error)})\n"
             "write it anew, or rename it to end in .csv if it is text"
         ) from None
+    return "Parquet", names, columns, _cells(path, table, columns)
+
+
+def _read_feather(
+    path: Path, given: Mapping[str, str]
+) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
+    try:
+        with pa.OSFile(str(path)) as file:
+            reader = pa.ipc.open_file(file)
+            names = reader.schema.names
+            columns = columns_by_role(path, names, given, "")
+            table = reader.read_all().select(list(columns.values()))
+            return "Feather", names, columns, _cells(path, table, columns)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{path}: not a Feather file, or a damaged one ({_one_line(error)})\n"
+            "write it anew, or rename it to end in .csv if it is text"
+        ) from None
+
+
+def _cells(path: Path, table: pa.Table, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Take the cells out of a table of Arrow, refusing what is no cell of ratings."""
     for place, (role, column) in enumerate(columns.items()):
         kind = table.schema.field(place).type
         if any(test(kind) for test in _NO_CELLS):
@@ -1028,7 +1149,61 @@ def _read_parquet(
         if pa.types.is_decimal(kind):
             table = table.set_column(place, column, table.column(place).cast(pa.float64()))
     # Whole numbers stay such beside a missing one, instead of becoming floats.
-    return "Parquet", names, columns, table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+
+
+def _is_json(path: Path, encoding: str) -> bool:
+    with _CheckedText(path, encoding=encoding) as source:
+        return re.match(rb'\s*(\{\s*"|\[\s*[\[{])', source.read(_SAMPLE)) is not None
+
+
+def _read_json(
+    path: Path, options: TableOptions
+) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
+    names = list(dict.fromkeys(name for record in _records(path, options) for name in record))
+    columns = columns_by_role(path, names, options.columns, "")
+    cells: dict[str, list[Any]] = {column: [] for column in columns.values()}
+    for number, record in enumerate(_records(path, options), start=1):
+        for column, values in cells.items():
+            value = record.get(column)
+            if isinstance(value, list | dict):
+                raise DataError(
+                    f"{path}:{number}: '{column}' is {str(value)[:100]!r}\n"
+                    "expected a number or a text in each"
+                )
+            values.append(value)
+    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
+    return "JSON records", names, columns, frame
+
+
+def _records(path: Path, options: TableOptions) -> Iterator[dict[str, Any]]:
+    """Read the records of a JSON text, one in each line or all in an array."""
+    with _CheckedText(path, encoding=options.encoding or "utf-8") as source:
+        lines = io.BufferedReader(source)
+        try:
+            if lines.peek(1)[:1] == b"[":
+                found: Iterator[Any] = iter(json.load(lines))
+            else:
+                found = (json.loads(line) for line in lines)
+            number = 0
+            for number, record in enumerate(found, start=1):
+                if not isinstance(record, dict):
+                    raise ValueError(f"{str(record)[:50]!r} is no record")
+                yield record
+        except ValueError as error:
+            raise DataError(
+                f"{path}: JSON, but not a record for each rating ({_one_line(error)})\n"
+                'expected lines like {"user_id": 1, "item_id": 2, "rating": 3}, or an array of such'
+            ) from None
+
+
+def _refuse_spreadsheet(path: Path) -> None:
+    needs = {".xlsx": "openpyxl", ".xlsm": "openpyxl", ".xls": "xlrd", ".ods": "odfpy"}
+    if needed := needs.get(path.suffix.lower()):
+        raise DataError(
+            f"{path}: this is a spreadsheet; export the sheet as CSV\nin pandas, with {needed}: "
+            f"pd.read_excel({path.name!r}, dtype=str).to_csv('{path.stem}.csv', index=False)"
+        )
 
 
 def _refuse_parquet_matrix(path: Path, schema: pa.Schema) -> None:
