@@ -206,7 +206,7 @@ _OPTIONS = (
     click.option(
         "--missing",
         type=click.Choice(["error", "drop"]),
-        help="What a row means that lacks an id, rating or time; drop: it is left out, and counted.",
+        help="What a row without id, rating or time means; drop: it is left out, and counted.",
     ),
     click.option("--encoding", help="Encoding of a text, e.g. latin-1 or utf-16; else UTF-8."),
 )
@@ -250,7 +250,8 @@ def read_options(given: Mapping[str, Any]) -> TableOptions:
     if values.get("separator") in ("tab", "\\t"):
         values["separator"] = "\t"
     typed = {word: mark for mark, word in THOUSANDS.items()}
-    values["thousands"] = typed.get(values.get("thousands"), values.get("thousands"))
+    if word := values.get("thousands"):
+        values["thousands"] = typed.get(word, word)
     return TableOptions(**{name: None if value == () else value for name, value in values.items()})
 
 

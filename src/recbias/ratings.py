@@ -597,11 +597,11 @@ def _pair_means(
 
 
 def missing_cells(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
-    """Tell which cells hold nothing: nulls, and texts that are empty or say so, such as NULL.
+    r"""Tell which cells hold nothing: nulls, and texts that are empty or say so, such as NULL.
 
     Examples
     --------
-    >>> missing_cells(pd.Series(["4", " ", None, "NaN", "n/a", "0", "\\\\N"])).tolist()
+    >>> missing_cells(pd.Series(["4", " ", None, "NaN", "n/a", "0", "\\N"])).tolist()
     [False, True, True, True, True, False, True]
     """
     codes, labels = pd.factorize(column)
@@ -742,7 +742,10 @@ def _number_hint(
         return "\nif the comma is the decimal sign, say so: --decimal ,"
     if no_decimal and not ungrouped:
         return "\nif the comma separates thousands, say so: --thousands ,"
-    return "\nsay what the comma is: the decimal sign (--decimal ,), or between thousands (--thousands ,)"
+    return (
+        "\nsay what the comma is: the decimal sign (--decimal ,), or what separates thousands "
+        "(--thousands ,)"
+    )
 
 
 def time_numbers(

@@ -547,7 +547,8 @@ def text_batches(
         last = source.last_line.decode()
         if n_rows + skip_lines != source.n_lines or (quotes and _is_open(last, separator)):
             raise DataError(
-                f"{path}:{_open_quote(path, encoding)}: a quote is opened and not closed in its line\n"
+                f"{path}:{_open_quote(path, encoding)}: a quote is opened and not closed in its "
+                "line\n"
                 "double the quotes that belong to a field, and remove line ends from fields"
             )
 
@@ -710,7 +711,7 @@ def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
 
 def _unpacking(path: Path, packing: str) -> BinaryIO:
     if packing != "zip":
-        opened = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing]
+        opened: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing]
         return cast(BinaryIO, opened(path))
     try:
         archive = zipfile.ZipFile(path)
@@ -818,10 +819,7 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
     if first.startswith(("#", "%")) and not any(
         _plain(field) in _USUAL for field in re.split(r"\W+", first)
     ):
-        raise DataError(
-            f"{path}:1: a comment, {first[:100]!r}\nremove the lines of comments, or save the table "
-            "without them"
-        )
+        raise DataError(f"{path}:1: a comment, {first[:100]!r}\nremove the lines of comments")
     if not first:
         raise DataError(
             f"{path}:1: the first line is empty\nexpected names of columns, or a rating"
@@ -835,7 +833,7 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
             "can be named (--separator)"
         )
     fields = [field.strip() for field in _fields(first, separator)]
-    said = {
+    said: dict[str, Any] = {
         "packed": _packing(path),
         "encoding": encoding,
         "decimal": decimal,
@@ -844,8 +842,8 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
     }
     named = options.header
     if named is None:
-        named = any(
-            _plain(field) in _USUAL or field in options.columns.values() for field in fields
+        named = not _USUAL.union(options.columns.values()).isdisjoint(
+            name for field in fields for name in (field, _plain(field))
         )
         named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
     if named:
@@ -990,19 +988,19 @@ def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> 
                 rows = np.flatnonzero(~missing_cells(values))
                 values = values.iloc[rows]
 
-            def place(row: int, rows: npt.NDArray[np.intp] = rows) -> str:
+            def at(row: int, rows: npt.NDArray[np.intp] = rows) -> str:
                 return where(int(rows[row]))
 
             if role == "rating":
-                read = checked_values(values, scale, place, layout.decimal, layout.thousands)
+                read = checked_values(values, scale, at, layout.decimal, layout.thousands)
                 parts[role].append(_with_gaps(read, rows, len(batch), np.nan))
             elif len(rows):
-                numbers, kind = time_numbers(values, place)
+                numbers, kind = time_numbers(values, at)
                 parts[role].append(_with_gaps(numbers, rows, len(batch), _NO_TIME))
                 kinds.add(kind)
                 if len(kinds) > 1:
                     raise DataError(
-                        f"{place(0)}: column '{values.name}' has the value {values.iloc[0]!r}\n"
+                        f"{at(0)}: column '{values.name}' has the value {values.iloc[0]!r}\n"
                         "expected times of one kind throughout, numbers or dates\n"
                         "or read no times at all: --timestamp none"
                     )
@@ -1185,8 +1183,7 @@ def _records(path: Path, options: TableOptions) -> Iterator[dict[str, Any]]:
                 found: Iterator[Any] = iter(json.load(lines))
             else:
                 found = (json.loads(line) for line in lines)
-            number = 0
-            for number, record in enumerate(found, start=1):
+            for record in found:
                 if not isinstance(record, dict):
                     raise ValueError(f"{str(record)[:50]!r} is no record")
                 yield record
