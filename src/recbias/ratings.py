@@ -481,7 +481,7 @@ class Ratings:
         if missing == "drop":
             gaps = np.logical_or.reduce([missing_cells(frame[column]) for column in needed])
             kept = np.flatnonzero(~gaps)
-            frame = frame.iloc[kept]
+            frame = frame.iloc[kept].infer_objects()  # whole numbers beside a null are objects
             if frame.empty:
                 raise DataError(f"no ratings in {source or name}: every row has a missing value")
         users, user_ids = _vocabulary(frame[user], "user", where)

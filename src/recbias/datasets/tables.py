@@ -680,9 +680,12 @@ def _is_utf8(encoding: str) -> bool:
 
 
 def _likely(error: UnicodeDecodeError) -> str:
-    """Guess the encoding of a text from a byte of it: signs, which only one of the usual has."""
-    byte = error.object[error.start : error.start + 1]
-    signs = 0x80 <= byte[0] < 0xA0 and byte.decode("cp1252", errors="ignore")
+    """Guess the encoding of a text: of the usual two, one has signs where the other has nothing."""
+    signs = re.search(rb"[\x80-\x9f]", error.object)
+    try:
+        error.object.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
     return "cp1252" if signs else "latin-1"
 
 
@@ -1171,7 +1174,7 @@ def _read_json(
                 )
             values.append(value)
     frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
-    return "JSON records", names, columns, frame
+    return "JSON records", names, columns, frame.infer_objects()
 
 
 def _records(path: Path, options: TableOptions) -> Iterator[dict[str, Any]]:
