@@ -4,6 +4,7 @@ import bz2
 import json
 import lzma
 import re
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -13,9 +14,12 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
+from recbias import Grid, System, run
 from recbias.cli import main
 from recbias.datasets import load_dataset
-from recbias.errors import ConfigError, DataError
+from recbias.errors import ConfigError, DataError, DataWarning
+from recbias.splits import warn_of_other_share
+from recbias.testset import dataset_splits
 
 HEAD = "user_id,item_id,rating\n"
 LINES = HEAD + "1,é,3\n1,b,4\n2,é,5\n"
@@ -344,3 +348,31 @@ def test_users_with_few_ratings_are_why_more_is_tested_and_leave_out_names_a_rul
     done = CliRunner().invoke(main, [*command, rule, "--out", str(tmp_path / "b")])
     assert done.exit_code == 0
     assert np.isclose(float(rule.split()[1]), 0.2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "n_users", "warned"),
+    [
+        ("temporal 0.2", 10, True),  # 60 % have the time of the cut, or a later one
+        ("k-fold 5", 2, False),  # 20 ratings: folds differ by chance
+        ("ratio 0.2", 2, False),
+        ("temporal-user 0.2", 10, True),
+    ],
+)
+def test_a_grid_says_that_another_share_is_tested(rule: str, n_users: int, warned: bool) -> None:
+    cells = [(u, i, 1 + i % 5, min(i, 4)) for u in range(n_users) for i in range(10)]
+    frame = pd.DataFrame(cells, columns=["user", "item", "rating", "time"])
+    grid = Grid(frame, System("Random", "Random"), "AI-AN-AR rel>=4", "P@10", split=rule)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DataWarning)
+        run(grid)
+    told = [str(each.message) for each in said if "asked to test" in str(each.message)]
+    assert bool(told) == warned
+    assert not warned or "asked to test 20 %, it tests 60 %: ratings of one time" in told[0]
+
+
+def test_a_cut_in_time_of_few_ratings_is_rounded_in_silence() -> None:
+    frame = pd.DataFrame({"user": [0, 1] * 4, "item": range(8), "rating": 4, "time": range(8)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        warn_of_other_share(dataset_splits(load_dataset(frame), "temporal 0.2", seed=1))

@@ -548,16 +548,18 @@ def warn_of_other_share(splits: Sequence[Split]) -> None:
     Warns
     -----
     DataWarning
-        If the share that a fold tests is more than a tenth of the asked one away from it; says
-        both, and why.
+        If the share that a fold tests is more than a tenth of the asked one away from it, and
+        farther than a whole number of ratings, or of ratings drawn one by one, can be; says both,
+        and why.
     """
     rule = SplitRule.parse(splits[0].rule)
     asked = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
     if rule.kind in ("leave-out", "ready", "whole") or asked is None:
         return
-    got = [len(split.test) / (len(split.test) + len(split.train)) for split in splits]
-    far = max(got, key=lambda share: abs(share - asked))
-    if abs(far - asked) <= 0.1 * asked:
+    n_ratings = len(splits[0].test) + len(splits[0].train)
+    by_chance = 4 * math.sqrt(asked * (1 - asked) / n_ratings) if rule.kind in _DRAWN else 0
+    far = max((len(split.test) / n_ratings for split in splits), key=lambda got: abs(got - asked))
+    if abs(far - asked) <= max(0.1 * asked, by_chance, 1 / n_ratings):
         return
     warnings.warn(
         f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked)}, it tests "
@@ -568,13 +570,17 @@ def warn_of_other_share(splits: Sequence[Split]) -> None:
     )
 
 
+_DRAWN = ("ratio", "k-fold")
+"""Rules that draw for each rating on its own, so that their sizes are a matter of chance."""
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
 def _why(rule: SplitRule, split: Split) -> str:
     """Tell why a split tests another share than asked."""
-    if rule.kind in ("ratio", "k-fold"):
+    if rule.kind in _DRAWN:
         return "each rating is drawn on its own, and there are few"
     if rule.kind == "uniform":
         return "each tested item gives equally many ratings, a whole number of them"

@@ -18,7 +18,7 @@ from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens
 from recbias.datasets.content import Content
 from recbias.datasets.frames import read_frame
 from recbias.datasets.liked import STRICT, enough_or_cut
-from recbias.datasets.own import OwnTable, is_path, own_table
+from recbias.datasets.own import OwnTable, is_handed_on, is_path, own_table
 from recbias.datasets.registry import (
     OUTSIDE,
     DatasetInfo,
@@ -53,6 +53,7 @@ __all__ = [
     "Truth",
     "dataset_info",
     "find_files",
+    "is_handed_on",
     "is_path",
     "kept_options",
     "load_dataset",
