@@ -105,7 +105,7 @@ def test_other_ids_stay_as_they_are_without_a_word(labels: list[Any], expected: 
         (["1.54E+18", "1.55E+18", "3"], "row 0: the user id 1.54E+18 and 1 more lost digits"),
         (["7", "2e+16"], "row 1: the user id 2e+16 lost digits"),
         ([7.0, 2.0**53 + 2], "row 1: the user id 9007199254740994.0 lost digits"),
-        (np.float32([7, 2**24 + 2]), "row 1: the user id 16777218.0 lost digits"),
+        (np.float32([7, 2**24 + 2]), "row 1: the user id 1.6777218e+07 lost digits"),
         (["caf\u00e9", "b", "cafe\u0301"], r"row 2: user ids 'caf\xe9' and 'cafe\u0301' look"),
         (["a", "a\u200b"], r"row 1: user ids 'a' and 'a\u200b' look alike"),
         (["\ufeffa", "a"], r"row 0: user ids 'a' and '\ufeffa' look alike"),

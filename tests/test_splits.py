@@ -124,7 +124,7 @@ def test_leave_out_takes_every_rating_alike() -> None:
 
 
 def test_leave_out_names_a_user_with_too_few_ratings() -> None:
-    with pytest.raises(DataError, match=r"1 users have no more than 2 .* user 1\n.*at least 3"):
+    with pytest.raises(DataError, match=r"1 users have no more than 2 .* user 1\n.*'ratio 0.2'"):
         splits.leave_out(make([[0] * 4, [0] * 2]), 2, rng=rng())
 
 

@@ -51,7 +51,7 @@ from recbias.options import (
 )
 from recbias.places import cache_dir, clone_root
 from recbias.ratings import exact
-from recbias.splits import Split
+from recbias.splits import Split, warn_of_other_share
 from recbias.store import write_atomically
 
 _SHOWN = 5
@@ -219,6 +219,8 @@ def data_split(
         raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
     dataset = load_said(name, options)
     splits = dataset_splits(dataset, str(rule), seed=seed)
+    with warnings_said():
+        warn_of_other_share(splits)
     _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed})
     for split in splits:
         fold = out / f"fold-{split.fold + 1}"

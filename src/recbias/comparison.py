@@ -117,9 +117,10 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Test whether paired differences are symmetric around zero, by their signed ranks.
 
     Zero differences are dropped (Wilcoxon's own rule) and equal absolute differences share their
-    mean rank. The distribution is exact for up to 50 non-zero differences without ties and normal,
-    corrected for ties but not for continuity, otherwise. Differences are rounded to 12 decimals
-    before ranking: as floats .3 - .2 and .1 - 0 differ, and would break a tie by rounding error.
+    mean rank. The distribution is exact for up to 50 non-zero differences without ties and up to 25
+    with them, else normal, corrected for ties but not for continuity. Differences are rounded to 12
+    decimals before ranking: as floats .3 - .2 and .1 - 0 differ, and would break a tie by rounding
+    error.
 
     Parameters
     ----------
@@ -153,6 +154,11 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     0.125
     >>> print(wilcoxon([0.1, 0.3, 0.6, 0.9, 0.7], [0.0, 0.1, 0.3, 0.5, 0.2]))
     0.0625
+
+    So it is if they are equal and all ranks tied:
+
+    >>> print(wilcoxon([2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 2.0, 3.0, 4.0, 5.0]))
+    0.0625
     """
     differences = np.round(_paired_differences(a, b), _DECIMALS)
     rows = differences.reshape(-1, differences.shape[-1])
@@ -173,10 +179,22 @@ def _signed_rank_p(nonzero: FloatArray) -> float:
     mean_rank = np.cumsum(ties) - (ties - 1) / 2
     # Ranks are multiples of 1/2, so that their sum is exact.
     positive = float(mean_rank[place[nonzero > 0]].sum())
+    if n <= 25:
+        return _tied_rank_p(2 * mean_rank[place], positive)
     correction = float((ties.astype(np.float64) ** 3 - ties).sum()) / 2
     variance = (n * (n + 1.0) * (2.0 * n + 1.0) - correction) / 24
     z = (positive - n * (n + 1.0) / 4) / np.sqrt(variance)
     return float(2 * special.ndtr(-abs(z)))
+
+
+def _tied_rank_p(doubled: FloatArray, positive: float) -> float:
+    """Give the exact two-sided p of a sum of ranks, from twice the ranks: whole numbers."""
+    ways = np.zeros(int(doubled.sum()) + 1, dtype=np.int64)  # signs by the sum that they give
+    ways[0] = 1
+    for rank in doubled.astype(int):
+        ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
+    least = min(int(2 * positive), len(ways) - 1 - int(2 * positive))
+    return min(1.0, 2 * float(ways[: least + 1].sum()) / 2 ** len(doubled))
 
 
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:

@@ -20,6 +20,7 @@ from recbias.options import (
     warnings_said,
 )
 from recbias.ratings import exact
+from recbias.splits import warn_of_other_share
 from recbias.store import write_atomically
 
 __all__ = ["measure"]
@@ -68,6 +69,7 @@ def measure(
     from recbias.grid import Grid
     from recbias.recommenders import System, as_system
     from recbias.recommenders.elsewhere import FromScores, split_record
+    from recbias.testset import dataset_splits
 
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise ConfigError(f"--out {out}: expected a file in a folder that is there")
@@ -89,6 +91,7 @@ def measure(
             seed=record.get("seed", 1) if seed is None else seed,
         )
         with warnings_said():
+            warn_of_other_share(dataset_splits(dataset, grid.split, seed=grid.seed))
             results = run_grid(grid, workers=workers)
     if out is not None:
         write_atomically(out, results.values.to_csv(index=False).encode())

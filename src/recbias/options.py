@@ -19,7 +19,7 @@ import click
 
 from recbias.datasets import Dataset, TableOptions, load_dataset
 from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError
-from recbias.ratings import RatingScale
+from recbias.ratings import THOUSANDS, RatingScale
 from recbias.splits import SplitRule
 
 __all__ = [
@@ -200,8 +200,8 @@ def read_parameters(
 _OPTIONS = (
     click.option("--user", help="Column with the users."),
     click.option("--item", help="Column with the items."),
-    click.option("--rating", help="Column with the ratings."),
-    click.option("--timestamp", help="Column with the times."),
+    click.option("--rating", help="Column with the ratings, or none."),
+    click.option("--timestamp", help="Column with the times, or none."),
     click.option("--separator", help="What separates the fields: one character, '::' or 'tab'."),
     click.option("--header/--no-header", default=None, help="Whether line 1 names the columns."),
     click.option(
@@ -223,8 +223,19 @@ _OPTIONS = (
     click.option(
         "--duplicates",
         type=click.Choice(["error", "last", "mean"]),
-        help="What several ratings of one pair mean.",
+        help="What several ratings of one pair mean; last: the latest, if there are times.",
     ),
+    click.option(
+        "--thousands",
+        type=click.Choice(list(THOUSANDS.values())),
+        help="What separates the thousands of the ratings, as in 12,500.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "drop"]),
+        help="What a row without id, rating or time means; drop: it is left out, and counted.",
+    ),
+    click.option("--encoding", help="Encoding of a text, e.g. latin-1 or utf-16; else UTF-8."),
 )
 
 
@@ -265,6 +276,9 @@ def read_options(given: Mapping[str, Any]) -> TableOptions:
         values["scale"] = RatingScale(*scale)
     if values.get("separator") in ("tab", "\\t"):
         values["separator"] = "\t"
+    typed = {word: mark for mark, word in THOUSANDS.items()}
+    if word := values.get("thousands"):
+        values["thousands"] = typed.get(word, word)
     return TableOptions(**{name: None if value == () else value for name, value in values.items()})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from recbias.datasets import dataset_info, is_path, load_dataset
 from recbias.errors import ConfigError
-from recbias.splits import SplitRule
+from recbias.splits import SplitRule, warn_of_other_share
 from recbias.testset import dataset_splits
 
 __all__ = ["check_data", "check_out"]
@@ -50,7 +50,7 @@ def check_data(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
             "give one that some ratings reach"
         )
     if is_path(dataset) and rule is not None:
-        dataset_splits(loaded, str(rule), seed=asked.get("seed", 1))
+        warn_of_other_share(dataset_splits(loaded, str(rule), seed=asked.get("seed", 1)))
 
 
 def check_out(out: Path) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError, DataError, unknown_name
+from recbias.errors import ConfigError, DataError, DataWarning, unknown_name
 from recbias.ratings import Ratings
 
 REVISION = 1
@@ -148,7 +150,7 @@ def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> 
         raise DataError(
             f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
             f"e.g. user {ratings.user_ids[small[0]]!s}\n"
-            f"select users with at least {n_out + 1} ratings first"
+            "use a split that takes any number, e.g. --split 'ratio 0.2'"
         )
     place = _drawn_places(ratings.user, counts, rng)
     return _split(ratings, place < n_out, rule)
@@ -567,6 +569,61 @@ class SplitRule:
                 )
             ratings = dataclasses.replace(ratings, place=row_order.astype(np.int64))
         return from_fold_labels(ratings, ready)
+
+
+def warn_of_other_share(splits: Sequence[Split]) -> None:
+    """Warn if a split tests another share of the ratings than was asked.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        Of one rule.
+
+    Warns
+    -----
+    DataWarning
+        If the share that a fold tests is more than a tenth of the asked one away from it, and
+        farther than a whole number of ratings, or of ratings drawn one by one, can be; says both,
+        and why.
+    """
+    rule = SplitRule.parse(splits[0].rule)
+    asked = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
+    if rule.kind in ("leave-out", "ready", "whole") or asked is None:
+        return
+    n_ratings = len(splits[0].test) + len(splits[0].train)
+    by_chance = 4 * math.sqrt(asked * (1 - asked) / n_ratings) if rule.kind in _DRAWN else 0
+    far = max((len(split.test) / n_ratings for split in splits), key=lambda got: abs(got - asked))
+    if abs(far - asked) <= max(0.1 * asked, by_chance, 1 / n_ratings):
+        return
+    warnings.warn(
+        f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked)}, it tests "
+        f"{_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
+        f"{_why(rule, splits[0])}",
+        DataWarning,
+        stacklevel=2,
+    )
+
+
+_DRAWN = ("ratio", "k-fold")
+"""Rules that draw for each rating on its own, so that their sizes are a matter of chance."""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _why(rule: SplitRule, split: Split) -> str:
+    """Tell why a split tests another share than asked."""
+    if rule.kind in _DRAWN:
+        return "each rating is drawn on its own, and there are few"
+    if rule.kind == "uniform":
+        return "each tested item gives equally many ratings, a whole number of them"
+    counts = split.train.user_counts() + split.test.user_counts()
+    whole = np.array([counts.sum()]) if rule.kind == "temporal" else counts
+    beyond = len(split.test) - int(_ceil_share(float(rule.size or 0), whole).sum())
+    if beyond:
+        return f"ratings of one time are not parted, and {beyond:,} have that of the cut too"
+    return "of each user a whole number of ratings is tested, one at least, and many have few"
 
 
 def _is_share(size: float | None) -> bool:

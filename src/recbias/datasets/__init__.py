@@ -18,7 +18,7 @@ from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens
 from recbias.datasets.content import Content
 from recbias.datasets.frames import read_frame
 from recbias.datasets.liked import STRICT, enough_or_cut
-from recbias.datasets.own import OwnTable, is_path, own_table
+from recbias.datasets.own import OwnTable, is_handed_on, is_path, own_table
 from recbias.datasets.registry import (
     OUTSIDE,
     DatasetInfo,
@@ -29,7 +29,7 @@ from recbias.datasets.registry import (
 )
 from recbias.datasets.tables import TableOptions, kept_options, options_file, read_table
 from recbias.errors import ConfigError, DataError, unknown_name
-from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale
+from recbias.ratings import Decimal, Duplicates, Missing, Ratings, RatingScale, Thousands
 from recbias.simulation import (
     REVISION,
     CountOptions,
@@ -53,6 +53,7 @@ __all__ = [
     "Truth",
     "dataset_info",
     "find_files",
+    "is_handed_on",
     "is_path",
     "kept_options",
     "load_dataset",
@@ -181,6 +182,9 @@ def load_dataset(
     duplicates: Duplicates | None = None,
     decimal: Decimal | None = None,
     quotes: bool | None = None,
+    thousands: Thousands | None = None,
+    missing: Missing | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
     """Load a data set by its name, or any table of ratings by its path.
 
@@ -193,7 +197,8 @@ def load_dataset(
         which texts are paths); or such a table as a DataFrame.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
-    user, item, rating, timestamp, separator, header, scale, duplicates, decimal, quotes
+    user, item, rating, timestamp, separator, header, scale, duplicates, decimal, quotes, \
+    thousands, missing, encoding
         For a table only: see `TableOptions`. They come before those that are kept in the file
         ``TABLE.recbias.yaml`` beside it.
 
@@ -213,7 +218,19 @@ def load_dataset(
         come with a name.
     """
     options = TableOptions(
-        user, item, rating, timestamp, separator, header, scale, duplicates, decimal, quotes
+        user=user,
+        item=item,
+        rating=rating,
+        timestamp=timestamp,
+        separator=separator,
+        header=header,
+        scale=scale,
+        duplicates=duplicates,
+        decimal=decimal,
+        quotes=quotes,
+        thousands=thousands,
+        missing=missing,
+        encoding=encoding,
     )
     used = {
         field.name: value
