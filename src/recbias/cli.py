@@ -49,7 +49,7 @@ from recbias.options import (
 )
 from recbias.places import cache_dir, clone_root
 from recbias.ratings import exact
-from recbias.splits import Split, SplitRule, warn_of_other_share
+from recbias.splits import Split, SplitRule
 from recbias.store import write_atomically
 
 _SHOWN = 5
@@ -207,7 +207,7 @@ def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> No
     'temporal-user 0.2' or 'ready'.
     The files hold ratings, so the terms of the data hold for them too.
     """
-    from recbias.testset import dataset_splits  # pulls in every recommender
+    from recbias.testset import dataset_splits, warn_of_other_share  # pulls in every recommender
 
     rule = SplitRule.parse(text)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

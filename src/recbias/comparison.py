@@ -154,9 +154,6 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     0.125
     >>> print(wilcoxon([0.1, 0.3, 0.6, 0.9, 0.7], [0.0, 0.1, 0.3, 0.5, 0.2]))
     0.0625
-
-    So it is if they are equal and all ranks tied:
-
     >>> print(wilcoxon([2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 2.0, 3.0, 4.0, 5.0]))
     0.0625
     """

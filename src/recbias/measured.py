@@ -18,7 +18,6 @@ from recbias.options import (
     warnings_said,
 )
 from recbias.ratings import exact
-from recbias.splits import warn_of_other_share
 from recbias.store import write_atomically
 
 __all__ = ["measure"]
@@ -65,7 +64,7 @@ def measure(
     from recbias.grid import Grid
     from recbias.recommenders import System, as_system
     from recbias.recommenders.elsewhere import FromScores, split_record
-    from recbias.testset import dataset_splits
+    from recbias.testset import dataset_splits, warn_of_other_share
 
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise ConfigError(f"--out {out}: expected a file in a folder that is there")

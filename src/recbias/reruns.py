@@ -9,8 +9,8 @@ from typing import Any
 
 from recbias.datasets import dataset_info, is_path, load_dataset
 from recbias.errors import ConfigError
-from recbias.splits import SplitRule, warn_of_other_share
-from recbias.testset import dataset_splits
+from recbias.splits import SplitRule
+from recbias.testset import dataset_splits, warn_of_other_share
 
 __all__ = ["check_data", "check_out"]
 

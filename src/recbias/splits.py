@@ -7,8 +7,6 @@ whatever the order of lines in a file. Train and test keep the vocabularies of t
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError, DataError, DataWarning, unknown_name
+from recbias.errors import ConfigError, DataError, unknown_name
 from recbias.ratings import Ratings
 
 REVISION = 1
@@ -535,55 +533,6 @@ class SplitRule:
                 f"split rule 'ready': {ratings.name} came without folds\nuse e.g. 'k-fold 5'"
             )
         return from_fold_labels(ratings, ready)
-
-
-def warn_of_other_share(splits: Sequence[Split]) -> None:
-    """Warn if a split tests another share of the ratings than was asked.
-
-    Parameters
-    ----------
-    splits : sequence of Split
-        Of one rule.
-
-    Warns
-    -----
-    DataWarning
-        If the share that a fold tests is more than a tenth of the asked one away from it; says
-        both, and why.
-    """
-    rule = SplitRule.parse(splits[0].rule)
-    asked = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
-    if rule.kind in ("leave-out", "ready", "whole") or asked is None:
-        return
-    got = [len(split.test) / (len(split.test) + len(split.train)) for split in splits]
-    far = max(got, key=lambda share: abs(share - asked))
-    if abs(far - asked) <= 0.1 * asked:
-        return
-    warnings.warn(
-        f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked)}, it tests "
-        f"{_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
-        f"{_why(rule, splits[0])}",
-        DataWarning,
-        stacklevel=2,
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def _why(rule: SplitRule, split: Split) -> str:
-    """Tell why a split tests another share than asked."""
-    if rule.kind in ("ratio", "k-fold"):
-        return "each rating is drawn on its own, and there are few"
-    if rule.kind == "uniform":
-        return "each tested item gives equally many ratings, a whole number of them"
-    counts = split.train.user_counts() + split.test.user_counts()
-    whole = np.array([counts.sum()]) if rule.kind == "temporal" else counts
-    beyond = len(split.test) - int(_ceil_share(float(rule.size or 0), whole).sum())
-    if beyond:
-        return f"ratings of one time are not parted, and {beyond:,} have that of the cut too"
-    return "of each user a whole number of ratings is tested, one at least, and many have few"
 
 
 def _is_share(size: float | None) -> bool:

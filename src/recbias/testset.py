@@ -29,15 +29,19 @@ the same systems, on what was held out.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from recbias.datasets import Dataset
-from recbias.errors import ConfigError, DataError, unknown_name
+from recbias.errors import ConfigError, DataError, DataWarning, unknown_name
 from recbias.ratings import Ratings
 from recbias.simulation import Truth
 from recbias.splits import Split, SplitRule
@@ -491,3 +495,53 @@ def reduced_split(split: Split, test: TestSet, groups: ItemGroups, *, seed: int)
         rows &= outside[split.test.item]
         items = items[outside[items]]
     return dataclasses.replace(split, test=split.test.take(rows), test_items=items)
+
+
+def warn_of_other_share(splits: Sequence[Split]) -> None:
+    """Warn if a split tests another share of the ratings than was asked.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        Of one rule.
+
+    Warns
+    -----
+    DataWarning
+        If the share that a fold tests is more than a tenth of the asked one away from it; says
+        both, and why.
+    """
+    rule = SplitRule.parse(splits[0].rule)
+    asked = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
+    if rule.kind in ("leave-out", "ready", "whole") or asked is None:
+        return
+    got = [len(split.test) / (len(split.test) + len(split.train)) for split in splits]
+    far = max(got, key=lambda share: abs(share - asked))
+    if abs(far - asked) <= 0.1 * asked:
+        return
+    warnings.warn(
+        f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked)}, it tests "
+        f"{_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
+        f"{_why(rule, splits[0])}",
+        DataWarning,
+        stacklevel=2,
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _why(rule: SplitRule, split: Split) -> str:
+    """Tell why a split tests another share than asked."""
+    if rule.kind in ("ratio", "k-fold"):
+        return "each rating is drawn on its own, and there are few"
+    if rule.kind == "uniform":
+        return "each tested item gives equally many ratings, a whole number of them"
+    counts = split.train.user_counts() + split.test.user_counts()
+    whole = [int(counts.sum())] if rule.kind == "temporal" else counts.tolist()
+    share = Fraction(str(rule.size))
+    beyond = len(split.test) - sum(math.ceil(share * n) for n in whole)
+    if beyond:
+        return f"ratings of one time are not parted, and {beyond:,} have that of the cut too"
+    return "of each user a whole number of ratings is tested, one at least, and many have few"
