@@ -5,6 +5,7 @@ users, of other weights, or of another statistic than the one that is reported i
 """
 
 import math
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -65,9 +66,17 @@ def users_of(table, words):
 
 
 def signed_ranks(a, b):
-    """Let scipy test signed ranks, exactly where there are few of them and no ties."""
+    """Let scipy test signed ranks, exactly where there are few; of few ties, count all signs."""
     nonzero = np.round(a - b, 12)[np.round(a - b, 12) != 0]
     is_exact = len(nonzero) <= 50 and len(np.unique(np.abs(nonzero))) == len(nonzero)
+    if not is_exact and len(nonzero) <= 25:
+        ranks = stats.rankdata(np.abs(nonzero))
+        ways = Counter({0.0: 1})
+        for rank in ranks:
+            ways = ways + Counter({total + rank: n for total, n in ways.items()})
+        middle, observed = ranks.sum() / 2, ranks[nonzero > 0].sum()
+        extreme = [n for total, n in ways.items() if abs(total - middle) >= abs(observed - middle)]
+        return sum(extreme) / 2 ** len(ranks)
     method = "exact" if is_exact else "asymptotic"
     return stats.wilcoxon(nonzero, method=method, correction=False).pvalue
 
