@@ -35,6 +35,7 @@ __all__ = ["measure"]
     metavar="[SYSTEM=]PATH",
     help="Scores or runs of a system: a folder with a file for each fold, or a path with {fold}.",
 )
+@click.option("--score", default="", metavar="COLUMN", help="The one that is the score, or rank.")
 @click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
 @click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
 @click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
@@ -48,6 +49,7 @@ __all__ = ["measure"]
 def measure(
     name: str,
     scores: tuple[str, ...],
+    score: str,
     others: tuple[str, ...],
     protocols: tuple[str, ...],
     metrics: tuple[str, ...],
@@ -73,11 +75,13 @@ def measure(
 
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise ConfigError(f"--out {out}: expected a file in a folder that is there")
-    systems = []
+    systems, said = [], []
     for text in scores:
         called, equals, path = text.partition("=")
-        system = as_system(FromScores(path if equals else text))
+        given = FromScores(path if equals else text, column=score)
+        system = as_system(given)
         systems.append(system.replace(called) if equals else system)
+        said.append(f"{systems[-1].name} is read from {given.described()}")
     record = split_record(str(systems[0].parameters["path"]))
     dataset = load_said(name, options)
     table = own_table(name, read_options(options)) if is_path(name) else None
@@ -96,3 +100,5 @@ def measure(
     if out is not None:
         write_atomically(out, results.values.to_csv(index=False).encode())
     click.echo(results)
+    for line in said:
+        click.echo(line)

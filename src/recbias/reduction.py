@@ -43,6 +43,7 @@ from recbias.metrics import (
 )
 from recbias.protocol import Protocol
 from recbias.ranking import Positions, RankTable
+from recbias.recommenders.elsewhere import FromScores
 from recbias.relevance import relevant
 from recbias.resampling import (
     crossed_sums,
@@ -107,7 +108,8 @@ class FoldPart(NamedTuple):
 
     Means are kept as columns per user, ``finish`` turns their sums into values; medians as the
     units that they are taken of; systems as a whole as values, and how much each user moves them.
-    Metrics are those from ranks, from listed items, and of the system, in this order.
+    Metrics are those from ranks, from listed items, and of the system, in this order. ``beyond``
+    counts the target sets in which one looks below all that came from elsewhere.
     """
 
     columns: tuple[FloatArray, ...]
@@ -118,6 +120,7 @@ class FoldPart(NamedTuple):
     runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
     sets: dict[str, int]
     pairs: RatedPairs | None
+    beyond: int
 
 
 def metric_identities(grid: Grid) -> str:
@@ -277,7 +280,31 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         runs = np.nan_to_num(values[rows]), table.user
     sets = _describe_sets(table, protocol, of_ranks)
     pairs = _rated_pairs(table, per_rating, protocol) if crossed else None
-    return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs)
+    beyond = 0
+    if isinstance(model := grid.systems[0].build(), FromScores):
+        asked = [*of_ranks, *of_items, *of_system]
+        beyond = _looked_beyond(table, asked, protocol, is_list=model.holds_lists)
+    return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs, beyond)
+
+
+def _looked_beyond(
+    table: RankTable, metrics: Sequence[Metric], protocol: Protocol, *, is_list: bool
+) -> int:
+    """Count target sets, of users with a score, in which a metric looks below the last score.
+
+    A system may have no score for some items; that more than half are missing is no such thing.
+    """
+    depth = max((metric.cutoff or table.n_targets.max(initial=0) for metric in metrics), default=0)
+    n_targets: npt.NDArray[Any] = table.n_targets
+    n_scored: npt.NDArray[Any] = table.n_scored
+    served = n_scored > 0
+    if table.per == "run":
+        served = np.bincount(table.user, served, table.n_users)[table.user] > 0
+    if protocol.condensed and table.per == "user":
+        n_targets = np.bincount(table.user, minlength=table.n_users)
+        n_scored = np.bincount(table.user, table.condensed_rank > 0, table.n_users)
+    cut = is_list | (2 * n_scored < n_targets)
+    return int((served & cut & (n_scored < np.minimum(depth, n_targets))).sum())
 
 
 def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:

@@ -835,7 +835,7 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
     lines = _first_lines(path, encoding)
     first = lines[0]
     if first.startswith(("#", "%")) and not any(
-        _plain(field) in _USUAL for field in re.split(r"\W+", first)
+        plain_name(field) in _USUAL for field in re.split(r"\W+", first)
     ):
         raise DataError(f"{path}:1: a comment, {first[:100]!r}\nremove the lines of comments")
     if not first:
@@ -870,7 +870,7 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
     named = options.header
     if named is None:
         named = not _USUAL.union(options.columns.values()).isdisjoint(
-            name for field in fields for name in (field, _plain(field))
+            name for field in fields for name in (field, plain_name(field))
         )
         named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
     if named:
@@ -924,7 +924,7 @@ def _check_enclosed(path: Path, layout: _Layout, rows: Sequence[Sequence[str]]) 
 
 def _has_roles(fields: Sequence[str], given: Mapping[str, str]) -> bool:
     """Tell whether a header names users and items."""
-    plain = set(map(_plain, fields))
+    plain = set(map(plain_name, fields))
     return all(role in given or not plain.isdisjoint(_KNOWN[role]) for role in ("user", "item"))
 
 
@@ -1285,7 +1285,7 @@ def columns_by_role(
     given = {role: name if name in found else typed.get(name, name) for role, name in given.items()}
     for name in found:
         if name not in given.values():
-            plain.setdefault(_plain(name), name)
+            plain.setdefault(plain_name(name), name)
     for role, usual in _KNOWN.items():
         if role in given and _is_ignored(role, given[role]):
             continue
@@ -1317,7 +1317,8 @@ _TYPE = re.compile(r"\s*(:(token|float)(_seq)?|\([^()]*\)|\[[^][]*\])\s*$")
 """What a header may say behind a name: RecBole's type, or a unit in brackets."""
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Write the name of a column without case, blanks, ``-``, ``_`` and the type behind it."""
     plain = _TYPE.sub("", name).strip().lstrip("#%").lower()
     return plain.replace("_", "").replace(" ", "").replace("-", "")
 

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
-import math
 import os
 import tempfile
-import warnings
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.datasets.tables import columns_by_role
-from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
+from recbias.datasets.tables import columns_by_role, plain_name
+from recbias.errors import ConfigError, ContractError, DataError, MissingData
 from recbias.places import cells_dir
-from recbias.ratings import Ratings
-from recbias.recommenders.base import System, adopt
+from recbias.ratings import Ratings, label_meaning, label_text
+from recbias.recommenders.base import adopt
 
-__all__ = ["RECORD", "FromScores", "split_record", "warn_of_short_lists"]
+__all__ = ["RECORD", "FromScores", "split_record"]
 
 RECORD = "split.json"
 """The file beside the folds that says what they are: ``recbias data split`` writes it."""
@@ -30,6 +31,13 @@ RECORD = "split.json"
 _RUNS = (".trec", ".run")
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", *_RUNS)
 _TREC = ["user", "Q0", "item", "rank", "score", "tag"]
+_SCORES = (
+    *("score", "scores", "prediction", "predictions", "pred", "preds", "predicted"),
+    *("predictedrating", "predictedscore", "est", "estimate", "estimated", "estimatedrating"),
+)
+_RANKS = ("rank", "ranking", "position")
+_RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
+"""Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
 
 
 class FromScores:
@@ -37,9 +45,11 @@ class FromScores:
 
     There is a file for each fold. One of *scores* has the columns ``user_id``, ``item_id`` and
     ``score``; pairs that are not in it have no score. One of *lists* has ``rank`` instead, or is a
-    run in the format of TREC (``user Q0 item rank score tag``, by falling score), and holds no
-    training item; what is not in a list has no score, so that a list tells no metric that looks
-    further down than it goes. Results are known by the content of the files, wherever these are.
+    run in the format of TREC (``user Q0 item rank score tag``, by falling score, equal ones by
+    rank), and holds no training item; what is not in a list has no score, so that a list tells no
+    metric that looks further down than it goes. The order that a file states for a user is the one
+    that is measured, to the last digit; what it leaves equal is a tie, whatever the order of lines.
+    Results are known by the content of the files, wherever these are.
 
     Parameters
     ----------
@@ -50,6 +60,9 @@ class FromScores:
         tables, which are then kept among the cells.
     digest : str
         Of the files, as a stored grid knows them; computed if not given.
+    column : str
+        The one that is the score, or the rank. If not given it is found by its name; a column
+        named like ratings counts only where none is named like scores or ranks.
 
     Raises
     ------
@@ -67,16 +80,17 @@ class FromScores:
     """
 
     deterministic: ClassVar[bool] = True
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     not_in_identity: ClassVar[tuple[str, ...]] = ("path",)
 
-    def __init__(self, path: Any = "", digest: str = "") -> None:
+    def __init__(self, path: Any = "", digest: str = "", column: str = "") -> None:
         if isinstance(path, pd.DataFrame):
             path = [path]
         if not isinstance(path, str | Path):
             path = _kept(path)
         self.path = str(path)
         self.digest = digest or (_digest(_files(self.path)) if self.path else "")
+        self.column = column
         self.fold = 0
 
     @property
@@ -84,6 +98,15 @@ class FromScores:
         """What the system is called in tables, if it is called nothing else."""
         plain = Path(self.path.replace("{fold}", ""))
         return plain.stem if plain.suffix in _SUFFIXES else plain.name
+
+    @property
+    def holds_lists(self) -> bool:
+        """Whether the first file says the places of items and no scores."""
+        (file, *_) = _files(self.path)
+        names = {plain_name(str(name)) for name in _read_cells(file, rows=1).columns}
+        if self.column:
+            names &= {plain_name(self.column)}
+        return file.suffix in _RUNS or (names.isdisjoint(_SCORES) and not names.isdisjoint(_RANKS))
 
     def at_fold(self, fold: int, n_folds: int) -> None:
         """Learn which fold is fitted next, of how many.
@@ -101,6 +124,22 @@ class FromScores:
             )
         self.fold = fold
 
+    def described(self) -> str:
+        """Tell which columns are read, as ``user 'user_id', item 'item_id', score 'score'``.
+
+        Raises
+        ------
+        DataError
+            If they cannot be told, or the folds have other ones.
+        """
+        said = [_read(file, self.column).said for file in _files(self.path)]
+        if other := next((fold for fold, each in enumerate(said) if each != said[0]), 0):
+            raise DataError(
+                f"{self.path}: fold 1 has {said[0]}, fold {other + 1} has {said[other]}\n"
+                "write the columns of all folds alike"
+            )
+        return said[0]
+
     def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
         """Read the scores of the fold.
 
@@ -116,35 +155,28 @@ class FromScores:
         DataError
             If the files changed or do not fit: they belong to another split, name a user or item
             that the data do not have, a pair twice, a score that is no finite number, or in a list
-            an item that the user has in training. The message names file, line and fold.
+            an item that the user has in training; if two columns that could be the score order
+            items differently, or there is no row. The message names file, line and fold.
         """
         files = _files(self.path)
         if _digest(files) != self.digest:
             raise DataError(f"{self.path}: the files changed since they were named; run it again")
         file = files[self.fold]
         _compare_split(self.path, self.fold, train)
-        table = _read(file)
-        where = _Where(file, self.fold, 1 if file.suffix in _RUNS else 2, table)
-        users = _places(table["user"], train.user_ids, "user", where)
-        items = _places(table["item"], train.item_ids, "item", where)
-        values = pd.to_numeric(table["value"], errors="coerce").to_numpy(dtype=np.float64)
-        if len(wrong := np.flatnonzero(~np.isfinite(values))):
-            found = table["value"].iloc[wrong[0]]
-            where.refuse(wrong[0], f"{found!r} is no finite number")
+        table = _read(file, self.column)
+        where = _Where(file, self.fold, 1 if file.suffix in _RUNS else 2, table.rows)
+        users = _places(table.rows["user"], train.user_ids, "user", where)
+        items = _places(table.rows["item"], train.item_ids, "item", where)
         pairs = users * train.n_items + items
         if len(again := np.flatnonzero(pd.Series(pairs).duplicated())):
             where.refuse(again[0], "the pair is there twice")
-        if "rank" in table:
+        if table.is_list:
             own = train.user.astype(np.int64) * train.n_items + train.item
             if len(trained := np.flatnonzero(np.isin(pairs, own))):
                 where.refuse(trained[0], "a list with an item of the user's training ratings")
-            ranks = table["rank"].to_numpy(dtype=np.float64)
-            order = np.lexsort((ranks, -values, users))
-            starts = np.searchsorted(users[order], np.arange(train.n_users))
-            values = np.empty(len(order))
-            values[order] = starts[users[order]] - np.arange(len(order))
+        values = -_places_within(users, _stated_order(table, where)).astype(np.float32)
         order = np.argsort(users, kind="stable")
-        self._items, self._values = items[order], values[order].astype(np.float32)
+        self._items, self._values = items[order], values[order]
         self._starts = np.searchsorted(users[order], np.arange(train.n_users + 1))
         self._n_items = train.n_items
         return self
@@ -156,36 +188,6 @@ class FromScores:
             own = slice(self._starts[user], self._starts[user + 1])
             scores[row, self._items[own]] = self._values[own]
         return scores
-
-
-def warn_of_short_lists(system: System, cutoffs: Mapping[str, int | None]) -> None:
-    """Warn where a metric looks further down than the lists of a system go.
-
-    Parameters
-    ----------
-    system
-        Any; one of whose scores come from elsewhere as lists is looked at.
-    cutoffs
-        Of each metric, by its name; None if it looks at whole lists.
-
-    Warns
-    -----
-    DataWarning
-    """
-    if system.algorithm != FromScores.__name__:
-        return
-    tables = [_read(file) for file in _files(str(system.parameters["path"]))]
-    if not all("rank" in table for table in tables):
-        return
-    longest = max(int(table["user"].value_counts().max()) for table in tables if len(table))
-    deeper = [name for name, cutoff in cutoffs.items() if (cutoff or math.inf) > longest]
-    if deeper:
-        warnings.warn(
-            f"{system.name}: its lists hold {longest} items at most, and {deeper[0]} looks further "
-            "down: what longer lists would hold counts as if it had no score",
-            DataWarning,
-            stacklevel=5,
-        )
 
 
 # Found by its name, but in no list of algorithms: it trains nothing.
@@ -261,57 +263,199 @@ def _kept(tables: Any) -> str:
     return str(folder)
 
 
-def _read(file: Path) -> pd.DataFrame:
-    """Read columns ``user`` and ``item`` as text, ``value``, and ``rank`` of lists."""
+class _Table(NamedTuple):
+    """A file of scores: ``user`` and ``item`` as text, and what orders the items of a user."""
+
+    rows: pd.DataFrame
+    keys: tuple[pd.Series[Any], ...]
+    """The larger the earlier; the second counts where the first is equal, and so on."""
+    is_list: bool
+    said: str
+    """Which columns these are."""
+
+
+def _read(file: Path, column: str = "") -> _Table:
+    """Read a file of scores, a list or a run."""
+    table = _read_cells(file)
+    if table.empty:
+        raise DataError(
+            f"{file}: no row\neach fold needs a file with the columns user_id, item_id and score"
+        )
+    if file.suffix in _RUNS:
+        ranks = -pd.to_numeric(table["rank"], errors="coerce").fillna(0)
+        return _Table(table[["user", "item"]], (table["score"], ranks), True, "a run, by score")
+    table = table.set_axis([str(name) for name in table.columns], axis="columns")
+    found = ", ".join(table.columns)
+    advice = "rename the columns to user_id, item_id and score, or to user_id, item_id and rank"
+    try:
+        unread = {"rating": "none", "timestamp": "none"}
+        roles = columns_by_role(file, list(table.columns), unread, "")
+    except DataError as error:
+        raise DataError(f"{str(error).splitlines()[0]}\n{advice}") from None
+    labels = {role: table[roles[role]].map(label_text).to_numpy() for role in ("user", "item")}
+    rows = pd.DataFrame(labels, dtype=object)
+    if column and column not in table:
+        raise DataError(f"{file}: no column '{column}'; found: {found}\nname one that is there")
+
+    def named(usual: tuple[str, ...]) -> list[str]:
+        return [name for name in map(str, table.columns) if plain_name(name) in usual]
+
+    asked = [column] if column else named(_SCORES) + named(_RANKS) or named(_RATINGS)
+    if not asked:
+        raise DataError(f"{file}: no column score or rank; found: {found}\n{advice}")
+    ranked = [name for name in asked if plain_name(name) in _RANKS]
+    where = _Where(file, 0, 2, rows)
+    keys = {name: _ordered(table[name], where) * (-1 if name in ranked else 1) for name in asked}
+    if len(asked) > 1:
+        _compare_columns(file, rows["user"], keys, ranked)
+    scored = [name for name in asked if name not in ranked][:1]
+    read = scored + ranked[: 1 if ranked else 0]
+    said = ", then ".join(f"{'rank' if name in ranked else 'score'} '{name}'" for name in read)
+    return _Table(
+        rows,
+        tuple(pd.Series(keys[name]) for name in read),
+        not scored,
+        f"user '{roles['user']}', item '{roles['item']}', {said}",
+    )
+
+
+def _read_cells(file: Path, rows: int | None = None) -> pd.DataFrame:
+    """Read the columns of a file as they are; those of a text as text, some of its rows or all."""
     try:
         if file.suffix in _RUNS:
             table = pd.read_csv(
-                file, sep=r"\s+", header=None, dtype=str, quoting=3, keep_default_na=False
+                file,
+                sep=r"\s+",
+                header=None,
+                dtype=str,
+                quoting=csv.QUOTE_NONE,
+                keep_default_na=False,
             )
             if table.shape[1] != len(_TREC):
                 raise DataError(f"{file}: {table.shape[1]} fields, expected {' '.join(_TREC)}")
             empty = table.isna() | (table == "")
             if len(short := np.flatnonzero(empty.any(axis="columns"))):
                 raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(_TREC)}")
-            table = table.set_axis(_TREC, axis="columns").assign(value=table[4])
-            ranks = pd.to_numeric(table["rank"], errors="coerce").fillna(0)
-            return table[["user", "item", "value"]].assign(rank=ranks)
+            return table.set_axis(_TREC, axis="columns")
         if file.suffix in (".parquet", ".pq"):
-            table = pd.read_parquet(file)
-        else:
-            mark = "\t" if file.suffix == ".tsv" else ","
-            table = pd.read_csv(file, sep=mark, dtype=str, keep_default_na=False)
+            return pd.read_parquet(file)
+        tabs = file.suffix == ".tsv"
+        return pd.read_csv(
+            file,
+            sep="\t" if tabs else ",",
+            quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
+            dtype=str,
+            keep_default_na=False,
+            encoding="utf-8-sig",
+            nrows=rows,
+        )
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
     except (ValueError, OSError) as error:
         raise DataError(f"{file}: cannot be read ({str(error).splitlines()[0]})") from None
-    table = table.set_axis([str(name) for name in table.columns], axis="columns")
-    columns = columns_by_role(file, list(table.columns), {}, "")
-    ranked = next((name for name in table.columns if name.strip().lower() == "rank"), None)
-    value = columns.get("rating", ranked)
-    if value is None:
-        raise DataError(f"{file}: no column score or rank; found: {', '.join(table.columns)}")
-    found = pd.DataFrame(
-        {"user": _text(table[columns["user"]]), "item": _text(table[columns["item"]])}
-    )
-    found["value"] = table[value].to_numpy()
-    if "rating" not in columns:
-        found["rank"] = pd.to_numeric(found["value"], errors="coerce")
-        found["value"] = -found["rank"]
-    return found
 
 
-def _text(labels: pd.Series[Any]) -> npt.NDArray[np.object_]:
-    """Write labels as text; whole numbers that a table kept as 3.0 as 3."""
-    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
-        labels = labels.astype(np.int64)
-    return labels.astype(str).to_numpy(dtype=object)
+def _compare_columns(
+    file: Path,
+    users: pd.Series[Any],
+    keys: Mapping[str, npt.NDArray[np.int64]],
+    ranked: list[str],
+) -> None:
+    """Refuse columns that could all be the score unless they order items alike.
+
+    A rank may tell apart what a score leaves equal.
+    """
+    user = pd.factorize(users)[0]
+    first, *others = keys
+    for other in others:
+        finer = other in ranked and first not in ranked
+        order = np.lexsort((-keys[other], -keys[first], user))
+        new = np.diff(user[order]) != 0
+        steps = [np.diff(-keys[name][order]) for name in (first, other)]
+        unlike = (steps[1] < 0) | ((steps[0] == 0) != (steps[1] == 0))
+        if finer:
+            unlike = steps[1] < 0
+        if (unlike & ~new).any():
+            raise DataError(
+                f"{file}: columns '{first}' and '{other}' could both be the score, and order items "
+                f"differently\nname the one that is: --score {first}, or in Python "
+                f"FromScores(..., column={first!r})"
+            )
+
+
+def _ordered(values: pd.Series[Any], where: _Where) -> npt.NDArray[np.int64]:
+    """Give each value its number by size, from 0, equal ones one; exactly, whatever wrote them."""
+    codes, distinct = pd.factorize(values)
+    if values.dtype.kind in "iufb":
+        floats = distinct.to_numpy()
+        wrong = ~np.isfinite(floats)
+        order = np.argsort(floats, kind="stable")
+        differs = np.diff(floats[order]) != 0 if len(floats) else np.zeros(0, dtype=bool)
+    else:
+        texts = [str(each).strip() for each in distinct]
+        floats = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(float)
+        wrong = ~np.isfinite(floats)
+        order = np.argsort(floats, kind="stable")
+        differs = np.ones(max(len(order) - 1, 0), dtype=bool)
+        ends = np.flatnonzero(np.diff(floats[order]) != 0) + 1
+        for start, stop in zip([0, *ends], [*ends, len(order)], strict=True):
+            if stop - start > 1 and not wrong[order[start]]:
+                alike = sorted((Decimal(texts[at]), at) for at in order[start:stop].tolist())
+                order[start:stop] = [at for _, at in alike]
+                differs[start : stop - 1] = [one[0] != other[0] for one, other in pairwise(alike)]
+    missing = codes < 0
+    if wrong.any() or missing.any():
+        row = int(np.argmax(missing | np.append(wrong, False)[codes]))
+        where.refuse(row, f"{values.iloc[row]!r} is no finite number")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.concatenate([[0], np.cumsum(differs)]) if len(order) else []
+    return place[codes]
+
+
+def _stated_order(table: _Table, where: _Where) -> npt.NDArray[np.int64]:
+    """Join what orders items to one number, the larger the earlier."""
+    joined = np.zeros(len(table.rows), dtype=np.int64)
+    for key in table.keys:
+        order = _ordered(key, where)
+        _, joined = np.unique(joined * (order.max(initial=0) + 1) + order, return_inverse=True)
+    return joined
+
+
+def _places_within(
+    users: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Give each item its place with its user, from 0, the largest first, equal ones one.
+
+    Fewer than 2^24, so that a float32 holds each.
+    """
+    rows = np.lexsort((-order, users))
+    new = np.diff(users[rows], prepend=-1) != 0
+    step = new | (np.diff(order[rows], prepend=-1) != 0)
+    count = np.cumsum(step)
+    starts = np.flatnonzero(new)
+    places = np.empty(len(rows), dtype=np.int64)
+    places[rows] = count - np.repeat(count[starts], np.diff([*starts, len(rows)]))
+    return places
 
 
 def _places(
     labels: pd.Series[Any], known: npt.NDArray[Any], role: str, where: _Where
 ) -> npt.NDArray[np.int64]:
-    places = pd.Index(known.astype(str)).get_indexer(pd.Index(labels))
-    if len(strange := np.flatnonzero(places < 0)):
-        where.refuse(strange[0], f"the data have no such {role}")
+    """Find labels among those of the data, also where zeros or quotes came or went on the way.
+
+    No two labels of the data are one number, so that there is one that can be meant.
+    """
+    texts = known.astype(str)
+    places = pd.Index(texts).get_indexer(pd.Index(labels))
+    if (places < 0).any():
+        meanings = pd.Index([label_meaning(text) for text in texts])
+        codes, strange = pd.factorize(labels[places < 0])
+        bare = [text[1:-1].replace('""', '"') if text[:1] == '"' else text for text in strange]
+        found = pd.Index(texts).get_indexer(pd.Index(bare))
+        meant = meanings.get_indexer(pd.Index([label_meaning(text) for text in bare]))
+        places[places < 0] = np.where(found < 0, meant, found)[codes]
+    if len(unknown := np.flatnonzero(places < 0)):
+        where.refuse(unknown[0], f"the data have no such {role}")
     return places.astype(np.int64)
 
 
