@@ -151,7 +151,7 @@ def _compared(results: Mapping[str, Any], rival: str) -> Iterator[tuple[tuple[st
             # The start averages trainings before it takes logarithms.
             if cells := results.get("cells"):
                 yield (group, row), cell_gap(cells, label, metric, rival)
-        elif label in start.grid.by_label:
+        elif metric in start.grid.by_label.get(label, ()):
             yield (group, row), start[KNN, label, metric] - start[rival, label, metric]
         for ratio in _RATIOS if number == 0 else ():
             if found := results.get(ratio_name(ratio)):
@@ -325,6 +325,7 @@ def depth_courses(systems: Results) -> pd.DataFrame:
         for label in panels
         for rival in READINGS
         for depth in DEPTHS
+        if f"nDCG@{depth}" in systems.grid.by_label[label]
         for each in [systems[KNN, label, f"nDCG@{depth}"] - systems[rival, label, f"nDCG@{depth}"]]
     ]
     return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])

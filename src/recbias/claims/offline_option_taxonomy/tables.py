@@ -145,6 +145,7 @@ def cells_frame(cells: Table, labels: tuple[str, ...]) -> pd.DataFrame:
         }
         for label in labels
         for metric in cell_metrics()[label]
+        if (label, metric, READINGS[0]) in found.index
     }
     shown = pd.DataFrame.from_dict(rows, orient="index")
     return shown.rename_axis(["label", "metric"])
