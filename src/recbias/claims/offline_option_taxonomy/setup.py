@@ -37,7 +37,6 @@ __all__ = [
     "cell_metrics",
     "cells_of",
     "combined",
-    "everything_liked",
     "fill_grid",
     "fill_name",
     "overlap_grid",
@@ -181,17 +180,6 @@ def below_zero(dataset: str) -> bool:
     return is_path(dataset) and bool(load_dataset(dataset).ratings.value.min() < 0)
 
 
-def everything_liked(dataset: str, min_rating: float) -> bool:
-    """Tell whether a threshold lets in all ratings of a reader's table.
-
-    Examples
-    --------
-    >>> everything_liked("ml-1m", 0)
-    False
-    """
-    return is_path(dataset) and bool(load_dataset(dataset).ratings.value.min() >= min_rating)
-
-
 def table_notes(dataset: str, min_rating: float) -> str:
     """Say what is otherwise on a reader's table than in the paper, as its ratings ask for it.
 
@@ -206,8 +194,6 @@ def table_notes(dataset: str, min_rating: float) -> str:
             "Some ratings are **below 0**, which none of the two systems can read: for them a "
             f"rating of {exact(min_rating)} or more counts 1, and any other 0."
         )
-    if everything_liked(dataset, min_rating - 1):
-        said.append("No threshold one lower is tried, since it would let in **every** rating.")
     asked = (metric for metrics in start_metrics().values() for metric in metrics)
     said.append(left_out_metrics(dataset, asked, min_rating=min_rating))
     return " ".join(filter(None, said))
@@ -323,8 +309,6 @@ def start_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | Non
         As of `systems_of`.
     """
     protocols = start_protocols(min_rating)
-    if everything_liked(dataset, min_rating - 1):
-        del protocols["looser"]
     measured = {
         label: measurable(dataset, start_metrics()[label], min_rating=min_rating)
         for label in protocols
