@@ -63,6 +63,7 @@ _FENCE = re.compile(r"\s*(?P<fence>:{3,}|`{3,}|~{3,})(?:\{(?P<name>[^}]+)\})?")
 _VERBATIM = ("code", "code-block", "math", "raw")
 _BLANK = re.compile(r"\{(?P<name>\w+)(?::(?P<form>[^{}`]+))?\}(?!`)")
 _MATH = re.compile(r"(\$[^$]*\$)")
+_INTERVAL = re.compile(r"\{low(?::[^{}`]+)?\} to \{high(?::[^{}`]+)?\}")
 _LEFT_OVER = re.compile(r"\{\s*finding\s*\}", re.IGNORECASE)
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 _NOTHING = "-"
@@ -103,7 +104,7 @@ class Finding:
         ``{value}``, ``{low}`` and ``{high}`` are written in the unit of the record, or as a format
         such as ``{value:.2f}`` says; ``{which}`` is the system. What is a share of ``{cases}`` that
         are few can be told by their number, ``{value:cases}``. Formulas are left alone, and what is
-        followed by a backtick, since that is a role.
+        followed by a backtick, since that is a role. What has no interval says so once.
 
         Examples
         --------
@@ -111,6 +112,8 @@ class Finding:
         >>> found.fill("{which} covers {value} ({low} to {high}), that is {value:.2f} of $T_{low}$")
         'Random covers 93.5 % (90 % to 97 %), that is 0.94 of $T_{low}$'
         """
+        if self.low is None and self.high is None:
+            form = _INTERVAL.sub("no interval", form)
         pieces = _MATH.split(form)
         return "".join(p if p.startswith("$") else _BLANK.sub(self._text, p) for p in pieces)
 

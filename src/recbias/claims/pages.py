@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+import numpy as np
 import pandas as pd
 
 from recbias.claims.choosing import threshold_note
 from recbias.claims.ledger import claims
+from recbias.claims.regions import defined
 from recbias.claims.showing import table_html, typeset
 from recbias.experiment import Results
 from recbias.grid import Grid
@@ -219,7 +221,9 @@ def interval_text(quantity: Quantity, form: str = ".4f") -> str:
     '0.20 to 0.30'
     """
     low, high = quantity.interval
-    return f"{low:{form}} to {high:{form}}"
+    if np.isnan([low, high]).all():
+        return "no interval"
+    return f"{defined(low, form)} to {defined(high, form)}"
 
 
 def quantities_table(
@@ -248,7 +252,7 @@ def quantities_table(
     | AR and 1R | 0.25 | 0.20 to 0.30 |
     """
     rows = [
-        (plain(name), f"{each.value:{form}}", interval_text(each, form))
+        (plain(name), defined(each.value, form), interval_text(each, form))
         for name, each in quantities.items()
     ]
     return markdown_table((*head, "95 % interval"), rows)

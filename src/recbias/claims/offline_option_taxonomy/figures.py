@@ -296,6 +296,8 @@ def place_courses(depths: Table) -> pd.DataFrame:
 def place_title(courses: pd.DataFrame) -> str:
     """Say where the tenth condensed item stands."""
     tenth = courses[courses["at"] == 10]
+    if tenth.empty:
+        return "No user's condensed list\nhas ten items"
     least, most = tenth["value"].min(), tenth["value"].max()
     return f"The tenth rated item stands at\nplace {least:.0f} to {most:.0f} of the full list"
 
@@ -480,9 +482,13 @@ def profile_courses(profiles: Table) -> pd.DataFrame:
 
 def profile_title(courses: pd.DataFrame) -> str:
     """Say how many times the precision of the lightest users that of the heaviest is."""
-    own = courses[courses["panel"] == "P@10"]
+    own = courses[courses["panel"] == "P@10"].dropna(subset="value")
+    if own.empty:
+        return "Too few users for quarters of them"
     own = own.pivot_table(index="line", columns="at", values="value")
     times = own.iloc[:, -1] / own.iloc[:, 0]
+    if not np.isfinite(times).all():
+        return "Some system finds nothing for the quarter\nwith fewest ratings"
     return (
         f"The quarter with most ratings has {times.min():.1f} to {times.max():.1f} times\n"
         "the precision of the quarter with fewest"

@@ -11,6 +11,7 @@ import pandas as pd
 from recbias.claims.judging import load_chapter
 from recbias.claims.quantities import order_tau
 from recbias.claims.reference import find_reference
+from recbias.claims.regions import defined
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.experiment import Results
 from recbias.results import Quantity
@@ -125,7 +126,7 @@ def _titled(results: Results, panel: Panel) -> str:
     tau = tau_of(results, panel.x, panel.y)
     low, high = tau.interval
     ends = f" ({low:.2f} to {high:.2f})" if np.isfinite([low, high]).all() and low < high else ""
-    return f"{panel.title}\n$\\tau$ = {tau.value:.2f}{ends}"
+    return f"{panel.title}\n$\\tau$ = {defined(tau.value, '.2f')}{ends}"
 
 
 def scatter(results: Results, panels: Sequence[Panel]) -> dict[str, Any]:
@@ -251,6 +252,8 @@ def lead_title(results: Results, panels: Sequence[Panel]) -> str:
 
 
 def _together(tau: float) -> str:
+    if np.isnan(tau):
+        return "Hits or misses the same for all"
     if abs(tau) < 0.1:
         return "Hits and misses unrelated"
     return "More hits, more misses" if tau > 0 else "More hits, fewer misses"
@@ -263,7 +266,8 @@ def first_title(results: Results, panels: Sequence[Panel]) -> str:
     )
     return (
         "Orders of systems by hits and by misses:\n"
-        f"$\\tau$ = {among_rated:.2f} of rated items, {among_all:.2f} of all items"
+        f"$\\tau$ = {defined(among_rated, '.2f')} of rated items, "
+        f"{defined(among_all, '.2f')} of all items"
     )
 
 
@@ -274,5 +278,5 @@ def each_title(results: Results, panels: Sequence[Panel]) -> str:
     hits, misses = (tau_of(results, panel.x, panel.y).value for panel in panels)
     return (
         f"{short_name(results)}: test and truth order systems with\n"
-        f"$\\tau$ = {hits:.2f} by hits, {misses:.2f} by misses"
+        f"$\\tau$ = {defined(hits, '.2f')} by hits, {defined(misses, '.2f')} by misses"
     )

@@ -246,6 +246,8 @@ _FIGURE_4 = ((_F_P, _P), (_F_P, _LIKED), (_F_ANTI, _P), (_F_ANTI, _LIKED))
 
 def _pearson(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     """Correlate; not a number where nothing varies."""
+    if len(a) < 2:
+        return float("nan")
     x, y = a - a.mean(), b - b.mean()
     size = np.sqrt((x @ x) * (y @ y))
     return float(x @ y / size) if size > 0 else float("nan")
