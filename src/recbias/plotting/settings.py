@@ -10,6 +10,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from recbias.claims.regions import defined
 from recbias.experiment import Results
 from recbias.plotting.style import WIDTH, detached
 
@@ -131,7 +132,7 @@ def plot_readings(results: Results, *, label: str, metric: str, title: str) -> F
     pad = 0.01 * most
     for place, (name, row) in zip(places, table.iterrows(), strict=True):
         axis.text(pad / 2, place - 0.22, str(name), va="center")
-        axis.text(row["high"] + pad, place + 0.22, f"{row['value']:.4f}", va="center")
+        axis.text(row["high"] + pad, place + 0.22, defined(row["value"], ".4f"), va="center")
     axis.set(xlim=(0, 1.17 * most), ylim=(len(table) - 0.4, -0.5))
     axis.set_xlabel(metric)
     axis.set_yticks([])
