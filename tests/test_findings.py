@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import jupytext
+import numpy as np
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 from IPython.core.interactiveshell import InteractiveShell
@@ -292,6 +293,11 @@ def test_values_are_written_in_the_unit_of_the_record():
     assert Finding("holds", None, unit="factor").fill("{value} {low:.2f}") == "undefined undefined"
 
 
+def few_record() -> Record:
+    """A record that holds from 0 on."""
+    return Record.from_dict({"finds": "{value}", "measure": "statistic", "name": "n", "least": 0})
+
+
 def test_a_share_of_few_cases_can_be_told_by_their_number():
     few = Finding("holds", 27 / 28, 25 / 28, 1.0, unit="percent", cases=28)
     form = "{value:cases} of {cases} ({low:cases} to {high:cases}), {value}"
@@ -301,8 +307,10 @@ def test_a_share_of_few_cases_can_be_told_by_their_number():
         "\N{MINUS SIGN}6 (\N{MINUS SIGN}11 to \N{MINUS SIGN}1)"
     )
     assert Finding("holds", 0.5).fill("{value:cases} of {cases}") == "undefined of undefined"
-    record = Record.from_dict({"finds": "{value}", "measure": "statistic", "name": "n", "least": 0})
-    part = Part(record, Quantity(0.75, None, limits=(0.5, 1.0), cases=4))
+    assert Finding("open", 0.5).fill("{value} ({low:.2f} to {high:+.2f})") == "0.5 (no interval)"
+    undefined = Part(few_record(), Quantity(np.nan, np.array([np.inf, np.inf])))
+    assert undefined.verdict == "open"
+    part = Part(few_record(), Quantity(0.75, None, limits=(0.5, 1.0), cases=4))
     assert findings._of_parts([part]).cases == 4
 
 

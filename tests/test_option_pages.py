@@ -32,7 +32,10 @@ class Shown(dict[tuple[str, str, str], Quantity]):
 
     @property
     def grid(self) -> Any:
-        return SimpleNamespace(by_label={label: () for _, label, _ in self})
+        by_label: dict[str, tuple[str, ...]] = {}
+        for label, metric in dict.fromkeys(names[1:] for names in self):
+            by_label[label] = (*by_label.get(label, ()), metric)
+        return SimpleNamespace(by_label=by_label)
 
 
 def results_of(values: dict[tuple[str, str], tuple[float, float, float]]) -> Shown:

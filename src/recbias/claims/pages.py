@@ -5,14 +5,18 @@ Each function returns Markdown or HTML for one cell of a chapter.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from recbias.claims.choosing import threshold_note
 from recbias.claims.ledger import claims
+from recbias.claims.regions import defined
 from recbias.claims.showing import table_html, typeset
 from recbias.experiment import Results
 from recbias.grid import Grid
@@ -211,7 +215,7 @@ def systems_table(line_up: str) -> str:
 
 
 def interval_text(quantity: Quantity, form: str = ".4f") -> str:
-    """Write a 95 % interval.
+    """Write a 95 % interval, or that there is none.
 
     Examples
     --------
@@ -219,7 +223,9 @@ def interval_text(quantity: Quantity, form: str = ".4f") -> str:
     '0.20 to 0.30'
     """
     low, high = quantity.interval
-    return f"{low:{form}} to {high:{form}}"
+    if math.isnan(low) or math.isnan(high):
+        return "no interval"
+    return f"{defined(low, form)} to {defined(high, form)}"
 
 
 def quantities_table(
@@ -248,7 +254,7 @@ def quantities_table(
     | AR and 1R | 0.25 | 0.20 to 0.30 |
     """
     rows = [
-        (plain(name), f"{each.value:{form}}", interval_text(each, form))
+        (plain(name), defined(each.value, form), interval_text(each, form))
         for name, each in quantities.items()
     ]
     return markdown_table((*head, "95 % interval"), rows)
@@ -277,11 +283,12 @@ def crossed_table(
     both = results.crossed[asked].set_index("system")
     errors = results.table(label, metric)["se"]
     rows = []
+    wide: Any
     for system in results.among(systems):
         quantity, wide = results[system, label, str(metric)], both.loc[system]
-        spread = f"{wide['low']:.4f} to {wide['high']:.4f}"
-        value = f"{quantity.value:.4f}"
-        times = f"{wide['se'] / errors[system]:.1f}"
+        spread = f"{defined(wide['low'], '.4f')} to {defined(wide['high'], '.4f')}"
+        value = defined(quantity.value, ".4f")
+        times = defined(wide["se"] / (errors[system] or np.nan), ".1f")
         rows.append((plain(system), value, interval_text(quantity), spread, times))
     head = ("system", str(metric), "95 % interval, users", "users and items", "times as wide")
     return markdown_table(head, rows)
@@ -302,11 +309,13 @@ def crossed_sentence(results: Results, label: str, metric: Metric | str) -> str:
     """
     asked = (results.crossed["label"] == label) & (results.crossed["metric"] == str(metric))
     both = results.crossed[asked].set_index("system")["se"]
-    times = (both / results.table(label, metric)["se"]).dropna().sort_values()
+    times = (both / results.table(label, metric)["se"].replace(0, np.nan)).dropna().sort_values()
+    if times.empty:
+        return "No value differs between resamples of the users, so that no interval can widen."
     return (
         f"Resampling items as well takes the interval of {plain(str(times.index[0]))} to "
-        f"{times.iloc[0]:.1f} times its width, and that of {plain(str(times.index[-1]))} to "
-        f"{times.iloc[-1]:.1f} times."
+        f"{defined(times.iloc[0], '.1f')} times its width, and that of "
+        f"{plain(str(times.index[-1]))} to {defined(times.iloc[-1], '.1f')} times."
     )
 
 
@@ -360,7 +369,9 @@ def _difference(row: pd.Series) -> str:
     told = f"p = {p:.0e}" if p < 0.001 else f"p = {p:.2g}"
     if p < 1e-99:
         told = "p < 1e-99"
-    difference = f"{row['difference']:+.4f} ± {half:.4f}".replace("-", "\N{MINUS SIGN}")
+    difference = f"{defined(row['difference'], '+.4f')} ± {defined(half, '.4f')}".replace(
+        "-", "\N{MINUS SIGN}"
+    )
     told = told.replace("e-", f"e{_NO_BREAK}")
     return f"{difference}, {told}".replace(" ", _SPACE).replace(f",{_SPACE}", ", ")
 
@@ -411,7 +422,8 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
     if rule.per_run and metric.cutoff and name == "P":
         text += f" No value can exceed {1 / metric.cutoff:g}."
     if "Random" in results.systems:
-        text += f" A random ranking scores {results['Random', label, str(metric)].value:.4f}."
+        by_chance = results["Random", label, str(metric)].value
+        text += f" A random ranking scores {defined(by_chance, '.4f')}."
     return f"> {text}"
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from recbias.claims.ledger import NEEDS, parse_yaml
-from recbias.claims.regions import Region, formatted, written
+from recbias.claims.regions import Region, defined, written
 from recbias.errors import ConfigError, unknown_name
 from recbias.places import packaged
 
@@ -353,7 +353,7 @@ class Record:
         text = written(value, self.unit)
         if self.if_none and text in ("0", "none"):
             return self.if_none
-        shown = {name: formatted(number, ".3g") for name, number in (numbers or {}).items()}
+        shown = {name: defined(number, ".3g") for name, number in (numbers or {}).items()}
         return _fill(self.finds, {**shown, "value": text, "which": which})
 
     def sentence(

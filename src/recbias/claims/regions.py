@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Region", "written"]
+__all__ = ["Region", "defined", "written"]
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,17 @@ class Region:
         return "any value"
 
 
-def formatted(value: float, form: str) -> str:
-    """Write a value as a format says; "undefined" where there is none.
+def defined(value: float, form: str) -> str:
+    """Write a number as a format says, or in a word what is none.
 
     Examples
     --------
-    >>> formatted(0.125, ".2f"), formatted(float("nan"), ".2f")
-    ('0.12', 'undefined')
+    >>> [defined(value, ".1f") for value in (0.25, math.nan, math.inf)]
+    ['0.2', 'undefined', 'infinite']
     """
-    return "undefined" if math.isnan(value) else format(value, form)
+    if math.isfinite(value):
+        return format(value, form)
+    return "undefined" if math.isnan(value) else "infinite"
 
 
 def written(value: float, unit: str) -> str:
@@ -98,8 +100,8 @@ def written(value: float, unit: str) -> str:
     >>> [written(value, "number") for value in (1234.5, 1000209.0)]
     ['1234', '1,000,209']
     """
-    if math.isnan(value):
-        return "undefined"
+    if not math.isfinite(value):
+        return defined(value, "")
     if unit == "percent":
         return f"{100 * value:.3g} %"
     if unit == "factor":
