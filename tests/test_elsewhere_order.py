@@ -184,9 +184,7 @@ def test_what_is_no_file_of_scores_is_refused(name: str, data: Path, tmp_path: P
     assert said in str(caught.value)
     assert len(str(caught.value).splitlines()) <= 3
     if "rename" in said:
-        file.write_text(
-            text.replace("item_id", "user_id,item_id,score,old").replace("01", "u0,01,1,1")
-        )
+        file.write_text(text.replace("item_id", "item_id,score").replace("01", "01,1"))
         if name == "no user":
             file.write_text("user_id,item_id,score\nu0,01,1\n")
         assert order_of(file, data) == [["01"]]

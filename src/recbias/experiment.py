@@ -40,7 +40,7 @@ from recbias.differences import (
     hundredth_bound,
 )
 from recbias.engine import are_waiting, open_executor, peak_mb, run_all, run_each
-from recbias.errors import ConfigError, DataWarning, MissingData, StoreError, StoreWarning
+from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.grid import Grid
 from recbias.metrics import (
     Metric,
@@ -48,6 +48,7 @@ from recbias.metrics import (
 from recbias.places import clone_root
 from recbias.ranking import RankTable
 from recbias.ratings import exact
+from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.reduction import (
     CROSSED,
     NUMBERS,
@@ -527,15 +528,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                     of_label = combine_crossed(grid, label, parts, *both)
                     crossed += [(system.name, *row) for row in of_label]
                 sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
-                if beyond := sum(part.beyond for part in parts):
-                    warnings.warn(
-                        f"{system.name}: under {label}, metrics look below its last item in "
-                        f"{beyond:,} of {sets[label]['sets']:,} target sets: what is missing "
-                        "counts as if it had no score\ngive all items of a user, or ask for a "
-                        "smaller cutoff of full lists",
-                        DataWarning,
-                        stacklevel=3,
-                    )
+                beyond = [part.beyond for part in parts]
+                warn_of_missing(system, label, dataset.ratings, beyond)
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
     hashes = grid.hashes(dataset)

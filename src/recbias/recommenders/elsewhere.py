@@ -7,23 +7,26 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 
 from recbias.datasets.tables import columns_by_role, plain_name
-from recbias.errors import ConfigError, ContractError, DataError, MissingData
+from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
 from recbias.places import cells_dir
 from recbias.ratings import Ratings, label_meaning, label_text
-from recbias.recommenders.base import adopt
+from recbias.recommenders.base import System, adopt
 
-__all__ = ["RECORD", "FromScores", "split_record"]
+__all__ = ["RECORD", "FromScores", "split_record", "warn_of_missing"]
 
 RECORD = "split.json"
 """The file beside the folds that says what they are: ``recbias data split`` writes it."""
@@ -31,11 +34,10 @@ RECORD = "split.json"
 _RUNS = (".trec", ".run")
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", *_RUNS)
 _TREC = ["user", "Q0", "item", "rank", "score", "tag"]
-_SCORES = (
-    *("score", "scores", "prediction", "predictions", "pred", "preds", "predicted"),
-    *("predictedrating", "predictedscore", "est", "estimate", "estimated", "estimatedrating"),
-)
+_SCORES = (*("est", "yhat", "rhat", "rhatui", "ruihat"),)
+_SCORE_PARTS = ("score", "pred", "estim")
 _RANKS = ("rank", "ranking", "position")
+_ROWS = ("", "index", "id", "row", "fold")
 _RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
 """Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
 
@@ -99,15 +101,6 @@ class FromScores:
         plain = Path(self.path.replace("{fold}", ""))
         return plain.stem if plain.suffix in _SUFFIXES else plain.name
 
-    @property
-    def holds_lists(self) -> bool:
-        """Whether the first file says the places of items and no scores."""
-        (file, *_) = _files(self.path)
-        names = {plain_name(str(name)) for name in _read_cells(file, rows=1).columns}
-        if self.column:
-            names &= {plain_name(self.column)}
-        return file.suffix in _RUNS or (names.isdisjoint(_SCORES) and not names.isdisjoint(_RANKS))
-
     def at_fold(self, fold: int, n_folds: int) -> None:
         """Learn which fold is fitted next, of how many.
 
@@ -132,7 +125,8 @@ class FromScores:
         DataError
             If they cannot be told, or the folds have other ones.
         """
-        said = [_read(file, self.column).said for file in _files(self.path)]
+        files = _files(self.path)
+        said = [_read(file, self.column, fold).said for fold, file in enumerate(files)]
         if other := next((fold for fold, each in enumerate(said) if each != said[0]), 0):
             raise DataError(
                 f"{self.path}: fold 1 has {said[0]}, fold {other + 1} has {said[other]}\n"
@@ -163,7 +157,7 @@ class FromScores:
             raise DataError(f"{self.path}: the files changed since they were named; run it again")
         file = files[self.fold]
         _compare_split(self.path, self.fold, train)
-        table = _read(file, self.column)
+        table = _read(file, self.column, self.fold)
         where = _Where(file, self.fold, 1 if file.suffix in _RUNS else 2, table.rows)
         users = _places(table.rows["user"], train.user_ids, "user", where)
         items = _places(table.rows["item"], train.item_ids, "item", where)
@@ -174,7 +168,7 @@ class FromScores:
             own = train.user.astype(np.int64) * train.n_items + train.item
             if len(trained := np.flatnonzero(np.isin(pairs, own))):
                 where.refuse(trained[0], "a list with an item of the user's training ratings")
-        values = -_places_within(users, _stated_order(table, where)).astype(np.float32)
+        values = -_places_within(users, _stated_order(table)).astype(np.float32)
         order = np.argsort(users, kind="stable")
         self._items, self._values = items[order], values[order]
         self._starts = np.searchsorted(users[order], np.arange(train.n_users + 1))
@@ -188,6 +182,64 @@ class FromScores:
             own = slice(self._starts[user], self._starts[user + 1])
             scores[row, self._items[own]] = self._values[own]
         return scores
+
+
+def warn_of_missing(
+    system: System,
+    label: str,
+    ratings: Ratings,
+    folds: Sequence[Mapping[str, npt.NDArray[np.int32]]],
+) -> None:
+    """Warn where a design looks further down than the scores or lists of a system go.
+
+    Parameters
+    ----------
+    system
+        Any; nothing is missing of one that was trained here.
+    label
+        Of the design.
+    ratings
+        The data.
+    folds
+        Of each fold and metric: users and test items that were looked at and are not in the file;
+        item -1 for a place of a list that stays empty. Users who are not in the file have no list,
+        and an item for which a file of scores has none at all is unknown to its model: both are
+        usual, and not warned of.
+
+    Warns
+    -----
+    DataWarning
+    """
+    found: dict[str, npt.NDArray[np.int64]] = {}
+    for fold, missing in enumerate(folds):
+        if not any(pairs.size for pairs in missing.values()):
+            continue
+        file = _files(str(system.parameters["path"]))[fold]
+        table = _read(file, str(system.parameters.get("column", "")), fold)
+        where = _Where(file, fold, 1, table.rows)
+        served = np.zeros(ratings.n_users, dtype=bool)
+        known = np.full(ratings.n_items + 1, table.is_list)
+        served[_places(table.rows["user"], ratings.user_ids, "user", where)] = True
+        known[_places(table.rows["item"], ratings.item_ids, "item", where)] = True
+        known[-1] = True
+        for metric, (users, items) in missing.items():
+            counted = users[served[users] & known[items]]
+            counts = np.bincount(counted, minlength=ratings.n_users)
+            found[metric] = found.get(metric, np.zeros_like(counts)) + counts
+    told = [
+        f"{metric} for {counts.sum():,} of {np.count_nonzero(counts):,} users"
+        for metric, counts in found.items()
+        if counts.any()
+    ]
+    if told:
+        warnings.warn(
+            f"{system.name}: under {label}, metrics look below its last item, at test items or "
+            f"places of served users that the files leave open: {', '.join(told)}\nthese count as "
+            "if they had no score; give all items of a user, or ask for a smaller cutoff of full "
+            "lists",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 # Found by its name, but in no list of algorithms: it trains nothing.
@@ -267,60 +319,88 @@ class _Table(NamedTuple):
     """A file of scores: ``user`` and ``item`` as text, and what orders the items of a user."""
 
     rows: pd.DataFrame
-    keys: tuple[pd.Series[Any], ...]
+    keys: tuple[npt.NDArray[np.int64], ...]
     """The larger the earlier; the second counts where the first is equal, and so on."""
     is_list: bool
     said: str
     """Which columns these are."""
 
 
-def _read(file: Path, column: str = "") -> _Table:
+def _read(file: Path, column: str = "", fold: int = 0) -> _Table:
     """Read a file of scores, a list or a run."""
     table = _read_cells(file)
     if table.empty:
         raise DataError(
             f"{file}: no row\neach fold needs a file with the columns user_id, item_id and score"
         )
-    if file.suffix in _RUNS:
-        ranks = -pd.to_numeric(table["rank"], errors="coerce").fillna(0)
-        return _Table(table[["user", "item"]], (table["score"], ranks), True, "a run, by score")
-    table = table.set_axis([str(name) for name in table.columns], axis="columns")
-    found = ", ".join(table.columns)
+    is_run = file.suffix in _RUNS
+    names = list(map(str, table.columns))
+    table = table.set_axis(names, axis="columns")
+    found = ", ".join(names)
     advice = "rename the columns to user_id, item_id and score, or to user_id, item_id and rank"
     try:
         unread = {"rating": "none", "timestamp": "none"}
-        roles = columns_by_role(file, list(table.columns), unread, "")
+        roles = columns_by_role(file, names, unread, "")
     except DataError as error:
         raise DataError(f"{str(error).splitlines()[0]}\n{advice}") from None
-    labels = {role: table[roles[role]].map(label_text).to_numpy() for role in ("user", "item")}
-    rows = pd.DataFrame(labels, dtype=object)
-    if column and column not in table:
-        raise DataError(f"{file}: no column '{column}'; found: {found}\nname one that is there")
-
-    def named(usual: tuple[str, ...]) -> list[str]:
-        return [name for name in map(str, table.columns) if plain_name(name) in usual]
-
-    asked = [column] if column else named(_SCORES) + named(_RANKS) or named(_RATINGS)
+    rows = pd.DataFrame({role: _labels(table[roles[role]]) for role in ("user", "item")})
+    asked, doubtful = _candidates(names, [*roles.values()])
+    if column:
+        if column not in (["score", "rank"] if is_run else names):
+            raise DataError(f"{file}: no column '{column}'; found: {found}\nname one that is there")
+        asked, doubtful = [column], []
     if not asked:
         raise DataError(f"{file}: no column score or rank; found: {found}\n{advice}")
+    if twice := next((name for name in asked if names.count(name) > 1), None):
+        raise DataError(f"{file}: column '{twice}' is there twice; found: {found}\n{advice}")
     ranked = [name for name in asked if plain_name(name) in _RANKS]
-    where = _Where(file, 0, 2, rows)
-    keys = {name: _ordered(table[name], where) * (-1 if name in ranked else 1) for name in asked}
-    if len(asked) > 1:
+    where = _Where(file, fold, 1 if is_run else 2, rows)
+    keys = {}
+    for name in (*asked, *doubtful):
+        codes = _ordered(table[name])
+        if name in asked and (codes < 0).any():
+            row = int(np.argmax(codes < 0))
+            text = str(table[name].iloc[row])
+            where.refuse(row, f"{text!r} is no finite number, in column '{name}'")
+        # What is mostly text, or says one thing throughout, is no score.
+        if name in asked or ((codes >= 0).mean() > 0.5 and (codes != codes[0]).any()):
+            keys[name] = codes * (-1 if name in ranked else 1)
+    if len(keys) > 1 and not is_run:
         _compare_columns(file, rows["user"], keys, ranked)
-    scored = [name for name in asked if name not in ranked][:1]
-    read = scored + ranked[: 1 if ranked else 0]
+    read = [name for name in asked if name not in ranked][:1] + ranked[:1]
     said = ", then ".join(f"{'rank' if name in ranked else 'score'} '{name}'" for name in read)
-    return _Table(
-        rows,
-        tuple(pd.Series(keys[name]) for name in read),
-        not scored,
-        f"user '{roles['user']}', item '{roles['item']}', {said}",
-    )
+    said = f"{'a run: ' * is_run}user '{roles['user']}', item '{roles['item']}', {said}"
+    return _Table(rows, tuple(keys[name] for name in read), is_run or read[0] in ranked, said)
 
 
-def _read_cells(file: Path, rows: int | None = None) -> pd.DataFrame:
-    """Read the columns of a file as they are; those of a text as text, some of its rows or all."""
+def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str]]:
+    """Name the columns that say an order, and those that might, as the true rating stands beside.
+
+    Numbers of rows and times are none of these.
+    """
+    plain = {name: plain_name(name) for name in names if name not in known}
+    ranks = [name for name, each in plain.items() if each in _RANKS]
+    scores = [
+        name
+        for name, each in plain.items()
+        if name not in ranks and (each in _SCORES or any(part in each for part in _SCORE_PARTS))
+    ]
+    if scores or ranks:
+        return scores + ranks, []
+    ratings = [name for name, each in plain.items() if each in _RATINGS]
+    times = columns_by_role(Path(), ["user", "item", *plain], {"rating": "none"}, "")
+    others = [
+        name
+        for name, each in plain.items()
+        if name not in (*ratings, times.get("timestamp"))
+        and each not in _ROWS
+        and not each.startswith("unnamed:")
+    ]
+    return ratings, others if ratings else []
+
+
+def _read_cells(file: Path) -> pd.DataFrame:
+    """Read the columns of a file as they are, those of a text as text."""
     try:
         if file.suffix in _RUNS:
             table = pd.read_csv(
@@ -338,20 +418,26 @@ def _read_cells(file: Path, rows: int | None = None) -> pd.DataFrame:
                 raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(_TREC)}")
             return table.set_axis(_TREC, axis="columns")
         if file.suffix in (".parquet", ".pq"):
-            return pd.read_parquet(file)
+            return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
         tabs = file.suffix == ".tsv"
-        return pd.read_csv(
-            file,
-            sep="\t" if tabs else ",",
-            quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
-            dtype=str,
-            keep_default_na=False,
-            encoding="utf-8-sig",
-            nrows=rows,
-        )
+        layout: dict[str, Any] = {
+            "sep": "\t" if tabs else ",",
+            "quoting": csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
+            "encoding": "utf-8-sig",
+            "dtype": str,
+            "keep_default_na": False,
+        }
+        names = pd.read_csv(file, header=None, nrows=1, **layout).iloc[0].tolist()
+        table = pd.read_csv(file, header=None, skiprows=1, **layout)
+        if len(names) != table.shape[1]:
+            raise DataError(
+                f"{file}: {len(names)} names of columns, but {table.shape[1]} fields in a line\n"
+                "write as many fields in each line as the first one names"
+            )
+        return table.set_axis(names, axis="columns")
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
-    except (ValueError, OSError) as error:
+    except (pa.ArrowException, ValueError, OSError) as error:
         raise DataError(f"{file}: cannot be read ({str(error).splitlines()[0]})") from None
 
 
@@ -376,48 +462,58 @@ def _compare_columns(
         if finer:
             unlike = steps[1] < 0
         if (unlike & ~new).any():
+            either = f"--score {quote(first)} or --score {quote(other)}"
             raise DataError(
                 f"{file}: columns '{first}' and '{other}' could both be the score, and order items "
-                f"differently\nname the one that is: --score {first}, or in Python "
-                f"FromScores(..., column={first!r})"
+                f"differently\nname the one that is: {either}, in Python FromScores(..., "
+                f"column={first!r})"
             )
 
 
-def _ordered(values: pd.Series[Any], where: _Where) -> npt.NDArray[np.int64]:
-    """Give each value its number by size, from 0, equal ones one; exactly, whatever wrote them."""
+def _labels(column: pd.Series[Any]) -> npt.NDArray[np.object_]:
+    codes, distinct = pd.factorize(column)
+    return np.array([*map(label_text, distinct), ""], dtype=object)[codes]
+
+
+def _ordered(values: pd.Series[Any]) -> npt.NDArray[np.int64]:
+    """Give each value its number by size, from 0, equal ones one; exactly, whatever wrote them.
+
+    What is no finite number has -1.
+    """
     codes, distinct = pd.factorize(values)
     if values.dtype.kind in "iufb":
         floats = distinct.to_numpy()
-        wrong = ~np.isfinite(floats)
-        order = np.argsort(floats, kind="stable")
-        differs = np.diff(floats[order]) != 0 if len(floats) else np.zeros(0, dtype=bool)
+        places = np.unique(floats, return_inverse=True)[1].astype(np.int64)
     else:
-        texts = [str(each).strip() for each in distinct]
-        floats = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(float)
-        wrong = ~np.isfinite(floats)
-        order = np.argsort(floats, kind="stable")
-        differs = np.ones(max(len(order) - 1, 0), dtype=bool)
-        ends = np.flatnonzero(np.diff(floats[order]) != 0) + 1
-        for start, stop in zip([0, *ends], [*ends, len(order)], strict=True):
-            if stop - start > 1 and not wrong[order[start]]:
-                alike = sorted((Decimal(texts[at]), at) for at in order[start:stop].tolist())
-                order[start:stop] = [at for _, at in alike]
-                differs[start : stop - 1] = [one[0] != other[0] for one, other in pairwise(alike)]
-    missing = codes < 0
-    if wrong.any() or missing.any():
-        row = int(np.argmax(missing | np.append(wrong, False)[codes]))
-        where.refuse(row, f"{values.iloc[row]!r} is no finite number")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.concatenate([[0], np.cumsum(differs)]) if len(order) else []
-    return place[codes]
+        texts = list(map(str, np.asarray(distinct, dtype=object)))
+        floats = np.array([*map(_number, texts)])
+        # Two texts may be one float64 and two numbers: these are compared digit by digit.
+        close = np.flatnonzero(pd.Series(floats).duplicated(keep=False) & np.isfinite(floats))
+        digits = {at: Decimal(texts[at]) for at in close.tolist()}
+        exact, number, before = np.zeros(len(texts), dtype=np.int64), 0, None
+        for at in sorted(digits, key=digits.__getitem__):
+            number += digits[at] != before
+            exact[at], before = number, digits[at]
+        level = np.unique(floats, return_inverse=True)[1] * (number + 1) + exact
+        places = np.unique(level, return_inverse=True)[1].astype(np.int64)
+    return np.append(np.where(np.isfinite(floats), places, -1), -1)[codes]
 
 
-def _stated_order(table: _Table, where: _Where) -> npt.NDArray[np.int64]:
+def _number(text: str) -> float:
+    """Read a number; NaN if it is none, or one whose digits cannot be compared."""
+    try:
+        found = float(text)
+        return np.nan if "_" in text or (found == 0 and Decimal(text).is_nan()) else found
+    except (ValueError, ArithmeticError):
+        return np.nan
+
+
+def _stated_order(table: _Table) -> npt.NDArray[np.int64]:
     """Join what orders items to one number, the larger the earlier."""
     joined = np.zeros(len(table.rows), dtype=np.int64)
     for key in table.keys:
-        order = _ordered(key, where)
-        _, joined = np.unique(joined * (order.max(initial=0) + 1) + order, return_inverse=True)
+        smaller = key - key.min()
+        _, joined = np.unique(joined * (smaller.max() + 1) + smaller, return_inverse=True)
     return joined
 
 
