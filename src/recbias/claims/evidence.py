@@ -34,6 +34,9 @@ __all__ = [
 LEAST_POOL, LEAST_RUNS = 50, 30
 """Of fewer items to choose from, or fewer relevant ones, no ranking is judged."""
 
+_NEED_ROOM = frozenset({"AR long", "1R long"})
+"""Labels that are not measured where lists would be longer than what there is to rank."""
+
 
 class NotComputed(Exception):  # noqa: N818 - an outcome, not an error
     """Raised where a criterion asks for what no results hold; carries what is missing."""
@@ -249,10 +252,14 @@ class Evidence:
         ------
         NotComputed
             If it was not measured.
+        NotTestable
+            If it could not be: its lists would be longer than what there is to rank.
         """
         edition = term.edition or ""
         table = self.table(term.table, edition)
         system, label = term.system or system, label or term.label
+        if label in _NEED_ROOM - table.grid.parsed.keys():
+            raise NotTestable(NEEDS["pool"])
         try:
             metric = self.metric(term, label)
             found = table[system, label, metric]
