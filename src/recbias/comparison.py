@@ -119,10 +119,9 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Test whether paired differences are symmetric around zero, by their signed ranks.
 
     Zero differences are dropped (Wilcoxon's own rule) and equal absolute differences share their
-    mean rank. The distribution is exact for up to 50 non-zero differences, with ties or without, and
-    normal, corrected for ties but not for continuity, otherwise. Differences are rounded to 12
-    decimals before ranking: as floats .3 - .2 and .1 - 0 differ, and would break a tie by rounding
-    error.
+    mean rank. The distribution is exact for up to 50 non-zero differences, tied or not, and normal,
+    corrected for ties but not for continuity, otherwise. Differences are rounded to 12 decimals
+    before ranking: as floats .3 - .2 and .1 - 0 differ, and would break a tie by rounding error.
 
     Parameters
     ----------

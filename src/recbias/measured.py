@@ -14,6 +14,7 @@ from recbias.options import (
     data_dir_option,
     load_said,
     read_options,
+    say_read,
     table_options,
     warnings_said,
 )
@@ -75,7 +76,7 @@ def measure(
         system = as_system(FromScores(path if equals else text))
         systems.append(system.replace(called) if equals else system)
     record = split_record(str(systems[0].parameters["path"]))
-    dataset = load_said(name, options)
+    dataset = say_read(load_said(name, options))
     table = own_table(name, read_options(options)) if is_path(name) else None
     with table.handed_on() if table else nullcontext(name) as called:
         grid = Grid(
