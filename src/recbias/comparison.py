@@ -172,23 +172,18 @@ def _signed_rank_p(nonzero: FloatArray) -> float:
         return 1.0
     n = nonzero.size
     _, place, ties = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
-    if n <= _EXACT and len(ties) == n:
-        # Here and not above: the import takes as long as all others of the package together.
-        from scipy import stats
-
-        return float(stats.wilcoxon(nonzero, method="exact").pvalue)
     mean_rank = np.cumsum(ties) - (ties - 1) / 2
     # Ranks are multiples of 1/2, so that their sum is exact.
     positive = float(mean_rank[place[nonzero > 0]].sum())
     if n <= _EXACT:
-        return _tied_rank_p(2 * mean_rank[place], positive)
+        return _exact_rank_p(2 * mean_rank[place], positive)
     correction = float((ties.astype(np.float64) ** 3 - ties).sum()) / 2
     variance = (n * (n + 1.0) * (2.0 * n + 1.0) - correction) / 24
     z = (positive - n * (n + 1.0) / 4) / np.sqrt(variance)
     return float(2 * special.ndtr(-abs(z)))
 
 
-def _tied_rank_p(doubled: FloatArray, positive: float) -> float:
+def _exact_rank_p(doubled: FloatArray, positive: float) -> float:
     """Give the exact two-sided p of a sum of ranks, from twice the ranks: whole numbers."""
     ways = np.zeros(int(doubled.sum()) + 1, dtype=np.int64)  # signs by the sum that they give
     ways[0] = 1
