@@ -24,6 +24,7 @@ __all__ = [
     "full_pool",
     "largest_pool",
     "left_out_metrics",
+    "lowest_rating",
     "measurable",
     "threshold_note",
     "written",
@@ -105,6 +106,17 @@ def largest_pool(folds: Sequence[Split], *, min_rating: float) -> int:
         of_users = np.bincount(positives, minlength=fold.test.n_users)
         pools.append(int((n_all_targets(fold, "TI") - of_users).max()))
     return min(pools)
+
+
+def lowest_rating(dataset: str) -> float:
+    """Give a number that no rating is below: 0, or of a table its lowest rating, if that is less.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, which need not be at hand, or path of a table.
+    """
+    return min(0.0, load_dataset(dataset).ratings.scale.minimum) if is_path(dataset) else 0.0
 
 
 def written(**choices: float) -> dict[str, str]:

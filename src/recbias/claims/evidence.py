@@ -264,6 +264,8 @@ class Evidence:
             metric = self.metric(term, label)
             found = table[system, label, metric]
         except (ConfigError, KeyError) as error:
+            if "(linear)" in term.metric and label in table.grid.parsed:
+                raise NotTestable(NEEDS["stars"]) from error  # ratings below 0 are no gains
             raise NotComputed(f"{term.metric} of {system} under {label} in {term.table}") from error
         self.note(term.table, f"{metric} of {system} under {label}", found.value, edition)
         self._systems[table, system] = None

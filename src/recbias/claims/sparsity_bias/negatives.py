@@ -282,7 +282,8 @@ def expected_order(
     found += [_at(runs, size, cutoff, own) for size, own in sorted(turned.items())]
     n_runs = np.bincount(runs.user, minlength=runs.n_users).astype(np.float64)
     sums = weighted_sums(np.array([n_runs, *(row for at in found for row in at.hits)]), weights)
-    drawn = iter(sums[:, 1:].T / sums[:, 0])
+    with np.errstate(invalid="ignore"):  # a resample may have nobody with a run
+        drawn = iter(sums[:, 1:].T / sums[:, 0])
     rows = []
     for at in found:
         hits = {system: next(drawn) for system in at.systems}
