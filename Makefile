@@ -27,13 +27,13 @@ lint: $(READY)
 # The slow form of the tests: many more generated examples; and what the tests would notice: changed
 # criteria (tests/prove_mutants.py) and changed checks (tests/prove_checks.py) have to fail them; and
 # that what is stopped at random moments leaves nothing behind (tests/prove_stops.py); and
-# tables of four scales leave complete pages (tests/prove_scales.py); and that tests and intervals
+# tables of every kind leave complete pages (tests/prove_tables.py); and that tests and intervals
 # err as often as they say (tests/prove_sizes.py).
 prove: $(READY)
 	$(BIN)/python tests/prove_mutants.py
 	$(BIN)/python -m pytest -q -s tests/prove_checks.py
 	$(BIN)/python tests/prove_stops.py
-	$(BIN)/python tests/prove_scales.py
+	$(BIN)/python tests/prove_tables.py
 	$(BIN)/python tests/prove_sizes.py
 	$(BIN)/python -m pytest --hypothesis-profile=prove $(PYTEST_ARGS)
 

@@ -454,9 +454,8 @@ Markdown(chapter.own_ratings_table(measured))
 # ::::
 
 # %% tags=["remove-cell"]
-for label in ("AI", "NN", "1R", "R_test"):
-    tau = chapter.tau_between(measured, ("AR", precision), (label, precision))
-    glue(f"tau_{label}", f"{tau.value:.2f}", display=False)
+for label, text in chapter.taus_quoted(measured).items():
+    glue(f"tau_{label}", text, display=False)
 
 # %%
 designs = chapter.every_design(

@@ -243,11 +243,13 @@ glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", d
 # ::::
 
 # %%
+n_items = measured.dataset["n_items"]
+asked = {"cutoff": cutoff, "size": size, "floor": True, "n_items": n_items}
 baselines = run(
     Grid(
         dataset,
         with_seeds(chapter.baselines(min_rating, floor=True), n_seeds),
-        **chapter.baseline_grid(min_rating, cutoff=cutoff, size=size, floor=True),
+        **chapter.baseline_grid(min_rating, **asked),
         split=split,
         seed=seed,
     ),

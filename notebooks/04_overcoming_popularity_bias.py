@@ -570,7 +570,7 @@ for name, rule in {"threshold": split, "uniform_threshold": uniform.grid.split}.
 # %%
 kept = {}
 shown = {"cutoff": cutoff, "size": size, "uniform": uniform.grid.split}
-asked = chapter.kept_grids(min_rating, **shown)
+asked = chapter.kept_grids(min_rating, **shown, lowest=choosing.lowest_rating(dataset))
 for name, given in asked.items():
     record = f"04_overcoming_popularity_bias/{name}"
     grid = Grid(dataset, chapter.kept_systems(min_rating), seed=seed, **{"split": split, **given})

@@ -119,12 +119,29 @@ def test_wilcoxon_of_five_equal_gains_is_two_signs_of_32():
 
 
 def test_wilcoxon_of_many_with_ties_is_the_normal_one_with_tie_correction():
-    """26 differences of ranks 1 to 25 but for two tied at 25.5, one of them negative."""
-    differences = np.append(np.arange(1.0, 26.0), -25.0)
-    total = 26 * 27 / 2
-    z = (total - 25.5 - total / 2) / np.sqrt(26 * 27 * 53 / 24 - 6 / 48)
+    """51 differences of ranks 1 to 49 and two tied at 50.5, one of them negative."""
+    differences = np.append(np.arange(1.0, 51.0), -50.0)
+    total = 51 * 52 / 2
+    z = (total - 50.5 - total / 2) / np.sqrt(51 * 52 * 103 / 24 - 6 / 48)
     expected = 2 * stats.norm.sf(z)
-    assert wilcoxon(differences, np.zeros(26)) == pytest.approx(expected, rel=1e-12)
+    assert wilcoxon(differences, np.zeros(51)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_wilcoxon_of_fifty_with_ties_counts_the_signs_as_whole_numbers():
+    """Ranks 1 to 48 and two tied at 49.5, in Python's whole numbers, which never overflow."""
+    sizes = [*range(1, 50), 49]
+    falls = set(range(0, 50, 3))
+    doubled = [2 * rank for rank in range(1, 49)] + [99, 99]
+    ways = {0: 1}
+    for rank in doubled:
+        for total, count in list(ways.items())[::-1]:
+            ways[total + rank] = ways.get(total + rank, 0) + count
+    less = sum(rank for place, rank in enumerate(doubled) if place in falls)
+    assert sum(ways.values()) == 2**50
+    expected = 2 * sum(count for total, count in ways.items() if total <= less) / 2**50
+    differences = [-size if place in falls else size for place, size in enumerate(sizes)]
+    assert 0 < expected < 1
+    assert wilcoxon(np.array(differences, float), np.zeros(50)) == pytest.approx(expected)
 
 
 def test_wilcoxon_ties_are_not_broken_by_rounding_errors():

@@ -88,7 +88,7 @@ def test_quantities_are_listed_with_their_intervals():
     table = pages.quantities_table(found, head=("what", "tau"), form=".3f").splitlines()
     assert table[0] == "| what | tau | 95 % interval |"
     assert table[2] == r"| a\|b | 0.500 | 0.025 to 0.975 |"
-    assert table[3] == "| no interval | 1.000 | nan to nan |"
+    assert table[3] == "| no interval | 1.000 | no interval |"
 
 
 def test_paired_tests_are_laid_out_by_pair():
@@ -205,3 +205,9 @@ def test_claims_of_a_topic_are_escaped(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pages, "claims", lambda: (hostile,))
     assert "<script" not in pages.claims_of(topic)
     assert "&lt;script&gt;" in pages.claims_of(topic)
+
+
+def test_what_is_undefined_is_said_in_words():
+    nothing = Quantity(float("nan"), None)
+    row = pages.quantities_table({"orders": nothing}, head=("what", "tau")).splitlines()[-1]
+    assert row == "| orders | undefined | no interval |"

@@ -9,8 +9,14 @@ import pytest
 
 import planted
 from recbias.claims import NOT_TESTABLE, claims, judge
+from recbias.claims.choosing import lowest_rating
 from recbias.claims.evidence import LEAST_POOL, LEAST_RUNS, Evidence, NotComputed, NotTestable
-from recbias.claims.overcoming_popularity_bias import FUNCTIONS, levelled_sample
+from recbias.claims.overcoming_popularity_bias import (
+    FUNCTIONS,
+    kept_grids,
+    levelled_sample,
+    threshold_grid,
+)
 from recbias.claims.records import Record, Term
 
 TOPIC = "overcoming popularity bias"
@@ -110,3 +116,18 @@ def test_a_claim_is_closed_for_a_small_pool() -> None:
 )
 def test_a_levelled_sample_has_two_digits(n_tested: int, sample: int) -> None:
     assert levelled_sample(n_tested) == sample
+
+
+def test_every_rating_is_called_positive_on_a_scale_that_goes_below_0(tmp_path):
+    frame = pd.DataFrame({"user_id": [1, 1, 2], "item_id": [1, 2, 1], "rating": [-10, 3.5, 2]})
+    frame.to_csv(tmp_path / "signed.csv", index=False)
+    frame.assign(rating=[1, 3, 2]).to_csv(tmp_path / "stars.csv", index=False)
+    lowest = lowest_rating(str(tmp_path / "signed.csv"))
+    asked = kept_grids(3.5, cutoff=10, size=100, lowest=lowest)
+    assert asked["kept"]["protocols"]["positive AR"] == "TI-AN-AR rel>=-10"
+    assert lowest_rating(str(tmp_path / "stars.csv")) == lowest_rating("ml-1m") == 0
+
+
+def test_ratings_below_0_are_no_gains():
+    assert "nDCG(linear)@10" in threshold_grid(0, cutoff=10, size=100)["metrics"]["AR"]
+    assert "nDCG(linear)@10" not in threshold_grid(-1, cutoff=10, size=100)["metrics"]["AR"]

@@ -20,6 +20,7 @@ from recbias.simulation import (
     preference_world,
     preferences,
 )
+from recbias.simulation.matching import match_at_random
 
 SMALL: dict[str, Any] = {"n_users": 150, "n_items": 220, "n_ratings": 3000}
 
@@ -238,3 +239,19 @@ def test_the_global_generator_is_left_alone() -> None:
 def test_impossible_worlds_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         make_world(**options)
+
+
+@pytest.mark.parametrize("n_lacking", [0, 1, 3])
+def test_pairs_are_found_where_nearly_all_are_there(n_lacking):
+    of_user, of_item = np.full(12, 15), np.full(15, 12)
+    of_user[:n_lacking] -= 1
+    of_item[-n_lacking or 15 :] -= 1
+    user, item = match_at_random(of_user, of_item, np.uint64(3))
+    assert len({*zip(user.tolist(), item.tolist(), strict=True)}) == 12 * 15 - n_lacking
+    assert (np.bincount(user) == of_user).all()
+    assert (np.bincount(item) == of_item).all()
+
+
+def test_more_pairs_than_there_are_users_are_still_not_found():
+    with pytest.raises(ConfigError, match="no pairs were found"):
+        match_at_random(np.array([2, 2]), np.array([3, 1]), np.uint64(3))

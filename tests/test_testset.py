@@ -262,6 +262,15 @@ def test_a_share_is_removed_at_random_and_the_same_for_all():
         [kept_rows(TestSet(removed=99), 1, seed=seed, fold=0) for seed in range(200)]
 
 
+def test_one_rating_is_left_where_one_is_expected():
+    left = [kept_rows(TestSet(removed=90), 10, seed=seed, fold=0).sum() for seed in range(200)]
+    assert min(left) == 1, "left to chance, a third of these tests would be empty"
+    # Which one is left is drawn too: the mean place of 70 or so is within 5 standard errors.
+    lonely = [kept_rows(TestSet(removed=99), 100, seed=seed, fold=0) for seed in range(200)]
+    places = [int(kept.argmax()) for kept in lonely if kept.sum() == 1]
+    assert abs(np.mean(places) - 49.5) < 5 * 28.9 / np.sqrt(len(places))
+
+
 def test_removing_leaves_training_and_candidates_but_for_the_head():
     fold = dataset_splits(load_dataset("world(users=40,items=60,seed=2)"), "k-fold 2", seed=1)[0]
     groups = popularity_groups(fold.train, 10)

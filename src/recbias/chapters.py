@@ -27,7 +27,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +77,7 @@ _KINDS: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _LIMITS = re.compile(rf"({_NUMBER}) to ({_NUMBER})(?:: *(.*))?$")
 _CHOICES = re.compile(r"one of ([^:]+)(?:: *(.*))?$")
+_WORDS = re.compile(r"[^\W\d_]+|[1-9]\d*")
 _STYLER_ID = re.compile(r"\bT_[0-9a-f]{5}(?=\b|_)")
 _PROGRESS_BAR = re.compile(r"\d+%\||\b\d+\S* \[\d\d:\d\d")
 
@@ -319,8 +320,14 @@ def find_chapter(name: str, root: Path | None = None) -> Chapter:
     """
     known = {chapter.name: chapter for chapter in list_chapters(root)}
     if name not in known:
-        raise unknown_name("chapter", name, known)
+        raise unknown_name("chapter", name, known, meant=_meant(name, known))
     return known[name]
+
+
+def _meant(name: str, known: Iterable[str]) -> str | None:
+    """Find the first chapter that has the typed number, or each of the typed words."""
+    wanted = set(_WORDS.findall(name.lower())) - {"chapter", "ch"}
+    return next((each for each in known if wanted and wanted <= set(_WORDS.findall(each))), None)
 
 
 def check_parameters(chapter: Chapter, params: Mapping[str, object]) -> dict[str, Value]:

@@ -25,6 +25,7 @@ from recbias.datasets import (
     find_files,
     is_path,
     kept_options,
+    load_dataset,
     options_file,
     own_table,
     registry,
@@ -46,6 +47,7 @@ from recbias.options import (
     parameter_options,
     read_options,
     read_parameters,
+    say_read,
     table_options,
     warnings_said,
 )
@@ -103,8 +105,11 @@ def data_list() -> None:
     help="Smallest relevant rating; else that of the chapters.",
 )
 @click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
+@click.option("--claims", "with_ids", is_flag=True, help="Name the claims that it cannot test.")
 @data_dir_option
-def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -> None:
+def data_info(
+    name: str, min_rating: float | None, keep: bool, with_ids: bool, **options: Any
+) -> None:
     """Print how a data set or table is understood, what it is like, and what it can test.
 
     Of a known data set also address, checksum, licence and citation, and where it was searched.
@@ -114,7 +119,7 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
         _echo(describe_entry(info))
         if state(info) not in ("present", "made here"):
             _echo(_missing(info))
-            _echo(_testable(info))
+            _echo(_testable(info, with_ids=with_ids))
             return
     dataset = load_said(name, options)
     if keep:
@@ -137,7 +142,7 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
         parts = dataset.unbiased
         users, items = len(set(parts.user.tolist())), len(set(parts.item.tolist()))
         _echo({"unbiased": f"{len(parts):,} ratings of {users:,} users for {items:,} items"})
-    _echo(_testable(dataset.info))
+    _echo(_testable(dataset.info, with_ids=with_ids))
 
 
 def _thresholds_said(dataset: Dataset) -> str:
@@ -166,31 +171,41 @@ def _missing(info: DatasetInfo) -> list[tuple[str, str]]:
     return []
 
 
-def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
-    """Tell by chapter which claims the data can test, and for what reason not the others."""
+_LACKING = {
+    "no timestamps": "for lack of times",
+    "merged stars": "for lack of ratings as they were given",
+    "no negatives": "for lack of dislikes",
+    "no unbiased part": "for lack of an unbiased part",
+    "dataset not here": "about other data",
+    "pool too small": "for lack of a larger pool",
+}
+"""Why data cannot test claims, by the reason of `recbias.claims.NOT_TESTABLE`."""
+
+
+def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
+    """Tell by chapter how many claims the data can test, and for what reason not the others."""
     from recbias.claims import chapters, claims  # pulls in every metric and recommender
     from recbias.claims.needs import missing_need
 
+    def named(ids: list[str]) -> str:
+        return f": {', '.join(ids)}" if with_ids else ""
+
     rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
-    for topic, chapter in chapters().items():
+    for number, topic in enumerate(chapters(), start=1):
         own = [claim for claim in claims() if claim.topic == topic]
-        reasons = {
-            claim.id: missing_need(claim, info.name, info.cannot_test)
-            for claim in own
-            if not claim.simulation
-        }
+        simulated = [claim.id for claim in own if claim.simulation]
         against: dict[str, list[str]] = {}
-        for claim_id, reason in reasons.items():
-            if reason is not None:
-                against.setdefault(reason, []).append(claim_id)
-        open_ones = sum(reason is None for reason in reasons.values())
-        text = (
-            f"{topic}{'' if chapter else ' (to be written)'}: {open_ones} of {len(reasons)} claims"
-        )
+        for claim in own:
+            reason = missing_need(claim, info.name, info.cannot_test)
+            if reason is not None and not claim.simulation:
+                against.setdefault(reason, []).append(claim.id)
+        n_asked = len(own) - len(simulated)
+        n_open = n_asked - sum(map(len, against.values()))
+        text = f"chapter {number}, {topic}: {n_open} of {n_asked} claims"
         for reason, ids in against.items():
-            text += f"; {reason}: {', '.join(ids)}"
-        if simulated := [claim.id for claim in own if claim.simulation]:
-            text += f"; in simulated worlds, without data: {', '.join(simulated)}"
+            text += f"; not {len(ids)}, {_LACKING[reason]} ('{reason}'){named(ids)}"
+        if simulated:
+            text += f"; {len(simulated)} more in simulated worlds, without data{named(simulated)}"
         rows.append(("can test", text))
     return rows
 
@@ -217,7 +232,7 @@ def data_split(
     rule = ordered_rule(text, order)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
-    dataset = load_said(name, options)
+    dataset = say_read(load_said(name, options))
     splits = dataset_splits(dataset, str(rule), seed=seed)
     with warnings_said():
         warn_of_other_share(splits)
@@ -327,6 +342,7 @@ def run(
     dataset: str,
     params: tuple[tuple[str, str], ...],
     min_rating: str | None,
+    split: str | None,
     record: bool,
     out: Path | None,
     **options: Any,
@@ -334,7 +350,8 @@ def run(
     """Execute CHAPTER on a data set or table, and write it as one page that needs nothing else.
 
     Printed are the page, which any browser opens, the notebook beside it, and what it took. Without
-    --out they go into this folder; what may be of use again is kept in the user's cache.
+    --out they go into this folder; what may be of use again is kept in the user's cache. The bar
+    counts cells of the chapter; one that trains systems can take most of the time.
     """
     # starting Jupyter's parts takes a while
     from recbias.chapters import edition_name, find_chapter, run_chapter
@@ -343,10 +360,12 @@ def run(
 
     started = time.perf_counter()
     found = find_chapter(chapter)
-    asked, told = read_parameters(params, min_rating), read_options(options)
+    asked, told = read_parameters(params, min_rating, split), read_options(options)
     out = out or Path(f"{found.name}--{edition_name(dataset, told, asked)}.html")
     check_out(out)
     with warnings_said():
+        if is_path(dataset):
+            say_read(load_dataset(dataset, **vars(told)))
         executed = run_chapter(
             found,
             dataset,
@@ -374,6 +393,7 @@ def book(
     datasets: tuple[str, ...],
     params: tuple[tuple[str, str], ...],
     min_rating: str | None,
+    split: str | None,
     **options: Any,
 ) -> None:
     """Build the site with one edition for each data set or table, and print where it is.
@@ -383,10 +403,11 @@ def book(
     """
     from recbias.editions import build_site
 
+    asked, told = read_parameters(params, min_rating, split), read_options(options)
     with warnings_said():
-        index = build_site(
-            datasets, params=read_parameters(params, min_rating), options=read_options(options)
-        )
+        for table in filter(is_path, datasets):
+            say_read(load_dataset(table, **vars(told)))
+        index = build_site(datasets, params=asked, options=told)
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
 
 
@@ -416,6 +437,8 @@ def claims(
         click.echo(write_locks())
         return
     table = own_table(dataset, read_options(options)) if is_path(dataset) else None
+    if table:
+        say_read(load_said(dataset, options))
     with table.handed_on() if table else nullcontext(dataset) as called:
         if explain:
             click.echo(explain_claim(explain, called))
@@ -481,7 +504,7 @@ def trust(
     from recbias.claims.systems import relevance_threshold  # pulls in every recommender
     from recbias.trust import SPREAD, STRENGTH, which_metric
 
-    dataset = load_said(name, options)
+    dataset = say_read(load_said(name, options))
     answer = which_metric(
         dataset.ratings,
         relevance_threshold(dataset) if min_rating is None else min_rating,

@@ -37,6 +37,8 @@ FloatArray = npt.NDArray[np.float64]
 
 _DECIMALS = 12
 """Differences are rounded to this for signed ranks: .3 - .2 and .1 - 0 must tie."""
+_EXACT = 50
+"""So many differences have an exact distribution of signed ranks, whose counts an int64 holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +119,9 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Test whether paired differences are symmetric around zero, by their signed ranks.
 
     Zero differences are dropped (Wilcoxon's own rule) and equal absolute differences share their
-    mean rank. The distribution is exact for up to 50 non-zero differences without ties and up to 25
-    with them, else normal, corrected for ties but not for continuity. Differences are rounded to 12
-    decimals before ranking: as floats .3 - .2 and .1 - 0 differ, and would break a tie by rounding
-    error.
+    mean rank. The distribution is exact for up to 50 non-zero differences, tied or not, and normal,
+    corrected for ties but not for continuity, otherwise. Differences are rounded to 12 decimals
+    before ranking: as floats .3 - .2 and .1 - 0 differ, and would break a tie by rounding error.
 
     Parameters
     ----------
@@ -171,23 +172,18 @@ def _signed_rank_p(nonzero: FloatArray) -> float:
         return 1.0
     n = nonzero.size
     _, place, ties = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
-    if n <= 50 and len(ties) == n:
-        # Here and not above: the import takes as long as all others of the package together.
-        from scipy import stats
-
-        return float(stats.wilcoxon(nonzero, method="exact").pvalue)
     mean_rank = np.cumsum(ties) - (ties - 1) / 2
     # Ranks are multiples of 1/2, so that their sum is exact.
     positive = float(mean_rank[place[nonzero > 0]].sum())
-    if n <= 25:
-        return _tied_rank_p(2 * mean_rank[place], positive)
+    if n <= _EXACT:
+        return _exact_rank_p(2 * mean_rank[place], positive)
     correction = float((ties.astype(np.float64) ** 3 - ties).sum()) / 2
     variance = (n * (n + 1.0) * (2.0 * n + 1.0) - correction) / 24
     z = (positive - n * (n + 1.0) / 4) / np.sqrt(variance)
     return float(2 * special.ndtr(-abs(z)))
 
 
-def _tied_rank_p(doubled: FloatArray, positive: float) -> float:
+def _exact_rank_p(doubled: FloatArray, positive: float) -> float:
     """Give the exact two-sided p of a sum of ranks, from twice the ranks: whole numbers."""
     ways = np.zeros(int(doubled.sum()) + 1, dtype=np.int64)  # signs by the sum that they give
     ways[0] = 1

@@ -29,7 +29,7 @@ from recbias.cells import (
     grid_cells,
     run_cell,
 )
-from recbias.datasets import Dataset, dataset_info, is_handed_on, is_path, load_dataset
+from recbias.datasets import Dataset, dataset_info, load_dataset
 from recbias.differences import (
     WIDER,
     agreement,
@@ -76,14 +76,12 @@ from recbias.results import (
     results_dir,
     values_text,
 )
-from recbias.splits import warn_of_other_share
 from recbias.store import (
     frame_from_json,
     frame_to_json,
     platform_record,
 )
 from recbias.streams import stream
-from recbias.testset import dataset_splits
 from recbias.unfit import known_reason, remember, systems_left_out
 
 __all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
@@ -408,9 +406,6 @@ def run(
 
     Warns
     -----
-    DataWarning
-        If the split tests another share of an own table than it is asked to, see
-        `recbias.splits.warn_of_other_share`.
     StoreWarning
         If an artefact was damaged; it is computed again.
     """
@@ -424,8 +419,7 @@ def run(
         if record is None:
             raise
         return _recorded(grid, record, missing)
-    if record is None and is_path(grid.dataset) and not is_handed_on(grid.dataset):
-        warn_of_other_share(dataset_splits(dataset, grid.split, seed=grid.seed))
+    grid.warn_of_split(dataset)
     if record is not None:
         kept = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
         if isinstance(kept, Results):

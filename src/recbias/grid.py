@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recbias import aggregation, ranking, selection, splits, testset
-from recbias.datasets import Dataset, load_dataset, outside_module
+from recbias.datasets import Dataset, is_handed_on, is_path, load_dataset, outside_module
 from recbias.datasets.frames import NAME, frame_of
 from recbias.errors import ConfigError, unknown_name
 from recbias.metrics import Metric, parse_metric
@@ -469,6 +469,15 @@ class Grid:
         if moving and not set(moving) & set(places.tolist()):
             places[np.argmin(np.abs(places - moving[0]))] = moving[0]
         return self.with_systems(self.systems[place].name for place in places)
+
+    def warn_of_split(self, dataset: Dataset) -> None:
+        """Warn if the split tests another share of an own table than it is asked to.
+
+        A page is silent: the command that makes it has said so.
+        """
+        if is_path(self.dataset) and not is_handed_on(self.dataset):
+            folds = testset.dataset_splits(dataset, self.split, seed=self.seed)
+            splits.warn_of_other_share(folds)
 
     def key(self, dataset: Dataset) -> str:
         """Digest all that decides the results: data, parameters and revisions of the code."""

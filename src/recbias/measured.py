@@ -16,6 +16,7 @@ from recbias.options import (
     order_option,
     ordered_rule,
     read_options,
+    say_read,
     table_options,
     warnings_said,
 )
@@ -83,7 +84,7 @@ def measure(
         systems.append(system.replace(called) if equals else system)
         said.append(f"{systems[-1].name} is read from {given.described()}")
     record = split_record(str(systems[0].parameters["path"]))
-    dataset = load_said(name, options)
+    dataset = say_read(load_said(name, options))
     table = own_table(name, read_options(options)) if is_path(name) else None
     with table.handed_on() if table else nullcontext(name) as called:
         grid = Grid(

@@ -32,6 +32,7 @@ __all__ = [
     "parameter_options",
     "read_options",
     "read_parameters",
+    "say_read",
     "table_options",
     "warnings_said",
 ]
@@ -152,13 +153,14 @@ _PARAMETER_OPTIONS = (
         "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
     ),
     click.option("--min-rating", help="Smallest relevant rating: -p min_rating VALUE."),
+    click.option("--split", help="The rule, such as 'ratio 0.2': -p split VALUE."),
 )
 
 
 def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that change parameters of chapters; a decorator of a command.
 
-    The command takes them as `params` and `min_rating`, which `read_parameters` joins.
+    The command takes them as `params`, `min_rating` and `split`, which `read_parameters` joins.
     """
     for option in reversed(_PARAMETER_OPTIONS):
         command = option(command)
@@ -166,7 +168,7 @@ def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_parameters(
-    params: Sequence[tuple[str, str]], min_rating: str | None = None
+    params: Sequence[tuple[str, str]], min_rating: str | None = None, split: str | None = None
 ) -> dict[str, str]:
     """Join what changes parameters.
 
@@ -174,8 +176,8 @@ def read_parameters(
     ----------
     params : sequence of (str, str)
         Names and values, as typed.
-    min_rating : str, optional
-        Value of the parameter of that name.
+    min_rating, split : str, optional
+        Values of the parameters of these names.
 
     Returns
     -------
@@ -191,7 +193,8 @@ def read_parameters(
     >>> read_parameters([("cutoff", "5")], "4")
     {'cutoff': '5', 'min_rating': '4'}
     """
-    said = [*params, *([("min_rating", min_rating)] if min_rating is not None else [])]
+    named = {"min_rating": min_rating, "split": split}
+    said = [*params, *((name, value) for name, value in named.items() if value is not None)]
     if twice := [name for name, n in Counter(name for name, _ in said).items() if n > 1]:
         raise ConfigError(f"parameter {twice[0]} is given twice")
     return dict(said)
@@ -289,6 +292,13 @@ def load_said(name: str, given: Mapping[str, Any]) -> Dataset:
     """
     with warnings_said():
         return load_dataset(name, **vars(read_options(given)))
+
+
+def say_read(dataset: Dataset) -> Dataset:
+    """Print how a table was understood, in one line where warnings go, and give it back."""
+    if dataset.understood:
+        click.echo(f"recbias: read {dataset.source}", err=True)
+    return dataset
 
 
 @contextmanager

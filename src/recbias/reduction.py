@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -541,7 +542,25 @@ def compare_systems(grid: Grid, by_system: Mapping[str, Sequence[Pairs]]) -> pd.
         values = {system: pairs[place].values for system, pairs in by_system.items()}
         user = next(iter(by_system.values()))[place].user
         named = {"label": label, "metric": text}
-        frames.append(compare_all(values, user=user).assign(**named, unit="user"))
+        frames.append(_compared(values, user).assign(**named, unit="user"))
         if user is not None:
-            frames.append(compare_all(values).assign(**named, unit="run"))
+            frames.append(_compared(values).assign(**named, unit="run"))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _compared(
+    values: Mapping[str, FloatArray], user: npt.NDArray[np.integer] | None = None
+) -> pd.DataFrame:
+    """Test all pairs; one user, or one run, tells nothing: then no interval, and p is 1."""
+    units = next(iter(values.values())) if user is None else np.unique(user)
+    if len(units) > 1:
+        return compare_all(values, user=user)
+    nothing = {"low": np.nan, "high": np.nan} | dict.fromkeys(
+        ("t_p", "wilcoxon_p", "t_p_holm", "wilcoxon_p_holm"), 1.0
+    )
+    means = {name: float(np.mean(each)) if len(each) else np.nan for name, each in values.items()}
+    rows = [
+        {"a": a, "b": b, "n": len(units), "difference": means[a] - means[b], **nothing}
+        for a, b in combinations(values, 2)
+    ]
+    return pd.DataFrame(rows)

@@ -108,7 +108,9 @@ class Quantity:
 
     def __sub__(self, other: Quantity) -> Quantity:
         own, others, method = self._paired(other)
-        return Quantity(self.value - other.value, own - others, method)
+        with np.errstate(invalid="ignore"):  # of two infinite ones
+            difference = own - others
+        return Quantity(self.value - other.value, difference, method)
 
     def __truediv__(self, other: Quantity) -> Quantity:
         own, others, method = self._paired(other)

@@ -333,6 +333,8 @@ def dataset_splits(
 def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArray[np.bool_]:
     """Draw which test ratings stay after a share was taken out at random, each on its own.
 
+    Where one or more are expected to stay, one does.
+
     Parameters
     ----------
     test
@@ -349,7 +351,7 @@ def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArra
     Raises
     ------
     DataError
-        If none is left.
+        If none is left, and less than one was expected.
 
     References
     ----------
@@ -357,9 +359,10 @@ def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArra
     """
     if not test.removed:
         return np.ones(n_rows, dtype=bool)
-    kept: npt.NDArray[np.bool_] = stream(seed, "thin", test.removed, fold).random(n_rows) >= (
-        test.removed / 100
-    )
+    drawn = stream(seed, "thin", test.removed, fold).random(n_rows)
+    kept: npt.NDArray[np.bool_] = drawn >= test.removed / 100
+    if not kept.any() and n_rows * (100 - test.removed) >= 100:
+        kept[np.argmax(drawn)] = True
     if not kept.any():
         raise DataError(
             f"removing {test.removed}% leaves none of {n_rows} test ratings\nremove a smaller share"

@@ -249,7 +249,7 @@ def measured_text(part: Part) -> str:
 
 
 def _short(value: float, unit: str) -> str:
-    plain = unit == "number" and not math.isnan(value)
+    plain = unit == "number" and math.isfinite(value)
     return f"{value:.3g}" if plain else written(value, unit)
 
 

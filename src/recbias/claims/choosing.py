@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -22,7 +22,9 @@ __all__ = [
     "SIZE",
     "choose_size",
     "full_pool",
+    "largest_pool",
     "left_out_metrics",
+    "lowest_rating",
     "measurable",
     "threshold_note",
     "written",
@@ -51,12 +53,13 @@ def choose_size(dataset: str, size: int | None, *, min_rating: float, split: str
     -------
     int
         :data:`SIZE`; of a table half its :func:`full_pool` if that is less, and at least 2, so that
-        a larger sample stays possible.
+        a larger sample stays possible; no more than its :func:`largest_pool` fills in any fold.
     """
     if size is not None or not is_path(dataset):
         return SIZE if size is None else size
-    first = dataset_splits(load_dataset(dataset), split, seed=seed)[0]
-    return min(SIZE, max(2, full_pool(first, min_rating=min_rating) // 2))
+    folds = dataset_splits(load_dataset(dataset), split, seed=seed)
+    half = max(2, full_pool(folds[0], min_rating=min_rating) // 2)
+    return min(SIZE, half, largest_pool(folds, min_rating=min_rating) + 1)
 
 
 def full_pool(split: Split, *, min_rating: float) -> int:
@@ -80,6 +83,40 @@ def full_pool(split: Split, *, min_rating: float) -> int:
     positives = np.bincount(test.user[is_relevant], minlength=test.n_users)
     pools = (n_all_targets(split, "TI") - positives)[positives > 0]
     return int(np.quantile(pools, _FULL, method="lower")) if len(pools) else 0
+
+
+def largest_pool(folds: Sequence[Split], *, min_rating: float) -> int:
+    """Count the tested items that some user has to sample from, in the fold with fewest.
+
+    Parameters
+    ----------
+    folds
+        Splits of one table.
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    int
+        No larger sample can be drawn in every fold.
+    """
+    pools = []
+    for fold in folds:
+        positives = fold.test.user[relevant(fold.test.value, min_rating)]
+        of_users = np.bincount(positives, minlength=fold.test.n_users)
+        pools.append(int((n_all_targets(fold, "TI") - of_users).max()))
+    return min(pools)
+
+
+def lowest_rating(dataset: str) -> float:
+    """Give a number that no rating is below: 0, or of a table its lowest rating, if that is less.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, which need not be at hand, or path of a table.
+    """
+    return min(0.0, load_dataset(dataset).ratings.scale.minimum) if is_path(dataset) else 0.0
 
 
 def written(**choices: float) -> dict[str, str]:

@@ -206,6 +206,8 @@ def _course_of(
     def follow(term: Term) -> dict[int, Quantity]:
         grid = evidence.table(term.table, term.edition or "").grid
         steps = axis_terms(grid, axis, term)
+        if len(steps) < 2:  # a table that has room for one size of target sets has no course
+            raise NotTestable(NEEDS["pool"])
         return {at: evidence.quantity(step, system=system) for at, step in steps.items()}
 
     first, *others = (follow(term) for term in terms)

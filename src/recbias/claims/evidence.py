@@ -34,6 +34,9 @@ __all__ = [
 LEAST_POOL, LEAST_RUNS = 50, 30
 """Of fewer items to choose from, or fewer relevant ones, no ranking is judged."""
 
+_NEED_ROOM = frozenset({"AR long", "1R long"})
+"""Labels that are not measured where lists would be longer than what there is to rank."""
+
 
 class NotComputed(Exception):  # noqa: N818 - an outcome, not an error
     """Raised where a criterion asks for what no results hold; carries what is missing."""
@@ -249,14 +252,20 @@ class Evidence:
         ------
         NotComputed
             If it was not measured.
+        NotTestable
+            If it could not be: its lists would be longer than what there is to rank.
         """
         edition = term.edition or ""
         table = self.table(term.table, edition)
         system, label = term.system or system, label or term.label
+        if label in _NEED_ROOM - table.grid.parsed.keys():
+            raise NotTestable(NEEDS["pool"])
         try:
             metric = self.metric(term, label)
             found = table[system, label, metric]
         except (ConfigError, KeyError) as error:
+            if "(linear)" in term.metric and label in table.grid.parsed:
+                raise NotTestable(NEEDS["stars"]) from error  # ratings below 0 are no gains
             raise NotComputed(f"{term.metric} of {system} under {label} in {term.table}") from error
         self.note(term.table, f"{metric} of {system} under {label}", found.value, edition)
         self._systems[table, system] = None

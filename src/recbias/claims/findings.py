@@ -133,7 +133,7 @@ class Finding:
             return str(self.cases)
         if form == _CASES:
             return f"{value * (self.cases or 0):.0f}".replace("-", "\N{MINUS SIGN}")
-        return format(value, form) if form else written(value, self.unit)
+        return format(value, form) if form and math.isfinite(value) else written(value, self.unit)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Sections 4.1 and 5.1 expect of them. Here both are compared: for criteria, and o
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from recbias.claims.evidence import Evidence
 from recbias.claims.pages import markdown_table, plain
 from recbias.claims.quantities import deviation, extreme, slope, spread
 from recbias.claims.records import Record, Term
+from recbias.claims.regions import defined
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.ratings import exact
@@ -76,7 +78,12 @@ def baselines(min_rating: float, *, floor: bool = False) -> list[System]:
 
 
 def baseline_grid(
-    min_rating: float, *, cutoff: int, size: int, floor: bool = False
+    min_rating: float,
+    *,
+    cutoff: int,
+    size: int,
+    floor: bool = False,
+    n_items: float = math.inf,
 ) -> dict[str, Any]:
     """Say what is measured of the rankings: protocols and metrics of a grid, by label.
 
@@ -90,14 +97,17 @@ def baseline_grid(
         Size of a 1R target set.
     floor
         Whether everything is asked for that chapter 2 says of a random ranking.
+    n_items
+        Items in the catalogue: lists that are longer are left out.
 
     Returns
     -------
     dict
         ``protocols``, ``metrics`` and ``tests``, arguments of :class:`recbias.Grid`. ``AR`` and
         ``all-1R`` are those of the chapters; ``whole`` has the whole pool in a run. With `floor`
-        also ``AI``; ``short`` and ``long`` with half and five times the cutoff; ``half`` with half
-        of the test ratings; ``sampled`` with `size` - 1 sampled items in a user's set.
+        also ``AI``; ``short`` and ``long`` with half and five times the cutoff, where the catalogue
+        and a target set are as long; ``half`` with half of the test ratings; ``sampled`` with
+        `size` - 1 sampled items in a user's set.
 
     Examples
     --------
@@ -121,7 +131,11 @@ def baseline_grid(
             "AR long": (f"P@{long}",),
             "AR sampled": (f"{precision}|N={size - 1}",),
             "1R short": (f"{short}|t={size}",),
-            "1R long": (f"P@{min(long, size)}|t={size}",),
+            "1R long": (f"P@{long}|t={size}",),
+        }
+        room = {"AR long": n_items, "1R long": min(size, n_items)}
+        metrics = {
+            label: asked for label, asked in metrics.items() if long <= room.get(label, long)
         }
     rules = {label: "TI-AN-1R" if "1R" in label else "TI-AN-AR" for label in metrics}
     rules |= {"AI": "AI-AN-AR"} if floor else {}
@@ -279,6 +293,8 @@ def predictions_table(results: Results, table: Table, *, names: Iterable[str] = 
     """
 
     def between(low: float, high: float) -> str:
+        if math.isnan(low) or math.isnan(high):
+            return "undefined"
         return f"{low:.4f} to {high:.4f}"
 
     by_users, by_runs = (
@@ -291,9 +307,9 @@ def predictions_table(results: Results, table: Table, *, names: Iterable[str] = 
         rows.append(
             (
                 plain(str(name)),
-                f"{one['value']:.4f} ({between(one['low'], one['high'])})",
-                *(f"{one[form]:.4f}" for form in FORMS),
-                f"{run['value']:.4f} ({between(run['low'], run['high'])})",
+                f"{defined(one['value'], '.4f')} ({between(one['low'], one['high'])})",
+                *(defined(one[form], ".4f") for form in FORMS),
+                f"{defined(run['value'], '.4f')} ({between(run['low'], run['high'])})",
                 between(run["lower"], run["upper"]),
                 between(run["lower, lemma"], run["upper, lemma"]),
             )

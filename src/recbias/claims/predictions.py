@@ -37,6 +37,7 @@ from recbias.theory import (
     run_depths,
     split_statistics,
 )
+from recbias.theory.notation import inverse_sizes
 
 __all__ = ["predicted"]
 
@@ -223,7 +224,7 @@ class _People:
 
     def _more_t(self, sizes: IntArray) -> FloatArray:
         """Relative change of 1/t, a mean over users, where their number stays."""
-        inverse = 1.0 / sizes
+        inverse = inverse_sizes(sizes)
         return np.asarray(inverse / inverse.sum())
 
     def _more_listed(self, listing: _Listing) -> tuple[float, FloatArray]:
@@ -283,7 +284,7 @@ class _People:
             ("positives per item", "AR", "data"): self._moved(per_item, self._more_liked),
             **{
                 ("t", label, "data"): self._moved(
-                    float(1 / np.mean(1 / sizes)), -self._more_t(sizes)
+                    float(1 / np.mean(inverse_sizes(sizes))), -self._more_t(sizes)
                 )
                 for label, sizes in (("AR", whole), ("AR sampled", sampled))
             },
@@ -315,7 +316,7 @@ def _of_items(
     return {
         ("chance to be a target", "least", "items"): rare / expected,
         **{
-            ("correlation", label, "items"): float(np.corrcoef(a, b)[0, 1])
+            ("correlation", label, "items"): _correlation(a, b)
             for label, (a, b) in correlations.items()
         },
         (slope, "PR_test on PR", "items"): _slope(counts, liked_in_test) / sigma,
@@ -324,13 +325,18 @@ def _of_items(
     }
 
 
+def _correlation(a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]) -> float:
+    """Correlate two counts; NaN where one of them is the same for all."""
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) and np.ptp(b) else np.nan
+
+
 def _ratio(a: float, b: float) -> float:
-    return float(a / b) if b else float(np.inf)
+    return float(a / b) if b else float(np.nan)
 
 
 def _slope(x: npt.NDArray[np.integer], y: npt.NDArray[np.integer]) -> float:
     """Fit y on x through the origin by least squares: proportional counts have no intercept."""
-    return float((x * y).sum() / (x * x).sum())
+    return _ratio((x * y).sum(), (x * x).sum())
 
 
 def _sameness(
@@ -344,6 +350,6 @@ def _sameness(
     top = inside[np.argsort(train[inside], kind="stable")[::-1][:cutoff]]
     return {
         ("out of order", "lists", "Popularity"): float((falling > 0).sum()),
-        ("in common", "lists", "Popularity"): float(np.isin(lists[shown], top).mean()),
+        ("in common", "lists", "Popularity"): _ratio(np.isin(lists[shown], top).sum(), shown.sum()),
         ("excluded", "top items", "Popularity"): float(train[top].mean() / fold.test.n_users),
     }

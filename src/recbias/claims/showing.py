@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -10,6 +11,7 @@ from html import escape
 import pandas as pd
 
 from recbias.claims.reference import Reference, references
+from recbias.claims.regions import defined
 from recbias.claims.systems import LINE_UP, TITLES
 from recbias.claims.validation import (
     FLOOR,
@@ -147,10 +149,12 @@ def quantity_text(quantity: Quantity) -> str:
     >>> quantity_text(Quantity(0.25, np.array([0.2, 0.3])))
     '0.2500\xa0(0.2025\xa0to\xa00.2975)'
     """
-    return f"{quantity.value:.4f}{_SPACE}({_range_text(*quantity.interval)})"
+    return f"{defined(quantity.value, '.4f')}{_SPACE}({_range_text(*quantity.interval)})"
 
 
 def _range_text(low: float, high: float) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return f"no{_SPACE}interval"
     return f"{low:.4f}{_SPACE}to{_SPACE}{high:.4f}"
 
 

@@ -397,7 +397,13 @@ def _values_said(
     ratings: Ratings, columns: Mapping[str, str], frame: pd.DataFrame, options: TableOptions
 ) -> str:
     if ratings.feedback == "explicit":
-        return f"ratings {ratings.scale} ({'declared' if options.scale else 'inferred'})"
+        said = f"ratings {ratings.scale} ({'declared' if options.scale else 'inferred'})"
+        zeros = float((ratings.value == 0).mean())
+        if zeros and ratings.value.min() == 0 and ratings.value.max() > 1:
+            said += (
+                f"; 0, which {100 * zeros:.3g} % have, is read as the lowest rating, not as none"
+            )
+        return said
     if "rating" not in columns:
         return "implicit feedback: there is no rating column"
     column = frame[columns["rating"]]

@@ -12,6 +12,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from recbias.claims.regions import defined
 from recbias.experiment import Results
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, row_height, wrapped
 
@@ -110,7 +111,7 @@ def plot_designs(
         axis.hlines(row, low, high, color="black", linewidth=1.4)
         limit = limits.get(name, 0.0)
         end = max(each.value, high, limit)
-        axis.annotate(f"{each.value:.3f}", (end, row), (6, 0), textcoords="offset points",
+        axis.annotate(defined(each.value, '.3f'), (end, row), (6, 0), textcoords="offset points",
                       va="center", fontweight="bold")  # fmt: skip
         if limit:
             axis.vlines(limit, row - 0.45, row + 0.45, color="black", linestyle="--")

@@ -43,7 +43,7 @@ def plot_orders(order: pd.DataFrame, *, cutoff: int, marked: int, title: str) ->
         A line per system; those stand out that change their rank most. Systems that are equal
         share the middle of their ranks.
     """
-    ranks = _ranks(order[order["size"] > cutoff])
+    ranks = _ranks(order[order["size"] > min(cutoff, order["size"].max() - 1)])
     names = list(ranks.columns[np.argsort(ranks.iloc[-1].to_numpy(), kind="stable")])
     labels = wrapped(names)
     height = 1.3 + row_height(labels) * len(names)
@@ -59,7 +59,8 @@ def plot_orders(order: pd.DataFrame, *, cutoff: int, marked: int, title: str) ->
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter(SHORT)
     axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set(xlim=(cutoff, ranks.index[-1] - 1), xlabel="sampled items")
+    # Where the largest target set is one above the cutoff, there is one size.
+    axis.set(xlim=(cutoff, max(ranks.index[-1] - 1, cutoff + 1)), xlabel="sampled items")
     axis.set_ylim(len(names) + 0.5, 0.5)
     axis.set_yticks(ranks.iloc[-1][names].to_numpy(), labels)
     axis.yaxis.tick_right()

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
+from recbias.claims.regions import defined
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, wrapped
 
 __all__ = [
@@ -58,8 +59,8 @@ def plot_skew(found: pd.DataFrame, *, title: str) -> Figure:
         axis.hlines(range(len(bars)), rows["low"], rows["high"], color="black", linewidth=1.4)
         for place, (value, high) in enumerate(zip(rows["value"], rows["high"], strict=True)):
             axis.annotate(
-                f"{value:.3f}", (max(value, high), place), (5, 0), textcoords="offset points",
-                va="center", fontweight="bold",
+                defined(value, ".3f"), (max(value, high), place), (5, 0), va="center",
+                textcoords="offset points", fontweight="bold",
             )  # fmt: skip
         axis.set_xlim(0, 1.5 * rows[["value", "high"]].max().max())
         axis.set_title(design)

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from recbias.claims.regions import defined
 from recbias.plotting.style import FONT_SIZE, SHORT, WIDTH, detached, row_height, wrapped
 
 __all__ = [
@@ -286,7 +287,7 @@ def plot_causes(found: pd.DataFrame, *, label: str, title: str) -> Figure:
         base = base + sizes
     for place, total in enumerate(base):
         axis.annotate(
-            f"{total:.4f}", (total, place), (5, 0), textcoords="offset points", va="center",
+            defined(total, '.4f'), (total, place), (5, 0), textcoords="offset points", va="center",
             fontweight="bold",
         )  # fmt: skip
     axis.set_yticks(range(len(found)), names)

@@ -20,7 +20,8 @@ def match_at_random(
 
     The places of users and of items are matched at random. Pairs that come twice exchange their
     items with other pairs until none is left; then random pairs exchange their items, ten times as
-    often as there are pairs, which forgets where the repeated ones were.
+    often as there are pairs, which forgets where the repeated ones were. Where that finds none, it
+    is tried with the pairs that lack.
 
     Parameters
     ----------
@@ -53,18 +54,32 @@ def match_at_random(
     >>> user.tolist(), item.tolist()
     ([0, 0, 1, 2, 2], [0, 1, 0, 0, 1])
     """
-    n, n_items = int(of_user.sum()), len(of_item)
+    n, n_users, n_items = int(of_user.sum()), len(of_user), len(of_item)
     if n != of_item.sum():
         raise ConfigError(f"users have {n} ratings in all, items {of_item.sum()}: expected as many")
+    numbers = _matched(of_user, of_item, key)
+    if numbers is None and of_user.max() <= n_items and of_item.max() <= n_users:
+        # Where nearly all pairs are there, the few that lack are matched in their place.
+        lacking = _matched(n_items - of_user, n_users - of_item, key)
+        numbers = None if lacking is None else np.delete(np.arange(n_users * n_items), lacking)
+    if numbers is None:
+        raise ConfigError(
+            "no pairs were found in which users and items have the numbers of ratings asked for"
+        )
+    return numbers // n_items, numbers % n_items
+
+
+def _matched(
+    of_user: npt.NDArray[np.int64], of_item: npt.NDArray[np.int64], key: np.uint64
+) -> npt.NDArray[np.int64] | None:
+    """Draw the pairs and number them, ascending; None if none were found."""
+    n, n_items = int(of_user.sum()), len(of_item)
     user = np.repeat(np.arange(len(of_user)), of_user)
     item = np.repeat(np.arange(n_items), of_item)[shuffled(n, key)]
     start = hashed(np.array([n], dtype=np.uint64), key)[0]
     if not _exchange(user, item, len(of_user), n_items, start, _EXCHANGES * n, _MOST_TRIES):
-        raise ConfigError(
-            "no pairs were found in which users and items have the numbers of ratings asked for"
-        )
-    numbers = np.sort(user * n_items + item)
-    return numbers // n_items, numbers % n_items
+        return None
+    return np.sort(user * n_items + item)
 
 
 @nb.njit(cache=True, nogil=True)

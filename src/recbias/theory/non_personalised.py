@@ -17,7 +17,7 @@ from recbias.ratings import Ratings
 from recbias.relevance import relevant
 from recbias.splits import Split
 from recbias.targets import candidate_items
-from recbias.theory.notation import split_statistics
+from recbias.theory.notation import inverse_sizes, split_statistics
 
 __all__ = [
     "FORMS",
@@ -329,7 +329,7 @@ def run_bounds(
     n_relevant = int(relevant_counts(split, min_rating=min_rating).sum())
     if not n_relevant:
         return RunBounds(np.nan, np.nan, np.nan)
-    factor = float(np.mean(1.0 / sizes)) / (cutoff * n_relevant)
+    factor = float(np.mean(inverse_sizes(sizes))) / (cutoff * n_relevant)
     n_candidates = len(candidate_items(split, "TI"))
     return RunBounds(
         factor * first * n_candidates,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from recbias.relevance import relevant
 from recbias.splits import Split
@@ -48,6 +49,11 @@ class SplitStatistics:
     delta: float
 
 
+def inverse_sizes(sizes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
+    """Return what share of each target set one item is: 0 of an empty one, as no item is in it."""
+    return np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+
+
 def split_statistics(
     split: Split, candidates: Literal["AI", "TI"], *, min_rating: float
 ) -> SplitStatistics:
@@ -84,14 +90,14 @@ def split_statistics(
     hits = np.bincount(test.user[relevant(test.value, min_rating)], minlength=test.n_users)
     n_relevant_test = int(hits.sum())
     n_relevant = n_relevant_test + int(relevant(train.value, min_rating).sum())
-    t = 1.0 / float(np.mean(1.0 / sizes))
+    t = 1.0 / float(np.mean(inverse_sizes(sizes)))
     return SplitStatistics(
         n_users=test.n_users,
         n_candidates=test.n_items if candidates == "AI" else len(split.test_items),
         n_relevant=n_relevant,
         n_relevant_test=n_relevant_test,
         sigma=len(test) / (len(test) + len(train)),
-        rho=float(np.mean(hits / sizes)),
+        rho=float(np.mean(np.divide(hits, sizes, out=np.zeros(len(sizes)), where=sizes > 0))),
         t=t,
         delta=n_relevant / (t * test.n_users),
     )

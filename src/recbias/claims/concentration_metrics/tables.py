@@ -136,10 +136,6 @@ def lengths_table(found: Results, lengths: Results | None, cutoff: int) -> str:
     return markdown_table(("metrics", *(f"n = {length}" for length in taus.columns)), rows)
 
 
-def _number(value: float, form: str) -> str:
-    return "undefined" if np.isnan(value) else f"{value:{form}}"
-
-
 def explained_table(explained: Table) -> str:
     """Write what plain statistics explain of either form of LTI, at each length of lists.
 
@@ -157,7 +153,7 @@ def explained_table(explained: Table) -> str:
     mean = frame.groupby(["by", "form", "cutoff"], sort=False)["value"].mean()
     lengths = list(dict.fromkeys(frame["cutoff"]))
     rows = [
-        (by, form, *(_number(mean[by, form, length], ".3f") for length in lengths))
+        (by, form, *(defined(mean[by, form, length], ".3f") for length in lengths))
         for form in dict.fromkeys(frame["form"])
         for by in dict.fromkeys(frame["by"])
     ]

@@ -18,6 +18,7 @@ from recbias.claims.design_alternatives.panels import (
     precision_quoted,
     published_values,
     ranks_title,
+    taus_quoted,
     values_title,
 )
 from recbias.claims.design_alternatives.setup import (
@@ -37,7 +38,6 @@ from recbias.claims.design_alternatives.setup import (
     setting_families,
     star_sensitivity,
     target_sizes,
-    tau_between,
 )
 from recbias.claims.design_alternatives.tables import (
     chance_table,
@@ -93,7 +93,7 @@ __all__ = [
     "star_sensitivity",
     "stars_table",
     "target_sizes",
-    "tau_between",
+    "taus_quoted",
     "theorem_checks",
     "truth_by_kind",
     "truth_title",

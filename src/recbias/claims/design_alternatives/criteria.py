@@ -32,9 +32,11 @@ def _errors_of_sharing(evidence: Evidence, record: Record) -> float:
     """Compare standard errors: the largest ratio of those of two quantities over systems."""
     ratios = []
     for name in evidence.systems(record):
-        one, other = (evidence.quantity(term, system=name).drawn for term in record.of)
-        ratios.append(float(np.std(one, ddof=1) / np.std(other, ddof=1)))
-    return max(ratios)
+        one, other = (
+            float(np.std(evidence.quantity(term, system=name).drawn, ddof=1)) for term in record.of
+        )
+        ratios.append(one / other if other else np.nan)
+    return float(np.max(ratios))
 
 
 def _range_beyond_rho(evidence: Evidence, record: Record) -> Quantity:

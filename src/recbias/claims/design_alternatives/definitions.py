@@ -417,7 +417,7 @@ def check_sampling(ranked: Sequence[RankedTwice], *, size: int, seed: int) -> li
     p_values, n_checked = [], 0
     for each in ranked:
         own, table = each.found, each.stored["1R"]
-        listed = table.rank > 0
+        listed = (table.rank > 0) & (own.pool[own.positive] > 0)
         pool, above = own.pool[own.positive][listed], own.above[own.positive][listed]
         law = scipy.stats.hypergeom(pool, above, np.minimum(size - 1, pool))
         counted = table.rank[listed].astype(np.int64) - 1

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from recbias.agreement import opposed_pairs
-from recbias.claims.design_alternatives.setup import MOVIELENS_1M
+from recbias.claims.design_alternatives.setup import MOVIELENS_1M, tau_between
 from recbias.claims.quantities import flipped_pairs
+from recbias.claims.regions import defined
 from recbias.claims.seeds import few_seeds
 from recbias.experiment import Results
 
@@ -22,6 +23,7 @@ __all__ = [
     "precision_quoted",
     "published_values",
     "ranks_title",
+    "taus_quoted",
     "values_title",
 ]
 
@@ -150,8 +152,19 @@ def published_values(dataset: str, tested: Design) -> dict[tuple[str, str], tupl
 def precision_quoted(results: Results, system: str = "Popularity") -> dict[str, str]:
     """Write the precision of a system under each design, by label, with three digits."""
     return {
-        label: f"{results[system, label, str(results.metric(label, 'P'))].value:.3f}"
+        label: defined(results[system, label, str(results.metric(label, "P"))].value, ".3f")
         for label in ("AI", "AR", "NN", "1R", "R_test")
+    }
+
+
+def taus_quoted(results: Results) -> dict[str, str]:
+    """Write Kendall's tau of the order under AR and that under each other design, by label."""
+    order = ("AR", str(results.metric("AR", "P")))
+    return {
+        label: defined(
+            tau_between(results, order, (label, str(results.metric(label, "P")))).value, ".2f"
+        )
+        for label in ("AI", "NN", "1R", "R_test")
     }
 
 

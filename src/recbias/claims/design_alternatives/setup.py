@@ -13,7 +13,7 @@ from typing import NoReturn
 import pandas as pd
 
 from recbias.claims.checks import Checks
-from recbias.claims.choosing import full_pool
+from recbias.claims.choosing import full_pool, largest_pool
 from recbias.claims.evidence import NotComputed, axis_labels
 from recbias.claims.quantities import order_tau, share_of_orders
 from recbias.datasets import is_path, load_dataset
@@ -144,7 +144,7 @@ def largest_sample(dataset: str, size: int, *, min_rating: float, split: str, se
     int
         Ten times ``size``, or 0.8 of the tested items of the first fold if that is less: users have
         training items among them, and should still have a full sample. Of a table at most what
-        :func:`recbias.claims.choosing.full_pool` counts.
+        :func:`recbias.claims.choosing.full_pool` and `largest_pool` count.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def largest_sample(dataset: str, size: int, *, min_rating: float, split: str, se
         If the dataset is neither at hand nor recorded.
     """
     try:
-        first = dataset_splits(load_dataset(dataset), split, seed=seed)[0]
-        n_tested = len(candidate_items(first, "TI"))
+        folds = dataset_splits(load_dataset(dataset), split, seed=seed)
+        n_tested = len(candidate_items(folds[0], "TI"))
     except MissingData:
         path = results_dir(dataset, recorded=True) / CHAPTER / "checks"
         if not path.with_suffix(".json").is_file():
@@ -163,9 +163,10 @@ def largest_sample(dataset: str, size: int, *, min_rating: float, split: str, se
             raise
         n_tested = int(checks.statistics["n_candidates[TI]"])
     usual = min(10 * size, int(0.8 * n_tested))
-    return (
-        min(usual, max(1, full_pool(first, min_rating=min_rating))) if is_path(dataset) else usual
-    )
+    if not is_path(dataset):
+        return usual
+    full = max(1, full_pool(folds[0], min_rating=min_rating))
+    return min(usual, full, largest_pool(folds, min_rating=min_rating))
 
 
 def target_sizes(smallest: int, largest: int) -> tuple[int, ...]:
@@ -176,7 +177,7 @@ def target_sizes(smallest: int, largest: int) -> tuple[int, ...]:
     >>> target_sizes(100, 1000)
     (100, 400, 700, 1000)
     """
-    sizes = (smallest + step * (largest - smallest) // 3 for step in range(4))
+    sizes = (max(2, smallest + step * (largest - smallest) // 3) for step in range(4))
     return tuple(dict.fromkeys(sizes))
 
 

@@ -14,6 +14,7 @@ from recbias.claims.design_alternatives.setup import (
 )
 from recbias.claims.evidence import NotComputed
 from recbias.claims.pages import interval_text, markdown_table, plain, quantities_table
+from recbias.claims.regions import defined
 from recbias.experiment import Results
 
 __all__ = [
@@ -35,7 +36,9 @@ def chance_table(results: Results) -> str:
         inside = "yes" if low <= rho.value <= high else "no"
         interval = interval_text(found, ".5f")
         protocol = f"`{results.grid.parsed[label].rule}`"
-        rows.append((protocol, f"{rho.value:.5f}", f"{found.value:.5f}", interval, inside))
+        rows.append(
+            (protocol, defined(rho.value, ".5f"), defined(found.value, ".5f"), interval, inside)
+        )
     head = ("design", "predicted", "Random scores", "95 % interval", "prediction inside")
     return markdown_table(head, rows)
 
@@ -57,9 +60,9 @@ def own_ratings_table(results: Results) -> str:
     rows = [
         (
             plain(name),
-            f"{values[among_all][name]:.4f}",
+            defined(values[among_all][name], ".4f"),
             f"{ranks[among_all][name]}",
-            f"{values[among_own][name]:.4f}",
+            defined(values[among_own][name], ".4f"),
             f"{rank}",
         )
         for name, rank in ranks[among_own].items()
@@ -113,7 +116,9 @@ def settings_table(grid: Results) -> str:
         except NotComputed as missing:
             rows.append((reading, "", "", f"left out: {plain(str(missing))}"))
             continue
-        cells = [f"{share.value:.0%} ({interval_text(share, '.0%')})" for share in shares]
+        cells = [
+            f"{defined(share.value, '.0%')} ({interval_text(share, '.0%')})" for share in shares
+        ]
         mf, knn, count = nearest_setting(grid, "AR", reading)
         rows.append((reading, *cells, f"{plain(mf)} with {plain(knn)}: {count} of 4 steps"))
     head = ("read as", "settings with the order, AR", "1R", "nearest setting (AR)")
@@ -126,7 +131,8 @@ def stars_table(results: Results, stars: Results) -> str:
     shown = [name for name in FIGURE_2 if name in table.index]
     order = table.loc[shown].apply(lambda column: column.is_monotonic_decreasing)
     rows = [
-        (plain(str(name)), *(f"{value:.4f}" for value in row)) for name, *row in table.itertuples()
+        (plain(str(name)), *(defined(value, ".4f") for value in row))
+        for name, *row in table.itertuples()
     ]
     left_out = f", without {len(FIGURE_2) - len(shown)} left out" if len(shown) < 5 else ""
     rows.append((f"*order of Figure 2{left_out}*", *order.map({True: "yes", False: "no"})))

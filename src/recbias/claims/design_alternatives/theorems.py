@@ -488,9 +488,14 @@ def _check_graded_runs(
     rule = Targets(TargetRule.parse(f"TI-NN-1R t={size}"), threshold)
     (runs,) = rank(popular, split, [rule], seed=seed)
     # On a scale that ends at 1 there is no exponential gain.
-    gains = ["", "(linear)", *(["(exp)"] if rating_max > 1 else [])]
+    gains = ["", f"({_by_grade(threshold)})", *(["(exp)"] if rating_max > 1 else [])]
     binary, *graded = _ndcg(runs, threshold, cutoff, *gains, rating_max=rating_max)
     return check_run_grades(binary, graded, runs, cutoff=cutoff)
+
+
+def _by_grade(threshold: float) -> str:
+    """Name the gains by grade: ratings, as in the paper; where one may be 0 or below, from 1 up."""
+    return "linear" if threshold > 0 else "steps"
 
 
 def check_run_grades(
@@ -544,22 +549,24 @@ def check_ar_grades(ranked: Sequence[RankedTwice], *, threshold: float, cutoff: 
     ----------
     BCC17 Sec. 6.3, Fig. 8: gains are the ratings from the threshold on.
     """
+    gain = _by_grade(threshold)
+    less = 0.0 if gain == "linear" else threshold - 1
     checks = []
     for each in ranked:
-        binary, linear = _ndcg(each.stored["AR"], threshold, cutoff, "", "(linear)")
+        binary, graded = _ndcg(each.stored["AR"], threshold, cutoff, "", f"({gain})")
         own = each.found
         users = own.users[np.isin(own.users, own.user[own.value >= threshold])]
-        expected = [_linear_ndcg(own, user, threshold, cutoff) for user in users.tolist()]
+        expected = [_ndcg_of(own, user, threshold, cutoff, less) for user in users.tolist()]
         rows = [
             (
                 "grades-under-ar",
-                "largest |nDCG with linear - with binary gains| of a user under AR",
-                linear[users] - binary[users],
+                f"largest |nDCG with {gain} - with binary gains| of a user under AR",
+                graded[users] - binary[users],
             ),
             (
                 "ndcg-under-ar",
-                "|nDCG with linear gains - by its definition on the sorted list| under AR",
-                linear[users] - expected,
+                f"|nDCG with {gain} gains - by its definition on the sorted list| under AR",
+                graded[users] - expected,
             ),
         ]
         checks += [
@@ -576,11 +583,11 @@ def _ndcg(
     return measure(table, metrics, min_rating=threshold, rating_max=rating_max)
 
 
-def _linear_ndcg(found: SortedRanks, user: int, threshold: float, cutoff: int) -> float:
+def _ndcg_of(found: SortedRanks, user: int, threshold: float, cutoff: int, less: float) -> float:
     """Compute nDCG of a user who has relevant items, from places in the sorted AR list."""
     rows = slice(*np.searchsorted(found.user, [user, user + 1]))
     pairs = zip(found.value[rows].tolist(), found.ranks["AR"][rows].tolist(), strict=True)
-    gains = [(value, place) for value, place in pairs if value >= threshold]
+    gains = [(value - less, place) for value, place in pairs if value >= threshold]
     best = sorted((value for value, _ in gains), reverse=True)[:cutoff]
     ideal = sum(value / math.log2(1 + place) for place, value in enumerate(best, 1))
     return sum(v / math.log2(1 + place) for v, place in gains if 1 <= place <= cutoff) / ideal

@@ -12,6 +12,7 @@ from recbias.claims.overcoming_popularity_bias.figure_9 import STRATIFIED
 from recbias.claims.overcoming_popularity_bias.setup import FIGURE_8
 from recbias.claims.popularity_bias import world_name
 from recbias.claims.popularity_bias.concentration import short_title
+from recbias.claims.regions import defined
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.results import Quantity
@@ -107,7 +108,7 @@ def two_tests_title(found: pd.DataFrame) -> str:
     times = first["random"] / first["uniform"]
     return (
         "A random split tests the most popular item with\n"
-        f"{times:.0f} times the ratings that a uniform test gives each"
+        f"{defined(times, '.0f')} times the ratings that a uniform test gives each"
     )
 
 
@@ -141,7 +142,8 @@ def over_random(results: Mapping[str, Results], *, system: str = "Popularity") -
         found = _score(results, label, "P", system)
         random = _score(results, label, "rho", system)
         if found is not None and random is not None:
-            ratios = (each / random.value for each in (found.value, *found.interval))
+            by_chance = random.value or np.nan
+            ratios = (each / by_chance for each in (found.value, *found.interval))
             rows.append((label, "", name, line, *ratios))
     columns = ["label", "panel", "protocol", "line", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
@@ -151,10 +153,10 @@ def over_random_title(found: pd.DataFrame, *, system: str = "Popularity") -> str
     """Say in two lines how many times Random's score a system has, with and without a remedy."""
     values = found.set_index("label")["value"]
     ones = [label for label in ("head", "U1R", "P1R") if label in values]
-    least = min(ones, key=lambda label: values[label])
+    least = min(ones, key=lambda label: float(np.nan_to_num(values[label], nan=np.inf)))
     return (
-        f"{system} has {values['1R']:.1f} times Random's score by 1R,\n"
-        f"and {values[least]:.1f} times by {least}"
+        f"{system} has {defined(values['1R'], '.1f')} times Random's score by 1R,\n"
+        f"and {defined(values[least], '.1f')} times by {least}"
     )
 
 
@@ -214,8 +216,8 @@ def ratio_title(table: Table) -> str:
         for tenth in ("top", "bottom")
     )
     return (
-        f"{short_title(table.dataset['title'])}: {top:.0%} of the ratings of popular items\n"
-        f"are relevant, {bottom:.0%} of those of unpopular ones (tenths)"
+        f"{short_title(table.dataset['title'])}: {defined(top, '.0%')} of the ratings of popular "
+        f"items\nare relevant, {defined(bottom, '.0%')} of those of unpopular ones (tenths)"
     )
 
 
@@ -278,9 +280,10 @@ def causes_title(found: pd.DataFrame) -> str:
     left = own[LIKED] + own[MISSING]
     if left <= 0:
         return "A uniform test leaves Popularity nothing\nabove a random ranking"
+    share: Any = own[LIKED] / left
     return (
         f"Of what a uniform test leaves Popularity above Random,\n"
-        f"{own[LIKED] / left:.0%} is owed to liking"
+        f"{defined(share, '.0%')} is owed to liking"
     )
 
 
@@ -337,7 +340,7 @@ def judged_title(found: pd.DataFrame) -> str:
     own = found[found["panel"] == _DESIGNS["AR"]]
     ranks = own.groupby("row")["value"].rank(ascending=False, method="min")
     places = own.assign(rank=ranks).set_index(["row", "system"])["rank"]
-    said = [f"{places[row, 'Popularity']:.0f} by {row}" for row in _ROWS]
+    said = [f"{defined(places[row, 'Popularity'], '.0f')} by {row}" for row in _ROWS]
     return f"Place of Popularity among {len(FIGURE_8)} (TI-AN-AR):\n{', '.join(said)}"
 
 
@@ -365,8 +368,8 @@ def gammas_shown(results: Results, label: str = "AR") -> pd.DataFrame:
     found = pd.DataFrame(rows, columns=["line", "gamma", "value"])
     of_each = found.groupby("gamma")["value"]
     return found.assign(
-        value=found["value"] / of_each.transform("max"),
-        place=of_each.rank(ascending=False, method="min").astype(int),
+        value=found["value"] / of_each.transform("max").replace(0, np.nan),
+        place=of_each.rank(ascending=False, method="min", na_option="bottom").astype(int),
     )
 
 
@@ -396,5 +399,5 @@ def relations_title(
     lines = []
     for name in names:
         own = rows[rows["name"] == name].sort_values("relation")["value"]
-        lines.append(f"{name} from {own.iloc[0]:.2f} to {own.iloc[-1]:.2f}")
+        lines.append(f"{name} from {defined(own.iloc[0], '.2f')} to {defined(own.iloc[-1], '.2f')}")
     return f"$\\tau$ with true {truth}, from opposed to agreeing:\n{', '.join(lines)}"

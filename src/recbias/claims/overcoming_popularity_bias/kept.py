@@ -71,7 +71,12 @@ def kept_systems(min_rating: float) -> list[System]:
 
 
 def kept_grids(
-    min_rating: float, *, cutoff: int, size: int, uniform: str = "uniform 0.2"
+    min_rating: float,
+    *,
+    cutoff: int,
+    size: int,
+    uniform: str = "uniform 0.2",
+    lowest: float = 0.0,
 ) -> dict[str, dict[str, Any]]:
     """Say what is measured of the rankings: by name of the results, arguments of a grid.
 
@@ -85,6 +90,8 @@ def kept_grids(
         Size of a 1R target set; a pool that holds fewer items is used whole.
     uniform
         Text of the uniform split.
+    lowest
+        No rating is below it.
 
     Returns
     -------
@@ -115,7 +122,7 @@ def kept_grids(
         if "U1R-narrow" in protocols:
             protocols["U1R-narrow"] += " users=runs"
         protocols |= {
-            POSITIVE + label: f"{rule} rel>=0"
+            POSITIVE + label: f"{rule} rel>={exact(lowest)}"
             for label, rule in rules.items()
             if label in _ALSO_POSITIVE
         }

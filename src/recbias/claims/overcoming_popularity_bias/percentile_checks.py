@@ -140,7 +140,7 @@ def percentile_checks(
     )
     first = folds[0]
     metric = parse_metric(f"nDCG(linear)@{cutoff}")
-    below = min_rating - 1
+    below = max(min_rating - 1, 0.0)  # a rating below 0 is no gain
     gains = measure(first.tables["AR"], [metric], min_rating=below)[0]
     checks = [
         *check_groups(folds),

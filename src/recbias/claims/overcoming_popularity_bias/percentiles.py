@@ -177,7 +177,7 @@ def percentile_ranges(
     dict of str to ndarray of float64, shape (n_groups,)
         ``items``; ``first`` and ``last``, of the most and the least popular tenth of a percentile,
         one item at least; ``range``, their difference over that of the first end of all and the
-        last.
+        last, NaN where these are equal.
 
     References
     ----------
@@ -198,7 +198,7 @@ def percentile_ranges(
         "items": np.bincount(labels, minlength=n_groups).astype(np.float64),
         "first": first,
         "last": last,
-        "range": (first - last) / (first[0] - last[-1]),
+        "range": (first - last) / (whole if (whole := first[0] - last[-1]) else np.nan),
     }
 
 

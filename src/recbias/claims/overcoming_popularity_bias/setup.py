@@ -264,7 +264,8 @@ def threshold_grid(
     -------
     dict
         ``protocols``, ``metrics`` and ``tests``, arguments of :class:`recbias.Grid`. Under ``AR``
-        nDCG is measured twice: with one gain, and with the ratings as gains (BCC17 Fig. 8).
+        nDCG is measured twice: with one gain, and with the ratings as gains (BCC17 Fig. 8), unless
+        these may be below 0.
 
     Examples
     --------
@@ -273,7 +274,8 @@ def threshold_grid(
     """
     asked, tests = (uniform_protocols(min_rating), {}) if uniform else protocols(min_rating)
     kept = ("UAR", "U1R") if uniform else ("AR", "1R", "head", "P1R")
-    whole = (f"P@{cutoff}", f"nDCG@{cutoff}", f"nDCG(linear)@{cutoff}", "rho")
+    linear = [f"nDCG(linear)@{cutoff}"] if min_rating >= 0 else []
+    whole = (f"P@{cutoff}", f"nDCG@{cutoff}", *linear, "rho")
     return {
         "protocols": {label: asked[label] for label in kept},
         "metrics": {

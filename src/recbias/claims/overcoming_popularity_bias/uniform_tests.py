@@ -18,6 +18,7 @@ from recbias import splits
 from recbias.claims.checks import Check
 from recbias.claims.overcoming_popularity_bias.setup import CHAPTER
 from recbias.claims.pages import markdown_table, plain
+from recbias.claims.regions import defined
 from recbias.datasets import Dataset
 from recbias.datasets.describe import gini
 from recbias.errors import DataError
@@ -490,10 +491,10 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
             [
                 plain(title),
                 largest,
-                f"{at['items']:,.0f}",
-                f"{at['share of items']:.0%}",
-                f"{at['ratings each']:,.0f}",
-                f"{at['share tested']:.1%}",
+                defined(at["items"], ",.0f"),
+                defined(at["share of items"], ".0%"),
+                defined(at["ratings each"], ",.0f"),
+                defined(at["share tested"], ".1%"),
             ]
         )
     columns = (

@@ -19,6 +19,7 @@ from recbias.claims.ledger import claims
 from recbias.claims.pages import markdown_table, plain
 from recbias.claims.popularity_bias.setup import CHAPTER
 from recbias.claims.popularity_bias.trec import Marginals, forced_gini
+from recbias.claims.regions import defined
 from recbias.datasets import Dataset, registry
 from recbias.datasets.describe import gini, top_share
 from recbias.makers import Table, maker
@@ -242,7 +243,7 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
     Returns
     -------
     share : float
-        Of the pairs, users who like nothing included.
+        Of the pairs, users who like nothing included; NaN of none.
     n_pairs : int
         So many were compared.
     """
@@ -259,7 +260,7 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
         block = (own[start : start + 500] @ own.T).tocsr()
         rows, columns = block.nonzero()
         met += int((columns > rows + start).sum())
-    return met / n_pairs, n_pairs
+    return met / n_pairs if n_pairs else np.nan, n_pairs
 
 
 # -- what the chapter shows --------------------------------------------------------------------
@@ -297,8 +298,8 @@ def concentration_table(tables: Mapping[str, Table]) -> str:
         cells = [plain(title), f"{table.given['min_rating']:g}"]
         for counts in ("ratings", "positives"):
             spread, top = (_value(table, counts, what) for what in ("Gini", "top 10 %"))
-            cells += [f"{spread:.2f}", f"{top:.0%}"]
-        rows.append([*cells, f"{_value(table, 'positives', 'half'):.0%}"])
+            cells += [defined(spread, ".2f"), defined(top, ".0%")]
+        rows.append([*cells, defined(_value(table, "positives", "half"), ".0%")])
     low, high = forced_gini(trec_marginals())
     dash = "\N{EN DASH}"
     rows.append(
@@ -343,7 +344,10 @@ def concentration_title(own: Table) -> str:
     """Say in two lines how many of its items have half of the positives of a data set."""
     half = _value(own, "positives", "half")
     name = short_title(own.dataset["title"])
-    return f"{name}: {half:.0%} of the liked items have\nhalf of all positives; TREC is nearly flat"
+    return (
+        f"{name}: {defined(half, '.0%')} of the liked items have\n"
+        "half of all positives; TREC is nearly flat"
+    )
 
 
 def short_title(title: str) -> str:

@@ -261,7 +261,7 @@ def fitted(dataset: Dataset) -> tuple[tuple[str, ...], pd.DataFrame]:
         ``fit``: with :math:`c_1` from 0, without limit, and at exponent 1.4.
     frame : DataFrame
         ``alpha``, ``c1``, ``c2`` (to three digits after the point) and ``explained``, the share of
-        the variance of the counts that the law explains.
+        the variance of the counts that the law explains; NaN where all counts are the same.
     """
     counts = np.sort(dataset.ratings.item_counts())[::-1].astype(np.float64)
     rows = [(name, *_fit(counts, alpha, least)) for name, (alpha, least) in _FITS.items()]
@@ -293,5 +293,6 @@ def _fit(
     best = min(found, key=lambda each: float(each.fun))
     variance = np.square(counts / mean - 1).sum()
     exponent, c1, log_offset = (float(each) for each in best.x)
-    numbers = (exponent, c1, float(np.exp(log_offset)), 1 - float(best.fun) / float(variance))
+    explained = 1 - float(best.fun) / float(variance) if variance else np.nan
+    numbers = (exponent, c1, float(np.exp(log_offset)), explained)
     return tuple(round(each, 3) + 0.0 for each in numbers)  # type: ignore[return-value]

@@ -161,7 +161,8 @@ def pure_skew(
         several = {what: (each[0][place], each[1][place]) for what, each in of_data.items()}
         several[WORLD] = (mean, mean + error * noise)
         several[SHARE] = tuple(
-            world / data for world, data in zip(several[WORLD], several[DATA], strict=True)
+            np.divide(world, data, out=np.full_like(data, np.nan), where=data != 0)
+            for world, data in zip(several[WORLD], several[DATA], strict=True)
         )
         for what, (value, replicates) in several.items():
             rows.append((design, what, float(value)))

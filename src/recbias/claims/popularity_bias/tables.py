@@ -22,6 +22,7 @@ from recbias.claims.popularity_bias.pure_skew import DATA, RANDOM, SHARE, WORLD
 from recbias.claims.popularity_bias.relation_map import mapped
 from recbias.claims.quantities import over_worlds
 from recbias.claims.records import Record
+from recbias.claims.regions import defined
 from recbias.datasets import dataset_info
 from recbias.experiment import Results
 from recbias.makers import Table
@@ -99,7 +100,7 @@ def fits_table(table: Table) -> str:
     """
     rows = [
         (row["fit"], f"{row['alpha']:.2f}", f"{row['c1']:.0f}", f"{row['c2']:.0f}",
-         f"{row['explained']:.1%}")
+         defined(row["explained"], ".1%"))
         for row in table.frame.to_dict("records")
     ]  # fmt: skip
     head = ("fit", r"$\alpha$", "$c_1$", "$c_2$", "variance of the counts explained")
@@ -205,6 +206,8 @@ def rankings_title(found: pd.DataFrame, metric: str) -> str:
     best, second = sorted(values, key=lambda name: -values[name])[:2]
     if best == "Popularity":
         return f"Popularity has the highest {metric} of them,\n{second} the next"
+    if not values[best] > 0:
+        return f"No ranking has a {metric}\nabove 0"
     share = values["Popularity"] / values[best]
     return f"{best} has the highest {metric},\nPopularity {share:.0%} of it"
 
@@ -246,13 +249,16 @@ def skew_title(table: Table, metric: str) -> str:
     """Say in two lines what share of Popularity's precision is left without taste."""
     share = table[{"design": "AR", "quantity": SHARE}]
     name = short_title(table.dataset["title"])
-    return f"{name}: {share.value:.0%} of Popularity's {metric}\nis there without any taste"
+    return (
+        f"{name}: {defined(share.value, '.0%')} of Popularity's {metric}\n"
+        "is there without any taste"
+    )
 
 
 def skew_quoted(table: Table) -> dict[str, str]:
     """Write what Popularity scores among all tested items, on the ratings and without taste."""
     return {
-        name: f"{table[{'design': 'AR', 'quantity': quantity}].value:.3f}"
+        name: defined(table[{"design": "AR", "quantity": quantity}].value, ".3f")
         for name, quantity in (("data", DATA), ("skew", WORLD))
     }
 
@@ -284,7 +290,8 @@ def shares_title(found: pd.DataFrame) -> str:
     """Say in two lines between which shares data sets and designs lie."""
     low, high = found["value"].min(), found["value"].max()
     return (
-        f"Without taste Popularity keeps {low:.0%} to {high:.0%}\nof its score, by data and design"
+        f"Without taste Popularity keeps {defined(low, '.0%')} to {defined(high, '.0%')}\n"
+        "of its score, by data and design"
     )
 
 
@@ -314,7 +321,8 @@ def floor_table(results: Results, table: Table) -> str:
         cells = []
         for label, floor in floors.items():
             value = values[label][name].value
-            cells += [f"{value:.4f}", f"{value / floor:.2f}"]
+            factor = value / floor if floor else np.nan
+            cells += [defined(value, ".4f"), defined(factor, ".2f")]
         rows.append((plain(name), *cells))
     head = (
         "system",

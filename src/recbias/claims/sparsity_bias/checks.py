@@ -300,7 +300,9 @@ def _without_tests(
     # By fold: a value of 1R is of the users with a run in any.
     left = [_relevant_users(split, _THIN, grid.seed, min_rating) for split in splits]
     shares = [
-        1 - _relevant_users(first, removed, grid.seed, min_rating).mean() for removed in _THINNINGS
+        1 - _relevant_users(first, removed, grid.seed, min_rating).mean()
+        for removed in _THINNINGS
+        if len(first.test) * (100 - removed) >= 100  # one rating has to be left
     ]
     (_, cell), *_ = grid_cells(grid, dataset, None)
     reader = Reader(cell)

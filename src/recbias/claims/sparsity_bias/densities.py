@@ -185,7 +185,8 @@ def _moments(
         count = np.ones(judged.n_users)
     columns = np.array([own, own**2, own * count, count**2, count, squares])
     total, of_own, crossed, of_count, size, single = weighted_sums(columns, weights).T
-    mean = total / size
+    with np.errstate(invalid="ignore"):  # a resample may have nobody who likes anything
+        mean = total / size
     users = of_own - 2 * mean * crossed + mean**2 * of_count
     return total, users, single - (total * mean if design == "1R" else 0.0)
 
@@ -218,7 +219,8 @@ def _statistic_of_recall(
              per_user(chance * mean), per_user(chance), per_user(error * variance)]
         )  # fmt: skip
         total, n, of_own, crossed, of_count, *single = weighted_sums(columns, weights).T
-        center = total / n
+        with np.errstate(invalid="ignore"):
+            center = total / n
         between = of_own - 2 * center * crossed + center**2 * of_count
         by_chance = single[0] - 2 * center * single[1] + center**2 * single[2]
         found.append(_over(total, between + by_chance + single[3]))

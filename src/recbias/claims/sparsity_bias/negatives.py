@@ -282,7 +282,8 @@ def expected_order(
     found += [_at(runs, size, cutoff, own) for size, own in sorted(turned.items())]
     n_runs = np.bincount(runs.user, minlength=runs.n_users).astype(np.float64)
     sums = weighted_sums(np.array([n_runs, *(row for at in found for row in at.hits)]), weights)
-    drawn = iter(sums[:, 1:].T / sums[:, 0])
+    with np.errstate(invalid="ignore"):  # a resample may have nobody with a run
+        drawn = iter(sums[:, 1:].T / sums[:, 0])
     rows = []
     for at in found:
         hits = {system: next(drawn) for system in at.systems}
@@ -368,6 +369,7 @@ def negatives(
         One more size of target sets; the catalogue, where that is smaller.
     n_sizes
         How many sizes, as of `log_sizes`. The last is the catalogue: every pool is taken whole.
+        Where that is no larger than the cutoff, all systems are equal.
 
     Returns
     -------
@@ -383,12 +385,10 @@ def negatives(
     Raises
     ------
     ConfigError
-        If no rating is relevant, the grid has other target sets, or none is above the cutoff.
+        If no rating is relevant, or the grid has other target sets.
     """
     asked = Grid.from_dict(grid)
     runs = _read(asked, dataset)
-    if runs.largest <= cutoff:
-        raise ConfigError(f"a list of {cutoff} holds every target set, of {runs.largest} at most")
     rng = stream(asked.seed, "bootstrap")
     weights = bootstrap_weights(runs.n_users, N_REPLICATES, rng=rng)
     sizes = {*log_sizes(runs.largest, n_sizes), min(size, runs.largest)}

@@ -14,6 +14,7 @@ from recbias.claims.non_personalised import BASELINES
 from recbias.claims.pages import markdown_table, plain
 from recbias.claims.quantities import median, slope
 from recbias.claims.records import Record
+from recbias.claims.regions import defined
 from recbias.claims.sparsity_bias.densities import DESIGNS
 from recbias.experiment import Results
 from recbias.makers import Table
@@ -143,7 +144,7 @@ def figure_4_title(panels: Mapping[str, pd.DataFrame]) -> str:
     """Say what becomes of the values of all systems where fewest test ratings are kept."""
     thinned = [_changes(panels[name], least=True) for name in ("AR", "1R")]
     kept = int(panels["AR"]["place"].min())
-    ranges = [f"{each.min():.0%} to {each.max():.0%}" for each in thinned]
+    ranges = [f"{defined(each.min(), '.0%')} to {defined(each.max(), '.0%')}" for each in thinned]
     return (
         f"With {kept} % of the test ratings AR precision is {ranges[0]}\n"
         f"of its value, 1R precision {ranges[1]}"
@@ -193,8 +194,9 @@ def list_shares_title(shares: pd.DataFrame, cutoff: int) -> str:
     name = shares["system"].iloc[0]
     unrated = cutoff * shares[shares["system"] == name].set_index("kept")["not rated"]
     return (
-        f"Of {cutoff} items that {name} recommends,\n{unrated.iloc[0]:.1f} are unrated; "
-        f"with {unrated.index[1]} % of the test ratings {unrated.iloc[1]:.1f}"
+        f"Of {cutoff} items that {name} recommends,\n"
+        f"{defined(unrated.iloc[0], '.1f')} are unrated; "
+        f"with {unrated.index[1]} % of the test ratings {defined(unrated.iloc[1], '.1f')}"
     )
 
 
@@ -235,8 +237,8 @@ def metric_slopes_title(slopes: pd.DataFrame) -> str:
     medians = slopes.groupby("metric", sort=False)["slope"].median()
     left = (100 * 0.5**medians).sort_values(kind="stable")
     return (
-        f"Half of the test ratings leave {left.iloc[0]:.0f} % of {left.index[0]},\n"
-        f"and {left.iloc[-1]:.0f} % of {left.index[-1]} (medians)"
+        f"Half of the test ratings leave {defined(left.iloc[0], '.0f')} % of {left.index[0]},\n"
+        f"and {defined(left.iloc[-1], '.0f')} % of {left.index[-1]} (medians)"
     )
 
 
@@ -267,11 +269,15 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
 
 def predictions_title(found: pd.DataFrame) -> str:
     """Say how far the forms of the prediction are off, each where it is farthest."""
-    off = {form: own.set_index("system")["value"] for form, own in found.groupby("form")}
-    printed, odds = (off[form].iloc[(off[form].map(np.log).abs()).argmax()] for form in FORMS)
+    off = {form: own["value"].dropna() for form, own in found.groupby("form")}
+    with np.errstate(divide="ignore"):
+        printed, odds = (
+            own.iloc[np.abs(np.log(own)).argmax()] if len(own := off[form]) else np.nan
+            for form in FORMS
+        )
     return (
-        f"Measured precision is up to {printed:.2f} times what Eq. 3 predicts,\n"
-        f"and {odds:.2f} times what the odds of each item do"
+        f"Measured precision is up to {defined(printed, '.2f')} times what Eq. 3 predicts,\n"
+        f"and {defined(odds, '.2f')} times what the odds of each item do"
     )
 
 

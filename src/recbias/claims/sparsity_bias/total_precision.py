@@ -104,7 +104,7 @@ def check_total_precision(
     sets = _Sets.of(split, min_rating)
     n_users, n_runs = split.test.n_users, len(sets.runs)
     # The whole of a sampled set is looked at where no pool is too small for the sample.
-    whole = int(min(size, sets.runs.min()))
+    whole = int(sets.runs.min(initial=size))
     checks, of_users, of_runs, short = [], [], [], [0.0]
     for each in returned:
         total, total_of_runs = _totals(each, sets, min_rating, turned=False)

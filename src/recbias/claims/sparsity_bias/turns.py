@@ -94,8 +94,8 @@ def enough(table: Table, most: float = 0.05) -> pd.DataFrame:
     turns = crossings(table).groupby(["a", "b"])["size"].max()
     rows, pairs = [], list(_pairs(table))
     for (a, b), own in pairs:
-        own = own[own["size"] > table.given["cutoff"]]
         last = own.iloc[-1]
+        own = own[own["size"] > table.given["cutoff"]]
         resolved = _sure_sign(last, len(pairs)) > 0
         sizes = (_from_on(own, "wrong", most), _from_on(own, "wrong_most", most))
         turn = float(turns.get((a, b), np.nan))
@@ -150,7 +150,7 @@ def _pairs(table: Table) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
 def _from_on(own: pd.DataFrame, column: str, most: float) -> float:
     """Find the smallest size from which on a chance is small enough."""
     small = (own[column] <= most).to_numpy()
-    if not small[-1]:
+    if not small.any() or not small[-1]:
         return np.nan
     wrong = np.flatnonzero(~small)
     return float(own["size"].iloc[wrong[-1] + 1 if len(wrong) else 0])
