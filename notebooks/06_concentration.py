@@ -418,22 +418,26 @@ HTML(plotting.downloads(figure, alike, "metrics"))
 # The same at other lengths $n$ of the lists, for all pairs whose $\tau$ is above .9 at any of them:
 
 # %%
-lengths = run(
-    Grid(
-        dataset,
-        chapter.line_up_of(dataset, min_rating, 1),
-        asked,
-        {"full": chapter.other_lengths(cutoff)},
-        split=split,
-        seed=seed,
-        replicates=(),
-    ),
-    workers=workers,
-    record="06_concentration/lengths",
-)
+others = chapter.other_lengths(dataset, cutoff)
+lengths = None
+if others:
+    lengths = run(
+        Grid(
+            dataset,
+            chapter.line_up_of(dataset, min_rating, 1),
+            asked,
+            {"full": others},
+            split=split,
+            seed=seed,
+            replicates=(),
+        ),
+        workers=workers,
+        record="06_concentration/lengths",
+    )
 
 # %% tags=["hide-input"]
-Markdown(chapter.tables.lengths_table(measured, lengths, cutoff))
+table = chapter.tables.lengths_table(measured, lengths, cutoff)
+Markdown(f"{table}\n\n{chapter.lengths_note(dataset)}")
 
 # %% [markdown]
 # :::{finding} own/GINI-IS-HOOVER
@@ -452,7 +456,7 @@ Markdown(chapter.tables.lengths_table(measured, lengths, cutoff))
 
 # %%
 record = "06_concentration/explained"
-given = {"cutoffs": list(chapter.CUTOFFS), "grid": measured.grid.to_dict()}
+given = {"cutoffs": list(chapter.lengths_of(dataset)), "grid": measured.grid.to_dict()}
 explained = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
@@ -590,7 +594,8 @@ given = {"min_rating": min_rating, "cutoff": cutoff, "grid": measured.grid.to_di
 checks = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %%
-results = {"systems": measured, "lengths": lengths, "lambdas": lambdas, "checks": checks}
+results = {"systems": measured, **({} if lengths is None else {"lengths": lengths})}
+results |= {"lambdas": lambdas, "checks": checks}
 results |= {"explained": explained, "references": references, "lorenz": lorenz, "loop": loop}
 verdicts = judge_chapter("concentration metrics", results)
 HTML(verdict_cards(verdicts))

@@ -214,7 +214,7 @@ asked = chapter.start_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
 start = run(asked, workers=workers, record=record)
 
 # %% tags=["hide-input"]
-Markdown(pages.data_line(start))
+Markdown(pages.data_line(start, chapter.table_notes(dataset, min_rating)))
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.start_table(start))

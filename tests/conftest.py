@@ -1,7 +1,45 @@
-"""Shared fixtures and the Hypothesis profile of the suite."""
+"""Who sees the papers' data, where cells are kept, and the Hypothesis profile of the suite."""
+
+import os
+import shutil
+import tempfile
 
 import hypothesis
+import pytest
 
 hypothesis.settings.register_profile("recbias", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("prove", max_examples=2000, deadline=None)
 hypothesis.settings.load_profile("recbias")
+
+_DATA = os.environ.get("RECBIAS_DATA", "")
+_kept_cells = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the suite's cells apart from its user's, which an older state of the code may have made.
+
+    Processes that share the work inherit the folder.
+    """
+    if "RECBIAS_CELLS" not in os.environ:
+        config.stash[_kept_cells] = tempfile.mkdtemp(prefix="recbias-tests-")
+        os.environ["RECBIAS_CELLS"] = config.stash[_kept_cells]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the cells."""
+    if folder := config.stash.get(_kept_cells, ""):
+        del os.environ["RECBIAS_CELLS"]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Show the papers' data to tests marked ``data`` alone, before any fixture is made for them.
+
+    Without data these are skipped, and a test that needs them and forgets the marker fails.
+    """
+    os.environ.pop("RECBIAS_DATA", None)
+    if item.get_closest_marker("data") is not None:
+        if not _DATA:
+            pytest.skip("RECBIAS_DATA names no folder with the papers' data")
+        os.environ["RECBIAS_DATA"] = _DATA

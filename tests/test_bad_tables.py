@@ -62,7 +62,12 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         {},
         "FILE:2: 5 fields, expected 4 as in the first line\nthe line is '1::2::4::0::9'",
     ),
-    "blank line": ("t.csv", HEAD + b"1,1,5\n\n1,2,4\n", {}, "FILE:3: the user id is missing"),
+    "blank line": (
+        "t.csv",
+        HEAD + b"1,1,5\n\n1,2,4\n",
+        {},
+        "FILE:3: the user id is missing\nleave such rows out: --missing drop",
+    ),
     "rating text": (
         "t.csv",
         HEAD + b"1,1,5\n1,2,good\n",
@@ -73,7 +78,8 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         "t.csv",
         HEAD + b"1,1,nan\n1,2,3\n",
         {},
-        "FILE:2: column 'rating' has the value 'nan', expected a finite number",
+        "FILE:2: column 'rating' has the value 'nan', expected a finite number\n"
+        "leave such rows out: --missing drop",
     ),
     "rating infinite": (
         "t.csv",
@@ -93,7 +99,7 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         b"user;item;rating\n1;1;3,5\n1;2;1.234\n",
         {"decimal": ","},
         "FILE:3: column 'rating' has the value '1.234', expected a finite number with a decimal "
-        "comma and no point",
+        "comma and no point\nif this is a large number, say what separates it: --thousands .",
     ),
     "off the declared scale": (
         "t.csv",
@@ -131,19 +137,21 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         "t.csv",
         HEAD + b"1,caf\xe9,5\n",
         {},
-        "FILE:2: byte 0xe9 at offset 22 is not UTF-8\nsave the table as UTF-8",
+        "FILE:2: byte 0xe9 at offset 22 is not UTF-8\n"
+        "save the table as UTF-8, or name its encoding: --encoding latin-1",
     ),
     "not UTF-8, behind many lines": (
         "t.csv",
         HEAD + b"".join(b"%d,7,5\r\n" % user for user in range(200_000)) + b"\n\xe9,7,5\n",
         {},
-        "FILE:200003: byte 0xe9 at offset 2288908 is not UTF-8\nsave the table as UTF-8",
+        "FILE:200003: byte 0xe9 at offset 2288908 is not UTF-8\n"
+        "save the table as UTF-8, or name its encoding: --encoding latin-1",
     ),
     "UTF-16": (
         "t.csv",
         "user,item\n1,2\n".encode("utf-16"),
         {},
-        "FILE: this is UTF-16 text, not the text of a table\nsave it as UTF-8",
+        "FILE: this is UTF-16 text, not the text of a table\nname its encoding: --encoding utf-16",
     ),
     "gzip named csv": (
         "t.csv",
@@ -176,7 +184,7 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         b"PK\x03\x04rest",
         {},
         "FILE: this is a zip archive or a spreadsheet, not the text of a table\n"
-        "unpack it, or export the sheet as CSV",
+        "rename it to end in .zip, .xlsx or .ods",
     ),
     "web page": (
         "t.csv",
@@ -195,7 +203,8 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         b'user,item,title,rating\n1,1,"a,5\n1,2,b",4\n',
         {},
         "FILE:2: a quote is opened and not closed in its line\n"
-        "double the quotes that belong to a field, and remove line ends from fields",
+        "double the quotes that belong to a field, and remove line ends from fields; if no quote "
+        "encloses a field: --no-quotes",
     ),
     "time that is none": (
         "t.csv",
@@ -203,7 +212,7 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         {},
         "FILE:3: column 'time' has the value 'yesterday'\n"
         "expected a time: whole seconds or milliseconds since 1970, or a date like 2026-11-20 or "
-        "2026-11-20T09:30:00, of one kind throughout",
+        "2026-11-20T09:30:00, of one kind throughout\nread no times at all: --timestamp none",
     ),
     "times of two units": (
         "t.csv",
@@ -435,7 +444,7 @@ def broken(table: Table, fault: str, row: int, draw: Any) -> bytes | None:
             return cell(table, row, 1, "a\0b").content()
         case "return":
             return cell(table, row, 1, "a\rb").content()
-        case "quote" if table.separator != "::":
+        case "quote" if table.separator not in ("::", "\t"):
             return cell(table, row, 1, '"a').content()
         case "empty line":
             lines = table.content().split(b"\n")
@@ -486,7 +495,7 @@ def plainly(content: bytes, table: Table) -> list[tuple[str, str, float]]:
     lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\r\n").split("\n")
     found = []
     for line in lines[1 if table.header else 0 :]:
-        if len(table.separator) > 1:
+        if table.separator in ("::", "\t"):
             fields = line.split(table.separator)
         else:
             (fields,) = csv.reader([line], delimiter=table.separator, strict=True)

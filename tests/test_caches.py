@@ -77,12 +77,9 @@ def test_a_folder_that_others_may_have_filled_is_not_used(nowhere: Path, mode: i
 def test_cells_go_where_they_can_be_written(
     nowhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "clone_root", lambda: tmp_path / "file")
     assert places.cells_dir() == nowhere / f"recbias-{os.getuid()}" / "cells"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert places.cells_dir() == tmp_path / "recbias" / "cells"
-    monkeypatch.setattr(places, "clone_root", lambda: tmp_path)
-    assert places.cells_dir() == tmp_path / "data" / "cells"
 
 
 @pytest.mark.parametrize(("encoding", "shown"), [("ascii", "τ".encode()), ("cp1252", b"?")])

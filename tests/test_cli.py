@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from recbias.chapters import BuildError
+from recbias.chapters import BuildError, find_chapter
+from recbias.claims import claims as book_claims
 from recbias.cli import main
 from recbias.datasets import load_dataset
 from recbias.errors import ConfigError, DataWarning
+from recbias.options import read_parameters
 from recbias.ratings import Ratings
 from recbias.testset import dataset_splits
 
@@ -60,7 +63,7 @@ def test_data_info_of_absent_data_says_how_to_get_them_and_what_they_test() -> N
     for part in (
         *("state      by hand", "missing    it cannot be fetched: sign the agreement"),
         *("you may    What your agreement says", "cannot     no timestamps"),
-        "can test   design alternatives: 23 of 24 claims; dataset not here: BCC17-F2B",
+        "can test   chapter 1, design alternatives: 23 of 24 claims; not 1, about other data",
     ):
         assert part in result.output
 
@@ -214,7 +217,89 @@ def test_a_table_without_ratings_cannot_test_what_needs_dislikes(tmp_path: Path)
     output = call("data", "info", str(path)).output
     assert "read as    implicit feedback: there is no rating column" in output
     assert "relevance  every observed pair counts as relevant" in output
-    assert "can test   design alternatives: 22 of 24 claims; no negatives: BCC17-C-RTEST" in output
+    told = "can test   chapter 1, design alternatives: 22 of 24 claims; not 1, for lack of dislikes"
+    assert f"{told} ('no negatives'); not 1, about other data ('dataset not here')\n" in output
+    named = call("data", "info", str(path), "--claims").output
+    assert f"{told} ('no negatives'): BCC17-C-RTEST; not 1" in named
+    assert "BCC17" not in output
+
+
+def test_the_lines_on_chapters_add_up_to_the_claims_of_the_book() -> None:
+    lines = [
+        line for line in call("data", "info", "yahoo-r3").output.splitlines()
+        if line.startswith("can test")
+    ]  # fmt: skip
+    assert len(lines) == 7
+    counted = 0
+    for line in lines:
+        can, of = map(int, re.findall(r"(\d+) of (\d+) claims", line)[0])
+        assert can + sum(map(int, re.findall(r"not (\d+), ", line))) == of
+        counted += of + sum(map(int, re.findall(r"(\d+) more in simulated", line)))
+    assert counted == len(book_claims())
+
+
+def test_every_command_says_how_a_table_was_read(tmp_path: Path) -> None:
+    """Zeros, rows left out, columns that are not read: as `data info` says, where warnings go."""
+    path = tmp_path / "t.csv"
+    cells = [f"{u},{i},{(u * i) % 6},x" for u in range(9) for i in range(9)]
+    path.write_text("\n".join(["user,item,rating,note", *cells, "0,1,5,x", "3,3,,x"]) + "\n")
+    told = ("--duplicates", "last", "--missing", "drop")
+    info = call("data", "info", str(path), *told)
+    lines = [line.removeprefix("read as    ") for line in info.stdout.splitlines()
+             if line.startswith("read as")]  # fmt: skip
+    zeros = 100 * sum(cell.split(",")[2] == "0" for cell in cells if cell[:4] != "0,1,") / 81
+    assert f"0, which {zeros:.3g} % have, is read as the lowest rating, not as none" in info.stdout
+    assert {"columns not read: note", "the last row of a pair counts (1 rows left out)"} < {*lines}
+    assert any("missing" in line for line in lines)
+    out = tmp_path / "folds"
+    split = call("data", "split", str(path), *told, "--out", str(out))
+    for fold in out.glob("fold-*"):
+        pairs = pd.read_csv(fold / "test.csv")[["user_id", "item_id"]].drop_duplicates()
+        pairs.assign(score=pairs.index).to_csv(fold / "scores.csv", index=False)
+    measured = call("measure", str(path), *told, "--scores", f"x={out}")
+    claimed = call("claims", "--dataset", str(path), *told)
+    for done in (split, measured, claimed):
+        assert f"recbias: read {path}: {'; '.join(lines)}\n" in done.stderr
+        assert "recbias: read" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("1", "01_design_alternatives"),
+        ("03", "03_popularity_bias"),
+        ("chapter 7", "07_offline_options"),
+        ("popularity", "03_popularity_bias"),
+        ("offline", "07_offline_options"),
+        ("Systems", "systems"),
+        ("o3_popularity_bias", "03_popularity_bias"),
+    ],
+)
+def test_a_chapter_that_is_meant_is_named_and_found_by_that_name(typed: str, meant: str) -> None:
+    root = Path(__file__).parents[1]
+    with pytest.raises(ConfigError, match="did you mean") as refused:
+        find_chapter(typed, root)
+    (name,) = re.findall(r"did you mean '(.*)'\?", str(refused.value))
+    assert name == meant
+    assert find_chapter(name, root).name == meant
+
+
+def test_the_split_that_an_error_advises_is_an_option_of_every_command_that_splits(
+    tmp_path: Path,
+) -> None:
+    """Who has one rating cannot give one away; what is advised instead is taken literally."""
+    path = tmp_path / "t.csv"
+    cells = [f"{u},{i},{1 + (u + i) % 5}\n" for u in range(12) for i in range(9 if u else 1)]
+    path.write_text(f"user,item,rating\n{''.join(cells)}")
+    out = str(tmp_path / "folds")
+    refused = call("data", "split", str(path), "--split", "leave-out 1", "--out", out)
+    (advice,) = re.findall(r"--split '(.*)'", refused.stderr)
+    assert call("data", "split", str(path), "--split", advice, "--out", out).exit_code == 0
+    for command in ("run", "book", "measure"):
+        assert "--split" in call(command, "--help").output
+    assert read_parameters([], None, advice) == {"split": advice}
+    with pytest.raises(ConfigError, match="split is given twice"):
+        read_parameters([("split", "k-fold 2")], None, advice)
 
 
 def triples(ratings: Ratings) -> set[tuple[int, int, float]]:

@@ -107,12 +107,41 @@ def test_wilcoxon_of_thirty_untied_is_exact_still():
     assert 0.04 < expected < 0.05
 
 
-def test_wilcoxon_with_ties_is_the_normal_one_with_tie_correction():
-    """W+ = 9.5 of 15; variance n (n+1) (2n+1) / 24 - (2^3 - 2) / 48, worked by hand."""
-    differences = np.array([3.0, 1.0, -1.0, 5.0, -4.0])
-    z = (9.5 - 7.5) / np.sqrt(5 * 6 * 11 / 24 - 6 / 48)
+@given(st.lists(st.integers(-3, 3), min_size=2, max_size=9))
+def test_wilcoxon_of_few_with_ties_is_the_enumeration(differences):
+    expected = naive_wilcoxon(differences) if any(differences) else 1.0
+    found = wilcoxon(np.array(differences, dtype=float), np.zeros(len(differences)))
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_wilcoxon_of_five_equal_gains_is_two_signs_of_32():
+    assert wilcoxon(np.ones(5), np.zeros(5)) == 2 / 32
+
+
+def test_wilcoxon_of_many_with_ties_is_the_normal_one_with_tie_correction():
+    """51 differences of ranks 1 to 49 and two tied at 50.5, one of them negative."""
+    differences = np.append(np.arange(1.0, 51.0), -50.0)
+    total = 51 * 52 / 2
+    z = (total - 50.5 - total / 2) / np.sqrt(51 * 52 * 103 / 24 - 6 / 48)
     expected = 2 * stats.norm.sf(z)
-    assert wilcoxon(differences, np.zeros(5)) == pytest.approx(expected, abs=1e-12)
+    assert wilcoxon(differences, np.zeros(51)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_wilcoxon_of_fifty_with_ties_counts_the_signs_as_whole_numbers():
+    """Ranks 1 to 48 and two tied at 49.5, in Python's whole numbers, which never overflow."""
+    sizes = [*range(1, 50), 49]
+    falls = set(range(0, 50, 3))
+    doubled = [2 * rank for rank in range(1, 49)] + [99, 99]
+    ways = {0: 1}
+    for rank in doubled:
+        for total, count in list(ways.items())[::-1]:
+            ways[total + rank] = ways.get(total + rank, 0) + count
+    less = sum(rank for place, rank in enumerate(doubled) if place in falls)
+    assert sum(ways.values()) == 2**50
+    expected = 2 * sum(count for total, count in ways.items() if total <= less) / 2**50
+    differences = [-size if place in falls else size for place, size in enumerate(sizes)]
+    assert 0 < expected < 1
+    assert wilcoxon(np.array(differences, float), np.zeros(50)) == pytest.approx(expected)
 
 
 def test_wilcoxon_ties_are_not_broken_by_rounding_errors():

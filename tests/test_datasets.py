@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -17,27 +16,20 @@ from recbias.datasets import (
     movielens,
     registry,
 )
+from recbias.datasets.frames import frame_of
 from recbias.errors import ConfigError, DataError, MissingData
 from recbias.ratings import Ratings, RatingScale
+from recbias.recommenders.as_published.file_order import file_order
+from recbias.splits import SplitRule
 
 STARS = RatingScale(1, 5, 1)
 
 
-REAL_DATA_DIRS = places.data_dirs
-
-
 @pytest.fixture(autouse=True)
-def no_data_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the tests that say so see the folders that RECBIAS_DATA names."""
-    monkeypatch.setattr(places, "data_dirs", lambda extra=None: [extra] if extra else [])
-
-
-@pytest.fixture
-def real_data(no_data_here: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search RECBIAS_DATA; if it is set, data that are not there are a failure, not a skip."""
-    if not os.environ.get("RECBIAS_DATA"):
-        pytest.skip("RECBIAS_DATA names no folder with the real data")
-    monkeypatch.setattr(places, "data_dirs", REAL_DATA_DIRS)
+def no_data_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the clone's downloads too, except from the tests that are about real data."""
+    if request.node.get_closest_marker("data") is None:
+        monkeypatch.setattr(places, "data_dirs", lambda extra=None: [extra] if extra else [])
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -75,7 +67,7 @@ def fold_files(folder: Path) -> list[Path]:
 def test_raw_file_and_folds_are_the_same_dataset(tmp_path: Path) -> None:
     rows, folds = fake_1m(tmp_path)
     raw = movielens.merge_1m(movielens.read_1m_stars(tmp_path / "ml-1m/ratings.dat"))
-    folded, labels = movielens.read_1m_folds(fold_files(tmp_path))
+    folded, labels, _ = movielens.read_1m_folds(fold_files(tmp_path))
     assert raw.content_hash == folded.content_hash
     assert (raw.name, raw.scale, raw.merged_below, raw.timestamp) == ("ml-1m", STARS, 4, None)
     assert (folded.name, folded.scale, folded.merged_below) == ("ml-1m", STARS, 4)
@@ -88,7 +80,7 @@ def test_raw_file_and_folds_are_the_same_dataset(tmp_path: Path) -> None:
 
 def test_ready_folds_test_what_their_file_holds(tmp_path: Path) -> None:
     fake_1m(tmp_path)
-    ratings, labels = movielens.read_1m_folds(fold_files(tmp_path))
+    ratings, labels, _ = movielens.read_1m_folds(fold_files(tmp_path))
     for split, path in zip(
         splits.from_fold_labels(ratings, labels), fold_files(tmp_path), strict=True
     ):
@@ -97,9 +89,25 @@ def test_ready_folds_test_what_their_file_holds(tmp_path: Path) -> None:
         assert set(zip(users.tolist(), items.tolist(), strict=True)) == held
 
 
+def test_folds_know_the_order_of_their_lines(tmp_path: Path) -> None:
+    fake_1m(tmp_path)
+    ratings, labels, order = movielens.read_1m_folds(fold_files(tmp_path))
+    lines = [path.read_text().splitlines() for path in fold_files(tmp_path)]
+    for fold, split in enumerate(
+        SplitRule.parse("ready order=file").splits(
+            ratings, rng=np.random.default_rng(1), ready=labels, row_order=order
+        )
+    ):
+        train = frame_of(split.train)[["user_id", "item_id"]].to_numpy().tolist()
+        others = [line for place, each in enumerate(lines) if place != fold for line in each]
+        assert train == [list(map(int, line.split("\t")[:2])) for line in others]
+        named = list(dict.fromkeys(item for _, item in train))
+        assert split.train.item_ids[file_order(split.train)].tolist() == named
+
+
 def test_another_star_would_be_another_dataset(tmp_path: Path) -> None:
     fake_1m(tmp_path)
-    folded, _ = movielens.read_1m_folds(fold_files(tmp_path))
+    folded, *_ = movielens.read_1m_folds(fold_files(tmp_path))
     path = tmp_path / "ml-1m/ratings.dat"
     path.write_text(re.sub(r"::4(::\d{9,})", r"::5\1", path.read_text(), count=1))
     assert movielens.merge_1m(movielens.read_1m_stars(path)).content_hash != folded.content_hash
@@ -124,7 +132,7 @@ def test_folds_that_share_a_pair_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["ml-1m", "ml-1m-folds", "ml-100k", "ml-latest-small", "filmtrust", "cm100k", "coat"]
 )
-def test_real_data_are_what_the_registry_says(name: str, real_data: None) -> None:
+def test_real_data_are_what_the_registry_says(name: str) -> None:
     dataset = load_dataset(name)
     ratings, info = dataset.ratings, dataset.info
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (
@@ -139,7 +147,7 @@ def test_real_data_are_what_the_registry_says(name: str, real_data: None) -> Non
 
 
 @pytest.mark.data
-def test_movielens_1m_has_the_published_folds(real_data: None) -> None:
+def test_movielens_1m_has_the_published_folds() -> None:
     dataset = load_dataset("ml-1m")
     assert dataset.title == "MovieLens 1M (stars 1-3 merged)"
     assert dataset.ready_folds is not None
@@ -150,7 +158,7 @@ def test_movielens_1m_has_the_published_folds(real_data: None) -> None:
 
 
 @pytest.mark.data
-def test_a_uniform_test_of_movielens_1m_has_the_published_size(real_data: None) -> None:
+def test_a_uniform_test_of_movielens_1m_has_the_published_size() -> None:
     counts = load_dataset("ml-1m").ratings.item_counts()
     plan = splits.uniform_plan(counts, 0.2)
     # 118 is printed, more than .8 * 147.
@@ -161,7 +169,7 @@ def test_a_uniform_test_of_movielens_1m_has_the_published_size(real_data: None) 
 
 
 @pytest.mark.data
-def test_movielens_100k_against_its_readme(real_data: None) -> None:
+def test_movielens_100k_against_its_readme() -> None:
     ratings = load_dataset("ml-100k").ratings
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (943, 1682, 100_000)
     assert ratings.user_counts().min() == 20

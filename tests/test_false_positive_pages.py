@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from planted import base_world
@@ -12,6 +15,9 @@ from recbias import Results, plotting
 from recbias.claims.quantities import order_tau
 from recbias.claims.reference import references
 from recbias.claims.true_vs_false_positive_disagreement import figures
+from recbias.claims.true_vs_false_positive_disagreement.items import items
+from recbias.datasets import load_dataset
+from recbias.results import Quantity
 from test_figures import faults
 
 TOPIC = "true vs false positive disagreement"
@@ -50,6 +56,30 @@ def test_panels_show_the_metrics_that_their_axes_name(planted: Results) -> None:
                 planted[system, *panel.y].value,
             )
             assert (row["y_low"], row["y_high"]) == planted[system, *panel.y].interval
+
+
+def test_an_undefined_tau_is_told_as_no_relation_of_hits_and_misses(
+    planted: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = Quantity(np.nan, None, limits=(-1.0, 1.0))
+    monkeypatch.setattr(figures, "tau_of", lambda *_: nothing)
+    panels = figures.known_panels(planted, "first")
+    assert "same for all in the test" in figures.lead_title(planted, panels)
+    assert "undefined of rated items" in figures.first_title(planted, panels)
+    assert all("nan" not in title for title in figures.scatter(planted, panels)["axes"])
+
+
+@pytest.mark.parametrize("rated", [lambda user, item: True, lambda user, item: (user + item) % 8])
+def test_where_all_is_liked_correlations_are_undefined_without_a_warning(
+    rated: Callable[[int, int], int],
+) -> None:
+    rows = [(user, item) for user in range(8) for item in range(6) if rated(user, item)]
+    frame = pd.DataFrame(rows, columns=["user_id", "item_id"])
+    with warnings.catch_warnings(action="error"):
+        _, found, _ = items(load_dataset(frame), min_rating=1, split="ratio 0.5", seed=1)
+    related = found.set_index(["measure", "of"])["value"]
+    assert np.isnan(related["p", "f_P and p(rel|train)"])
+    assert np.isnan(related["Pearson", "f_P and p(rel|train)"])
 
 
 def test_systems_come_in_the_order_of_hits_in_the_last_panel(planted: Results) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import jupytext
+import numpy as np
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 from IPython.core.interactiveshell import InteractiveShell
@@ -90,6 +91,24 @@ BLOCK = BLOCK.replace("\n\nrefuted", "\nrefuted").replace("refuted.\n", "refuted
 
 
 # -- blocks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ("It is {value} ({low} to {high}).", "It is 0.5 (no interval)."),
+        (
+            "($x_{low}$ = {value}, {low:.2f} to {high:.2f}; so)",
+            "($x_{low}$ = 0.5, no interval; so)",
+        ),
+        ("It is open ({low} to {high} of {cases} pairs).", "It is open (no interval)."),
+        ("Not sure: {low} to {high} times.", "Not sure: an unknown number times."),
+    ],
+)
+@pytest.mark.parametrize("ends", [(None, None), (0.1, None), (None, 0.9)])
+def test_an_interval_that_is_not_known_has_no_ends(form, told, ends):
+    assert Finding("open", 0.5, *ends).fill(form) == told
+    assert "0.1 to 0.9" in Finding("open", 0.5, 0.1, 0.9).fill(form.replace(":.2f", ""))
 
 
 def test_the_form_that_fits_stands_in_the_running_text():
@@ -274,6 +293,11 @@ def test_values_are_written_in_the_unit_of_the_record():
     assert Finding("holds", None, unit="factor").fill("{value} {low:.2f}") == "undefined undefined"
 
 
+def few_record() -> Record:
+    """A record that holds from 0 on."""
+    return Record.from_dict({"finds": "{value}", "measure": "statistic", "name": "n", "least": 0})
+
+
 def test_a_share_of_few_cases_can_be_told_by_their_number():
     few = Finding("holds", 27 / 28, 25 / 28, 1.0, unit="percent", cases=28)
     form = "{value:cases} of {cases} ({low:cases} to {high:cases}), {value}"
@@ -283,8 +307,10 @@ def test_a_share_of_few_cases_can_be_told_by_their_number():
         "\N{MINUS SIGN}6 (\N{MINUS SIGN}11 to \N{MINUS SIGN}1)"
     )
     assert Finding("holds", 0.5).fill("{value:cases} of {cases}") == "undefined of undefined"
-    record = Record.from_dict({"finds": "{value}", "measure": "statistic", "name": "n", "least": 0})
-    part = Part(record, Quantity(0.75, None, limits=(0.5, 1.0), cases=4))
+    assert Finding("open", 0.5).fill("{value} ({low:.2f} to {high:+.2f})") == "0.5 (no interval)"
+    undefined = Part(few_record(), Quantity(np.nan, np.array([np.inf, np.inf])))
+    assert undefined.verdict == "open"
+    part = Part(few_record(), Quantity(0.75, None, limits=(0.5, 1.0), cases=4))
     assert findings._of_parts([part]).cases == 4
 
 

@@ -207,6 +207,7 @@ LONG_MODULES = {
     "recommenders/linear.py",
     "recommenders/neighbourhood.py",
     "recommenders/pairwise.py",
+    "splits.py",
 }
 """Modules above 600 lines; CONTRIBUTING.md gives the reason for each."""
 

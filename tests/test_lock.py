@@ -72,4 +72,4 @@ def test_words_of_an_older_criterion_are_quoted_too():
     with pytest.raises(ConfigError, match="quotes others"):
         check_locks({"A": criterion(RECORD, replaced=(quoted("at most 1"),))}, locks)
     assert quoted("at most 0").words == "at most 0"
-    assert quoted([RECORD]).words == "...; claimed: at most 0"
+    assert quoted([RECORD]).words == "$x$; claimed: at most 0"

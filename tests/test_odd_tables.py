@@ -75,6 +75,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:split 'temporal")  # two times only
 @pytest.mark.parametrize("reason", REFUSED)
 def test_what_is_refused_is_refused_for_the_reason_and_its_advice_works(reason, tmp_path) -> None:
     frame, asked, advised = REFUSED[reason]
@@ -86,6 +87,14 @@ def test_what_is_refused_is_refused_for_the_reason_and_its_advice_works(reason, 
     assert len(str(caught.value).splitlines()) <= 3
     if advised is not None:
         check_data({"dataset": str(table), **advised}, page)
+
+
+def test_pages_without_a_cutoff_refuse_what_is_shorter_than_their_lists(tmp_path) -> None:
+    table = tmp_path / "nine.csv"
+    _pairs(40, 9).to_csv(table, index=False)
+    with pytest.raises(ConfigError, match="has 9 items, and this page looks at the first 10"):
+        check_data({"dataset": str(table)}, {"workers": 1, "seed": 1, "n_seeds": None})
+    check_data({"dataset": str(table)}, {"seed": 1})  # a page that trains nothing
 
 
 def test_every_reason_to_refuse_is_tried_or_old() -> None:

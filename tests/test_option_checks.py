@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from recbias import Grid, makers
@@ -24,6 +26,7 @@ from recbias.claims.offline_option_taxonomy.plain import Session, measured
 from recbias.comparison import paired_t, sign_test, subsampled_tests, wilcoxon
 from recbias.datasets import load_dataset
 from recbias.decisions import CHOICES, DECISIONS
+from recbias.recommenders.base import ratings_read
 from recbias.relevance import GainMap
 from recbias.risk import geo_risk, standardised, t_risk, u_risk
 from recbias.splits import Split, SplitRule
@@ -366,6 +369,28 @@ def test_stars_out_of_range_are_noticed(dataset: Any) -> None:
         scale=dataclasses.replace(dataset.ratings.scale, maximum=10, step=2, minimum=2),
     )
     assert fails(data_checks.check_stars(tenths)) == {"triples"}
+
+
+@pytest.mark.parametrize("values", [(0, 1), (-1, 1), (-1, 0, 1)])
+def test_neighbours_may_have_rated_0_or_less(tmp_path: Path, values: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    users, items = np.nonzero(rng.random((30, 40)) < 0.15)
+    frame = pd.DataFrame(
+        {"user_id": users, "item_id": items, "rating": rng.choice(values, len(users))}
+    )
+    table = str(tmp_path / "own.csv")
+    frame.to_csv(table, index=False)
+    own = load_dataset(table)
+    start = chapter.start_grid(table, 1, seed=1)
+    knn = dataclasses.replace(
+        checks._bare(start, {"full": str(start.parsed["full"])}), systems=start.systems[:1]
+    )
+    ranks = data_checks.tables_of(knn, own)["User kNN", "full"]
+    (split,) = dataset_splits(own, knn.split, seed=1)
+    read = ratings_read(knn.systems[0].build(), split.train)
+    assert fails(data_checks.check_neighbours(ranks, read)) == set()
+    holes = dataclasses.replace(ranks, rank=np.where(ranks.rank % 7 == 1, 0, ranks.rank))
+    assert fails(data_checks.check_neighbours(holes, read))
 
 
 def test_neighbours_and_fills_are_counted_one_by_one(dataset: Any) -> None:

@@ -32,7 +32,10 @@ class Shown(dict[tuple[str, str, str], Quantity]):
 
     @property
     def grid(self) -> Any:
-        return SimpleNamespace(by_label={label: () for _, label, _ in self})
+        by_label: dict[str, tuple[str, ...]] = {}
+        for label, metric in dict.fromkeys(names[1:] for names in self):
+            by_label[label] = (*by_label.get(label, ()), metric)
+        return SimpleNamespace(by_label=by_label)
 
 
 def results_of(values: dict[tuple[str, str], tuple[float, float, float]]) -> Shown:
@@ -486,7 +489,7 @@ def test_the_paragraph_on_methods_is_quoted_without_the_line() -> None:
 
 
 def test_the_table_of_truths_is_empty_without_unbiased_judgments() -> None:
-    assert tables.truths_table(None) == ""
+    assert tables.truths_table(None) == "*No table: these data have no unbiased judgments.*"
     rows = [("the default", "the default", 70, 50, 2, 60), ("C1", "condensed", 70, 61, 1, 66)]
     found = made(("decision", "option"), rows, "resolved", "right", "wrong", "signs")
     lines = tables.truths_table(found).splitlines()

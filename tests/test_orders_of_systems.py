@@ -35,6 +35,10 @@ def test_the_p_of_the_paper_belongs_to_its_tau():
     assert {round(kendall_p(0.617, n), 4) for n in (15, 17)}.isdisjoint({0.0005})
 
 
+def test_where_a_metric_tells_no_systems_apart_p_is_undefined():
+    assert np.isnan(kendall_p(np.nan, 16))
+
+
 class Measured(dict):
     """Values by system, label and metric, in the place of what a grid gives."""
 

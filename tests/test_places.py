@@ -71,11 +71,11 @@ def test_a_project_file_is_parsed_once_while_it_stays(
     loads = tomllib.loads
     monkeypatch.setattr(tomllib, "loads", lambda text: parsed.append(text) or loads(text))
     for _ in range(5):
-        places.cells_dir()
+        places.clone_root()
     assert len(parsed) == 1
     time.sleep(0.02)
     (clone / "pyproject.toml").write_text('[project]\nname = "recbias"\n')
-    places.cells_dir()
+    places.clone_root()
     assert len(parsed) == 2, "the same words, but written again"
 
 
@@ -98,16 +98,15 @@ def test_data_dirs_in_order(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert places.data_dirs(Path("/given")) == [Path("/given"), Path("/there"), downloads]
 
 
-def test_cells_dir_from_variable_clone_or_cache(
+def test_cells_dir_from_variable_or_cache_never_in_the_clone(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECBIAS_CELLS", "/cells")
     assert places.cells_dir() == Path("/cells")
     monkeypatch.delenv("RECBIAS_CELLS")
-    assert places.cells_dir() == clone / "data/cells"
-    (clone / "_toc.yml").unlink()
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
     assert places.cells_dir() == Path("/cache/recbias/cells")
+    (clone / "_toc.yml").unlink()
     assert places.data_dirs() == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 
 import numpy as np
 import pytest
@@ -199,8 +198,6 @@ def _resampled(split, scores, rule, seed):
 
 @pytest.mark.data
 def test_derived_ranks_on_movielens_100k_equal_sorted_lists():
-    if not os.environ.get("RECBIAS_DATA"):
-        pytest.skip("RECBIAS_DATA names no folder with the real data")
     ratings = load_dataset("ml-100k").ratings
     split = k_fold(ratings, 5, rng=np.random.default_rng(1))[0]
     model = System("kNN", "UserKNN", {"n_neighbours": 50}).build().fit(split.train)

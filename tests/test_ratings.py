@@ -295,7 +295,7 @@ def test_a_pair_rated_twice_is_an_error_with_both_lines() -> None:
 )
 def test_last_and_mean_against_a_dictionary(found: list[Any]) -> None:
     groups: dict[tuple[int, int], list[Any]] = defaultdict(list)
-    for user, item, value, time in found:
+    for user, item, value, time in sorted(found, key=lambda row: row[3]):  # stable: equal times
         groups[user, item].append((value, time))
     last = read(table(found), duplicates="last")
     mean = read(table(found), duplicates="mean")

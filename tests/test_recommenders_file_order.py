@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from recbias import Grid, System, datasets, run
+from recbias.cli import main
+from recbias.datasets import Content, dataset_info, load_dataset
 from recbias.errors import ConfigError
+from recbias.grid import split_marks
 from recbias.ranking import top_items
+from recbias.ratings import Ratings, RatingScale
 from recbias.recommenders import algorithm, line_up
 from recbias.recommenders.as_published import file_order as module
 from recbias.recommenders.as_published.file_order import file_order
@@ -26,11 +34,15 @@ PAIRS = {
 UNLIKING, STRANGER = 5, -1
 
 
-def ratings(seed=0):
+def ratings(seed=0, placed=False):
     """Make few whole stars, so that many scores tie; one user has no likes, one has no ratings."""
     stars = random_stars(seed, n_users=30, n_items=25, observed=0.4, levels=5)
     stars[UNLIKING] = np.where(np.isnan(stars[UNLIKING]), np.nan, np.minimum(stars[UNLIKING], 3))
-    return table(stars)
+    train = table(stars)
+    if placed:
+        place = np.random.default_rng(seed).permutation(3 * len(train))[: len(train)]
+        train = dataclasses.replace(train, place=place)
+    return train
 
 
 def fitted(system, train):
@@ -43,7 +55,8 @@ def fitted(system, train):
 def named_by_file(train):
     """Number items as a reader of the file does who meets them row by row."""
     numbers = {}
-    for _, item in sorted(zip(train.user.tolist(), train.item.tolist(), strict=True)):
+    place = train.user if train.place is None else train.place
+    for _, item in sorted(zip(place.tolist(), train.item.tolist(), strict=True)):
         numbers.setdefault(item, len(numbers))
     return list(numbers)
 
@@ -104,9 +117,9 @@ def kept_by_heap(scores, items, size=10):
     return heap
 
 
-def check_lists(name, seed=0):
+def check_lists(name, seed=0, placed=False):
     """Compare the first ten of each user with the loop's, over the scores of the plain class."""
-    train = ratings(seed)
+    train = ratings(seed, placed)
     plain, listed = (fitted(system, train) for system in PAIRS[name])
     users = np.arange(train.n_users)
     scores, places = plain.score(users), listed.score(users)
@@ -129,10 +142,22 @@ def check_lists(name, seed=0):
         assert len(set(row.tolist())) == len(row)
 
 
+@pytest.mark.parametrize("placed", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", PAIRS)
-def test_lists_are_those_of_a_loop_over_the_file(name, seed):
-    check_lists(name, seed)
+def test_lists_are_those_of_a_loop_over_the_file(name, seed, placed):
+    check_lists(name, seed, placed)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_order_of_rows_changes_lists_and_no_score(name):
+    plain, listed = PAIRS[name]
+    train, placed = ratings(), ratings(placed=True)
+    users = np.arange(train.n_users)
+    before, after = (fitted(plain, each).score(users) for each in (train, placed))
+    np.testing.assert_array_equal(before, after)
+    before, after = (fitted(listed, each).score(users) for each in (train, placed))
+    assert not np.array_equal(before, after, equal_nan=True)
 
 
 def places_with(change):
@@ -237,3 +262,68 @@ def test_what_an_encoding_drops_is_not_in_the_file():
     model = algorithm("PLSAInFileOrder")(encoding="binary-pos>=4", n_iterations=1)
     scores = model.fit(train, rng=np.random.default_rng(1)).score(np.array([UNLIKING]))
     assert np.isnan(scores).all()
+
+
+LINES = ("2 d", "1 f", "3 e", "3 b", "1 c", "4 c", "4 d", "1 a", "2 a", "3 f", "4 e", "2 b")
+"""Every item twice, in the order of a file: user and item, two folds of six lines each."""
+
+
+@pytest.fixture
+def folds(monkeypatch):
+    """A data set that came as two folds, under the name ``toy``."""
+    frame = pd.DataFrame([line.split() for line in LINES], columns=["user_id", "item_id"])
+    known = Ratings.from_frame(frame.assign(rating=5), scale=RatingScale(1, 5, 1), name="toy")
+    users, items = known.user_ids[known.user].tolist(), known.item_ids[known.item].tolist()
+    pairs = [f"{user} {item}" for user, item in zip(users, items, strict=True)]
+    place = np.array([LINES.index(pair) for pair in pairs])
+    content = Content(known, (place >= 6).astype(np.int8), row_order=place)
+    info = dataclasses.replace(
+        dataset_info("synthetic"), name="toy", title="Toy", content_hash=None, files=()
+    )
+    monkeypatch.setitem(datasets.OUTSIDE, "toy", info)
+    monkeypatch.setitem(datasets._READERS, "toy", lambda files: content)
+    return LINES[6:], LINES[:6]  # the training lines of either
+
+
+def first_item(lines, user):
+    """Go through the training lines: the most frequent item that the user has not, first named."""
+    items = [line.split()[1] for line in lines]
+    own = {line.split()[1] for line in lines if line.split()[0] == user}
+    rest = [item for item in dict.fromkeys(items) if item not in own]
+    return max(rest, key=items.count)  # the first of equal ones
+
+
+def test_folds_are_measured_in_the_order_of_their_files(folds, tmp_path, monkeypatch):
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path))
+    systems = (System("listed", "PopularityInFileOrder"), System("plain", "Popularity"))
+    plain, ordered = (
+        Grid("toy", systems, ("AI-AN-AR rel>=4",), ("P@1",), split=split)
+        for split in ("ready", "ready order=file")
+    )
+    hits, n = 0, 0
+    for train, test in zip(folds, folds[::-1], strict=True):
+        for user in sorted({line.split()[0] for line in LINES}):
+            hits += f"{user} {first_item(train, user)}" in test
+            n += 1
+    before, after = run(plain, workers=1), run(ordered, workers=1)
+    assert after.times["computed"], "the cells of the other order are not taken for these"
+    at = "AI-AN-AR rel>=4", "P@1"
+    assert after["listed", *at].value == pytest.approx(hits / n)
+    assert before["listed", *at].value != after["listed", *at].value
+    assert before["plain", *at].value == after["plain", *at].value
+    toy = load_dataset("toy")
+    assert split_marks(toy, "ready").keys() < split_marks(toy, "ready order=file").keys()
+
+
+def test_commands_read_and_write_folds_in_the_order_of_their_files(folds, tmp_path):
+    out = tmp_path / "out"
+    asked = ["data", "split", "toy", "--out", str(out), "--order", "file", "--split"]
+    refused = CliRunner().invoke(main, [*asked, "k-fold 2"])
+    assert (refused.exit_code, out.exists()) == (2, False)
+    assert "expected 'ready order=file'" in refused.output
+    written = CliRunner().invoke(main, [*asked, "ready"])
+    assert written.exit_code == 0, written.output
+    for number, train in enumerate(folds, start=1):
+        frame = pd.read_csv(out / f"fold-{number}/train.csv", dtype=str)
+        assert (frame["user_id"] + " " + frame["item_id"]).tolist() == list(train)
+    assert json.loads((out / "split.json").read_text())["rule"] == "ready order=file"

@@ -11,13 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recbias.chapters import Parameter
-from recbias.claims.choosing import choose_size, full_pool, written
+from recbias.claims import concentration_metrics
+from recbias.claims import offline_option_taxonomy as options
+from recbias.claims.choosing import (
+    choose_size,
+    full_pool,
+    left_out_metrics,
+    measurable,
+    written,
+)
 from recbias.claims.design_alternatives import largest_sample, target_sizes
+from recbias.claims.offline_option_taxonomy import decisions
 from recbias.claims.systems import relevance_threshold
 from recbias.cli import main
 from recbias.datasets import load_dataset, top_rating
 from recbias.datasets.liked import cut_at_share, enough_or_cut
 from recbias.errors import ConfigError
+from recbias.grid import Grid
 from recbias.protocol import Protocol
 from recbias.ratings import RatingScale, exact
 from recbias.recommenders.base import Encoding
@@ -178,3 +188,87 @@ def test_a_gain_below_0_or_beyond_numbers_is_refused(
     with pytest.raises(ConfigError, match=re.escape(f"gain map '{name}' with ratings from")):
         GainMap(name).gains(np.array(values), min_rating=min(values), rating_max=top)
     assert GainMap("steps").gains(np.array(values), min_rating=min(values))[0] == 1
+
+
+def _own(tmp_path: Path, values: list[float], n_items: int = 40) -> str:
+    """Write a table in which 30 users rate 12 items each, the values in turns."""
+    rows = [
+        (user, (5 * user + 3 * nth) % n_items, values[(user + nth) % len(values)])
+        for user in range(30)
+        for nth in range(12)
+    ]
+    frame = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+    table = tmp_path / f"{n_items}-{values[0]}.csv"
+    frame.drop_duplicates(["user_id", "item_id"]).to_csv(table, index=False)
+    return str(table)
+
+
+@pytest.mark.parametrize(
+    ("values", "has_gains"),
+    [
+        ([1, 2, 3, 4, 5], True),
+        ([-10.0, 0.5, 10.0], True),
+        ([0.0, 0.5, 1.0], False),
+        ([-1, 1], False),
+        ([1, 7000], False),
+        ([4], False),
+    ],
+)
+def test_metrics_that_a_table_cannot_have_are_left_out_and_named(
+    tmp_path: Path, values: list[float], has_gains: bool
+) -> None:
+    table, asked = _own(tmp_path, values), ("P@10", "nDCG@40", "nDCG@50", "nDCG(exp)@10", "tau")
+    expected = ("P@10", "nDCG@40", *(("nDCG(exp)@10",) if has_gains else ()), "tau")
+    assert measurable(table, asked, min_rating=1) == expected
+    told = left_out_metrics(table, asked, min_rating=1)
+    assert {metric for metric in asked if metric in told} == set(asked) - set(expected)
+    assert "40 items" in told
+    assert measurable("ml-1m", asked, min_rating=4) == asked
+    assert left_out_metrics("ml-1m", asked, min_rating=4) == ""
+    start = options.start_grid(table, 1, seed=1)
+    depths = [int(m.partition("@")[2]) for m in start.by_label["full"] if m.startswith("nDCG@")]
+    assert max(depths) == 20
+    assert ("nDCG(exp)@10" in start.by_label["full"]) == has_gains
+    tried = {grid.by_label["options"] for grid in _tried(table, 1)}
+    assert ("nDCG@50",) not in tried
+    assert (("nDCG(exp)@10",) in tried) == has_gains
+
+
+def _tried(table: str, min_rating: float) -> list[Grid]:
+    return decisions._grids(options.decisions_asked(table, min_rating, seed=1))
+
+
+def test_ratings_below_0_are_read_as_likes_by_systems_that_know_none(tmp_path: Path) -> None:
+    below, above = (_own(tmp_path, values) for values in ([-1.0, 1.0], [0.0, 1.0]))
+    found = options.start_grid(below, 1, seed=1).systems
+    assert {system.parameters["encoding"] for system in found} == {"binary-zero>=1"}
+    assert "below 0" in options.table_notes(below, 1)
+    found = options.start_grid(above, 1, seed=1).systems
+    assert {system.parameters["encoding"] for system in found} == {"stars"}
+    assert "below 0" not in options.table_notes(above, 1)
+    of_all = options.overlap_grid(below, 1, seed=1).systems[0]
+    assert of_all.parameters["encoding"] == "binary-all"
+
+
+@pytest.mark.parametrize("min_rating", [1234567.0, 0.1 + 0.2, 0.12345678])
+def test_protocols_of_the_last_chapters_keep_every_digit(tmp_path: Path, min_rating: float) -> None:
+    table = _own(tmp_path, [min_rating, min_rating + 1])
+    asked = options.start_grid(table, min_rating, seed=1).parsed
+    assert asked["full"].min_rating == min_rating
+    assert asked["looser"].min_rating == min_rating - 1
+    (full,) = concentration_metrics.protocols(min_rating).values()
+    assert Protocol.parse(full).min_rating == min_rating
+    first = _tried(table, min_rating)[0]
+    assert first.parsed["options"].min_rating == min_rating
+
+
+def test_lists_are_compared_at_lengths_that_a_catalogue_has(tmp_path: Path) -> None:
+    table = _own(tmp_path, [1, 2], 12)
+    assert concentration_metrics.lengths_of(table) == (5, 10)
+    assert "20 and 50" in concentration_metrics.lengths_note(table)
+    lengths = {name.partition("@")[2] for name in concentration_metrics.other_lengths(table, 10)}
+    assert {length.partition("|")[0] for length in lengths} == {"5"}
+    few = _own(tmp_path, [1, 2], 4)
+    assert concentration_metrics.lengths_of(few) == (4,)
+    assert concentration_metrics.other_lengths(few, 4) == ()
+    assert concentration_metrics.lengths_note("ml-100k") == ""

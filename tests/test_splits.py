@@ -124,7 +124,7 @@ def test_leave_out_takes_every_rating_alike() -> None:
 
 
 def test_leave_out_names_a_user_with_too_few_ratings() -> None:
-    with pytest.raises(DataError, match=r"1 users have no more than 2 .* user 1\n.*at least 3"):
+    with pytest.raises(DataError, match=r"1 users have no more than 2 .* user 1\n.*'ratio 0.2'"):
         splits.leave_out(make([[0] * 4, [0] * 2]), 2, rng=rng())
 
 
@@ -215,10 +215,39 @@ def test_ready_needs_folds() -> None:
         SplitRule("ready").splits(make(), rng=rng())
 
 
+@pytest.mark.parametrize("fold", [0, 1])
+def test_only_the_order_of_rows_is_another_where_it_is_asked_for(fold: int) -> None:
+    ratings = make([[0] * 4])
+    labels, places = np.array([1, 0, 1, 0]), np.array([2, 7, 1, 5])
+    plain = SplitRule.parse("ready").splits(ratings, rng=rng(), ready=labels, row_order=places)
+    rule = SplitRule.parse("ready order=file")
+    known = rule.splits(ratings, rng=rng(), ready=labels, row_order=places)[fold]
+    for part in ("train", "test"):
+        before, after = getattr(plain[fold], part), getattr(known, part)
+        assert before.content_hash == after.content_hash
+        assert before.place is None
+        asked = (labels == fold) == (part == "test")
+        assert after.place.tolist() == places[asked].tolist()
+    assert (plain[fold].rule, known.rule) == ("ready", "ready order=file")
+
+
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [(None, "without an order of rows\nuse 'ready'"), ([0, 1, 1, 2], "each once"), ([0], "each")],
+)
+def test_what_is_no_order_of_rows_is_refused(places: list[int] | None, message: str) -> None:
+    order = None if places is None else np.array(places)
+    rule, labels = SplitRule("ready", order="file"), np.array([1, 0, 1, 0])
+    with pytest.raises(ConfigError, match=message):
+        rule.splits(make([[0] * 4]), rng=rng(), ready=labels, row_order=order)
+
+
 # ---------------------------------------------------------------------------- rules as text
 
 
-@pytest.mark.parametrize("text", [*ALL_RULES, "ratio 1e-05", "k-fold 10", "uniform 0.2 eps=0.1"])
+@pytest.mark.parametrize(
+    "text", [*ALL_RULES, "ratio 1e-05", "k-fold 10", "uniform 0.2 eps=0.1", "ready order=file"]
+)
 def test_a_rule_prints_as_it_was_written(text: str) -> None:
     rule = SplitRule.parse(text)
     assert str(rule) == text
@@ -251,6 +280,10 @@ def test_a_default_is_left_out_of_a_rule() -> None:
         ("uniform 0.2 eps=1.0", "something like 'uniform 0.2'"),
         ("uniform 0.2 eps=", "'0.2 eps=' is no number"),
         ("ratio 0.2 eps=0.1", "something like 'ratio 0.2'"),
+        ("k-fold 5 order=file", "expected 'ready order=file'"),
+        ("ratio 0.2 order=file", "expected 'ready order=file'"),
+        ("ready order=files", "expected 'ready order=file'"),
+        ("ready order=", "expected 'ready order=file'"),
         ("", "unknown split rule"),
     ],
 )

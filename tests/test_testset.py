@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -215,8 +213,6 @@ def test_a_test_without_the_pairs_that_were_chosen_would_not_be_random():
 
 @pytest.mark.data
 def test_coat_and_cm100k_are_tested_on_all_their_random_judgments():
-    if not os.environ.get("RECBIAS_DATA"):
-        pytest.skip("RECBIAS_DATA names no folder with the real data")
     for name, n_drawn, n_both in (("coat", 4640, 366), ("cm100k", 103_584, 11_594)):
         dataset = load_dataset(name)
         (fold,) = dataset_splits(dataset, "ratio 0.2", seed=1, judgments=TestSet("unbiased"))

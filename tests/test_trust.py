@@ -10,9 +10,11 @@ import math
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pytest
 import scipy.stats
@@ -188,6 +190,13 @@ def test_noise_of_the_counts_weakens_no_relation(monkeypatch: pytest.MonkeyPatch
     assert np.mean(uncorrected) < -0.03 - 4 * error
 
 
+def ratings_of(rated: npt.NDArray[np.bool_]) -> Ratings:
+    """Rate the chosen pairs of a user and an item, 1 and 2 in turns."""
+    users, items = np.nonzero(rated)
+    value = 1.0 + (users + items) % 2
+    return Ratings.from_frame(pd.DataFrame({"user_id": users, "item_id": items, "rating": value}))
+
+
 def test_ratings_that_tell_nothing_are_refused() -> None:
     ratings, _ = selected(1.0, 1.0)
     with pytest.raises(DataError, match="all of the ratings are 1 or more"):
@@ -196,6 +205,10 @@ def test_ratings_that_tell_nothing_are_refused() -> None:
         fit_relation(ratings, 3)
     with pytest.raises(DataError, match="too few to relate popularity to liking"):
         fit_relation(ratings.take(ratings.item < 20), 2)
+    with warnings.catch_warnings(action="error"):
+        full = ratings_of(np.ones((30, 40), dtype=bool))
+        with pytest.raises(DataError, match="no item is more popular than another"):
+            fit_relation(full, 2)
     for spread in (0.9, math.inf, math.nan):
         with pytest.raises(ConfigError, match="expected a number from 1"):
             fit_relation(ratings, 2, spread=spread)

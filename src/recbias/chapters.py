@@ -27,7 +27,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,6 @@ import yaml
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from recbias.caches import can_write
 from recbias.claims.findings import check_findings, find_findings, resolve_findings
 from recbias.datasets import OwnTable, TableOptions, dataset_info, find_files, is_path, own_table
 from recbias.errors import (
@@ -78,6 +77,7 @@ _KINDS: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _LIMITS = re.compile(rf"({_NUMBER}) to ({_NUMBER})(?:: *(.*))?$")
 _CHOICES = re.compile(r"one of ([^:]+)(?:: *(.*))?$")
+_WORDS = re.compile(r"[^\W\d_]+|[1-9]\d*")
 _STYLER_ID = re.compile(r"\bT_[0-9a-f]{5}(?=\b|_)")
 _PROGRESS_BAR = re.compile(r"\d+%\||\b\d+\S* \[\d\d:\d\d")
 
@@ -290,7 +290,7 @@ def list_chapters(root: Path | None = None) -> list[Chapter]:
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     found = [
         Chapter(Path(file).name, root)
-        for file in _files_in(contents)
+        for file in pages_in(contents)
         if file.startswith("notebooks/")
     ]
     for chapter in found:
@@ -320,8 +320,14 @@ def find_chapter(name: str, root: Path | None = None) -> Chapter:
     """
     known = {chapter.name: chapter for chapter in list_chapters(root)}
     if name not in known:
-        raise unknown_name("chapter", name, known)
+        raise unknown_name("chapter", name, known, meant=_meant(name, known))
     return known[name]
+
+
+def _meant(name: str, known: Iterable[str]) -> str | None:
+    """Find the first chapter that has the typed number, or each of the typed words."""
+    wanted = set(_WORDS.findall(name.lower())) - {"chapter", "ch"}
+    return next((each for each in known if wanted and wanted <= set(_WORDS.findall(each))), None)
 
 
 def check_parameters(chapter: Chapter, params: Mapping[str, object]) -> dict[str, Value]:
@@ -370,6 +376,7 @@ def run_chapter(
     shared: Mapping[str, object] | None = None,
     record: bool = False,
     progress: bool = False,
+    build: Path | None = None,
 ) -> Path:
     """Execute a chapter on a data set, unless the same run is already there.
 
@@ -383,9 +390,9 @@ def run_chapter(
     params : mapping of str to object, optional
         Other parameters, typed or as text.
     out : Path, optional
-        The executed notebook. By default it lies under ``_build/runs`` of the clone, or under
-        ``_build/reruns`` when parameters are given, so that a rerun never replaces what the site
-        shows; the results that the chapter stores are kept apart likewise.
+        The executed notebook. By default it lies in `build` under ``runs``, or under ``reruns``
+        when parameters are given, so that a rerun never replaces what the site shows; the results
+        that the chapter stores are kept apart likewise.
     options : TableOptions, optional
         How a table is read; they come before those that are kept beside it.
     shared : mapping of str to object, optional
@@ -395,6 +402,8 @@ def run_chapter(
         that it stored before, and the manifest lists them; a run that fails changes neither.
     progress : bool
         Show a progress bar of the cells, and what they write to standard error.
+    build : Path, optional
+        Where notebooks and results go; ``_build`` of the clone if not given.
 
     Returns
     -------
@@ -428,11 +437,10 @@ def run_chapter(
         said = ", ".join(options.given())
         raise ConfigError(f"{dataset} is read as published: {said} is for own tables")
     name = edition_name(dataset, options, {**of_all, **(params or {})})
-    kept_in = chapter.root / "_build" / ("runs" if not changed and not of_all else "reruns") / name
+    build = build or chapter.root / "_build"
+    kept_in = build / ("runs" if not changed and not of_all else "reruns") / name
     out = out or kept_in / f"{chapter.name}.ipynb"
-    results = results_of(chapter.root, name if changed or of_all else "")
-    if not can_write(str(results)):
-        results = out.parent / "results"
+    results = results_of(build, name if changed or of_all else "")
     values = {"dataset": table.called if table else dataset, **changed}
     data = [table] if table else _files_of(dataset, needed=record)
     source = chapter.notebook()
@@ -489,9 +497,9 @@ def edition_name(
     return _file_name("--".join([name, *changed]))
 
 
-def results_of(root: Path, rerun: str = "") -> Path:
+def results_of(build: Path, rerun: str = "") -> Path:
     """Name the folder of what chapters store: of the site, or of a rerun with other parameters."""
-    return root / "_build" / (f"reruns/{rerun}/results" if rerun else "results")
+    return build / (f"reruns/{rerun}/results" if rerun else "results")
 
 
 def line_numbers(chapter: Chapter, notebook: NotebookNode) -> list[int] | None:
@@ -517,7 +525,7 @@ def _file_name(text: str) -> str:
     return re.sub(r"[^\w.+=-]+", "_", text)
 
 
-def _files_in(contents: object) -> Iterator[str]:
+def pages_in(contents: object) -> Iterator[str]:
     """Walk a table of contents and give its files in order."""
     if isinstance(contents, Mapping):
         for place in ("root", "file"):
@@ -526,7 +534,7 @@ def _files_in(contents: object) -> Iterator[str]:
         contents = list(contents.values())
     if isinstance(contents, list):
         for part in contents:
-            yield from _files_in(part)
+            yield from pages_in(part)
 
 
 def _has_tag(cell: NotebookNode, tag: str) -> bool:

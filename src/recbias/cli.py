@@ -18,7 +18,6 @@ from typing import Any
 import click
 import yaml
 
-from recbias.caches import can_write
 from recbias.datasets import (
     Dataset,
     DatasetInfo,
@@ -26,6 +25,7 @@ from recbias.datasets import (
     find_files,
     is_path,
     kept_options,
+    load_dataset,
     options_file,
     own_table,
     registry,
@@ -42,15 +42,18 @@ from recbias.options import (
     data_dir_option,
     finite,
     load_said,
+    order_option,
+    ordered_rule,
     parameter_options,
     read_options,
     read_parameters,
+    say_read,
     table_options,
     warnings_said,
 )
-from recbias.places import clone_root
+from recbias.places import cache_dir, clone_root
 from recbias.ratings import exact
-from recbias.splits import Split, SplitRule
+from recbias.splits import Split, warn_of_other_share
 from recbias.store import write_atomically
 
 _SHOWN = 5
@@ -102,8 +105,11 @@ def data_list() -> None:
     help="Smallest relevant rating; else that of the chapters.",
 )
 @click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
+@click.option("--claims", "with_ids", is_flag=True, help="Name the claims that it cannot test.")
 @data_dir_option
-def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -> None:
+def data_info(
+    name: str, min_rating: float | None, keep: bool, with_ids: bool, **options: Any
+) -> None:
     """Print how a data set or table is understood, what it is like, and what it can test.
 
     Of a known data set also address, checksum, licence and citation, and where it was searched.
@@ -113,7 +119,7 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
         _echo(describe_entry(info))
         if state(info) not in ("present", "made here"):
             _echo(_missing(info))
-            _echo(_testable(info))
+            _echo(_testable(info, with_ids=with_ids))
             return
     dataset = load_said(name, options)
     if keep:
@@ -136,7 +142,7 @@ def data_info(name: str, min_rating: float | None, keep: bool, **options: Any) -
         parts = dataset.unbiased
         users, items = len(set(parts.user.tolist())), len(set(parts.item.tolist()))
         _echo({"unbiased": f"{len(parts):,} ratings of {users:,} users for {items:,} items"})
-    _echo(_testable(dataset.info))
+    _echo(_testable(dataset.info, with_ids=with_ids))
 
 
 def _thresholds_said(dataset: Dataset) -> str:
@@ -165,31 +171,41 @@ def _missing(info: DatasetInfo) -> list[tuple[str, str]]:
     return []
 
 
-def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
-    """Tell by chapter which claims the data can test, and for what reason not the others."""
+_LACKING = {
+    "no timestamps": "for lack of times",
+    "merged stars": "for lack of ratings as they were given",
+    "no negatives": "for lack of dislikes",
+    "no unbiased part": "for lack of an unbiased part",
+    "dataset not here": "about other data",
+    "pool too small": "for lack of a larger pool",
+}
+"""Why data cannot test claims, by the reason of `recbias.claims.NOT_TESTABLE`."""
+
+
+def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
+    """Tell by chapter how many claims the data can test, and for what reason not the others."""
     from recbias.claims import chapters, claims  # pulls in every metric and recommender
     from recbias.claims.needs import missing_need
 
+    def named(ids: list[str]) -> str:
+        return f": {', '.join(ids)}" if with_ids else ""
+
     rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
-    for topic, chapter in chapters().items():
+    for number, topic in enumerate(chapters(), start=1):
         own = [claim for claim in claims() if claim.topic == topic]
-        reasons = {
-            claim.id: missing_need(claim, info.name, info.cannot_test)
-            for claim in own
-            if not claim.simulation
-        }
+        simulated = [claim.id for claim in own if claim.simulation]
         against: dict[str, list[str]] = {}
-        for claim_id, reason in reasons.items():
-            if reason is not None:
-                against.setdefault(reason, []).append(claim_id)
-        open_ones = sum(reason is None for reason in reasons.values())
-        text = (
-            f"{topic}{'' if chapter else ' (to be written)'}: {open_ones} of {len(reasons)} claims"
-        )
+        for claim in own:
+            reason = missing_need(claim, info.name, info.cannot_test)
+            if reason is not None and not claim.simulation:
+                against.setdefault(reason, []).append(claim.id)
+        n_asked = len(own) - len(simulated)
+        n_open = n_asked - sum(map(len, against.values()))
+        text = f"chapter {number}, {topic}: {n_open} of {n_asked} claims"
         for reason, ids in against.items():
-            text += f"; {reason}: {', '.join(ids)}"
-        if simulated := [claim.id for claim in own if claim.simulation]:
-            text += f"; in simulated worlds, without data: {', '.join(simulated)}"
+            text += f"; not {len(ids)}, {_LACKING[reason]} ('{reason}'){named(ids)}"
+        if simulated:
+            text += f"; {len(simulated)} more in simulated worlds, without data{named(simulated)}"
         rows.append(("can test", text))
     return rows
 
@@ -197,24 +213,29 @@ def _testable(info: DatasetInfo) -> list[tuple[str, str]]:
 @data.command("split")
 @click.argument("name", metavar="NAME|FILE")
 @click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
+@order_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
 @table_options
 @data_dir_option
-def data_split(name: str, text: str, seed: int, out: Path, **options: Any) -> None:
+def data_split(
+    name: str, text: str, order: str | None, seed: int, out: Path, **options: Any
+) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
 
     RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'uniform 0.2', 'temporal 0.2',
-    'temporal-user 0.2' or 'ready'.
+    'temporal-user 0.2', 'ready' or 'ready order=file'.
     The files hold ratings, so the terms of the data hold for them too.
     """
     from recbias.testset import dataset_splits  # pulls in every recommender
 
-    rule = SplitRule.parse(text)
+    rule = ordered_rule(text, order)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
-    dataset = load_said(name, options)
+    dataset = say_read(load_said(name, options))
     splits = dataset_splits(dataset, str(rule), seed=seed)
+    with warnings_said():
+        warn_of_other_share(splits)
     _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed})
     for split in splits:
         fold = out / f"fold-{split.fold + 1}"
@@ -321,39 +342,40 @@ def run(
     dataset: str,
     params: tuple[tuple[str, str], ...],
     min_rating: str | None,
+    split: str | None,
     record: bool,
     out: Path | None,
     **options: Any,
 ) -> None:
     """Execute CHAPTER on a data set or table, and write it as one page that needs nothing else.
 
-    Printed are the page, which any browser opens, the notebook beside it, and what it took.
+    Printed are the page, which any browser opens, the notebook beside it, and what it took. Without
+    --out they go into this folder; what may be of use again is kept in the user's cache. The bar
+    counts cells of the chapter; one that trains systems can take most of the time.
     """
-    from recbias.chapters import find_chapter, run_chapter  # starting Jupyter's parts takes a while
+    # starting Jupyter's parts takes a while
+    from recbias.chapters import edition_name, find_chapter, run_chapter
     from recbias.reruns import check_out
     from recbias.sheets import write_sheet
 
     started = time.perf_counter()
-    if out is not None:
-        check_out(out)
     found = find_chapter(chapter)
-    asked, kept = read_parameters(params, min_rating), None
-    if out is not None and not can_write(str(found.root / "_build")):
-        kept = out.with_suffix(".run.ipynb")
+    asked, told = read_parameters(params, min_rating, split), read_options(options)
+    out = out or Path(f"{found.name}--{edition_name(dataset, told, asked)}.html")
+    check_out(out)
     with warnings_said():
+        if is_path(dataset):
+            say_read(load_dataset(dataset, **vars(told)))
         executed = run_chapter(
             found,
             dataset,
             asked,
-            kept,
-            options=read_options(options),
+            options=told,
             record=record,
             progress=True,
+            build=None if record else cache_dir(),
         )
-    pages = found.root / "_build" / "pages" / executed.parent.name
-    page, notebook = write_sheet(
-        executed, out or pages / f"{found.name}.html", found.root / "book" / "_static"
-    )
+    page, notebook = write_sheet(executed, out, found.root / "book" / "_static")
     used = os.times()
     processor = used.user + used.system + used.children_user + used.children_system
     click.echo(f"page       {page}\nnotebook   {notebook}")
@@ -371,6 +393,7 @@ def book(
     datasets: tuple[str, ...],
     params: tuple[tuple[str, str], ...],
     min_rating: str | None,
+    split: str | None,
     **options: Any,
 ) -> None:
     """Build the site with one edition for each data set or table, and print where it is.
@@ -380,10 +403,11 @@ def book(
     """
     from recbias.editions import build_site
 
+    asked, told = read_parameters(params, min_rating, split), read_options(options)
     with warnings_said():
-        index = build_site(
-            datasets, params=read_parameters(params, min_rating), options=read_options(options)
-        )
+        for table in filter(is_path, datasets):
+            say_read(load_dataset(table, **vars(told)))
+        index = build_site(datasets, params=asked, options=told)
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
 
 
@@ -413,6 +437,8 @@ def claims(
         click.echo(write_locks())
         return
     table = own_table(dataset, read_options(options)) if is_path(dataset) else None
+    if table:
+        say_read(load_said(dataset, options))
     with table.handed_on() if table else nullcontext(dataset) as called:
         if explain:
             click.echo(explain_claim(explain, called))
@@ -478,7 +504,7 @@ def trust(
     from recbias.claims.systems import relevance_threshold  # pulls in every recommender
     from recbias.trust import SPREAD, STRENGTH, which_metric
 
-    dataset = load_said(name, options)
+    dataset = say_read(load_said(name, options))
     answer = which_metric(
         dataset.ratings,
         relevance_threshold(dataset) if min_rating is None else min_rating,

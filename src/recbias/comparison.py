@@ -37,6 +37,8 @@ FloatArray = npt.NDArray[np.float64]
 
 _DECIMALS = 12
 """Differences are rounded to this for signed ranks: .3 - .2 and .1 - 0 must tie."""
+_EXACT = 50
+"""So many differences have an exact distribution of signed ranks, whose counts an int64 holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,7 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """Test whether paired differences are symmetric around zero, by their signed ranks.
 
     Zero differences are dropped (Wilcoxon's own rule) and equal absolute differences share their
-    mean rank. The distribution is exact for up to 50 non-zero differences without ties and normal,
+    mean rank. The distribution is exact for up to 50 non-zero differences, tied or not, and normal,
     corrected for ties but not for continuity, otherwise. Differences are rounded to 12 decimals
     before ranking: as floats .3 - .2 and .1 - 0 differ, and would break a tie by rounding error.
 
@@ -153,6 +155,11 @@ def wilcoxon(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     0.125
     >>> print(wilcoxon([0.1, 0.3, 0.6, 0.9, 0.7], [0.0, 0.1, 0.3, 0.5, 0.2]))
     0.0625
+
+    So it is if they are equal and all ranks tied:
+
+    >>> print(wilcoxon([2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 2.0, 3.0, 4.0, 5.0]))
+    0.0625
     """
     differences = np.round(_paired_differences(a, b), _DECIMALS)
     rows = differences.reshape(-1, differences.shape[-1])
@@ -165,18 +172,25 @@ def _signed_rank_p(nonzero: FloatArray) -> float:
         return 1.0
     n = nonzero.size
     _, place, ties = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
-    if n <= 50 and len(ties) == n:
-        # Here and not above: the import takes as long as all others of the package together.
-        from scipy import stats
-
-        return float(stats.wilcoxon(nonzero, method="exact").pvalue)
     mean_rank = np.cumsum(ties) - (ties - 1) / 2
     # Ranks are multiples of 1/2, so that their sum is exact.
     positive = float(mean_rank[place[nonzero > 0]].sum())
+    if n <= _EXACT:
+        return _exact_rank_p(2 * mean_rank[place], positive)
     correction = float((ties.astype(np.float64) ** 3 - ties).sum()) / 2
     variance = (n * (n + 1.0) * (2.0 * n + 1.0) - correction) / 24
     z = (positive - n * (n + 1.0) / 4) / np.sqrt(variance)
     return float(2 * special.ndtr(-abs(z)))
+
+
+def _exact_rank_p(doubled: FloatArray, positive: float) -> float:
+    """Give the exact two-sided p of a sum of ranks, from twice the ranks: whole numbers."""
+    ways = np.zeros(int(doubled.sum()) + 1, dtype=np.int64)  # signs by the sum that they give
+    ways[0] = 1
+    for rank in doubled.astype(int):
+        ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
+    least = min(int(2 * positive), len(ways) - 1 - int(2 * positive))
+    return min(1.0, 2 * float(ways[: least + 1].sum()) / 2 ** len(doubled))
 
 
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:

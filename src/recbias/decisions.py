@@ -326,6 +326,8 @@ def _split_words(rule: SplitRule, seed: int) -> str:
     words = _SPLITS[rule.kind].format(size=size)
     if rule.kind == "uniform" and rule.kept is not None:
         words += f", where {exact(rule.kept)} of an item's ratings stay in training at least"
+    if rule.order:
+        words += ", their rows in the order of the files"
     return words if rule.kind in _NOT_DRAWN else f"{words}, drawn with seed {seed}"
 
 

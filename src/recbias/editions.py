@@ -29,6 +29,7 @@ from recbias.chapters import (
     check_parameters,
     edition_name,
     list_chapters,
+    pages_in,
     results_of,
     run_chapter,
 )
@@ -44,6 +45,8 @@ _STRICT = ("-q", "-n", "-W", "--keep-going")
 _SHOWN = 10
 _SHARED = "_static"
 _LINK = re.compile(rf'((?:href|src)="(?:\.\./)*)({_SHARED}/)')
+_ARTICLE = re.compile(r"<article\b[^>]*>(.*?)</article>", re.DOTALL)
+_NO_WORDS = re.compile(r"<(h[1-6]|script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
 _FINDING = re.compile(r"\b(?:WARNING|ERROR|CRITICAL|Exception occurred|Extension error|error): ?")
 
 
@@ -103,7 +106,8 @@ def build_site(
     DataError
         If a table cannot be read. Nothing is run.
     BuildError
-        If a chapter fails, or a page gives a warning; the message names the pages.
+        If a chapter fails, a page gives a warning, or one is missing or empty; the message names
+        the pages.
     """
     chapters = list_chapters(root)
     root = chapters[0].root
@@ -116,6 +120,12 @@ def build_site(
     for is_summary in (False, True):  # last: they show what the chapters stored, on any data set
         _run_all([each for each in chapters if each.is_summary == is_summary], datasets, asked)
     _build_editions(root, editions, asked)
+    for name in editions:
+        pages = root / "_build" / "editions" / name / "_build" / "html"
+        if lacking := empty_pages(pages, root):
+            raise BuildError(
+                f"the edition {name} lacks pages, or text on them: {', '.join(lacking)}"
+            )
     fresh = root / "_build" / "site.new"
     shutil.rmtree(fresh, ignore_errors=True)
     for name in editions:
@@ -125,6 +135,33 @@ def build_site(
     out.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(fresh, out)
     return out / "index.html"
+
+
+def empty_pages(edition: Path, root: Path) -> list[str]:
+    """Name the pages of the table of contents that an edition lacks, or that say nothing.
+
+    Parameters
+    ----------
+    edition : Path
+        Folder with the pages of an edition.
+    root : Path
+        The clone.
+
+    Returns
+    -------
+    list of str
+        As ``_toc.yml`` calls them: without a file, or with no words beneath the heading.
+    """
+    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    return [page for page in pages_in(contents) if not _has_text(edition / f"{page}.html")]
+
+
+def _has_text(page: Path) -> bool:
+    """Tell whether a page has words in its article, headings left out."""
+    if not page.is_file():
+        return False
+    article = _ARTICLE.search(page.read_text(encoding="utf-8"))
+    return article is not None and bool(_NO_WORDS.sub("", article[1]).strip())
 
 
 def edition_titles(editions: Mapping[str, str]) -> dict[str, str]:
@@ -243,7 +280,7 @@ def _build_editions(root: Path, editions: Mapping[str, str], asked: Mapping[str,
         }
         if asked["shared"]:
             environment["RECBIAS_PARAMETERS"] = json.dumps(asked["shared"])
-            environment["RECBIAS_RESULTS"] = str(results_of(root, name))
+            environment["RECBIAS_RESULTS"] = str(results_of(root / "_build", name))
         with (folder / "build.log").open("w", encoding="utf-8") as log:
             builds[name] = subprocess.Popen(
                 command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT

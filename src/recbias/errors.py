@@ -68,7 +68,9 @@ class StoreWarning(UserWarning):
     """A stored artefact that was damaged, and computed again."""
 
 
-def unknown_name(kind: str, name: str, valid: Iterable[str]) -> ConfigError:
+def unknown_name(
+    kind: str, name: str, valid: Iterable[str], *, meant: str | None = None
+) -> ConfigError:
     """Build the error for a name that is not known, with the nearest one that is.
 
     Parameters
@@ -79,6 +81,8 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> ConfigError:
         The name that was given.
     valid : iterable of str
         The names that exist, in the order in which they are to be shown.
+    meant : str, optional
+        The one that is suggested, if more is known than how names are spelled.
 
     Returns
     -------
@@ -97,6 +101,7 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> ConfigError:
     names = list(valid)
     lowered = {candidate.lower(): candidate for candidate in names}
     turned = [each for each in lowered if sorted(each) == sorted(name.lower())]
-    near = turned or difflib.get_close_matches(name.lower(), lowered, n=1)
+    close = turned or difflib.get_close_matches(name.lower(), lowered, n=1)
+    near = [meant.lower()] if meant else close
     hint = f": did you mean '{lowered[near[0]]}'?" if near else ";"
     return ConfigError(f"unknown {kind} '{name}'{hint} known: {', '.join(names)}")

@@ -48,7 +48,7 @@ from recbias.metrics import (
 from recbias.places import clone_root
 from recbias.ranking import RankTable
 from recbias.ratings import exact
-from recbias.recommenders.elsewhere import warn_of_short_lists
+from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.reduction import (
     CROSSED,
     NUMBERS,
@@ -419,6 +419,7 @@ def run(
         if record is None:
             raise
         return _recorded(grid, record, missing)
+    grid.warn_of_split(dataset)
     if record is not None:
         kept = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
         if isinstance(kept, Results):
@@ -521,6 +522,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                     of_label = combine_crossed(grid, label, parts, *both)
                     crossed += [(system.name, *row) for row in of_label]
                 sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
+                beyond = [part.beyond for part in parts]
+                warn_of_missing(system, label, dataset.ratings, beyond)
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
     hashes = grid.hashes(dataset)
@@ -569,8 +572,6 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
                 f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
                 f"{dataset.ratings.n_items:,} items"
             )
-    for system in grid.systems:
-        warn_of_short_lists(system, {str(each): each.cutoff for each in asked})
 
 
 def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:

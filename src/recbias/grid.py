@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recbias import aggregation, ranking, selection, splits, testset
-from recbias.datasets import Dataset, load_dataset, outside_module
+from recbias.datasets import Dataset, is_handed_on, is_path, load_dataset, outside_module
 from recbias.datasets.frames import NAME, frame_of
 from recbias.errors import ConfigError, unknown_name
 from recbias.metrics import Metric, parse_metric
@@ -108,15 +108,19 @@ def component_revisions(
 
 
 def split_marks(dataset: Dataset, split: str) -> dict[str, str]:
-    """Digest what a split rule reads beside the ratings: times, or the folds that came with them.
+    """Digest what a split rule reads beside the ratings: times, or folds, and the order of rows.
 
     Neither is in the content hash of the ratings. Rules that read nothing else have no marks.
     """
-    kind = SplitRule.parse(split).kind
+    rule = SplitRule.parse(split)
+    kind = rule.kind
     if kind.startswith("temporal") and dataset.ratings.timestamp is not None:
         return {"timestamps": digest(dataset.ratings.timestamp.astype("<i8").tobytes())}
     if kind == "ready" and dataset.ready_folds is not None:
-        return {"folds": digest(dataset.ready_folds.astype("<i8").tobytes())}
+        marks = {"folds": digest(dataset.ready_folds.astype("<i8").tobytes())}
+        if rule.order and dataset.row_order is not None:
+            marks["order"] = digest(dataset.row_order.astype("<i8").tobytes())
+        return marks
     return {}
 
 
@@ -465,6 +469,15 @@ class Grid:
         if moving and not set(moving) & set(places.tolist()):
             places[np.argmin(np.abs(places - moving[0]))] = moving[0]
         return self.with_systems(self.systems[place].name for place in places)
+
+    def warn_of_split(self, dataset: Dataset) -> None:
+        """Warn if the split tests another share of an own table than it is asked to.
+
+        A page is silent: the command that makes it has said so.
+        """
+        if is_path(self.dataset) and not is_handed_on(self.dataset):
+            folds = testset.dataset_splits(dataset, self.split, seed=self.seed)
+            splits.warn_of_other_share(folds)
 
     def key(self, dataset: Dataset) -> str:
         """Digest all that decides the results: data, parameters and revisions of the code."""

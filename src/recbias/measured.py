@@ -13,11 +13,15 @@ from recbias.errors import ConfigError
 from recbias.options import (
     data_dir_option,
     load_said,
+    order_option,
+    ordered_rule,
     read_options,
+    say_read,
     table_options,
     warnings_said,
 )
 from recbias.ratings import exact
+from recbias.splits import warn_of_other_share
 from recbias.store import write_atomically
 
 __all__ = ["measure"]
@@ -32,10 +36,12 @@ __all__ = ["measure"]
     metavar="[SYSTEM=]PATH",
     help="Scores or runs of a system: a folder with a file for each fold, or a path with {fold}.",
 )
+@click.option("--score", default="", metavar="COLUMN", help="The one that is the score, or rank.")
 @click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
 @click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
 @click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
 @click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
+@order_option
 @click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Write the values as CSV too.")
@@ -44,10 +50,12 @@ __all__ = ["measure"]
 def measure(
     name: str,
     scores: tuple[str, ...],
+    score: str,
     others: tuple[str, ...],
     protocols: tuple[str, ...],
     metrics: tuple[str, ...],
     split: str | None,
+    order: str | None,
     seed: int | None,
     workers: int,
     out: Path | None,
@@ -64,16 +72,19 @@ def measure(
     from recbias.grid import Grid
     from recbias.recommenders import System, as_system
     from recbias.recommenders.elsewhere import FromScores, split_record
+    from recbias.testset import dataset_splits
 
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise ConfigError(f"--out {out}: expected a file in a folder that is there")
-    systems = []
+    systems, said = [], []
     for text in scores:
         called, equals, path = text.partition("=")
-        system = as_system(FromScores(path if equals else text))
+        given = FromScores(path if equals else text, column=score)
+        system = as_system(given)
         systems.append(system.replace(called) if equals else system)
+        said.append(f"{systems[-1].name} is read from {given.described()}")
     record = split_record(str(systems[0].parameters["path"]))
-    dataset = load_said(name, options)
+    dataset = say_read(load_said(name, options))
     table = own_table(name, read_options(options)) if is_path(name) else None
     with table.handed_on() if table else nullcontext(name) as called:
         grid = Grid(
@@ -81,11 +92,14 @@ def measure(
             (*systems, *(System(other, other) for other in others)),
             protocols or (f"AI-AN-AR rel>={exact(relevance_threshold(dataset))}",),
             metrics or ("P@10", "nDCG@10"),
-            split=split or record.get("rule", "k-fold 5"),
+            split=str(ordered_rule(split or record.get("rule", "k-fold 5"), order)),
             seed=record.get("seed", 1) if seed is None else seed,
         )
         with warnings_said():
+            warn_of_other_share(dataset_splits(dataset, grid.split, seed=grid.seed))
             results = run_grid(grid, workers=workers)
     if out is not None:
         write_atomically(out, results.values.to_csv(index=False).encode())
     click.echo(results)
+    for line in said:
+        click.echo(line)

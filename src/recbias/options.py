@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import dataclasses
 import math
 import os
 import signal
@@ -18,16 +19,20 @@ import click
 
 from recbias.datasets import Dataset, TableOptions, load_dataset
 from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError
-from recbias.ratings import RatingScale
+from recbias.ratings import THOUSANDS, RatingScale
+from recbias.splits import SplitRule
 
 __all__ = [
     "CommandGroup",
     "data_dir_option",
     "finite",
     "load_said",
+    "order_option",
+    "ordered_rule",
     "parameter_options",
     "read_options",
     "read_parameters",
+    "say_read",
     "table_options",
     "warnings_said",
 ]
@@ -36,6 +41,24 @@ _STOPPED = "stopped; what was finished is kept, and the same command goes on fro
 _SECONDS_TO_CLEAN_UP = 1.0
 """Who presses Ctrl-C sees it answered within two; what is left over goes when it is begun again."""
 _FULL = "\nmake room there and give the command again: what was finished is kept and used"
+
+order_option = click.option(
+    "--order",
+    type=click.Choice(["file"]),
+    help="Of the rule 'ready': keep the order of rows in the files, as in 'ready order=file'.",
+)
+
+
+def ordered_rule(text: str, order: str | None) -> SplitRule:
+    """Read a split rule, with what ``--order`` says.
+
+    Raises
+    ------
+    ConfigError
+        As of `SplitRule`; if the rule is not that of folds that came with the data.
+    """
+    rule = SplitRule.parse(text)
+    return dataclasses.replace(rule, order=order or rule.order)
 
 
 class _Terminated(KeyboardInterrupt):
@@ -130,13 +153,14 @@ _PARAMETER_OPTIONS = (
         "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
     ),
     click.option("--min-rating", help="Smallest relevant rating: -p min_rating VALUE."),
+    click.option("--split", help="The rule, such as 'ratio 0.2': -p split VALUE."),
 )
 
 
 def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that change parameters of chapters; a decorator of a command.
 
-    The command takes them as `params` and `min_rating`, which `read_parameters` joins.
+    The command takes them as `params`, `min_rating` and `split`, which `read_parameters` joins.
     """
     for option in reversed(_PARAMETER_OPTIONS):
         command = option(command)
@@ -144,7 +168,7 @@ def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_parameters(
-    params: Sequence[tuple[str, str]], min_rating: str | None = None
+    params: Sequence[tuple[str, str]], min_rating: str | None = None, split: str | None = None
 ) -> dict[str, str]:
     """Join what changes parameters.
 
@@ -152,8 +176,8 @@ def read_parameters(
     ----------
     params : sequence of (str, str)
         Names and values, as typed.
-    min_rating : str, optional
-        Value of the parameter of that name.
+    min_rating, split : str, optional
+        Values of the parameters of these names.
 
     Returns
     -------
@@ -169,7 +193,8 @@ def read_parameters(
     >>> read_parameters([("cutoff", "5")], "4")
     {'cutoff': '5', 'min_rating': '4'}
     """
-    said = [*params, *([("min_rating", min_rating)] if min_rating is not None else [])]
+    named = {"min_rating": min_rating, "split": split}
+    said = [*params, *((name, value) for name, value in named.items() if value is not None)]
     if twice := [name for name, n in Counter(name for name, _ in said).items() if n > 1]:
         raise ConfigError(f"parameter {twice[0]} is given twice")
     return dict(said)
@@ -178,10 +203,15 @@ def read_parameters(
 _OPTIONS = (
     click.option("--user", help="Column with the users."),
     click.option("--item", help="Column with the items."),
-    click.option("--rating", help="Column with the ratings."),
-    click.option("--timestamp", help="Column with the times."),
+    click.option("--rating", help="Column with the ratings, or none."),
+    click.option("--timestamp", help="Column with the times, or none."),
     click.option("--separator", help="What separates the fields: one character, '::' or 'tab'."),
     click.option("--header/--no-header", default=None, help="Whether line 1 names the columns."),
+    click.option(
+        "--quotes/--no-quotes",
+        default=None,
+        help="Whether '\"' encloses fields; else not between tabs, and between other marks.",
+    ),
     click.option(
         "--decimal", type=click.Choice([".", ","]), help="The decimal sign of the ratings."
     ),
@@ -196,8 +226,19 @@ _OPTIONS = (
     click.option(
         "--duplicates",
         type=click.Choice(["error", "last", "mean"]),
-        help="What several ratings of one pair mean.",
+        help="What several ratings of one pair mean; last: the latest, if there are times.",
     ),
+    click.option(
+        "--thousands",
+        type=click.Choice(list(THOUSANDS.values())),
+        help="What separates the thousands of the ratings, as in 12,500.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "drop"]),
+        help="What a row without id, rating or time means; drop: it is left out, and counted.",
+    ),
+    click.option("--encoding", help="Encoding of a text, e.g. latin-1 or utf-16; else UTF-8."),
 )
 
 
@@ -238,6 +279,9 @@ def read_options(given: Mapping[str, Any]) -> TableOptions:
         values["scale"] = RatingScale(*scale)
     if values.get("separator") in ("tab", "\\t"):
         values["separator"] = "\t"
+    typed = {word: mark for mark, word in THOUSANDS.items()}
+    if word := values.get("thousands"):
+        values["thousands"] = typed.get(word, word)
     return TableOptions(**{name: None if value == () else value for name, value in values.items()})
 
 
@@ -248,6 +292,13 @@ def load_said(name: str, given: Mapping[str, Any]) -> Dataset:
     """
     with warnings_said():
         return load_dataset(name, **vars(read_options(given)))
+
+
+def say_read(dataset: Dataset) -> Dataset:
+    """Print how a table was understood, in one line where warnings go, and give it back."""
+    if dataset.understood:
+        click.echo(f"recbias: read {dataset.source}", err=True)
+    return dataset
 
 
 @contextmanager

@@ -145,24 +145,30 @@ def data_dirs(extra: Path | None = None) -> list[Path]:
     return [Path(folder).expanduser() for folder in candidates if folder is not None]
 
 
+def cache_dir() -> Path:
+    """Name the folder of what is kept to be used again, and can be deleted at any time.
+
+    Returns
+    -------
+    Path
+        ``recbias`` in the user's cache, else a folder for temporary files if that cannot be
+        written. Not created here.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    kept = _path(f"{cache}/recbias")
+    return kept if can_write(str(kept)) else own_temporary()
+
+
 def cells_dir() -> Path:
     """Name the folder of stored cells.
 
     Returns
     -------
     Path
-        ``RECBIAS_CELLS`` if set, else the clone's ``data/cells``, else a folder in the user's
-        cache, else one for temporary files; the first that can be written. Not created here.
+        ``RECBIAS_CELLS`` if set, else ``cells`` in `cache_dir`. Not created here.
     """
     named = os.environ.get("RECBIAS_CELLS")
-    if named:
-        return Path(named).expanduser()
-    root = clone_root()
-    if root and can_write(f"{root}/data/cells"):
-        return _path(f"{root}/data/cells")
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    kept = _path(f"{cache}/recbias/cells")
-    return kept if can_write(str(kept)) else own_temporary() / "cells"
+    return Path(named).expanduser() if named else cache_dir() / "cells"
 
 
 @contextmanager

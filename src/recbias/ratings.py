@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import json
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,14 +27,34 @@ from recbias.errors import ConfigError, DataError, DataWarning
 
 Duplicates = Literal["error", "last", "mean"]
 Decimal = Literal[".", ","]
+Missing = Literal["error", "drop"]
+Thousands = Literal[",", ".", " ", "'"]
 Where = Callable[[int], str]
 
 _WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+?)(?:\.0+)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_NUMBER_WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
+_GROUPED = {
+    mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:{signs}\d{{3}})+(?:{decimal}\d*)?")
+    for mark, signs, decimal in (
+        (",", ",", r"\."),
+        (".", r"\.", ","),
+        (" ", "[ \u00a0\u2009\u202f]", "[.,]"),
+        ("'", "['\u2019]", "[.,]"),
+    )
+}
+"""Numbers whose thousands are separated, by the sign that does it."""
 _COMMA_FOR_POINT = str.maketrans(".,", ",.")
-_NO_NAMES = {"null", "nan", "none", "na", "n/a", "<na>"}
+_NO_NAMES = {"null", "nan", "none", "na", "n/a", "<na>", "\\n"}
 """Labels that programs write where there is none."""
-_CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+THOUSANDS: dict[Thousands, str] = {",": ",", ".": ".", " ": "blank", "'": "quote"}
+"""What may separate thousands, and how it is typed."""
+DROP = "leave such rows out: --missing drop"
+_NO_TIME = np.iinfo(np.int64).min
+_CANONICAL_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
+_SHORTENED = re.compile(r"[+-]?\d+(?:\.\d+)?[eE]\+\d+")
+"""As spreadsheets write long numbers; without the sign, letters and digits may be a name."""
+_INT64 = np.iinfo(np.int64)
 
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
@@ -181,6 +202,9 @@ class Ratings:
         Whether the values say more than that the pair was observed.
     merged_below : float, optional
         Ratings below this were merged into one value: which of them a user gave is not known.
+    place : int64 array (n,), optional
+        Place of each row in the file that it came from, where a split was asked to keep it
+        (``ready order=file``). No part of the content.
 
     Raises
     ------
@@ -210,17 +234,19 @@ class Ratings:
     scale: RatingScale
     feedback: Literal["explicit", "implicit"] = "explicit"
     merged_below: float | None = None
+    place: npt.NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        wanted = {"user": np.int32, "item": np.int32, "value": np.float64, "timestamp": np.int64}
+        wanted = {"user": np.int32, "item": np.int32, "value": np.float64}
+        wanted |= {"timestamp": np.int64, "place": np.int64}
         for column, dtype in wanted.items():
             values = getattr(self, column)
             if values is not None:
                 self._freeze(column, np.asarray(values, dtype=dtype))
         self._freeze("user_ids", np.asarray(self.user_ids))
         self._freeze("item_ids", np.asarray(self.item_ids))
-        times = self.user if self.timestamp is None else self.timestamp
-        if not self.user.shape == self.item.shape == self.value.shape == times.shape:
+        columns = (getattr(self, column) for column in wanted)
+        if len({column.shape for column in columns if column is not None}) > 1:
             raise DataError(f"{self.name}: columns of different lengths")
         for numbers, labels in ((self.user, self.user_ids), (self.item, self.item_ids)):
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(labels):
@@ -327,6 +353,7 @@ class Ratings:
             item=self.item[chosen],
             value=self.value[chosen],
             timestamp=None if self.timestamp is None else self.timestamp[chosen],
+            place=None if self.place is None else self.place[chosen],
         )
 
     def merge_below(self, threshold: float, value: float) -> Ratings:
@@ -382,6 +409,8 @@ class Ratings:
         name: str = "table",
         duplicates: Duplicates = "error",
         decimal: Decimal = ".",
+        thousands: Thousands | None = None,
+        missing: Missing = "error",
         source: str | None = None,
         first_line: int = 1,
     ) -> Ratings:
@@ -404,10 +433,15 @@ class Ratings:
         name : str
             Name of the data set.
         duplicates : {"error", "last", "mean"}
-            What several ratings of one pair mean: an error, the last row, or their mean (with the
-            latest of their times).
+            What several ratings of one pair mean: an error, the latest in time (of equal times, and
+            without times, the last row), or their mean (with the latest of their times).
         decimal : {".", ","}
             The decimal sign of ratings that are text.
+        thousands : {",", ".", " ", "'"}, optional
+            What separates the thousands of ratings that are text.
+        missing : {"error", "drop"}
+            What a missing id, rating or time means: an error, or that its row is left out. Missing
+            are nulls, and texts that are empty or say so (see `missing_cells`).
         source : str, optional
             File that the rows come from, for messages.
         first_line : int
@@ -432,33 +466,44 @@ class Ratings:
         Warns
         -----
         DataWarning
-            If an id is named like a missing one (``NULL``, ``NaN``). Once, with the range as dates,
-            if times are in fractions of a second, before 1970, or look like dates written as
-            numbers.
+            If an id is named like a missing one (``NULL``, ``NaN``), lost digits before
+            (``1.5E+18``, or a float beyond 2^53), or differs from another one by what nobody sees.
+            Once, with the range as dates, if times are in fractions of a second, before 1970, or
+            look like dates written as numbers.
         """
+        kept: npt.NDArray[np.intp] | None = None
 
         def where(row: int) -> str:
+            row = row if kept is None else int(kept[row])
             return f"{source}:{first_line + row}" if source else f"{name}, row {row}"
 
         if duplicates not in ("error", "last", "mean"):
             raise ConfigError(f"duplicates '{duplicates}': expected 'error', 'last' or 'mean'")
         needed = [column for column in (user, item, rating, timestamp) if column is not None]
-        missing = [column for column in needed if column not in frame.columns]
-        if missing:
+        absent = [column for column in needed if column not in frame.columns]
+        if absent:
             raise DataError(
-                f"{source or name}: no column {', '.join(map(repr, missing))}\n"
+                f"{source or name}: no column {', '.join(map(repr, absent))}\n"
                 f"columns found: {', '.join(map(str, frame.columns))}; "
                 f"needed: {', '.join(needed)}\n"
                 "name the columns as they are in the table"
             )
         if frame.empty:
             raise DataError(f"no ratings in {source or name}")
+        if missing == "drop":
+            gaps = np.logical_or.reduce([missing_cells(frame[column]) for column in needed])
+            kept = np.flatnonzero(~gaps)
+            frame = frame.iloc[kept].infer_objects()  # whole numbers beside a null are objects
+            if frame.empty:
+                raise DataError(f"no ratings in {source or name}: every row has a missing value")
         users, user_ids = _vocabulary(frame[user], "user", where)
         items, item_ids = _vocabulary(frame[item], "item", where)
         values = np.ones(len(frame))
         if rating:
-            values = checked_values(frame[rating], scale, where, decimal)
-        times = _times(frame[timestamp], source or name, where) if timestamp else None
+            values = checked_values(frame[rating], scale, where, decimal, thousands)
+        times = moments = None
+        if timestamp:
+            times, moments = _times(frame[timestamp], source or name, where)
 
         keys = users.astype(np.int64) * len(item_ids) + items
         order = _stable_order(keys, len(user_ids) * len(item_ids))
@@ -473,7 +518,9 @@ class Ratings:
             )
         if len(again) and duplicates == "mean":
             values, times = _pair_means(keys, values, times)
-        # The last row of each pair: a stable sort left the rows of a pair in their order.
+        elif len(again) and moments is not None:
+            order = np.lexsort((moments, keys))
+        # The last row of each pair: a stable sort left rows alike in pair and time in their order.
         rows = np.delete(order, again - 1)
 
         fixed = scale is None or scale.minimum == scale.maximum
@@ -497,10 +544,10 @@ def _vocabulary(
     """Return the number of each row's label in sorted order, and the sorted labels."""
     codes, uniques = pd.factorize(column)
     if codes.min() < 0:
-        raise DataError(f"{where(int(np.argmin(codes)))}: the {role} id is missing")
+        raise DataError(f"{where(int(np.argmin(codes)))}: the {role} id is missing\n{DROP}")
     labels = np.asarray(uniques)
     if labels.dtype.kind != "i":
-        labels = _as_labels(list(uniques), codes, role, where)
+        labels = _as_labels(list(labels), codes, role, where)
     order = np.argsort(labels, kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -511,18 +558,13 @@ def _as_labels(
     found: list[Any], codes: npt.NDArray[np.intp], role: str, where: Where
 ) -> npt.NDArray[Any]:
     """Turn labels of any type into int64 or text, refusing two that mean the same."""
-    texts = [
-        str(int(label))
-        if isinstance(label, float | np.floating) and label.is_integer()
-        else str(label).strip()
-        for label in found
-    ]
+    texts = [label_text(label) for label in found]
     seen: dict[str, Any] = {}
     for at, (label, text) in enumerate(zip(found, texts, strict=True)):
         if not text:
-            raise DataError(f"{where(int(np.argmax(codes == at)))}: the {role} id is missing")
-        whole = _WHOLE_NUMBER.fullmatch(text)
-        meaning = ("-" if whole[1] == "-" else "") + whole[2] if whole else text
+            row = int(np.argmax(codes == at))
+            raise DataError(f"{where(row)}: the {role} id is missing\n{DROP}")
+        meaning = label_meaning(text)
         if meaning in seen:
             raise DataError(
                 f"{where(int(np.argmax(codes == at)))}: {role} ids {seen[meaning]!r} and {label!r} "
@@ -533,13 +575,97 @@ def _as_labels(
         row = int(np.argmax(np.isin(codes, doubtful)))
         warnings.warn(
             f"{where(row)}: the {role} id {texts[codes[row]]!r} is read as a name like any other; "
-            "remove such rows if it stands for none",
+            f"if it stands for none, {DROP}",
             DataWarning,
             stacklevel=4,
         )
+    _warn_of_cut_numbers(found, texts, codes, role, where)
+    _warn_of_unseen_differences(texts, codes, role, where)
     if all(_CANONICAL_NUMBER.fullmatch(text) for text in texts):
-        return np.array([int(text) for text in texts], dtype=np.int64)
+        numbers = [int(text) for text in texts]
+        if min(numbers) >= _INT64.min and max(numbers) <= _INT64.max:
+            return np.array(numbers, dtype=np.int64)
     return np.array(texts, dtype=np.str_)
+
+
+def label_text(label: Any) -> str:
+    """Write a label as it is kept: without blanks around it, a whole number without ``.0``.
+
+    Examples
+    --------
+    >>> label_text(" a "), label_text("7.0"), label_text(7.0), label_text("07"), label_text("7.5")
+    ('a', '7', '7', '07', '7.5')
+    """
+    if isinstance(label, float | np.floating) and label.is_integer():
+        return str(int(label))
+    text = str(label).strip()
+    whole = _WHOLE_FLOAT.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def label_meaning(text: str) -> str:
+    """Give what no two labels of a table may share: of a number its digits, of others the text.
+
+    Examples
+    --------
+    >>> label_meaning("0107"), label_meaning("107.0"), label_meaning("-07"), label_meaning("a07")
+    ('107', '107', '-7', 'a07')
+    """
+    whole = _WHOLE_NUMBER.fullmatch(text)
+    return ("-" if whole[1] == "-" else "") + whole[2] if whole else text
+
+
+def _warn_of_cut_numbers(
+    found: list[Any], texts: list[str], codes: npt.NDArray[np.intp], role: str, where: Where
+) -> None:
+    """Warn of ids that lost digits before they came here, several of which may be one now."""
+    cut = [
+        at
+        for at, (label, text) in enumerate(zip(found, texts, strict=True))
+        if _SHORTENED.fullmatch(text)
+        or (isinstance(label, float | np.floating) and not _is_exact(label))
+    ]
+    if cut:
+        row = int(np.argmax(np.isin(codes, cut)))
+        shown = str(found[codes[row]])
+        many = f" and {len(cut) - 1:,} more" if len(cut) > 1 else ""
+        warnings.warn(
+            f"{where(row)}: the {role} id {shown}{many} lost digits in the program that wrote it, "
+            f"so that several {role}s may have become one; write ids as text or whole numbers",
+            DataWarning,
+            stacklevel=5,
+        )
+
+
+def _is_exact(number: float | np.floating[Any]) -> bool:
+    """Tell whether a float is so small that whole numbers beside it are others."""
+    return bool(np.abs(number) <= 2.0 ** (np.finfo(type(number)).nmant + 1))
+
+
+def _warn_of_unseen_differences(
+    texts: list[str], codes: npt.NDArray[np.intp], role: str, where: Where
+) -> None:
+    """Warn of two ids that look alike: composed accents, marks without width, kinds of blanks."""
+    odd = [at for at, text in enumerate(texts) if not text.isascii() or "  " in text]
+    if not odd:
+        return
+    seen = {text: at for at, text in enumerate(texts) if text.isascii() and "  " not in text}
+    alike = []
+    for at in odd:
+        composed = unicodedata.normalize("NFC", texts[at])
+        shown = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
+        other = seen.setdefault(" ".join(shown.split()), at)
+        if other != at:
+            alike.append((at, other))
+    if alike:
+        at, other = alike[0]
+        many = f"; {len(alike) - 1:,} more pairs do" if len(alike) > 1 else ""
+        warnings.warn(
+            f"{where(int(np.argmax(codes == at)))}: {role} ids {texts[other]!a} and "
+            f"{texts[at]!a} look alike and are read as two{many}; write each id in one way",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 def _pair_means(
@@ -560,12 +686,33 @@ def _pair_means(
     return means, latest[pair]
 
 
-def _numbers(column: pd.Series[Any], decimal: Decimal = ".") -> npt.NDArray[np.float64]:
+def missing_cells(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+    r"""Tell which cells hold nothing: nulls, and texts that are empty or say so, such as NULL.
+
+    Examples
+    --------
+    >>> missing_cells(pd.Series(["4", " ", None, "NaN", "n/a", "0", "\\N"])).tolist()
+    [False, True, True, True, True, False, True]
+    """
+    codes, labels = pd.factorize(column)
+    nothing = [_is_nothing(label) for label in labels]
+    return np.array([*nothing, True], dtype=bool)[codes]
+
+
+def _is_nothing(label: object) -> bool:
+    return isinstance(label, str) and label.strip().lower() in _NO_NAMES | {""}
+
+
+def _numbers(
+    column: pd.Series[Any], decimal: Decimal = ".", thousands: Thousands | None = None
+) -> npt.NDArray[np.float64]:
     """Read numbers, NaN where there is none."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     # Each distinct text is read once: a million ratings have a handful.
     codes, texts = pd.factorize(column)
+    if thousands:
+        texts = pd.Index([_ungrouped(str(text).strip(), thousands) for text in texts], dtype=object)
     if decimal == ",":
         # Exchanged, so that a point, which may separate thousands, makes it no number.
         texts = pd.Index([str(text).translate(_COMMA_FOR_POINT) for text in texts], dtype=object)
@@ -576,8 +723,20 @@ def _numbers(column: pd.Series[Any], decimal: Decimal = ".") -> npt.NDArray[np.f
     return np.append(distinct.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)[codes]
 
 
+def _ungrouped(text: str, mark: Thousands) -> str:
+    """Take the signs between thousands out of a number; where one stands elsewhere, it is none."""
+    signs = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}.get(mark, mark)
+    if not any(sign in text for sign in signs):
+        return text
+    return re.sub(f"[{signs}]", "", text) if _GROUPED[mark].fullmatch(text) else ""
+
+
 def checked_values(
-    column: pd.Series[Any], scale: RatingScale | None, where: Where, decimal: Decimal = "."
+    column: pd.Series[Any],
+    scale: RatingScale | None,
+    where: Where,
+    decimal: Decimal = ".",
+    thousands: Thousands | None = None,
 ) -> npt.NDArray[np.float64]:
     """Read a column of ratings.
 
@@ -591,6 +750,8 @@ def checked_values(
         Names the place of a row, for messages.
     decimal : {".", ","}
         The decimal sign of numbers that are text.
+    thousands : {",", ".", " ", "'"}, optional
+        What separates their thousands.
 
     Returns
     -------
@@ -601,18 +762,29 @@ def checked_values(
     ------
     DataError
         If one is no finite number, or not on the declared scale.
+
+    Warns
+    -----
+    DataWarning
+        If points may separate thousands: some numbers have one before three digits, none has one
+        elsewhere, and others have none.
     """
-    numbers = _numbers(column, decimal)
+    numbers = _numbers(column, decimal, thousands)
     bad = ~np.isfinite(numbers)
     if bad.any():
         row = int(np.argmax(bad))
         found = str(column.iloc[row])
-        hint = " with a decimal comma and no point" if decimal == "," else ""
-        if not hint and _DECIMAL_COMMA.fullmatch(found.strip()):
-            hint = "\nif the comma is the decimal sign, say so: --decimal ,"
+        hint = _number_hint(found.strip(), _texts(column), decimal, thousands)
         raise DataError(
             f"{where(row)}: column '{column.name}' has the value {found!r}, "
             f"expected a finite number{hint}"
+        )
+    if decimal == "." and not thousands and _points_may_group(_texts(column)):
+        warnings.warn(
+            f"column '{column.name}': numbers such as 1.234 are read with a decimal point; "
+            "if it separates thousands: --thousands .",
+            DataWarning,
+            stacklevel=2,
         )
     # Each distinct value is looked up once: a million ratings have a handful.
     if scale is not None and not scale.fits(pd.unique(numbers)).all():
@@ -622,6 +794,48 @@ def checked_values(
             "declare the scale that the table uses: --rating-scale MINIMUM MAXIMUM STEP"
         )
     return numbers
+
+
+def _texts(column: pd.Series[Any]) -> list[str]:
+    """List the distinct texts of a column; none of a column of numbers."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return []
+    return [text.strip() for text in pd.unique(column) if isinstance(text, str)]
+
+
+def _points_may_group(texts: list[str]) -> bool:
+    pointed = [text for text in texts if "." in text]
+    whole = any(re.fullmatch(r"[1-9]\d{0,2}", text) for text in texts)
+    return bool(pointed) and whole and all(_GROUPED["."].fullmatch(text) for text in pointed)
+
+
+def _number_hint(
+    found: str, texts: list[str], decimal: Decimal, thousands: Thousands | None
+) -> str:
+    """Tell how a text that is no number may be meant, from it and the others of its column."""
+    if _is_nothing(found):
+        return f"\n{DROP}"
+    hint = " with a decimal comma and no point" if decimal == "," else ""
+    if thousands:
+        return f"{hint}, or with {thousands!r} before every three digits"
+    for mark, word in THOUSANDS.items():
+        if mark != "," and _GROUPED[mark].fullmatch(found):
+            return f"{hint}\nif this is a large number, say what separates it: --thousands {word}"
+    of_comma = _NUMBER_WITH_COMMA.fullmatch(found) or _GROUPED[","].fullmatch(found)
+    if decimal == "," or not of_comma:
+        return hint
+    with_comma = [text for text in texts if "," in text]
+    ungrouped = any(not _GROUPED[","].fullmatch(text) for text in with_comma)
+    no_decimal = any(not _NUMBER_WITH_COMMA.fullmatch(text) for text in with_comma)
+    no_decimal |= any(re.fullmatch(r"[+-]?\d*\.\d+", text) for text in texts)
+    if ungrouped and not no_decimal:
+        return "\nif the comma is the decimal sign, say so: --decimal ,"
+    if no_decimal and not ungrouped:
+        return "\nif the comma separates thousands, say so: --thousands ,"
+    return (
+        "\nsay what the comma is: the decimal sign (--decimal ,), or what separates thousands "
+        "(--thousands ,)"
+    )
 
 
 def time_numbers(
@@ -639,7 +853,7 @@ def time_numbers(
     Returns
     -------
     numbers : int64 array (n,)
-        The numbers as they are; of dates the seconds since 1970.
+        The numbers as they are; of dates the microseconds since 1970.
     kind : {"number", "date"}
         Which of them the column holds.
 
@@ -649,8 +863,9 @@ def time_numbers(
         If a value is neither, or the column mixes both.
     """
     kind: Literal["number", "date"] = "number"
+    dates = None
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        kind, numbers = "date", _seconds(column)
+        dates = _moments(column)
     elif pd.api.types.is_integer_dtype(column.dtype) and not column.hasnans:
         return column.to_numpy(dtype=np.int64), kind
     else:
@@ -660,34 +875,44 @@ def time_numbers(
             return whole.to_numpy()[codes], kind  # a float64 would round nanoseconds
         numbers = _numbers(column)
         if np.isnan(numbers[0]) and not pd.api.types.is_numeric_dtype(column.dtype):
-            codes, texts = pd.factorize(column)
-            dates = np.append(_seconds(pd.Series([str(text) for text in texts])), np.nan)[codes]
-            if not np.isnan(dates[0]):
-                kind, numbers = "date", np.where(np.isnan(numbers), dates, np.nan)
-    # Beyond 2**53 a float64 no longer holds every whole number, nor is it a time of this era.
-    bad = ~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers))
+            found = _moments(pd.Series([str(text) for text in texts]))
+            found = np.where(np.isnan(numbers), np.append(found, _NO_TIME)[codes], _NO_TIME)
+            dates = found if found[0] != _NO_TIME else None
+    if dates is not None:
+        kind, bad = "date", dates == _NO_TIME
+    else:
+        # Beyond 2**53 a float64 no longer holds every whole number, nor is it a time of this era.
+        bad = ~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers))
     if bad.any():
         row = int(np.argmax(bad))
+        nothing = bool(missing_cells(column.iloc[[row]])[0])
         raise DataError(
             f"{where(row)}: column '{column.name}' has the value {str(column.iloc[row])!r}\n"
             "expected a time: whole seconds or milliseconds since 1970, or a date like 2026-11-20 "
-            "or 2026-11-20T09:30:00, of one kind throughout"
+            "or 2026-11-20T09:30:00, of one kind throughout\n"
+            f"{f'{DROP}; or ' if nothing else ''}read no times at all: --timestamp none"
         )
-    return numbers.astype(np.int64), kind
+    return (numbers.astype(np.int64) if dates is None else dates), kind
 
 
-def _seconds(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
-    """Read dates as seconds since 1970, NaN where there is none."""
+def _moments(column: pd.Series[Any]) -> npt.NDArray[np.int64]:
+    """Read dates as microseconds since 1970, `_NO_TIME` where there is none."""
     dates = pd.to_datetime(column, format="ISO8601", utc=True, errors="coerce")
-    seconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[s]")
-    return np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64))
+    # What a microsecond cannot hold is finer; numpy marks what is no date with this number too.
+    return dates.dt.tz_localize(None).to_numpy(dtype="datetime64[us]").astype(np.int64)
 
 
-def _times(column: pd.Series[Any], source: str, where: Where) -> npt.NDArray[np.int64]:
-    """Return seconds since 1970; numbers that may be something else are read with a warning."""
+def _times(
+    column: pd.Series[Any], source: str, where: Where
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return seconds since 1970, and what orders times within a second.
+
+    Numbers that may be something else than seconds are read with a warning.
+    """
     numbers, kind = time_numbers(column, where)
+    moments = numbers
     if kind == "date":
-        return numbers
+        return numbers // 10**6, moments
     sizes = np.abs(numbers)
     read_as = None
     unit = max((each for each in _UNITS if sizes.max() >= each), default=0)
@@ -716,7 +941,7 @@ def _times(column: pd.Series[Any], source: str, where: Where) -> npt.NDArray[np.
             DataWarning,
             stacklevel=3,
         )
-    return numbers
+    return numbers, moments
 
 
 _UNITS = {

@@ -44,6 +44,7 @@ from recbias.metrics import (
 )
 from recbias.protocol import Protocol
 from recbias.ranking import Positions, RankTable
+from recbias.recommenders.elsewhere import FromScores
 from recbias.relevance import relevant
 from recbias.resampling import (
     crossed_sums,
@@ -54,6 +55,7 @@ from recbias.resampling import (
     weighted_sums,
 )
 from recbias.store import canonical_json
+from recbias.targets import TargetRule
 
 __all__ = [
     "CROSSED",
@@ -108,7 +110,9 @@ class FoldPart(NamedTuple):
 
     Means are kept as columns per user, ``finish`` turns their sums into values; medians as the
     units that they are taken of; systems as a whole as values, and how much each user moves them.
-    Metrics are those from ranks, from listed items, and of the system, in this order.
+    Metrics are those from ranks, from listed items, and of the system, in this order. ``beyond``
+    is about scores from elsewhere: of each metric, users and test items that it looks at and that
+    have no place, item -1 for an empty place of the list.
     """
 
     columns: tuple[FloatArray, ...]
@@ -119,6 +123,7 @@ class FoldPart(NamedTuple):
     runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
     sets: dict[str, int]
     pairs: RatedPairs | None
+    beyond: dict[str, npt.NDArray[np.int32]]
 
 
 def metric_identities(grid: Grid) -> str:
@@ -212,23 +217,24 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     split = cell_split(readers[0].cell, artefact)
     crossed = grid.crossed_metrics(label)
     found: list[tuple[FloatArray, ...]] = []
+    beyond: dict[str, npt.NDArray[np.int32]] = {}
+    is_elsewhere = grid.systems[0].algorithm == FromScores.__name__
     table = readers[0].table(grid, label)
     member = _members(table, protocol) if of_system else np.zeros(table.n_users, dtype=bool)
     for reader in readers:
         if reader is not readers[0]:
             table = reader.table(grid, label)
-        values = (
-            measure(
-                table,
-                of_ranks,
-                min_rating=protocol.min_rating,
-                condensed=protocol.condensed,
-                rating_max=dataset.ratings.scale.maximum,
-                relevant_counts=cell_relevant_counts(reader.cell, artefact, protocol.min_rating),
-            )
-            if of_ranks
-            else np.empty((0, _n_units(table)))
+        measured_by = partial(
+            measure,
+            metrics=of_ranks,
+            min_rating=protocol.min_rating,
+            condensed=protocol.condensed,
+            rating_max=dataset.ratings.scale.maximum,
+            relevant_counts=cell_relevant_counts(reader.cell, artefact, protocol.min_rating),
         )
+        values = measured_by(table) if of_ranks else np.empty((0, _n_units(table)))
+        if is_elsewhere and of_ranks:
+            beyond |= _unplaced_items(table, protocol, of_ranks, values, measured_by)
         per_rating = np.empty((0, len(table.user)))
         if crossed and table.per == "run":
             per_rating = values[[of_ranks.index(metric) for metric in crossed]]
@@ -243,6 +249,13 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
             lists = positions.lists(protocol.rule.candidates, depth)
             view = list_view(lists, split.train, min_rating=protocol.min_rating)
             item_values = measure_items(view, of_items)
+            if is_elsewhere:
+                sizes = positions.table(TargetRule(protocol.rule.candidates, "AN", "AR")).n_targets
+                for metric in (*of_items, *of_system):
+                    asked = np.minimum(metric.cutoff or positions.depth, sizes)
+                    shown = (lists[:, : metric.cutoff] >= 0).sum(axis=1)
+                    users = np.repeat(np.arange(table.n_users), np.maximum(asked - shown, 0))
+                    beyond[str(metric)] = np.array([users, np.full_like(users, -1)], np.int32)
             view = dataclasses.replace(view, items=lists[member], own_popularity=None)
             everybody = np.ones((1, len(view.items)), dtype=np.uint8)
             system_values = measure_resampled(view, of_system, everybody)[:, 0]
@@ -278,7 +291,32 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         runs = np.nan_to_num(values[rows]), table.user
     sets = _describe_sets(table, protocol, of_ranks)
     pairs = _rated_pairs(table, per_rating, protocol) if crossed else None
-    return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs)
+    return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs, beyond)
+
+
+def _unplaced_items(
+    table: RankTable,
+    protocol: Protocol,
+    metrics: Sequence[Metric],
+    values: FloatArray,
+    measured_by: Callable[[RankTable], FloatArray],
+) -> dict[str, npt.NDArray[np.int32]]:
+    """Name users and test items that have no place, where one below the end changes a value.
+
+    Placed right behind the end, the best or the worst first, they do so if anything below does.
+    """
+    rows = table.rank == 0
+    if protocol.rule.others == "NN":  # other test items may not be in the sample
+        rows &= relevant(table.value, protocol.min_rating)
+    moved = np.zeros(values.shape, dtype=bool)
+    for best_first in (True, False):
+        other = measured_by(table.with_rest(rows, best_first=best_first))
+        moved |= (other != values) & ~(np.isnan(other) & np.isnan(values))
+    of_rows = moved if table.per == "run" else moved[:, table.user]
+    return {
+        str(metric): np.array([table.user[rows & own], table.item[rows & own]])
+        for metric, own in zip(metrics, of_rows, strict=True)
+    }
 
 
 def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:

@@ -11,13 +11,15 @@ from recbias.claims.choosing import largest_pool
 from recbias.datasets import Dataset, dataset_info, is_path, load_dataset, top_rating
 from recbias.errors import ConfigError
 from recbias.ratings import exact
-from recbias.splits import Split, SplitRule
+from recbias.splits import Split, SplitRule, warn_of_other_share
 from recbias.testset import dataset_splits
 
 __all__ = ["LEAST_TESTED", "check_data", "check_out"]
 
 LEAST_TESTED = 10
 """Ratings that the test of each fold has to have."""
+_LISTED = 10
+"""Items of a list that pages look at which have no other cutoff."""
 
 
 def check_data(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
@@ -56,8 +58,11 @@ def check_data(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
         )
     if is_path(dataset):
         _check_size(loaded, asked)
+        if "n_seeds" in asked and rule is None:  # a page that tries all shares, a tenth among them
+            dataset_splits(loaded, "ratio 0.9", seed=asked.get("seed", 1))
         if rule is not None:
             folds = dataset_splits(loaded, str(rule), seed=asked.get("seed", 1))
+            warn_of_other_share(folds)
             if "cutoff" in asked:  # what ranks lists and takes ratings away
                 _check_folds(loaded, folds, top_rating(loaded) if least is None else least, values)
 
@@ -76,6 +81,11 @@ def _check_size(loaded: Dataset, asked: Mapping[str, Any]) -> None:
         raise ConfigError(
             f"{loaded.title}: no user has two ratings, so that nobody has one to train on and one "
             "to test with\na page needs a table in which some do"
+        )
+    if "workers" in asked and "cutoff" not in asked and ratings.n_items < _LISTED:
+        raise ConfigError(
+            f"{loaded.title} has {ratings.n_items} items, and this page looks at the first "
+            f"{_LISTED} of a list\ngive a table with as many at least"
         )
     if cutoff > ratings.n_items:
         raise ConfigError(

@@ -195,4 +195,6 @@ class Selection:
         if rows.all():
             return dataset
         folds = None if dataset.ready_folds is None else dataset.ready_folds[rows]
-        return dataclasses.replace(dataset, ratings=dataset.ratings.take(rows), ready_folds=folds)
+        order = None if dataset.row_order is None else dataset.row_order[rows]
+        ratings = dataset.ratings.take(rows)
+        return dataclasses.replace(dataset, ratings=ratings, ready_folds=folds, row_order=order)

@@ -6,7 +6,10 @@ whatever the order of lines in a file. Train and test keep the vocabularies of t
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError, DataError, unknown_name
+from recbias.errors import ConfigError, DataError, DataWarning, unknown_name
 from recbias.ratings import Ratings
 
 REVISION = 1
@@ -31,7 +34,8 @@ class Split:
     Parameters
     ----------
     train, test : Ratings
-        No pair is in both; the vocabularies are those of the data set.
+        No pair is in both; the vocabularies are those of the data set. With ``order=file`` they
+        know the `place` of each row in the files.
     test_items : int32 array, ascending
         Items with any test rating: the candidates of the target sets TI. Where test ratings were
         taken out afterwards, still those of the original.
@@ -146,7 +150,7 @@ def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> 
         raise DataError(
             f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
             f"e.g. user {ratings.user_ids[small[0]]!s}\n"
-            f"select users with at least {n_out + 1} ratings first"
+            "use a split that takes any number, e.g. --split 'ratio 0.2'"
         )
     place = _drawn_places(ratings.user, counts, rng)
     return _split(ratings, place < n_out, rule)
@@ -397,7 +401,8 @@ def from_fold_labels(ratings: Ratings, labels: npt.NDArray[np.integer[Any]]) -> 
             f"fold labels of shape {labels.shape} for {len(ratings)} ratings: "
             "expected one label per rating, from 0"
         )
-    return _folds(ratings, labels, int(labels.max()) + 1, SplitRule("ready"))
+    rule = SplitRule("ready", order=None if ratings.place is None else "file")
+    return _folds(ratings, labels, int(labels.max()) + 1, rule)
 
 
 @dataclass(frozen=True)
@@ -414,11 +419,15 @@ class SplitRule:
         Test share, number of folds, or ratings per user; None for ``"ready"`` and ``"whole"``.
     kept : float, optional
         Of ``"uniform"``: least share of an item's ratings that stays in training; None is 0.2.
+    order : {"file"}, optional
+        Of ``"ready"``: the training ratings know the order of their rows in the files, and systems
+        that list in that order follow it (`recbias.recommenders.as_published.file_order`). Without
+        it rows are sorted by user, then by item. Nothing else changes.
 
     Raises
     ------
     ConfigError
-        If `kind` is unknown, or `size` or `kept` does not fit it.
+        If `kind` is unknown, or `size`, `kept` or `order` does not fit it.
 
     See Also
     --------
@@ -427,16 +436,19 @@ class SplitRule:
     Examples
     --------
     >>> SplitRule.parse("k-fold 5")
-    SplitRule(kind='k-fold', size=5, kept=None)
+    SplitRule(kind='k-fold', size=5, kept=None, order=None)
     >>> str(SplitRule("temporal-user", 0.2))
     'temporal-user 0.2'
     >>> str(SplitRule("uniform", 0.2)), str(SplitRule("uniform", 0.2, kept=0.1))
     ('uniform 0.2', 'uniform 0.2 eps=0.1')
+    >>> str(SplitRule("ready", order="file"))
+    'ready order=file'
     """
 
     kind: str
     size: float | None = None
     kept: float | None = None
+    order: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "uniform" and self.kept == KEPT_SHARE:
@@ -447,10 +459,16 @@ class SplitRule:
         kept_fits = self.kept is None or (self.kind == "uniform" and _is_share(self.kept))
         if not (fits(self.size) and kept_fits):
             raise ConfigError(f"split rule '{self}': expected something like '{example}'")
+        if self.order not in (None, "file") or (self.order and self.kind != "ready"):
+            raise ConfigError(
+                f"split rule '{self}': expected 'ready order=file', as only folds that came with "
+                "the data know the order of their rows"
+            )
 
     def __str__(self) -> str:
         size = "" if self.size is None else f" {self.size}"
-        return self.kind + size + ("" if self.kept is None else f" eps={self.kept}")
+        kept = "" if self.kept is None else f" eps={self.kept}"
+        return self.kind + size + kept + ("" if self.order is None else f" order={self.order}")
 
     @classmethod
     def parse(cls, text: str) -> SplitRule:
@@ -472,12 +490,14 @@ class SplitRule:
             If the kind is unknown, or a number is missing, none, or out of range.
         """
         kind, _, rest = text.strip().partition(" ")
+        rest, ordered, order = f" {rest}".partition(" order=")
+        rest, in_order = rest.strip(), order if ordered else None
         if not rest:
-            return cls(kind)
+            return cls(kind, order=in_order)
         size, eps, kept = rest.partition(" eps=")
         try:
             number = int(size) if size.strip().isdecimal() else float(size)
-            return cls(kind, number, float(kept) if eps else None)
+            return cls(kind, number, float(kept) if eps else None, in_order)
         except ValueError:
             raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
 
@@ -487,6 +507,7 @@ class SplitRule:
         *,
         rng: np.random.Generator,
         ready: npt.NDArray[np.integer[Any]] | None = None,
+        row_order: npt.NDArray[np.integer[Any]] | None = None,
     ) -> list[Split]:
         """Split the ratings by this rule.
 
@@ -498,6 +519,8 @@ class SplitRule:
             Source of random numbers; the temporal rules and ``"ready"`` draw none.
         ready : int array (n,), optional
             Fold labels that came with the data.
+        row_order : int array (n,), optional
+            Place of each row in the files, for ``order=file``; no two alike.
 
         Returns
         -------
@@ -507,8 +530,9 @@ class SplitRule:
         Raises
         ------
         ConfigError
-            As the function of that rule; if the rule is ``"ready"`` and `ready` is None; or if it
-            is ``"whole"``, which needs a part of its own for training.
+            As the function of that rule; if the rule is ``"ready"`` and `ready` is None; if it asks
+            for the order of rows and `row_order` is None or no order of them; or if it is
+            ``"whole"``, which needs a part of its own for training.
         """
         match self.kind, self.size:
             case "ratio", float(share):
@@ -532,7 +556,74 @@ class SplitRule:
             raise ConfigError(
                 f"split rule 'ready': {ratings.name} came without folds\nuse e.g. 'k-fold 5'"
             )
+        if self.order:
+            if row_order is None:
+                raise ConfigError(
+                    f"split rule '{self}': the folds of {ratings.name} came without an order of "
+                    "rows\nuse 'ready'"
+                )
+            if row_order.shape != (len(ratings),) or len(np.unique(row_order)) < len(ratings):
+                raise ConfigError(
+                    f"places of rows of shape {row_order.shape} for {len(ratings)} ratings: "
+                    "expected one place per rating, each once"
+                )
+            ratings = dataclasses.replace(ratings, place=row_order.astype(np.int64))
         return from_fold_labels(ratings, ready)
+
+
+def warn_of_other_share(splits: Sequence[Split]) -> None:
+    """Warn if a split tests another share of the ratings than was asked.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        Of one rule.
+
+    Warns
+    -----
+    DataWarning
+        If the share that a fold tests is more than a tenth of the asked one away from it, and
+        farther than a whole number of ratings, or of ratings drawn one by one, can be; says both,
+        and why.
+    """
+    rule = SplitRule.parse(splits[0].rule)
+    asked = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
+    if rule.kind in ("leave-out", "ready", "whole") or asked is None:
+        return
+    n_ratings = len(splits[0].test) + len(splits[0].train)
+    by_chance = 4 * math.sqrt(asked * (1 - asked) / n_ratings) if rule.kind in _DRAWN else 0
+    far = max((len(split.test) / n_ratings for split in splits), key=lambda got: abs(got - asked))
+    if abs(far - asked) <= max(0.1 * asked, by_chance, 1 / n_ratings):
+        return
+    warnings.warn(
+        f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked)}, it tests "
+        f"{_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
+        f"{_why(rule, splits[0])}",
+        DataWarning,
+        stacklevel=2,
+    )
+
+
+_DRAWN = ("ratio", "k-fold")
+"""Rules that draw for each rating on its own, so that their sizes are a matter of chance."""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _why(rule: SplitRule, split: Split) -> str:
+    """Tell why a split tests another share than asked."""
+    if rule.kind in _DRAWN:
+        return "each rating is drawn on its own, and there are few"
+    if rule.kind == "uniform":
+        return "each tested item gives equally many ratings, a whole number of them"
+    counts = split.train.user_counts() + split.test.user_counts()
+    whole = np.array([counts.sum()]) if rule.kind == "temporal" else counts
+    beyond = len(split.test) - int(_ceil_share(float(rule.size or 0), whole).sum())
+    if beyond:
+        return f"ratings of one time are not parted, and {beyond:,} have that of the cut too"
+    return "of each user a whole number of ratings is tested, one at least, and many have few"
 
 
 def _is_share(size: float | None) -> bool:

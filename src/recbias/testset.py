@@ -320,7 +320,10 @@ def dataset_splits(
     if test.held is not None:
         return _held_out(dataset, rule, test, seed)
     folds = rule.splits(
-        dataset.ratings, rng=stream(seed, "split", split), ready=dataset.ready_folds
+        dataset.ratings,
+        rng=stream(seed, "split", split),
+        ready=dataset.ready_folds,
+        row_order=dataset.row_order,
     )
     if test.part == "observed":
         return folds

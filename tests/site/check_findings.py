@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -268,6 +269,18 @@ def _piece(role: str, values: Mapping[str, object]) -> str:
     return _words(title) if title else "[^.!?]{1,80}?"
 
 
+def _without_ends(form: str) -> str:
+    """Write what a form says where the interval is not known: nothing of its ends."""
+    said, rest = "", form
+    while found := re.search(r"\{low\b[^}]*\} to \{high\b[^}]*\}", rest):
+        said, rest = said + rest[: found.start()], rest[found.end() :]
+        beyond = re.split(r"[;)]", rest, maxsplit=1)[0]
+        bracketed = beyond != rest and not re.search(r"[($]|\{(?!cases\})", beyond)
+        said += "no interval" if bracketed else "an unknown number"
+        rest = rest[len(beyond) :] if bracketed else rest
+    return said + rest
+
+
 def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
     """Write a regular expression of what a form looks like on a page."""
     numbers: dict[str, float] = {}
@@ -290,6 +303,8 @@ def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
             return f"{round(value * (cases or 0))}".replace("-", "\N{MINUS SIGN}")
         return format(value, spec) if spec else written(value, part.record.unit) if part else ""
 
+    if part and math.isnan(sum(part.interval)):
+        form = _without_ends(form)
     pieces = re.split(r"(\$[^$]+\$|\{[\w:-]+\}`[^`]+`)", form)
     said = []
     for piece in pieces:

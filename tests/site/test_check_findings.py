@@ -65,6 +65,22 @@ def page(monkeypatch: pytest.MonkeyPatch) -> str:
     )
 
 
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("It is open ({low} to {high}).", "It is open (no interval)."),
+        ("It is open ({low:.1f} to {high:.1f} of {cases}; so).", "It is open (no interval; so)."),
+        ("Not sure: {low} to {high} times.", "Not sure: an unknown number times."),
+    ],
+)
+def test_an_interval_that_is_not_known_is_expected_without_ends(form: str, said: str) -> None:
+    record = Record.from_dict({"finds": "{value}", "measure": "check", "name": "it", "most": 0})
+    words = check_findings.pattern(form, [Part(record, float("nan"))], {})
+    assert re.fullmatch(words, said)
+    ends = re.sub("no interval|an unknown number", "undefined to undefined", said)
+    assert not re.fullmatch(words, ends)
+
+
 def test_a_right_page_has_no_fault(page):
     assert page.count('class="finding"') == len(expected(PAGE, "ml-1m", GLUED)) == 2
     assert page_faults(page, PAGE, "ml-1m", GLUED) == []

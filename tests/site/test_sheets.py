@@ -182,6 +182,27 @@ def test_a_browser_shows_it_without_a_request(browser: Browser, tmp_path: Path, 
     tab.close()
 
 
+def test_a_run_writes_where_the_reader_stands_and_into_their_cache_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("RECBIAS_CELLS")
+    (tmp_path / "here").mkdir()
+    write_table(tmp_path / "mine.csv", ROWS)
+    done = recbias("run", "line_ups", "--dataset", "../mine.csv", cwd=tmp_path / "here")
+    assert done.returncode == 0, done.stderr
+    (page, notebook) = (line.split()[1] for line in done.stdout.splitlines()[:2])
+    assert re.fullmatch(r"line_ups--mine-[0-9a-f]{8}\.html", page)
+    assert sorted(os.listdir(tmp_path / "here")) == sorted([page, notebook])
+    assert sorted(os.listdir(tmp_path)) == ["cache", "here", "mine.csv"]
+    edition = page.removeprefix("line_ups--").removesuffix(".html")
+    assert list((tmp_path / "cache" / "recbias" / "runs" / edition).glob("line_ups.ipynb"))
+    clone = STYLES.parents[1]
+    assert not [
+        path for name in ("_build", "data") for path in (clone / name).rglob(f"*{edition}*")
+    ]
+
+
 def test_a_run_on_a_table_from_another_folder_leaves_a_page_and_a_notebook(tmp_path: Path) -> None:
     table = write_table(tmp_path / "secret place" / "my <b>ratings.csv", ROWS + "u0,i0,5\n")
     arguments = ["run", "line_ups", "--dataset", str(table.relative_to(tmp_path)), "--duplicates"]

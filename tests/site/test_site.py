@@ -149,6 +149,15 @@ def test_a_faulty_page_is_named_and_the_site_kept(book: Path) -> None:
     assert (site / "index.html").read_text() == "the last good one"
 
 
+def test_a_page_without_text_fails_the_build(book: Path) -> None:
+    toc = book / "_toc.yml"
+    toc.write_text(toc.read_text() + "      - file: book/bare\n")
+    (book / "book/bare.md").write_text("# A heading alone\n")
+    with pytest.raises(BuildError, match=r"the edition synthetic lacks pages, .*: book/bare$"):
+        build_site(["synthetic"], root=book)
+    assert not (book / "_build" / "site").exists()
+
+
 def test_a_chapter_that_fails_beside_others_is_named(book: Path) -> None:
     chapter = book / "notebooks/01_tiny.py"
     sums = "total = sum(tqdm([1.0, 1.0]))"

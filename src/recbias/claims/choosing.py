@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from recbias.claims.systems import relevance_threshold
 from recbias.datasets import is_path, load_dataset, top_rating
 from recbias.datasets.liked import LEAST
+from recbias.errors import ConfigError
 from recbias.experiment import Results
-from recbias.ratings import exact
-from recbias.relevance import relevant
+from recbias.metrics import Metric, parse_metric
+from recbias.ratings import Ratings, exact
+from recbias.relevance import GainMap, relevant
 from recbias.splits import Split
 from recbias.targets import n_all_targets
 from recbias.testset import dataset_splits
@@ -21,7 +23,9 @@ __all__ = [
     "choose_size",
     "full_pool",
     "largest_pool",
+    "left_out_metrics",
     "lowest_rating",
+    "measurable",
     "threshold_note",
     "written",
 ]
@@ -166,3 +170,63 @@ def threshold_note(results: Results) -> str:
         f"to measure by. So what is relevant is taken **from the data**: {exact(min_rating)} or "
         f"more, {100 * share:.0f} % of the ratings. `-p min_rating NUMBER` sets another threshold."
     )
+
+
+def measurable(dataset: str, metrics: Iterable[str], *, min_rating: float) -> tuple[str, ...]:
+    """Choose the metrics that a reader's table can have.
+
+    Parameters
+    ----------
+    dataset
+        Name of a data set, which need not be at hand and has all of them, or path of a table.
+    metrics
+        Their texts.
+    min_rating
+        Smallest rating that is relevant.
+
+    Returns
+    -------
+    tuple of str
+        Those of lists that are no longer than the catalogue, and of gains that the ratings have, in
+        the order given.
+    """
+    return tuple(text for text in metrics if not _bar(dataset, text, min_rating))
+
+
+def left_out_metrics(dataset: str, metrics: Iterable[str], *, min_rating: float) -> str:
+    """Say which metrics `measurable` leaves out, and why.
+
+    Returns
+    -------
+    str
+        A sentence, as Markdown; empty if none is left out.
+    """
+    barred: dict[str, list[str]] = {}
+    for text in dict.fromkeys(metrics):
+        if reason := _bar(dataset, text, min_rating):
+            barred.setdefault(reason, []).append(text)
+    listed = "; ".join(f"{', '.join(each)} ({reason})" for reason, each in barred.items())
+    return f"**Not measured**, as these data cannot have it: {listed}." if listed else ""
+
+
+def _bar(dataset: str, text: str, min_rating: float) -> str:
+    """Say why a table cannot have a metric; empty if it can."""
+    if not is_path(dataset):
+        return ""
+    ratings, metric = load_dataset(dataset).ratings, parse_metric(text)
+    if metric.cutoff is not None and metric.cutoff > ratings.n_items:
+        return f"there are {ratings.n_items:,} items"
+    return (
+        "" if _has_gains(ratings, metric, min_rating) else "ratings of this scale have no such gain"
+    )
+
+
+def _has_gains(ratings: Ratings, metric: Metric, min_rating: float) -> bool:
+    gain = getattr(metric, "gain", None)
+    if not isinstance(gain, GainMap):
+        return True
+    try:
+        gain.gains(ratings.value, min_rating=min_rating, rating_max=ratings.scale.maximum)
+    except ConfigError:
+        return False
+    return True

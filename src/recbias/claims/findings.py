@@ -62,6 +62,8 @@ _FORM = re.compile(r"(?P<verdict>\w+):(?: +(?P<text>\S.*))?")
 _FENCE = re.compile(r"\s*(?P<fence>:{3,}|`{3,}|~{3,})(?:\{(?P<name>[^}]+)\})?")
 _VERBATIM = ("code", "code-block", "math", "raw")
 _BLANK = re.compile(r"\{(?P<name>\w+)(?::(?P<form>[^{}`]+))?\}(?!`)")
+_INTERVAL = re.compile(r"\{low(?::[^{}]+)?\} to \{high(?::[^{}]+)?\}(?!`)")
+_IN_BRACKETS = re.compile(_INTERVAL.pattern + r"(?:[^(){};$]|\{cases\})*(?=[;)])")
 _MATH = re.compile(r"(\$[^$]*\$)")
 _LEFT_OVER = re.compile(r"\{\s*finding\s*\}", re.IGNORECASE)
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
@@ -102,15 +104,21 @@ class Finding:
 
         ``{value}``, ``{low}`` and ``{high}`` are written in the unit of the record, or as a format
         such as ``{value:.2f}`` says; ``{which}`` is the system. What is a share of ``{cases}`` that
-        are few can be told by their number, ``{value:cases}``. Formulas are left alone, and what is
-        followed by a backtick, since that is a role.
+        are few can be told by their number, ``{value:cases}``. Where there is no interval, ``{low}
+        to {high}`` says so. Formulas are left alone, and what is followed by a backtick, since that
+        is a role.
 
         Examples
         --------
         >>> found = Finding("holds", 0.935, 0.9, 0.97, "Random", "percent")
         >>> found.fill("{which} covers {value} ({low} to {high}), that is {value:.2f} of $T_{low}$")
         'Random covers 93.5 % (90 % to 97 %), that is 0.94 of $T_{low}$'
+        >>> Finding("holds", 0.935).fill("It is {value:.2f} ({low} to {high} of them)")
+        'It is 0.94 (no interval)'
         """
+        if None in (self.low, self.high):
+            form = _IN_BRACKETS.sub("no interval", form)
+            form = _INTERVAL.sub("an unknown number", form)
         pieces = _MATH.split(form)
         return "".join(p if p.startswith("$") else _BLANK.sub(self._text, p) for p in pieces)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -135,9 +136,13 @@ class Part:
 
 
 def _interval(estimate: Quantity | float | None) -> tuple[float, float]:
+    """Give the ends; of what is undefined there are none, whatever its replicates are."""
+    value = float("nan")
     if isinstance(estimate, Quantity):
-        return estimate.interval
-    value = float("nan") if estimate is None else float(estimate)
+        if not math.isnan(estimate.value):
+            return estimate.interval
+    elif estimate is not None:
+        value = float(estimate)
     return value, value
 
 

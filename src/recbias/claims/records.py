@@ -369,8 +369,24 @@ class Record:
 
     @property
     def asked(self) -> str:
-        """What is asked, without a value."""
-        found = _fill(self.finds, {})
+        """What is asked, with a letter for each value: $X$ is a system, $x$ what is measured.
+
+        Examples
+        --------
+        >>> record = Record.from_dict(
+        ...     {
+        ...         "finds": "P of ALS is {a}, that of Random {b}, {value} more",
+        ...         "measure": "difference",
+        ...         "of": ["P[AR] of ALS", "P[AR] of Random"],
+        ...         "above": 0,
+        ...     }
+        ... )
+        >>> record.asked
+        'P of ALS is $y$, that of Random $z$, $x$ more; claimed: more than 0'
+        """
+        others = sorted(_filled(self.finds) - {"value", "which"}, key=self.finds.index)
+        letters = {"which": "X", "value": "x", **dict(zip(others, "yzuvwst", strict=False))}
+        found = _fill(self.finds, {name: f"${letter}$" for name, letter in letters.items()})
         return f"{found}; claimed: {self._words}" if self.decides else found
 
     @property

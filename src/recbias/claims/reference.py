@@ -89,7 +89,7 @@ def find_reference(name: str, dataset: str, split: str, protocol: str) -> Refere
     name
         Line-up.
     dataset, split, protocol
-        Those of the measurement.
+        Those of the measurement; the order of rows in published folds does not matter.
 
     Returns
     -------
@@ -106,4 +106,5 @@ def find_reference(name: str, dataset: str, split: str, protocol: str) -> Refere
     found = references().get(name)
     if found is None or dataset not in found.datasets:
         return None
-    return found if (split, protocol) == (found.split, found.protocol) else None
+    asked = (split.removesuffix(" order=file"), protocol)
+    return found if asked == (found.split, found.protocol) else None

@@ -90,7 +90,8 @@ class Setup:
         """The split, as prose says it."""
         kind, _, number = self.split.partition(" ")
         if kind == "ready":
-            return "the folds that the authors published"
+            rows = ", their rows in the order of the files" if number else ""
+            return f"the folds that the authors published{rows}"
         if kind == "ratio":
             return f"one, with {float(number):.0%} of the ratings in test".replace("%", " %")
         return f"{number} folds" if kind == "k-fold" else self.split

@@ -18,7 +18,7 @@ from recbias.datasets import cm100k, coat, filmtrust, kuairec, lastfm, movielens
 from recbias.datasets.content import Content
 from recbias.datasets.frames import read_frame
 from recbias.datasets.liked import STRICT, enough_or_cut
-from recbias.datasets.own import OwnTable, is_path, own_table
+from recbias.datasets.own import OwnTable, is_handed_on, is_path, own_table
 from recbias.datasets.registry import (
     OUTSIDE,
     DatasetInfo,
@@ -29,7 +29,7 @@ from recbias.datasets.registry import (
 )
 from recbias.datasets.tables import TableOptions, kept_options, options_file, read_table
 from recbias.errors import ConfigError, DataError, unknown_name
-from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale
+from recbias.ratings import Decimal, Duplicates, Missing, Ratings, RatingScale, Thousands
 from recbias.simulation import (
     REVISION,
     CountOptions,
@@ -53,6 +53,7 @@ __all__ = [
     "Truth",
     "dataset_info",
     "find_files",
+    "is_handed_on",
     "is_path",
     "kept_options",
     "load_dataset",
@@ -89,6 +90,8 @@ class Dataset:
         What was found and assumed in reading, in short statements.
     truth : Truth, optional
         The true ratings of all pairs over the same users and items, if it is a world.
+    row_order : int64 array (n,), optional
+        For each row its place among the lines of the files, if the data came with folds.
     """
 
     ratings: Ratings
@@ -98,6 +101,7 @@ class Dataset:
     unbiased: Ratings | None = None
     understood: tuple[str, ...] = ()
     truth: Truth | None = None
+    row_order: npt.NDArray[np.int64] | None = None
 
     @property
     def name(self) -> str:
@@ -177,6 +181,10 @@ def load_dataset(
     scale: RatingScale | None = None,
     duplicates: Duplicates | None = None,
     decimal: Decimal | None = None,
+    quotes: bool | None = None,
+    thousands: Thousands | None = None,
+    missing: Missing | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
     """Load a data set by its name, or any table of ratings by its path.
 
@@ -189,7 +197,8 @@ def load_dataset(
         which texts are paths); or such a table as a DataFrame.
     data_dir : Path, optional
         Folder that has the publisher's files, searched before ``RECBIAS_DATA``.
-    user, item, rating, timestamp, separator, header, scale, duplicates, decimal
+    user, item, rating, timestamp, separator, header, scale, duplicates, decimal, quotes, \
+    thousands, missing, encoding
         For a table only: see `TableOptions`. They come before those that are kept in the file
         ``TABLE.recbias.yaml`` beside it.
 
@@ -209,7 +218,19 @@ def load_dataset(
         come with a name.
     """
     options = TableOptions(
-        user, item, rating, timestamp, separator, header, scale, duplicates, decimal
+        user=user,
+        item=item,
+        rating=rating,
+        timestamp=timestamp,
+        separator=separator,
+        header=header,
+        scale=scale,
+        duplicates=duplicates,
+        decimal=decimal,
+        quotes=quotes,
+        thousands=thousands,
+        missing=missing,
+        encoding=encoding,
     )
     used = {
         field.name: value
@@ -332,7 +353,8 @@ def _load_named(info: DatasetInfo, files: tuple[Path, ...]) -> Dataset:
     _compare(info, content.ratings, source)
     source = "; ".join((source, *content.notes))
     ratings, folds = content.ratings, content.ready_folds
-    return Dataset(ratings, info, source, folds, content.unbiased, content.notes, content.truth)
+    unbiased, notes, truth = content.unbiased, content.notes, content.truth
+    return Dataset(ratings, info, source, folds, unbiased, notes, truth, content.row_order)
 
 
 def _compare(info: DatasetInfo, ratings: Ratings, source: str) -> None:

@@ -27,6 +27,8 @@ class Content:
         What was decided in reading, to be said to the reader.
     truth : Truth, optional
         The true ratings of all pairs, of a world.
+    row_order : int64 array (n,), optional
+        For each row of `ratings` its place among the lines of the files, if these are folds.
     """
 
     ratings: Ratings
@@ -34,3 +36,4 @@ class Content:
     unbiased: Ratings | None = None
     notes: tuple[str, ...] = ()
     truth: Truth | None = None
+    row_order: npt.NDArray[np.int64] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from recbias.datasets.tables import TableOptions, columns_by_role, described_ratings
@@ -72,7 +73,8 @@ def frame_of(ratings: Ratings) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns ``user_id``, ``item_id``, ``rating`` unless all pairs are alike, and ``timestamp``
-        where times are known; a row per rating, by user and then by item.
+        where times are known; a row per rating, in the order of their file if they know it, else
+        by user and then by item.
 
     Examples
     --------
@@ -90,4 +92,7 @@ def frame_of(ratings: Ratings) -> pd.DataFrame:
         columns["rating"] = ratings.value
     if ratings.timestamp is not None:
         columns["timestamp"] = ratings.timestamp
-    return pd.DataFrame(columns)
+    found = pd.DataFrame(columns)
+    if ratings.place is not None:
+        found = found.iloc[np.argsort(ratings.place)].reset_index(drop=True)
+    return found

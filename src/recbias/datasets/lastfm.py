@@ -80,7 +80,8 @@ def _count(frame: pd.DataFrame, path: Path, line: int) -> pd.DataFrame:
     nameless = (artist == "").to_numpy()
     if nameless.any():
         raise DataError(f"{where(int(np.argmax(nameless)))}: neither id nor name of an artist")
-    times, _ = time_numbers(frame["time"], where)
+    times, kind = time_numbers(frame["time"], where)
+    times = times // 10**6 if kind == "date" else times
     plays = pd.DataFrame({"user_id": frame["user_id"], "artist": artist, "time": times, "plays": 1})
     return _add_up([plays.set_index(["user_id", "artist"])])
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recbias.errors import DataError, DataWarning
 from recbias.ratings import Ratings
 
-__all__ = ["listed", "refuse_matrix", "warn_of_one_time"]
+__all__ = ["listed", "refuse_matrix", "warn_of_one_time", "warn_of_unread_ratings"]
 
 _SHOWN = 20
 _LEAST_SURE = 10
@@ -89,6 +90,34 @@ def warn_of_one_time(ratings: Ratings, column: str | None, source: str) -> None:
         warnings.warn(
             f"{source}: all times in column '{column}' are the same, {times[0]}: nothing can be "
             "split by them",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+_MAY_RATE = re.compile(
+    r"(rating|score|stars?|grade|vote|play|listen|click|view|watch|purchase|count|quantity|weight|like"
+    r"|preference|feedback|frequency|value)",
+    re.IGNORECASE,
+)
+_NO_RATE = re.compile(r"(date|time|_at\b|name|title|url|text|^id$|[^a-z]id$|Id$)")
+
+
+def warn_of_unread_ratings(names: Sequence[str], columns: Mapping[str, str], source: str) -> None:
+    """Warn if no column is read as the rating, and one by its name may be it.
+
+    Warns
+    -----
+    DataWarning
+        Naming such columns, and how one is read.
+    """
+    unread = [name for name in names if name not in columns.values()]
+    likely = [name for name in unread if _MAY_RATE.search(name) and not _NO_RATE.search(name)]
+    if likely:
+        named = f"'{likely[0]}'" if re.search(r"\W", likely[0].replace("-", "")) else likely[0]
+        warnings.warn(
+            f"{source}: no column is read as the rating, every row counts as liked; "
+            f"not read: {listed(likely)}; to read one: --rating {named}, to stay: --rating none",
             DataWarning,
             stacklevel=4,
         )

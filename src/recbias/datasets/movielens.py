@@ -73,10 +73,13 @@ def read_1m(files: Sequence[Path]) -> Content:
     """Read ``ml-1m`` from the folds of MCCRS20, or from the one file of the publisher."""
     if len(files) == 1:
         return Content(merge_1m(read_1m_stars(files[0])))
-    return Content(*read_1m_folds(files))
+    ratings, folds, order = read_1m_folds(files)
+    return Content(ratings, folds, row_order=order)
 
 
-def read_1m_folds(paths: Sequence[Path]) -> tuple[Ratings, npt.NDArray[np.int8]]:
+def read_1m_folds(
+    paths: Sequence[Path],
+) -> tuple[Ratings, npt.NDArray[np.int8], npt.NDArray[np.int64]]:
     """Read MovieLens 1M from the test folds that MCCRS20 published.
 
     Lines are user, item, code; tab separated. Code 0 is one of the stars 1 to 3, 1 is four stars,
@@ -93,6 +96,8 @@ def read_1m_folds(paths: Sequence[Path]) -> tuple[Ratings, npt.NDArray[np.int8]]
         Stars 1 to 3 merged into 2.48, 4 and 5 as they are, no timestamps.
     folds : int8 array (n,)
         For each row the fold, from 0, whose test file holds it.
+    order : int64 array (n,)
+        For each row its place among the lines of all files, one file after the other.
 
     Raises
     ------
@@ -123,7 +128,7 @@ def read_1m_folds(paths: Sequence[Path]) -> tuple[Ratings, npt.NDArray[np.int8]]
         [pd.to_numeric(np.asarray(ids.categories))[ids.codes] for ids in (items, users)]
     )
     folds = np.repeat(np.arange(len(parts), dtype=np.int8), [len(part) for part in parts])
-    return merge_1m(ratings), folds[rows]
+    return merge_1m(ratings), folds[rows], rows
 
 
 def _read(path: Path, name: str, separator: str, scale: RatingScale) -> Ratings:

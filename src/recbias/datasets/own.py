@@ -25,7 +25,7 @@ from recbias.errors import MissingData
 from recbias.ratings import RatingScale
 from recbias.simulation import is_world
 
-__all__ = ["OwnTable", "is_path", "own_table"]
+__all__ = ["OwnTable", "is_handed_on", "is_path", "own_table"]
 
 _HANDED = "RECBIAS_TABLE"
 _LONGEST = 60
@@ -55,6 +55,11 @@ def is_path(name_or_path: str | Path) -> bool:
     if is_world(name_or_path):
         return False
     return bool(Path(name_or_path).suffix) or "/" in name_or_path or "\\" in name_or_path
+
+
+def is_handed_on(called: str) -> bool:
+    """Tell whether a command handed this table to this process: the command says what is odd."""
+    return bool(json.loads(os.environ.get(_HANDED, "{}")).get("called") == called)
 
 
 @dataclass(frozen=True)

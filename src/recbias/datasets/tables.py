@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
 import dataclasses
 import gzip
 import io
+import json
+import lzma
 import re
+import warnings
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,9 +28,26 @@ import pyarrow.csv
 import pyarrow.parquet
 import yaml
 
-from recbias.datasets.mistaken import listed, refuse_matrix, warn_of_one_time
-from recbias.errors import ConfigError, DataError, MissingData, unknown_name
-from recbias.ratings import Decimal, Duplicates, Ratings, RatingScale, checked_values, time_numbers
+from recbias.datasets.mistaken import (
+    listed,
+    refuse_matrix,
+    warn_of_one_time,
+    warn_of_unread_ratings,
+)
+from recbias.errors import ConfigError, DataError, DataWarning, MissingData, unknown_name
+from recbias.ratings import (
+    DROP,
+    THOUSANDS,
+    Decimal,
+    Duplicates,
+    Missing,
+    Ratings,
+    RatingScale,
+    Thousands,
+    checked_values,
+    missing_cells,
+    time_numbers,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -46,6 +68,7 @@ _KNOWN = {
     "timestamp": ("timestamp", "time", "unixtime", "unixreviewtime", "datetime", "date", "when"),
 }
 """Usual names by role, without case, blanks, ``-`` and ``_``; the first that is there counts."""
+_USUAL = frozenset(name for names in _KNOWN.values() for name in names)
 _SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 _SHOWN = {"\t": "tab", " ": "blank"}
 _UNIT_SEPARATOR = "\x1f"
@@ -54,17 +77,18 @@ _SAMPLE = 1 << 16
 _FORMATS = (
     (rb"\x1f\x8b", "gzip", "rename it to end in .gz"),
     (rb"PAR1[\x00-\x1f]", "Parquet", "rename it to end in .parquet"),
-    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or export the sheet as CSV"),
-    (rb"\xd0\xcf\x11\xe0", "an old spreadsheet", "export the sheet as CSV"),
-    (rb"BZh[1-9]1AY&SY", "bzip2", "unpack it"),
-    (rb"\xfd7zXZ", "xz", "unpack it"),
+    (rb"ARROW1", "Feather or Arrow", "rename it to end in .feather"),
+    (rb"PK\x03\x04", "a zip archive or a spreadsheet", "rename it to end in .zip, .xlsx or .ods"),
+    (rb"\xd0\xcf\x11\xe0", "an old spreadsheet", "rename it to end in .xls"),
+    (rb"BZh[1-9]1AY&SY", "bzip2", "rename it to end in .bz2"),
+    (rb"\xfd7zXZ", "xz", "rename it to end in .xz"),
     (rb"\x28\xb5\x2f\xfd", "Zstandard", "unpack it"),
     (rb"7z\xbc\xaf", "7-Zip", "unpack it"),
-    (rb"(\xff\xfe|\xfe\xff)", "UTF-16 text", "save it as UTF-8"),
+    (rb"(\xff\xfe\0\0|\0\0\xfe\xff)", "UTF-32 text", "name its encoding: --encoding utf-32"),
+    (rb"(\xff\xfe|\xfe\xff)", "UTF-16 text", "name its encoding: --encoding utf-16"),
     (rb"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (rb"%PDF", "PDF", "export the table as CSV"),
     (rb"\s*<(!doctype|html|\?xml)", "a web page or XML", "export the table as CSV"),
-    (rb'\s*(\{\s*"|\[\s*[\[{])', "JSON", "export the table as CSV"),
 )
 
 
@@ -86,6 +110,18 @@ class TableOptions:
         What several ratings of one pair mean; an error if not given.
     decimal : {".", ","}, optional
         The decimal sign of the ratings; a point if not given.
+    quotes : bool, optional
+        Whether ``"`` encloses fields of a text. If not given it does, but not between tabs, where
+        it is a sign like any other.
+    thousands : {",", ".", " ", "'"}, optional
+        What separates the thousands of the ratings; with a point the decimal sign is a comma.
+    missing : {"error", "drop"}, optional
+        What a row means that lacks an id, rating or time: an error if not given, or that it is left
+        out and counted.
+    encoding : str, optional
+        Encoding of a text, as Python names it; UTF-8 if not given.
+
+    `rating` and `timestamp` may be ``"none"``: then no column is read as that.
     """
 
     user: str | None = None
@@ -97,6 +133,10 @@ class TableOptions:
     scale: RatingScale | None = None
     duplicates: Duplicates | None = None
     decimal: Decimal | None = None
+    quotes: bool | None = None
+    thousands: Thousands | None = None
+    missing: Missing | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         mark = self.separator
@@ -106,12 +146,33 @@ class TableOptions:
             raise ConfigError(f"duplicates '{self.duplicates}': expected 'error', 'last' or 'mean'")
         if self.decimal not in (None, ".", ","):
             raise ConfigError(f"decimal sign {self.decimal!r}: expected '.' or ','")
+        if self.thousands not in (None, *THOUSANDS):
+            raise ConfigError(
+                f"thousands {self.thousands!r}: expected one of {', '.join(map(repr, THOUSANDS))}"
+            )
+        if self.thousands is not None and self.thousands == (self.decimal or ""):
+            raise ConfigError(f"{self.thousands!r} is the decimal sign and between thousands")
+        if self.missing not in (None, "error", "drop"):
+            raise ConfigError(f"missing '{self.missing}': expected 'error' or 'drop'")
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)
+            except (LookupError, ValueError):
+                raise ConfigError(
+                    f"encoding '{self.encoding}': there is none of this name\n"
+                    "expected e.g. utf-8, latin-1, cp1252 or utf-16"
+                ) from None
 
     @property
     def columns(self) -> dict[str, str]:
         """The columns that were named, by role."""
         named = {role: getattr(self, role) for role in _KNOWN}
         return {role: column for role, column in named.items() if column is not None}
+
+    @property
+    def decimal_sign(self) -> Decimal:
+        """The decimal sign that holds: a comma where points separate thousands."""
+        return self.decimal or ("," if self.thousands == "." else ".")
 
     def given(self) -> dict[str, Any]:
         """List the options that were given, by name, as JSON and YAML can hold them."""
@@ -161,7 +222,7 @@ def kept_options(path: Path) -> TableOptions:
             fits = isinstance(value, list) and len(value) == 3
             fits = fits and all(type(number) in (int, float) for number in value)
         else:
-            fits = isinstance(value, bool if name == "header" else str)
+            fits = isinstance(value, bool if name in ("header", "quotes") else str)
         if not fits:
             raise ConfigError(f"{kept}: {name} is {value!r}\nmend or delete it")
     if "scale" in found:
@@ -172,12 +233,16 @@ def kept_options(path: Path) -> TableOptions:
 def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings, tuple[str, ...]]:
     r"""Read any table of ratings, finding out by itself what it is not told.
 
-    Files that end in ``.parquet`` or ``.pq`` are Parquet, all others are text in UTF-8, packed by
-    gzip if they end in ``.gz``. The separator of a text is the one of ``::``, tab, comma,
+    Files that end in ``.parquet`` or ``.pq`` are Parquet, in ``.feather``, ``.arrow`` or ``.ipc``
+    Feather; all others are text, in UTF-8 unless its encoding is said, packed by gzip, bzip2 or xz
+    if they end in ``.gz``, ``.bz2`` or ``.xz``, or the only file of an archive that ends in
+    ``.zip``. Text that is JSON has a record for each rating: one in each line, or an array of them.
+    The separator of a text is the one of ``::``, tab, comma,
     semicolon, bar, blank and rarer ones that gives most fields, equally many in nearly all of the
     first lines. The first line is a header if it has a known or a given column name, or no field
     that is a number. Without a header, the columns are user, item, rating and timestamp, as many as
-    there are. Lines may end in ``\n`` or ``\r\n``; a line end inside quotes is refused.
+    there are. Lines may end in ``\n`` or ``\r\n``; a line end inside quotes is refused. Quotes that
+    enclose fields are taken off, except between tabs, where they belong to the field.
 
     Parameters
     ----------
@@ -219,12 +284,20 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
         )
     options = options or TableOptions()
     suffixes = [suffix.lower() for suffix in path.suffixes]
+    _refuse_spreadsheet(path)
+    first_line = 1
     if suffixes[-1:] in ([".parquet"], [".pq"]):
         form, names, columns, frame = _read_parquet(path, options.columns)
-        first_line = 1
+    elif suffixes[-1:] in ([".feather"], [".arrow"], [".ipc"]):
+        form, names, columns, frame = _read_feather(path, options.columns)
+    elif _is_json(path, options.encoding or "utf-8"):
+        form, names, columns, frame = _read_json(path, options)
     else:
         layout = _sniff(path, options)
         form, names, columns = layout.described(), layout.names, layout.columns
+        if not layout.quotes and options.quotes is None:
+            lines = _first_lines(path, layout.encoding)[layout.has_header :]
+            _check_enclosed(path, layout, [line.split(layout.separator) for line in lines])
         frame = _read_text_table(path, layout, options.scale)
         first_line = 1 + layout.has_header
     return described_ratings(
@@ -285,23 +358,35 @@ def described_ratings(
         scale=options.scale,
         name=name,
         duplicates=duplicates,
-        decimal=options.decimal or ".",
+        decimal=options.decimal_sign,
+        thousands=options.thousands,
+        missing=options.missing or "error",
         source=source,
         first_line=first_line,
     )
     warn_of_one_time(ratings, columns.get("timestamp"), source or name)
+    if "rating" not in columns and options.rating is None:
+        warn_of_unread_ratings(names, columns, source or name)
     said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
     if others := [name for name in names if name not in columns.values()]:
         hint = "" if "rating" in columns else "; --rating NAME takes one of them as the rating"
         shown = [name if len(name) <= 40 else f"{name[:37]}..." for name in others]
         rest = f" and {len(others) - 20} more" if len(others) > 20 else ""
         said.append(f"columns not read: {', '.join(shown[:20])}{rest}{hint}")
-    said.append(_values_said(ratings, columns, frame, declared=options.scale is not None))
+    said.append(_values_said(ratings, columns, frame, options))
     left_out = len(frame) - len(ratings)
+    if options.missing == "drop":
+        gaps = {role: missing_cells(frame[column]) for role, column in columns.items()}
+        n_gaps = int(np.logical_or.reduce(list(gaps.values())).sum())
+        left_out -= n_gaps
+        by_role = ", ".join(f"{role} {gap.sum():,}" for role, gap in gaps.items() if gap.any())
+        said.append(f"{n_gaps:,} rows with a missing value left out{by_role and f': {by_role}'}")
+    latest = "latest row of a pair counts, of equal times the last"
+    latest = latest if ratings.timestamp is not None else "last row of a pair counts"
     said.append(
         {
             "error": "each pair once",
-            "last": f"the last row of a pair counts ({left_out:,} rows left out)",
+            "last": f"the {latest} ({left_out:,} rows left out)",
             "mean": f"rows of one pair are averaged ({left_out:,} rows fewer)",
         }[duplicates]
     )
@@ -309,19 +394,35 @@ def described_ratings(
 
 
 def _values_said(
-    ratings: Ratings, columns: Mapping[str, str], frame: pd.DataFrame, *, declared: bool
+    ratings: Ratings, columns: Mapping[str, str], frame: pd.DataFrame, options: TableOptions
 ) -> str:
     if ratings.feedback == "explicit":
-        return f"ratings {ratings.scale} ({'declared' if declared else 'inferred'})"
+        said = f"ratings {ratings.scale} ({'declared' if options.scale else 'inferred'})"
+        zeros = float((ratings.value == 0).mean())
+        if zeros and ratings.value.min() == 0 and ratings.value.max() > 1:
+            said += (
+                f"; 0, which {100 * zeros:.3g} % have, is read as the lowest rating, not as none"
+            )
+        return said
     if "rating" not in columns:
         return "implicit feedback: there is no rating column"
-    return f"implicit feedback: all ratings are {float(frame[columns['rating']].iloc[0]):g}"
+    column = frame[columns["rating"]]
+    first = column.iloc[[int(np.argmin(missing_cells(column)))]]
+    (value,) = checked_values(first, None, str, options.decimal_sign, options.thousands)
+    return f"implicit feedback: all ratings are {value:g}"
 
 
 def table_stem(path: Path) -> str:
     """Name a file without what says its format."""
-    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
-    return Path(name).stem
+    return Path(path.stem if _packing(path) else path.name).stem or path.name
+
+
+def _packing(path: Path) -> str | None:
+    """Tell from its name how a text is packed."""
+    return _PACKINGS.get(path.suffix.lower())
+
+
+_PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
 
 
 # ------------------------------------------------------------------------------------ text as it is
@@ -371,6 +472,7 @@ def text_batches(
     *,
     quotes: bool = True,
     skip_lines: int = 0,
+    encoding: str = "utf-8",
 ) -> Iterator[pa.RecordBatch]:
     """Read columns of a separated text piece by piece, in memory that does not grow with it.
 
@@ -390,6 +492,8 @@ def text_batches(
         Whether ``"`` may enclose a field; never with the separator ``"::"``.
     skip_lines : int
         Lines before the first row, where `names` are given.
+    encoding : str
+        Of the file.
 
     Yields
     ------
@@ -403,7 +507,7 @@ def text_batches(
     """
     if names is None:
         skip_lines = 1
-        names = _fields(_first_lines(path)[0], separator)
+        names = _fields(_first_lines(path, encoding)[0], separator, quotes)
         if missing := [column for column in wanted if column not in names]:
             raise DataError(
                 f"{path}: no column {', '.join(map(repr, missing))}\n"
@@ -418,7 +522,7 @@ def text_batches(
         return "error"
 
     n_rows = 0
-    with _CheckedText(path, separator) as source:
+    with _CheckedText(path, separator, encoding) as source:
         try:
             reader = pyarrow.csv.open_csv(
                 pa.PythonFile(source, mode="r"),
@@ -444,10 +548,13 @@ def text_batches(
         except pa.ArrowInvalid as error:
             if bad_rows:
                 row = bad_rows[0]
+                hint = (
+                    "; if quotes enclose fields: --quotes" if '"' in row.text and not quotes else ""
+                )
                 raise DataError(
                     f"{path}:{row.number}: {row.actual_columns} fields, expected "
                     f"{row.expected_columns} as in the first line\n"
-                    f"the line is {row.text.replace(_UNIT_SEPARATOR, '::')[:200]!r}"
+                    f"the line is {row.text.replace(_UNIT_SEPARATOR, '::')[:200]!r}{hint}"
                 ) from None
             if source.n_lines <= skip_lines:
                 raise DataError(f"no ratings in {path}") from None
@@ -458,8 +565,9 @@ def text_batches(
         last = source.last_line.decode()
         if n_rows + skip_lines != source.n_lines or (quotes and _is_open(last, separator)):
             raise DataError(
-                f"{path}:{_open_quote(path)}: a quote is opened and not closed in its line\n"
-                "double the quotes that belong to a field, and remove line ends from fields"
+                f"{path}:{_open_quote(path, encoding)}: a quote is opened and not closed in its "
+                "line\ndouble the quotes that belong to a field, and remove line ends from fields; "
+                "if no quote encloses a field: --no-quotes"
             )
 
 
@@ -471,11 +579,14 @@ class _CheckedText(io.RawIOBase):
     last of them.
     """
 
-    def __init__(self, path: Path, separator: str = "") -> None:
+    def __init__(self, path: Path, separator: str = "", encoding: str = "utf-8") -> None:
         self.n_lines = 0
         self.last_line = b""
         self._path = path
-        self._file = _open(path)
+        self._file = _open(path, encoding)
+        self._decoder = None if _is_utf8(encoding) else codecs.getincrementaldecoder(encoding)()
+        self._encoding = encoding
+        self._passed = 0
         self._blocks = self._clean(separator == "::")
         self._ready = b""
 
@@ -509,7 +620,7 @@ class _CheckedText(io.RawIOBase):
         held = b""
         block = b"-"
         while block:
-            block = _unpacked(lambda: self._file.read(_BLOCK), self._path)
+            block = self._next_block()
             self._decode(decoder, block, offset, self.n_lines + held.count(b"\n"))
             # What may belong to what follows is held back: line ends, and half of a '::'.
             held_back = b"\r\n:" if double and block else b"\r\n"
@@ -531,6 +642,29 @@ class _CheckedText(io.RawIOBase):
             if kept:
                 yield kept
 
+    def _next_block(self) -> bytes:
+        """Read some bytes in UTF-8, none only at the end."""
+        while raw := _unpacked(lambda: self._file.read(_BLOCK), self._path):
+            if self._decoder is None:
+                return raw
+            if text := self._decoded(raw):
+                return text
+        return b"" if self._decoder is None else self._decoded(b"")
+
+    def _decoded(self, raw: bytes) -> bytes:
+        assert self._decoder is not None
+        pending = len(self._decoder.getstate()[0])
+        try:
+            text = self._decoder.decode(raw, final=not raw)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{self._path}:{self.n_lines + 1} or later: byte {error.object[error.start]:#04x} "
+                f"at offset {self._passed - pending + error.start} is not {self._encoding}\n"
+                "name the encoding that the file has: --encoding NAME"
+            ) from None
+        self._passed += len(raw)
+        return text.encode("utf-8", errors="replace")
+
     def _decode(
         self, decoder: codecs.IncrementalDecoder, block: bytes, offset: int, n_lines: int
     ) -> None:
@@ -541,7 +675,8 @@ class _CheckedText(io.RawIOBase):
             line = n_lines + error.object[: error.start].count(b"\n") + 1
             raise DataError(
                 f"{self._path}:{line}: byte {error.object[error.start]:#04x} at offset "
-                f"{offset - pending + error.start} is not UTF-8\nsave the table as UTF-8"
+                f"{offset - pending + error.start} is not UTF-8\n"
+                f"save the table as UTF-8, or name its encoding: --encoding {_likely(error)}"
             ) from None
 
     def _refuse_controls(self, text: bytes, start: int) -> None:
@@ -558,43 +693,82 @@ class _CheckedText(io.RawIOBase):
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
-def _open(path: Path) -> BinaryIO:
+def _is_utf8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+
+
+def _likely(error: UnicodeDecodeError) -> str:
+    """Guess the encoding of a text: of the usual two, one has signs where the other has nothing."""
+    signs = re.search(rb"[\x80-\x9f]", error.object)
+    try:
+        error.object.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252" if signs else "latin-1"
+
+
+def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
     """Open a file for its text, refusing what is something else than its name says."""
-    packed = path.name.lower().endswith(".gz")
+    packing = _packing(path)
     with path.open("rb") as file:
         start = file.read(_TAR_MARK + 5)
-    if packed and start and not start.startswith(_GZIP):
+    if packing and start and not start.startswith(_MARKS[packing]):
         raise DataError(
-            f"{path}: the name says gzip, but it starts with {start[:12]!r}\n"
-            "rename it without .gz if it is text"
+            f"{path}: the name says {packing}, but it starts with {start[:12]!r}\n"
+            f"rename it without {path.suffix} if it is text"
         )
-    if packed and start:
-        with gzip.open(path) as unpacked:
-            start = _unpacked(lambda: unpacked.peek(_TAR_MARK + 5), path)
+    if packing and start:
+        with _unpacking(path, packing) as unpacked:
+            start = _unpacked(lambda: unpacked.read(_TAR_MARK + 5), path)
     for pattern, form, remedy in _FORMATS:
+        if form.endswith(" text") and not _is_utf8(encoding):
+            continue
         if re.match(pattern, start, re.IGNORECASE):
             raise DataError(f"{path}: this is {form}, not the text of a table\n{remedy}")
     if start[_TAR_MARK:].startswith(b"ustar"):
         raise DataError(f"{path}: this is a tar archive, not the text of a table\nunpack it")
-    return cast(BinaryIO, gzip.open(path) if packed and start else path.open("rb"))
+    return _unpacking(path, packing) if packing and start else path.open("rb")
 
 
-_GZIP = b"\x1f\x8b"
+def _unpacking(path: Path, packing: str) -> BinaryIO:
+    if packing != "zip":
+        opened: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing]
+        return cast(BinaryIO, opened(path))
+    try:
+        archive = zipfile.ZipFile(path)
+        names = [
+            name
+            for name in archive.namelist()
+            if not name.endswith("/") and not re.search(r"(^|/)(__MACOSX/|\.)", name)
+        ]
+        if len(names) != 1:
+            raise DataError(
+                f"{path}: {len(names)} files in this archive, expected the one table\n"
+                f"unpack it, and give the path of the table: {listed(names)}"
+            )
+        return cast(BinaryIO, archive.open(names[0]))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise DataError(f"{path}: cannot be unpacked ({_one_line(error)})\nunpack it") from None
+
+
+_MARKS = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ", "zip": b"PK"}
 _TAR_MARK = 257
 
 
 def _unpacked(read: Callable[[], bytes], path: Path) -> bytes:
     try:
         return read()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise DataError(
             f"{path}: damaged or cut off ({_one_line(error)})\nget the file anew"
         ) from None
 
 
-def _first_lines(path: Path) -> list[str]:
+def _first_lines(path: Path, encoding: str = "utf-8") -> list[str]:
     """Return the first lines, not the one that the sample cuts."""
-    with _CheckedText(path) as source:
+    with _CheckedText(path, encoding=encoding) as source:
         sample = source.read(_SAMPLE)
         # The header of a matrix may be longer; three lines tell what it is.
         while sample.count(b"\n") < 3 and len(sample) < _BLOCK and (more := source.read(_SAMPLE)):
@@ -612,9 +786,9 @@ def _is_open(line: str, separator: str) -> bool:
     return len(list(csv.reader([f"{line}\n", "next"], delimiter=separator))) == 1
 
 
-def _open_quote(path: Path) -> int:
+def _open_quote(path: Path, encoding: str) -> int:
     """Find the line of the first quote that its line does not close."""
-    with _CheckedText(path) as source:
+    with _CheckedText(path, encoding=encoding) as source:
         for number, line in enumerate(io.BufferedReader(source), start=1):
             if line.count(b'"') % 2:
                 return number
@@ -644,61 +818,119 @@ class _Layout:
     has_header: bool
     names: list[str]
     columns: dict[str, str]
-    packed: bool
+    packed: str | None
     decimal: Decimal = "."
+    quotes: bool = True
+    thousands: Thousands | None = None
+    missing: Missing = "error"
+    encoding: str = "utf-8"
 
     def described(self) -> str:
         shown = _SHOWN.get(self.separator, self.separator)
-        packed = "text packed by gzip" if self.packed else "text"
+        packed = f"text packed by {self.packed}" if self.packed else "text"
+        packed += "" if _is_utf8(self.encoding) else f" in {self.encoding}"
         comma = ", with decimal commas" if self.decimal == "," else ""
         header = f"with{'' if self.has_header else 'out'} a header"
-        return f"{packed} separated by '{shown}', {header}{comma}"
+        custom = self.quotes == _encloses(self.separator)
+        quotes = "" if custom else f", quotes {'enclose fields' if self.quotes else 'as they are'}"
+        return f"{packed} separated by '{shown}', {header}{comma}{quotes}"
 
 
 def _sniff(path: Path, options: TableOptions) -> _Layout:
-    lines = _first_lines(path)
+    encoding = options.encoding or "utf-8"
+    lines = _first_lines(path, encoding)
     first = lines[0]
+    if first.startswith(("#", "%")) and not any(
+        plain_name(field) in _USUAL for field in re.split(r"\W+", first)
+    ):
+        raise DataError(f"{path}:1: a comment, {first[:100]!r}\nremove the lines of comments")
     if not first:
         raise DataError(
             f"{path}:1: the first line is empty\nexpected names of columns, or a rating"
         )
-    decimal = options.decimal or "."
-    separator = options.separator or _separator(lines, decimal)
+    decimal = options.decimal_sign
+    separator = options.separator or _separator(lines, decimal, options.quotes)
     if separator is None or separator not in first:
         raise DataError(
             f"{path}:1: no separator {f'{separator!r} ' if separator else ''}in {first[:200]!r}\n"
             "expected fields between commas, tabs, semicolons, bars, blanks or '::'; another one "
             "can be named (--separator)"
         )
-    fields = [field.strip() for field in _fields(first, separator)]
-    packed = path.name.lower().endswith(".gz")
+    quotes = _encloses(separator) if options.quotes is None else options.quotes
+    fields = [field.strip() for field in _fields(first, separator, quotes)]
+    if not quotes and not _has_roles(fields, options.columns):
+        enclosed = [field.strip('"') for field in fields]
+        if enclosed != fields and _has_roles(enclosed, options.columns):
+            raise DataError(
+                f"{path}:1: the names of columns are in quotes, which belong to the field between "
+                "tabs\nsay that they enclose fields: --quotes"
+            )
+    said: dict[str, Any] = {
+        "packed": _packing(path),
+        "encoding": encoding,
+        "decimal": decimal,
+        "thousands": options.thousands,
+        "missing": options.missing or "error",
+        "quotes": quotes,
+    }
     named = options.header
     if named is None:
-        known = {name for names in _KNOWN.values() for name in names}
-        named = any(_plain(field) in known or field in options.columns.values() for field in fields)
+        named = not _USUAL.union(options.columns.values()).isdisjoint(
+            name for field in fields for name in (field, plain_name(field))
+        )
         named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
     if named:
         if not _has_roles(fields, options.columns):
-            rows = [_fields(line, separator)[1:] for line in lines[1:]]
+            rows = [_fields(line, separator, quotes)[1:] for line in lines[1:]]
             refuse_matrix(path, rows, _loaded(path, separator, decimal, "index_col=0"))
         columns = columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
-        return _Layout(separator, True, fields, columns, packed, decimal)
+        return _Layout(separator, True, fields, columns, **said)
     if not options.columns and len(fields) > len(_KNOWN):
-        rows = [_fields(line, separator) for line in lines]
+        rows = [_fields(line, separator, quotes) for line in lines]
         refuse_matrix(path, rows, _loaded(path, separator, decimal, "header=None"))
-    if options.columns or not 2 <= len(fields) <= len(_KNOWN):
+    ignored = [role for role, column in options.columns.items() if _is_ignored(role, column)]
+    if len(ignored) < len(options.columns) or not 2 <= len(fields) <= len(_KNOWN):
         raise DataError(
             f"{path}:1: no header in {first[:200]!r}\n"
             "expected column names, or the columns user, item[, rating[, timestamp]] without names"
         )
     roles = list(_KNOWN)[: len(fields)]
-    columns = dict(zip(roles, roles, strict=True))
-    return _Layout(separator, False, roles, columns, packed, decimal)
+    columns = {role: role for role in roles if role not in ignored}
+    return _Layout(separator, False, roles, columns, **said)
+
+
+def _encloses(separator: str) -> bool:
+    """Tell whether quotes enclose fields by custom: not between tabs, nor between '::'."""
+    return separator not in ("\t", "::")
+
+
+def _check_enclosed(path: Path, layout: _Layout, rows: Sequence[Sequence[str]]) -> None:
+    """Tell of fields in quotes where these belong to the field by custom.
+
+    In quotes, a number is refused; ids are warned of if all are, since a single title may be.
+    """
+    for role, column in layout.columns.items():
+        place = layout.names.index(column)
+        fields = [row[place].strip() for row in rows if len(row) > place]
+        enclosed = [len(field) > 2 and field[0] == field[-1] == '"' for field in fields]
+        if role in ("rating", "timestamp") and any(enclosed):
+            number = enclosed.index(True)
+            raise DataError(
+                f"{path}:{1 + layout.has_header + number}: the {role} is {fields[number]}, and "
+                "between tabs quotes belong to the field\nsay that they enclose fields: --quotes"
+            )
+        if all(enclosed) and fields:
+            warnings.warn(
+                f"{path}: the {role} ids are in quotes, which are read as part of them; if they "
+                "enclose fields, say --quotes",
+                DataWarning,
+                stacklevel=4,
+            )
 
 
 def _has_roles(fields: Sequence[str], given: Mapping[str, str]) -> bool:
     """Tell whether a header names users and items."""
-    plain = set(map(_plain, fields))
+    plain = set(map(plain_name, fields))
     return all(role in given or not plain.isdisjoint(_KNOWN[role]) for role in ("user", "item"))
 
 
@@ -710,7 +942,7 @@ def _loaded(path: Path, separator: str, decimal: str, how: str) -> str:
     return f"pd.read_csv({path.name!r}{marks}, {how})"
 
 
-def _separator(lines: Sequence[str], decimal: str) -> str | None:
+def _separator(lines: Sequence[str], decimal: str, quotes: bool | None) -> str | None:
     """Find the mark that most lines have as often as the first, and the first most often.
 
     A comma that is the decimal sign comes last: it separates only where ratings are in quotes.
@@ -718,7 +950,8 @@ def _separator(lines: Sequence[str], decimal: str) -> str | None:
 
     def n_fields(mark: str) -> int:
         """Count the fields of the first line; 0 if many lines have another number."""
-        counts = [len(_fields(line, mark)) for line in lines]
+        enclosing = _encloses(mark) if quotes is None else quotes
+        counts = [len(_fields(line, mark, enclosing)) for line in lines]
         alike = sum(count == counts[0] for count in counts)
         return counts[0] if counts[0] > 1 and alike >= 0.6 * len(lines) else 0
 
@@ -739,8 +972,8 @@ def _rare_marks(line: str) -> list[str]:
     return [mark for mark, _ in Counter(rare).most_common()]
 
 
-def _fields(line: str, separator: str) -> list[str]:
-    if len(separator) > 1:
+def _fields(line: str, separator: str, quotes: bool = True) -> list[str]:
+    if len(separator) > 1 or not quotes:
         return line.split(separator)
     try:
         return next(csv.reader([line], delimiter=separator), [])
@@ -775,7 +1008,7 @@ def read_ratings_text(
         As `read_text`, and for ratings and times as `Ratings.from_frame`.
     """
     columns = dict(zip(_KNOWN, names, strict=False))
-    return _read_text_table(path, _Layout(separator, False, list(names), columns, False), scale)
+    return _read_text_table(path, _Layout(separator, False, list(names), columns, None), scale)
 
 
 def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> pd.DataFrame:
@@ -799,37 +1032,69 @@ def _read_text_table(path: Path, layout: _Layout, scale: RatingScale | None) -> 
         names,
         list(places.values()),
         types,
+        quotes=layout.quotes,
         skip_lines=int(layout.has_header),
+        encoding=layout.encoding,
     )
     for batch in batches:
         for role, place in places.items():
             column = batch.column(place)
             if role in ("user", "item"):
-                if (empty := column.dictionary.index("").as_py()) >= 0:
+                empty = column.dictionary.index("").as_py()
+                if empty >= 0 and layout.missing != "drop":
                     row = int(np.argmax(column.indices.to_numpy() == empty))
-                    raise DataError(f"{where(row)}: the {role} id is missing")
+                    raise DataError(f"{where(row)}: the {role} id is missing\n{DROP}")
                 parts[role].append(column)
                 continue
             values = pd.Series(column.to_pandas(), name=layout.columns[role])
+            rows = np.arange(len(values))
+            if layout.missing == "drop":
+                rows = np.flatnonzero(~missing_cells(values))
+                values = values.iloc[rows]
+
+            def at(row: int, rows: npt.NDArray[np.intp] = rows) -> str:
+                return where(int(rows[row]))
+
             if role == "rating":
-                parts[role].append(checked_values(values, scale, where, layout.decimal))
-            else:
-                numbers, kind = time_numbers(values, where)
-                parts[role].append(numbers)
+                read = checked_values(values, scale, at, layout.decimal, layout.thousands)
+                parts[role].append(_with_gaps(read, rows, len(batch), np.nan))
+            elif len(rows):
+                numbers, kind = time_numbers(values, at)
+                parts[role].append(_with_gaps(numbers, rows, len(batch), _NO_TIME))
                 kinds.add(kind)
                 if len(kinds) > 1:
                     raise DataError(
-                        f"{where(0)}: column '{values.name}' has the value {values.iloc[0]!r}\n"
-                        "expected times of one kind throughout, numbers or dates"
+                        f"{at(0)}: column '{values.name}' has the value {values.iloc[0]!r}\n"
+                        "expected times of one kind throughout, numbers or dates\n"
+                        "or read no times at all: --timestamp none"
                     )
+            else:
+                parts[role].append(np.full(len(batch), _NO_TIME))
         line += len(batch)
     if not parts["user"]:
         raise DataError(f"no ratings in {path}: it has only a header")
     frame = pd.DataFrame({layout.columns[role]: _joined(parts.pop(role)) for role in places})
-    if "date" in kinds:
-        times = layout.columns["timestamp"]
-        frame[times] = frame[times].to_numpy().astype("datetime64[s]")
+    if times := layout.columns.get("timestamp"):
+        numbers = frame[times].to_numpy()
+        if "date" in kinds:  # no time is what numpy takes for none
+            frame[times] = numbers.astype("datetime64[us]")
+        elif (gaps := numbers == _NO_TIME).any():
+            frame[times] = pd.arrays.IntegerArray(numbers, gaps)
     return frame
+
+
+_NO_TIME = np.iinfo(np.int64).min
+
+
+def _with_gaps(
+    read: npt.NDArray[Any], rows: npt.NDArray[np.intp], size: int, gap: float
+) -> npt.NDArray[Any]:
+    """Lay what was read of some rows out over all."""
+    if len(rows) == size:
+        return read
+    every = np.full(size, gap, dtype=read.dtype)
+    every[rows] = read
+    return every
 
 
 def _joined(parts: list[Any]) -> pd.Categorical | npt.NDArray[Any]:
@@ -914,6 +1179,28 @@ def _read_parquet(
             f"{path}: not a Parquet file, or a damaged one ({_one_line(error)})\n"
             "write it anew, or rename it to end in .csv if it is text"
         ) from None
+    return "Parquet", names, columns, _cells(path, table, columns)
+
+
+def _read_feather(
+    path: Path, given: Mapping[str, str]
+) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
+    try:
+        with pa.OSFile(str(path)) as file:
+            reader = pa.ipc.open_file(file)
+            names = reader.schema.names
+            columns = columns_by_role(path, names, given, "")
+            table = reader.read_all().select(list(columns.values()))
+            return "Feather", names, columns, _cells(path, table, columns)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{path}: not a Feather file, or a damaged one ({_one_line(error)})\n"
+            "write it anew, or rename it to end in .csv if it is text"
+        ) from None
+
+
+def _cells(path: Path, table: pa.Table, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Take the cells out of a table of Arrow, refusing what is no cell of ratings."""
     for place, (role, column) in enumerate(columns.items()):
         kind = table.schema.field(place).type
         if any(test(kind) for test in _NO_CELLS):
@@ -923,7 +1210,61 @@ def _read_parquet(
             )
         if pa.types.is_decimal(kind):
             table = table.set_column(place, column, table.column(place).cast(pa.float64()))
-    return "Parquet", names, columns, table.to_pandas(ignore_metadata=True)
+    # Whole numbers stay such beside a missing one, instead of becoming floats.
+    return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+
+
+def _is_json(path: Path, encoding: str) -> bool:
+    with _CheckedText(path, encoding=encoding) as source:
+        return re.match(rb'\s*(\{\s*"|\[\s*[\[{])', source.read(_SAMPLE)) is not None
+
+
+def _read_json(
+    path: Path, options: TableOptions
+) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
+    names = list(dict.fromkeys(name for record in _records(path, options) for name in record))
+    columns = columns_by_role(path, names, options.columns, "")
+    cells: dict[str, list[Any]] = {column: [] for column in columns.values()}
+    for number, record in enumerate(_records(path, options), start=1):
+        for column, values in cells.items():
+            value = record.get(column)
+            if isinstance(value, list | dict):
+                raise DataError(
+                    f"{path}:{number}: '{column}' is {str(value)[:100]!r}\n"
+                    "expected a number or a text in each"
+                )
+            values.append(value)
+    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
+    return "JSON records", names, columns, frame.infer_objects()
+
+
+def _records(path: Path, options: TableOptions) -> Iterator[dict[str, Any]]:
+    """Read the records of a JSON text, one in each line or all in an array."""
+    with _CheckedText(path, encoding=options.encoding or "utf-8") as source:
+        lines = io.BufferedReader(source)
+        try:
+            if lines.peek(1)[:1] == b"[":
+                found: Iterator[Any] = iter(json.load(lines))
+            else:
+                found = (json.loads(line) for line in lines)
+            for record in found:
+                if not isinstance(record, dict):
+                    raise ValueError(f"{str(record)[:50]!r} is no record")
+                yield record
+        except ValueError as error:
+            raise DataError(
+                f"{path}: JSON, but not a record for each rating ({_one_line(error)})\n"
+                'expected lines like {"user_id": 1, "item_id": 2, "rating": 3}, or an array of such'
+            ) from None
+
+
+def _refuse_spreadsheet(path: Path) -> None:
+    needs = {".xlsx": "openpyxl", ".xlsm": "openpyxl", ".xls": "xlrd", ".ods": "odfpy"}
+    if needed := needs.get(path.suffix.lower()):
+        raise DataError(
+            f"{path}: this is a spreadsheet; export the sheet as CSV\nin pandas, with {needed}: "
+            f"pd.read_excel({path.name!r}, dtype=str).to_csv('{path.stem}.csv', index=False)"
+        )
 
 
 def _refuse_parquet_matrix(path: Path, schema: pa.Schema) -> None:
@@ -946,10 +1287,14 @@ def columns_by_role(
     """Map user, item and, where there are such columns, rating and timestamp to column names."""
     columns: dict[str, str] = {}
     plain: dict[str, str] = {}
+    typed = {_TYPE.sub("", name): name for name in found if _TYPE.search(name)}
+    given = {role: name if name in found else typed.get(name, name) for role, name in given.items()}
     for name in found:
         if name not in given.values():
-            plain.setdefault(_plain(name), name)
+            plain.setdefault(plain_name(name), name)
     for role, usual in _KNOWN.items():
+        if role in given and _is_ignored(role, given[role]):
+            continue
         if role in given and given[role] not in found:
             raise DataError(
                 f"{path}: no column '{given[role]}' for the {role}\n"
@@ -974,8 +1319,19 @@ def columns_by_role(
     return columns
 
 
-def _plain(name: str) -> str:
-    return name.strip().lower().replace("_", "").replace(" ", "").replace("-", "")
+_TYPE = re.compile(r"\s*(:(token|float)(_seq)?|\([^()]*\)|\[[^][]*\])\s*$")
+"""What a header may say behind a name: RecBole's type, or a unit in brackets."""
+
+
+def plain_name(name: str) -> str:
+    """Write the name of a column without case, blanks, ``-``, ``_`` and the type behind it."""
+    plain = _TYPE.sub("", name).strip().lstrip("#%").lower()
+    return plain.replace("_", "").replace(" ", "").replace("-", "")
+
+
+def _is_ignored(role: str, column: str) -> bool:
+    """Tell whether the owner said that no column has this role."""
+    return role in ("rating", "timestamp") and column == "none"
 
 
 def _is_number(field: str) -> bool:

@@ -177,7 +177,9 @@ def plot_tau_matrix(found: pd.DataFrame, *, title: str) -> Figure:
 
 
 def _short(tau: float) -> str:
-    """Write a number from -1 to 1 in at most three characters."""
+    """Write a number from -1 to 1 in at most three characters; a question mark for no number."""
+    if np.isnan(tau):
+        return "?"
     words = f"{tau:.1f}"
     return "0" if float(words) == 0 else words.removesuffix(".0").replace("0.", ".")
 

@@ -346,7 +346,8 @@ def plot_item_functions(
         colour = colours[1 if "anti" in function else 0]
         axis.fill_between(own["x"], own["low"], own["high"], color=colour, alpha=0.3)
         axis.plot(own["x"], own["middle"], "o-", color=colour, markersize=4)
-        axis.set_title(f"r = {correlation:.2f}", fontsize=FONT_SIZE)
+        known = np.isfinite(correlation)
+        axis.set_title(f"r = {correlation:.2f}" if known else "r undefined", fontsize=FONT_SIZE)
         axis.set(xlabel=_SHARES.get(x, x), ylabel=_FUNCTIONS.get(function, function))
         for one in (axis.xaxis, axis.yaxis):
             one.set_major_locator(MaxNLocator(4))

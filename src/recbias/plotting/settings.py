@@ -128,11 +128,12 @@ def plot_readings(results: Results, *, label: str, metric: str, title: str) -> F
         places + 0.22, table["value"], height=0.4, color=sns.color_palette("colorblind")[0],
         xerr=np.maximum(errors, 0), error_kw={"elinewidth": 1.2, "capsize": 2},
     )  # fmt: skip
-    pad = 0.01 * float(table["high"].max())
+    most = float(table["high"].max()) or 1.0  # where nothing is found by any
+    pad = 0.01 * most
     for place, (name, row) in zip(places, table.iterrows(), strict=True):
         axis.text(pad / 2, place - 0.22, str(name), va="center")
         axis.text(row["high"] + pad, place + 0.22, defined(row["value"], ".4f"), va="center")
-    axis.set(xlim=(0, 1.17 * float(table["high"].max())), ylim=(len(table) - 0.4, -0.5))
+    axis.set(xlim=(0, 1.17 * most), ylim=(len(table) - 0.4, -0.5))
     axis.set_xlabel(metric)
     axis.set_yticks([])
     axis.grid(visible=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -56,6 +57,40 @@ class RankTable:
     n_scored: npt.NDArray[np.int32]
     group: npt.NDArray[np.int16] | None = None
     trained: npt.NDArray[np.bool_] | None = None
+
+    def with_rest(self, rows: npt.NDArray[np.bool_], *, best_first: bool) -> RankTable:
+        """Put test items that have no place right behind the end of their lists.
+
+        What a metric makes of this is what it may be if the list went on.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n_rows,)
+            What is put there, of the rows of rank 0.
+        best_first
+            Whether well rated items come first, else last.
+
+        Returns
+        -------
+        RankTable
+        """
+        rest = np.flatnonzero(rows)
+        worth = self.value[rest]
+        rest = rest[np.lexsort((-worth if best_first else worth, self.user[rest]))]
+        user = self.user[rest]
+        place = np.arange(1, len(rest) + 1) - np.searchsorted(user, user)
+        judged = np.bincount(self.user[self.rank > 0], minlength=self.n_users)
+        sets, added = user, np.bincount(user, minlength=self.n_users)
+        if self.per == "run":  # alone in its set, below whatever else is judged of the user there
+            sets, place, added = rest.astype(np.int32), np.ones_like(place), rows.astype(np.int64)
+            judged = np.zeros(self.n_users, dtype=np.int64)
+            np.maximum.at(judged, self.user, self.condensed_rank - 1)
+        rank, condensed = self.rank.copy(), self.condensed_rank.copy()
+        rank[rest] = self.n_scored[sets] + place
+        condensed[rest] = judged[user] + place
+        return dataclasses.replace(
+            self, rank=rank, condensed_rank=condensed, n_scored=self.n_scored + added
+        )
 
     @classmethod
     def from_lists(

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
-import math
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self
+from shlex import quote
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 
-from recbias.datasets.tables import columns_by_role
+from recbias.datasets.tables import columns_by_role, plain_name
 from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
 from recbias.places import cells_dir
-from recbias.ratings import Ratings
+from recbias.ratings import Ratings, label_meaning, label_text
 from recbias.recommenders.base import System, adopt
 
-__all__ = ["RECORD", "FromScores", "split_record", "warn_of_short_lists"]
+__all__ = ["RECORD", "FromScores", "split_record", "warn_of_missing"]
 
 RECORD = "split.json"
 """The file beside the folds that says what they are: ``recbias data split`` writes it."""
@@ -30,6 +34,12 @@ RECORD = "split.json"
 _RUNS = (".trec", ".run")
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", *_RUNS)
 _TREC = ["user", "Q0", "item", "rank", "score", "tag"]
+_SCORES = (*("est", "yhat", "rhat", "rhatui", "ruihat"),)
+_SCORE_PARTS = ("score", "pred", "estim")
+_RANKS = ("rank", "ranking", "position")
+_ROWS = ("", "index", "id", "row", "fold")
+_RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
+"""Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
 
 
 class FromScores:
@@ -37,9 +47,11 @@ class FromScores:
 
     There is a file for each fold. One of *scores* has the columns ``user_id``, ``item_id`` and
     ``score``; pairs that are not in it have no score. One of *lists* has ``rank`` instead, or is a
-    run in the format of TREC (``user Q0 item rank score tag``, by falling score), and holds no
-    training item; what is not in a list has no score, so that a list tells no metric that looks
-    further down than it goes. Results are known by the content of the files, wherever these are.
+    run in the format of TREC (``user Q0 item rank score tag``, by falling score, equal ones by
+    rank), and holds no training item; what is not in a list has no score, so that a list tells no
+    metric that looks further down than it goes. The order that a file states for a user is the one
+    that is measured, to the last digit; what it leaves equal is a tie, whatever the order of lines.
+    Results are known by the content of the files, wherever these are.
 
     Parameters
     ----------
@@ -50,6 +62,9 @@ class FromScores:
         tables, which are then kept among the cells.
     digest : str
         Of the files, as a stored grid knows them; computed if not given.
+    column : str
+        The one that is the score, or the rank. If not given it is found by its name; a column
+        named like ratings counts only where none is named like scores or ranks.
 
     Raises
     ------
@@ -67,16 +82,17 @@ class FromScores:
     """
 
     deterministic: ClassVar[bool] = True
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     not_in_identity: ClassVar[tuple[str, ...]] = ("path",)
 
-    def __init__(self, path: Any = "", digest: str = "") -> None:
+    def __init__(self, path: Any = "", digest: str = "", column: str = "") -> None:
         if isinstance(path, pd.DataFrame):
             path = [path]
         if not isinstance(path, str | Path):
             path = _kept(path)
         self.path = str(path)
         self.digest = digest or (_digest(_files(self.path)) if self.path else "")
+        self.column = column
         self.fold = 0
 
     @property
@@ -101,6 +117,23 @@ class FromScores:
             )
         self.fold = fold
 
+    def described(self) -> str:
+        """Tell which columns are read, as ``user 'user_id', item 'item_id', score 'score'``.
+
+        Raises
+        ------
+        DataError
+            If they cannot be told, or the folds have other ones.
+        """
+        files = _files(self.path)
+        said = [_read(file, self.column, fold).said for fold, file in enumerate(files)]
+        if other := next((fold for fold, each in enumerate(said) if each != said[0]), 0):
+            raise DataError(
+                f"{self.path}: fold 1 has {said[0]}, fold {other + 1} has {said[other]}\n"
+                "write the columns of all folds alike"
+            )
+        return said[0]
+
     def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
         """Read the scores of the fold.
 
@@ -116,35 +149,28 @@ class FromScores:
         DataError
             If the files changed or do not fit: they belong to another split, name a user or item
             that the data do not have, a pair twice, a score that is no finite number, or in a list
-            an item that the user has in training. The message names file, line and fold.
+            an item that the user has in training; if two columns that could be the score order
+            items differently, or there is no row. The message names file, line and fold.
         """
         files = _files(self.path)
         if _digest(files) != self.digest:
             raise DataError(f"{self.path}: the files changed since they were named; run it again")
         file = files[self.fold]
         _compare_split(self.path, self.fold, train)
-        table = _read(file)
-        where = _Where(file, self.fold, 1 if file.suffix in _RUNS else 2, table)
-        users = _places(table["user"], train.user_ids, "user", where)
-        items = _places(table["item"], train.item_ids, "item", where)
-        values = pd.to_numeric(table["value"], errors="coerce").to_numpy(dtype=np.float64)
-        if len(wrong := np.flatnonzero(~np.isfinite(values))):
-            found = table["value"].iloc[wrong[0]]
-            where.refuse(wrong[0], f"{found!r} is no finite number")
+        table = _read(file, self.column, self.fold)
+        where = _Where(file, self.fold, 1 if file.suffix in _RUNS else 2, table.rows)
+        users = _places(table.rows["user"], train.user_ids, "user", where)
+        items = _places(table.rows["item"], train.item_ids, "item", where)
         pairs = users * train.n_items + items
         if len(again := np.flatnonzero(pd.Series(pairs).duplicated())):
             where.refuse(again[0], "the pair is there twice")
-        if "rank" in table:
+        if table.is_list:
             own = train.user.astype(np.int64) * train.n_items + train.item
             if len(trained := np.flatnonzero(np.isin(pairs, own))):
                 where.refuse(trained[0], "a list with an item of the user's training ratings")
-            ranks = table["rank"].to_numpy(dtype=np.float64)
-            order = np.lexsort((ranks, -values, users))
-            starts = np.searchsorted(users[order], np.arange(train.n_users))
-            values = np.empty(len(order))
-            values[order] = starts[users[order]] - np.arange(len(order))
+        values = -_places_within(users, _stated_order(table)).astype(np.float32)
         order = np.argsort(users, kind="stable")
-        self._items, self._values = items[order], values[order].astype(np.float32)
+        self._items, self._values = items[order], values[order]
         self._starts = np.searchsorted(users[order], np.arange(train.n_users + 1))
         self._n_items = train.n_items
         return self
@@ -158,33 +184,61 @@ class FromScores:
         return scores
 
 
-def warn_of_short_lists(system: System, cutoffs: Mapping[str, int | None]) -> None:
-    """Warn where a metric looks further down than the lists of a system go.
+def warn_of_missing(
+    system: System,
+    label: str,
+    ratings: Ratings,
+    folds: Sequence[Mapping[str, npt.NDArray[np.int32]]],
+) -> None:
+    """Warn where a design looks further down than the scores or lists of a system go.
 
     Parameters
     ----------
     system
-        Any; one of whose scores come from elsewhere as lists is looked at.
-    cutoffs
-        Of each metric, by its name; None if it looks at whole lists.
+        Any; nothing is missing of one that was trained here.
+    label
+        Of the design.
+    ratings
+        The data.
+    folds
+        Of each fold and metric: users and test items that were looked at and are not in the file;
+        item -1 for a place of a list that stays empty. Users who are not in the file have no list,
+        and an item for which a file of scores has none at all is unknown to its model: both are
+        usual, and not warned of.
 
     Warns
     -----
     DataWarning
     """
-    if system.algorithm != FromScores.__name__:
-        return
-    tables = [_read(file) for file in _files(str(system.parameters["path"]))]
-    if not all("rank" in table for table in tables):
-        return
-    longest = max(int(table["user"].value_counts().max()) for table in tables if len(table))
-    deeper = [name for name, cutoff in cutoffs.items() if (cutoff or math.inf) > longest]
-    if deeper:
+    found: dict[str, npt.NDArray[np.int64]] = {}
+    for fold, missing in enumerate(folds):
+        if not any(pairs.size for pairs in missing.values()):
+            continue
+        file = _files(str(system.parameters["path"]))[fold]
+        table = _read(file, str(system.parameters.get("column", "")), fold)
+        where = _Where(file, fold, 1, table.rows)
+        served = np.zeros(ratings.n_users, dtype=bool)
+        known = np.full(ratings.n_items + 1, table.is_list)
+        served[_places(table.rows["user"], ratings.user_ids, "user", where)] = True
+        known[_places(table.rows["item"], ratings.item_ids, "item", where)] = True
+        known[-1] = True
+        for metric, (users, items) in missing.items():
+            counted = users[served[users] & known[items]]
+            counts = np.bincount(counted, minlength=ratings.n_users)
+            found[metric] = found.get(metric, np.zeros_like(counts)) + counts
+    told = [
+        f"{metric} for {counts.sum():,} of {np.count_nonzero(counts):,} users"
+        for metric, counts in found.items()
+        if counts.any()
+    ]
+    if told:
         warnings.warn(
-            f"{system.name}: its lists hold {longest} items at most, and {deeper[0]} looks further "
-            "down: what longer lists would hold counts as if it had no score",
+            f"{system.name}: under {label}, metrics look below its last item, at test items or "
+            f"places of served users that the files leave open: {', '.join(told)}\nthese count as "
+            "if they had no score; give all items of a user, or ask for a smaller cutoff of full "
+            "lists",
             DataWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 
@@ -261,57 +315,243 @@ def _kept(tables: Any) -> str:
     return str(folder)
 
 
-def _read(file: Path) -> pd.DataFrame:
-    """Read columns ``user`` and ``item`` as text, ``value``, and ``rank`` of lists."""
+class _Table(NamedTuple):
+    """A file of scores: ``user`` and ``item`` as text, and what orders the items of a user."""
+
+    rows: pd.DataFrame
+    keys: tuple[npt.NDArray[np.int64], ...]
+    """The larger the earlier; the second counts where the first is equal, and so on."""
+    is_list: bool
+    said: str
+    """Which columns these are."""
+
+
+def _read(file: Path, column: str = "", fold: int = 0) -> _Table:
+    """Read a file of scores, a list or a run."""
+    table = _read_cells(file)
+    if table.empty:
+        raise DataError(
+            f"{file}: no row\neach fold needs a file with the columns user_id, item_id and score"
+        )
+    is_run = file.suffix in _RUNS
+    names = list(map(str, table.columns))
+    table = table.set_axis(names, axis="columns")
+    found = ", ".join(names)
+    advice = "rename the columns to user_id, item_id and score, or to user_id, item_id and rank"
+    try:
+        unread = {"rating": "none", "timestamp": "none"}
+        roles = columns_by_role(file, names, unread, "")
+    except DataError as error:
+        raise DataError(f"{str(error).splitlines()[0]}\n{advice}") from None
+    rows = pd.DataFrame({role: _labels(table[roles[role]]) for role in ("user", "item")})
+    asked, doubtful = _candidates(names, [*roles.values()])
+    if column:
+        if column not in (["score", "rank"] if is_run else names):
+            raise DataError(f"{file}: no column '{column}'; found: {found}\nname one that is there")
+        asked, doubtful = [column], []
+    if not asked:
+        raise DataError(f"{file}: no column score or rank; found: {found}\n{advice}")
+    if twice := next((name for name in asked if names.count(name) > 1), None):
+        raise DataError(f"{file}: column '{twice}' is there twice; found: {found}\n{advice}")
+    ranked = [name for name in asked if plain_name(name) in _RANKS]
+    where = _Where(file, fold, 1 if is_run else 2, rows)
+    keys = {}
+    for name in (*asked, *doubtful):
+        codes = _ordered(table[name])
+        if name in asked and (codes < 0).any():
+            row = int(np.argmax(codes < 0))
+            text = str(table[name].iloc[row])
+            where.refuse(row, f"{text!r} is no finite number, in column '{name}'")
+        # What is mostly text, or says one thing throughout, is no score.
+        if name in asked or ((codes >= 0).mean() > 0.5 and (codes != codes[0]).any()):
+            keys[name] = codes * (-1 if name in ranked else 1)
+    if len(keys) > 1 and not is_run:
+        _compare_columns(file, rows["user"], keys, ranked)
+    read = [name for name in asked if name not in ranked][:1] + ranked[:1]
+    said = ", then ".join(f"{'rank' if name in ranked else 'score'} '{name}'" for name in read)
+    said = f"{'a run: ' * is_run}user '{roles['user']}', item '{roles['item']}', {said}"
+    return _Table(rows, tuple(keys[name] for name in read), is_run or read[0] in ranked, said)
+
+
+def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str]]:
+    """Name the columns that say an order, and those that might, as the true rating stands beside.
+
+    Numbers of rows and times are none of these.
+    """
+    plain = {name: plain_name(name) for name in names if name not in known}
+    ranks = [name for name, each in plain.items() if each in _RANKS]
+    scores = [
+        name
+        for name, each in plain.items()
+        if name not in ranks and (each in _SCORES or any(part in each for part in _SCORE_PARTS))
+    ]
+    if scores or ranks:
+        return scores + ranks, []
+    ratings = [name for name, each in plain.items() if each in _RATINGS]
+    times = columns_by_role(Path(), ["user", "item", *plain], {"rating": "none"}, "")
+    others = [
+        name
+        for name, each in plain.items()
+        if name not in (*ratings, times.get("timestamp"))
+        and each not in _ROWS
+        and not each.startswith("unnamed:")
+    ]
+    return ratings, others if ratings else []
+
+
+def _read_cells(file: Path) -> pd.DataFrame:
+    """Read the columns of a file as they are, those of a text as text."""
     try:
         if file.suffix in _RUNS:
             table = pd.read_csv(
-                file, sep=r"\s+", header=None, dtype=str, quoting=3, keep_default_na=False
+                file,
+                sep=r"\s+",
+                header=None,
+                dtype=str,
+                quoting=csv.QUOTE_NONE,
+                keep_default_na=False,
             )
             if table.shape[1] != len(_TREC):
                 raise DataError(f"{file}: {table.shape[1]} fields, expected {' '.join(_TREC)}")
             empty = table.isna() | (table == "")
             if len(short := np.flatnonzero(empty.any(axis="columns"))):
                 raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(_TREC)}")
-            table = table.set_axis(_TREC, axis="columns").assign(value=table[4])
-            ranks = pd.to_numeric(table["rank"], errors="coerce").fillna(0)
-            return table[["user", "item", "value"]].assign(rank=ranks)
+            return table.set_axis(_TREC, axis="columns")
         if file.suffix in (".parquet", ".pq"):
-            table = pd.read_parquet(file)
-        else:
-            mark = "\t" if file.suffix == ".tsv" else ","
-            table = pd.read_csv(file, sep=mark, dtype=str, keep_default_na=False)
-    except (ValueError, OSError) as error:
+            return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
+        tabs = file.suffix == ".tsv"
+        layout: dict[str, Any] = {
+            "sep": "\t" if tabs else ",",
+            "quoting": csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
+            "encoding": "utf-8-sig",
+            "dtype": str,
+            "keep_default_na": False,
+        }
+        names = pd.read_csv(file, header=None, nrows=1, **layout).iloc[0].tolist()
+        table = pd.read_csv(file, header=None, skiprows=1, **layout)
+        if len(names) != table.shape[1]:
+            raise DataError(
+                f"{file}: {len(names)} names of columns, but {table.shape[1]} fields in a line\n"
+                "write as many fields in each line as the first one names"
+            )
+        return table.set_axis(names, axis="columns")
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
+    except (pa.ArrowException, ValueError, OSError) as error:
         raise DataError(f"{file}: cannot be read ({str(error).splitlines()[0]})") from None
-    table = table.set_axis([str(name) for name in table.columns], axis="columns")
-    columns = columns_by_role(file, list(table.columns), {}, "")
-    ranked = next((name for name in table.columns if name.strip().lower() == "rank"), None)
-    value = columns.get("rating", ranked)
-    if value is None:
-        raise DataError(f"{file}: no column score or rank; found: {', '.join(table.columns)}")
-    found = pd.DataFrame(
-        {"user": _text(table[columns["user"]]), "item": _text(table[columns["item"]])}
-    )
-    found["value"] = table[value].to_numpy()
-    if "rating" not in columns:
-        found["rank"] = pd.to_numeric(found["value"], errors="coerce")
-        found["value"] = -found["rank"]
-    return found
 
 
-def _text(labels: pd.Series[Any]) -> npt.NDArray[np.object_]:
-    """Write labels as text; whole numbers that a table kept as 3.0 as 3."""
-    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
-        labels = labels.astype(np.int64)
-    return labels.astype(str).to_numpy(dtype=object)
+def _compare_columns(
+    file: Path,
+    users: pd.Series[Any],
+    keys: Mapping[str, npt.NDArray[np.int64]],
+    ranked: list[str],
+) -> None:
+    """Refuse columns that could all be the score unless they order items alike.
+
+    A rank may tell apart what a score leaves equal.
+    """
+    user = pd.factorize(users)[0]
+    first, *others = keys
+    for other in others:
+        finer = other in ranked and first not in ranked
+        order = np.lexsort((-keys[other], -keys[first], user))
+        new = np.diff(user[order]) != 0
+        steps = [np.diff(-keys[name][order]) for name in (first, other)]
+        unlike = (steps[1] < 0) | ((steps[0] == 0) != (steps[1] == 0))
+        if finer:
+            unlike = steps[1] < 0
+        if (unlike & ~new).any():
+            either = f"--score {quote(first)} or --score {quote(other)}"
+            raise DataError(
+                f"{file}: columns '{first}' and '{other}' could both be the score, and order items "
+                f"differently\nname the one that is: {either}, in Python FromScores(..., "
+                f"column={first!r})"
+            )
+
+
+def _labels(column: pd.Series[Any]) -> npt.NDArray[np.object_]:
+    codes, distinct = pd.factorize(column)
+    return np.array([*map(label_text, distinct), ""], dtype=object)[codes]
+
+
+def _ordered(values: pd.Series[Any]) -> npt.NDArray[np.int64]:
+    """Give each value its number by size, from 0, equal ones one; exactly, whatever wrote them.
+
+    What is no finite number has -1.
+    """
+    codes, distinct = pd.factorize(values)
+    if values.dtype.kind in "iufb":
+        floats = distinct.to_numpy()
+        places = np.unique(floats, return_inverse=True)[1].astype(np.int64)
+    else:
+        texts = list(map(str, np.asarray(distinct, dtype=object)))
+        floats = np.array([*map(_number, texts)])
+        # Two texts may be one float64 and two numbers: these are compared digit by digit.
+        close = np.flatnonzero(pd.Series(floats).duplicated(keep=False) & np.isfinite(floats))
+        digits = {at: Decimal(texts[at]) for at in close.tolist()}
+        exact, number, before = np.zeros(len(texts), dtype=np.int64), 0, None
+        for at in sorted(digits, key=digits.__getitem__):
+            number += digits[at] != before
+            exact[at], before = number, digits[at]
+        level = np.unique(floats, return_inverse=True)[1] * (number + 1) + exact
+        places = np.unique(level, return_inverse=True)[1].astype(np.int64)
+    return np.append(np.where(np.isfinite(floats), places, -1), -1)[codes]
+
+
+def _number(text: str) -> float:
+    """Read a number; NaN if it is none, or one whose digits cannot be compared."""
+    try:
+        found = float(text)
+        return np.nan if "_" in text or (found == 0 and Decimal(text).is_nan()) else found
+    except (ValueError, ArithmeticError):
+        return np.nan
+
+
+def _stated_order(table: _Table) -> npt.NDArray[np.int64]:
+    """Join what orders items to one number, the larger the earlier."""
+    joined = np.zeros(len(table.rows), dtype=np.int64)
+    for key in table.keys:
+        smaller = key - key.min()
+        _, joined = np.unique(joined * (smaller.max() + 1) + smaller, return_inverse=True)
+    return joined
+
+
+def _places_within(
+    users: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Give each item its place with its user, from 0, the largest first, equal ones one.
+
+    Fewer than 2^24, so that a float32 holds each.
+    """
+    rows = np.lexsort((-order, users))
+    new = np.diff(users[rows], prepend=-1) != 0
+    step = new | (np.diff(order[rows], prepend=-1) != 0)
+    count = np.cumsum(step)
+    starts = np.flatnonzero(new)
+    places = np.empty(len(rows), dtype=np.int64)
+    places[rows] = count - np.repeat(count[starts], np.diff([*starts, len(rows)]))
+    return places
 
 
 def _places(
     labels: pd.Series[Any], known: npt.NDArray[Any], role: str, where: _Where
 ) -> npt.NDArray[np.int64]:
-    places = pd.Index(known.astype(str)).get_indexer(pd.Index(labels))
-    if len(strange := np.flatnonzero(places < 0)):
-        where.refuse(strange[0], f"the data have no such {role}")
+    """Find labels among those of the data, also where zeros or quotes came or went on the way.
+
+    No two labels of the data are one number, so that there is one that can be meant.
+    """
+    texts = known.astype(str)
+    places = pd.Index(texts).get_indexer(pd.Index(labels))
+    if (places < 0).any():
+        meanings = pd.Index([label_meaning(text) for text in texts])
+        codes, strange = pd.factorize(labels[places < 0])
+        bare = [text[1:-1].replace('""', '"') if text[:1] == '"' else text for text in strange]
+        found = pd.Index(texts).get_indexer(pd.Index(bare))
+        meant = meanings.get_indexer(pd.Index([label_meaning(text) for text in bare]))
+        places[places < 0] = np.where(found < 0, meant, found)[codes]
+    if len(unknown := np.flatnonzero(places < 0)):
+        where.refuse(unknown[0], f"the data have no such {role}")
     return places.astype(np.int64)
 
 

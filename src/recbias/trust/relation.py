@@ -151,10 +151,10 @@ def fit_relation(
             "items"
         )
     likes = np.bincount(ratings.item[is_liked], minlength=ratings.n_items)
+    reliability = _reliability(ratings)
     scores = _normal_scores(counts)
     rated = counts > 0
     fitted, covariance = _fit(scores[rated], counts[rated], likes[rated])
-    reliability = _reliability(ratings)
     drawn = stream(seed, "relation").multivariate_normal(fitted, covariance, size=_N_DRAWS)
     alike = [_relation_of(*_latent(each, reliability)) for each in drawn]
     ends = np.array([_ends(each, spread, reliability) for each in drawn])
@@ -260,8 +260,9 @@ def _reliability(ratings: Ratings) -> float:
     halves = [
         np.bincount(ratings.item[rows], minlength=ratings.n_items) for rows in (odd, ~odd)
     ]  # fmt: skip
-    agreement = float(scipy.stats.spearmanr(*halves).statistic)
-    if not agreement > 0:  # NaN where all counts are equal
+    varies = all(np.ptp(half) for half in halves)
+    agreement = float(scipy.stats.spearmanr(*halves).statistic) if varies else 0.0
+    if not agreement > 0:
         raise DataError(
             f"{ratings.name}: no item is more popular than another beyond chance, so that "
             "popularity relates to nothing"

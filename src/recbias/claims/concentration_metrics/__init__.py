@@ -42,13 +42,14 @@ from recbias.claims.concentration_metrics.references import (
 )
 from recbias.claims.concentration_metrics.setup import (
     CHAPTER,
-    CUTOFFS,
     DATASETS,
     LAMBDA,
     LAMBDAS,
     SEVEN,
     combined,
     ends_of_lambdas,
+    lengths_note,
+    lengths_of,
     line_up_of,
     metrics,
     of_chance,
@@ -75,7 +76,6 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
 __all__ = [
     "CHAPTER",
     "CHOICES",
-    "CUTOFFS",
     "DATASETS",
     "ENDS",
     "EXPLAINED",
@@ -93,6 +93,8 @@ __all__ = [
     "explained_by",
     "figures",
     "foretold",
+    "lengths_note",
+    "lengths_of",
     "line_up_of",
     "lorenz_curves",
     "metrics",

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 
 from recbias.claims.seeds import training_seeds
 from recbias.claims.systems import is_made_here
+from recbias.datasets import is_path, load_dataset
+from recbias.ratings import exact
 from recbias.recommenders import System, line_up, with_seeds
 
 __all__ = [
@@ -23,6 +25,8 @@ __all__ = [
     "SEVEN",
     "combined",
     "ends_of_lambdas",
+    "lengths_note",
+    "lengths_of",
     "line_up_of",
     "metrics",
     "of_chance",
@@ -131,7 +135,7 @@ def protocols(min_rating: float) -> dict[str, str]:
     >>> protocols(4)
     {'full': 'AI-AN-AR rel>=4 users=tested'}
     """
-    return {"full": f"AI-AN-AR rel>={min_rating:g} users=tested"}
+    return {"full": f"AI-AN-AR rel>={exact(min_rating)} users=tested"}
 
 
 def metrics(cutoff: int, *, lam: float = LAMBDA) -> tuple[str, ...]:
@@ -168,15 +172,36 @@ def metrics(cutoff: int, *, lam: float = LAMBDA) -> tuple[str, ...]:
     )
 
 
-def other_lengths(cutoff: int) -> tuple[str, ...]:
-    """Name what is measured of lists of the other lengths, of :data:`CUTOFFS`.
+def lengths_of(dataset: str) -> tuple[int, ...]:
+    """List the lengths of :data:`CUTOFFS` that lists of a reader's table can have, one at least.
 
     Examples
     --------
-    >>> len(other_lengths(10)), other_lengths(10)[:2]
+    >>> lengths_of("ml-100k")
+    (5, 10, 20, 50)
+    """
+    most = load_dataset(dataset).ratings.n_items if is_path(dataset) else max(CUTOFFS)
+    return tuple(length for length in CUTOFFS if length <= most) or (most,)
+
+
+def lengths_note(dataset: str) -> str:
+    """Say which lengths of lists are left out, as Markdown; empty if none is."""
+    longer = [f"{length}" for length in CUTOFFS if length not in lengths_of(dataset)]
+    if not longer:
+        return ""
+    return f"*Not here: n = {' and '.join(longer)}, more than these data have items.*"
+
+
+def other_lengths(dataset: str, cutoff: int) -> tuple[str, ...]:
+    """Name what is measured of lists of the other lengths, of :func:`lengths_of`.
+
+    Examples
+    --------
+    >>> len(other_lengths("ml-100k", 10)), other_lengths("ml-100k", 10)[:2]
     (42, ('P@5', 'nDCG@5'))
     """
-    return tuple(name for length in CUTOFFS if length != cutoff for name in metrics(length))
+    others = (length for length in lengths_of(dataset) if length != cutoff)
+    return tuple(name for length in others for name in metrics(length))
 
 
 LAMBDAS: tuple[float, ...] = tuple(round(0.1 * step, 1) for step in range(1, 10))

@@ -12,6 +12,7 @@ from recbias.claims.concentration_metrics.loop import CHOICES, ENDS, STARTS, for
 from recbias.claims.concentration_metrics.references import chance_values
 from recbias.claims.concentration_metrics.setup import LAMBDA, metrics, plain_name
 from recbias.claims.pages import markdown_table, plain
+from recbias.claims.regions import defined
 from recbias.experiment import Results
 from recbias.makers import Table
 from recbias.metrics.prior import popularity_percentiles
@@ -100,7 +101,7 @@ def values_table(values: pd.DataFrame) -> str:
     return markdown_table(("", *(plain(each) for each in SHOWN)), rows)
 
 
-def lengths_table(found: Results, lengths: Results, cutoff: int) -> str:
+def lengths_table(found: Results, lengths: Results | None, cutoff: int) -> str:
     """Write which metrics order the systems nearly alike, for each length of the lists.
 
     Parameters
@@ -108,7 +109,7 @@ def lengths_table(found: Results, lengths: Results, cutoff: int) -> str:
     found
         Lists of the length of the page.
     lengths
-        The other lengths.
+        The other lengths; None if lists can have no other.
     cutoff
         The length of the page.
 
@@ -117,12 +118,10 @@ def lengths_table(found: Results, lengths: Results, cutoff: int) -> str:
     str
         Markdown: Kendall's tau of each pair of metrics for which it is above .9 at any length.
     """
-    measured = {
-        metric.cutoff: lengths
-        for metric in lengths.grid.parsed_metrics["full"]
-        if metric.cutoff is not None
-    }
-    measured[cutoff] = found
+    measured = {cutoff: found}
+    if lengths is not None:
+        asked = lengths.grid.parsed_metrics["full"]
+        measured |= {metric.cutoff: lengths for metric in asked if metric.cutoff is not None}
     taus = pd.DataFrame(
         {
             length: tau_matrix(measured[length], length).set_index(["a", "b"])["tau"]
@@ -131,7 +130,7 @@ def lengths_table(found: Results, lengths: Results, cutoff: int) -> str:
     )
     alike = taus[(taus > ALIKE).any(axis=1)]
     rows = [
-        (f"{plain(a)}, {plain(b)}", *(f"{tau:.2f}" for tau in row))
+        (f"{plain(a)}, {plain(b)}", *(defined(tau, ".2f") for tau in row))
         for (a, b), row in zip(alike.index, alike.to_numpy(), strict=True)
     ]
     return markdown_table(("metrics", *(f"n = {length}" for length in taus.columns)), rows)
@@ -154,7 +153,7 @@ def explained_table(explained: Table) -> str:
     mean = frame.groupby(["by", "form", "cutoff"], sort=False)["value"].mean()
     lengths = list(dict.fromkeys(frame["cutoff"]))
     rows = [
-        (by, form, *(f"{mean[by, form, length]:.3f}" for length in lengths))
+        (by, form, *(defined(mean[by, form, length], ".3f") for length in lengths))
         for form in dict.fromkeys(frame["form"])
         for by in dict.fromkeys(frame["by"])
     ]

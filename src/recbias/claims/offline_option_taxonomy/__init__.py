@@ -29,6 +29,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     ratio_name,
     seeds_of,
     start_grid,
+    table_notes,
 )
 from recbias.claims.offline_option_taxonomy.splits import OF_SPLITS, ratio_values, table_cells
 from recbias.claims.offline_option_taxonomy.terms import OF_TERMS
@@ -82,6 +83,7 @@ __all__ = [
     "seeds_of",
     "start_grid",
     "table_cells",
+    "table_notes",
     "tables",
     "truths_asked",
     "truths_right",

@@ -60,6 +60,7 @@ from recbias.decisions import CHOICES, DECISIONS, Choice
 from recbias.grid import Grid
 from recbias.makers import maker
 from recbias.metrics import parse_metric
+from recbias.recommenders.base import ratings_read
 from recbias.selection import Selection
 from recbias.streams import stream
 from recbias.taxonomy import Options, not_repeated
@@ -225,6 +226,7 @@ def option_checks(
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
     (fewest,) = dataset_splits(dataset, few.split, seed=few.seed)
+    knn = next(each for each in start.systems if each.name == KNN)
     of_few = tables_of(few, dataset)[KNN, "full"]
     (of_overlap,) = tables_of(strictest, dataset).values()
     filled = tables_of(sparsest, dataset)
@@ -244,7 +246,7 @@ def option_checks(
         *check_splits(dataset.ratings, start.seed),
         *check_untrained(of_few, fewest.train),
         *check_overlap_served(of_overlap, split.train, OVERLAPS[-1]),
-        *check_neighbours(tables[KNN, "full"], split.train),
+        *check_neighbours(tables[KNN, "full"], ratings_read(knn.build(), split.train)),
         *check_fills({label: filled[fill_name(SIZES[0]), label] for label in FILLS}, half.train),
         *check_setup(min_rating, start.dataset),
     ]

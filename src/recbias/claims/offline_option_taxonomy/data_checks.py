@@ -196,7 +196,7 @@ def check_neighbours(
     table
         Of nearest neighbours.
     train
-        What they were trained on.
+        What they read of the ratings that they were trained on.
     n_neighbours
         How many of them.
     seed
@@ -204,6 +204,7 @@ def check_neighbours(
     """
     shape = (train.n_users, train.n_items)
     profiles = sparse.csr_matrix((train.value, (train.user, train.item)), shape=shape)
+    rated = sparse.csr_matrix((np.ones(len(train)), (train.user, train.item)), shape=shape)
     norms = np.sqrt(np.asarray(profiles.multiply(profiles).sum(axis=1)).ravel())
     able = np.flatnonzero(norms > 0)
     drawn = stream(seed, "checks", "neighbours").permutation(able)[:_N_USERS]
@@ -219,8 +220,8 @@ def check_neighbours(
         if len(last) == 2 and last[0] == last[1] > 0:
             continue  # who is the last neighbour, chance decides
         neighbours = order[:n_neighbours][near[order[:n_neighbours]] > 0]
-        known = np.asarray((profiles[neighbours] > 0).sum(axis=0)).ravel() > 0
-        known[profiles[user].indices] = False
+        known = np.asarray(rated[neighbours].sum(axis=0)).ravel() > 0
+        known[rated[user].indices] = False
         rows = table.user == user
         listed = table.rank[rows] > 0
         wrong += int(known.sum() != table.n_scored[user])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recbias.claims.choosing import measurable
 from recbias.claims.combinators import Function
 from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.offline_option_taxonomy.setup import CHAPTER, HALF, split_of
@@ -18,6 +19,7 @@ from recbias.errors import DataError
 from recbias.grid import Grid
 from recbias.makers import Table, maker
 from recbias.outcomes import Outcome, evaluate
+from recbias.ratings import exact
 from recbias.recommenders import System, line_up
 from recbias.results import Quantity
 from recbias.taxonomy import Options
@@ -122,7 +124,7 @@ def alternatives(
     split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4 users=trained; metric: nDCG@10; pairs: t
     (35, 'another split', None)
     """
-    start = f"AI-AN-AR rel>={min_rating:g}"
+    start = f"AI-AN-AR rel>={exact(min_rating)}"
     default = {
         "split": "ratio 0.5",
         "seed": str(seed),
@@ -153,7 +155,8 @@ def alternatives(
     metrics = ("P@10", "R@10", "RR", "AP", "RBP(0.8)", "nDCG(exp)@10", "nDCG@5", "nDCG@50")
     add("C2", "metric", {text: text for text in metrics}, default)
     stars = {
-        f"liked from {other:g}": f"AI-AN-AR rel>={other:g} users=trained" for other in other_ratings
+        f"liked from {exact(other)}": f"AI-AN-AR rel>={exact(other)} users=trained"
+        for other in other_ratings
     }
     add("C2", "lists", stars, default)
     orders = {text: text for text in ("AUC", "tau", "RBO(0.9)")}
@@ -206,15 +209,16 @@ def decisions_asked(
     """
     loaded = load_dataset(dataset) if is_path(dataset) else None
     scale = loaded.ratings.scale if loaded else dataset_info(dataset).scale
+    highest = float(loaded.ratings.value.max()) if loaded else scale.maximum
     others = (min_rating - 1, min_rating + 1)
-    lists = f"AI-AN-AR rel>={min_rating:g} users=trained"
+    lists = f"AI-AN-AR rel>={exact(min_rating)} users=trained"
     grid = Grid(
         dataset, fourteen(min_rating), {"full": lists}, ("nDCG@10",), split=split_of(HALF),
         seed=seed, replicates=(),
     )  # fmt: skip
     return {
         "min_rating": min_rating,
-        "other_ratings": [each for each in others if scale.minimum < each <= scale.maximum],
+        "other_ratings": [each for each in others if scale.minimum < each <= highest],
         "timed": has_times(dataset),
         "splits": loaded is None
         and dataset not in _ONE_SPLIT
@@ -270,16 +274,21 @@ def compare_outcomes(base: Outcome, other: Outcome) -> dict[str, float]:
 
 def _grids(given: Mapping[str, Any]) -> list[Grid]:
     asked = Grid.from_dict(given["grid"])
-    return [
-        each.options.grid(asked.dataset, asked.systems)
-        for each in alternatives(
-            given["min_rating"],
-            asked.seed,
-            other_ratings=given["other_ratings"],
-            timed=given["timed"],
-            splits=given["splits"],
-        )
-    ]
+    return [each.options.grid(asked.dataset, asked.systems) for each in _tried(given, asked)]
+
+
+def _tried(given: Mapping[str, Any], asked: Grid) -> list[Alternative]:
+    """List the alternatives that a reader's table can have."""
+    found = alternatives(
+        given["min_rating"],
+        asked.seed,
+        other_ratings=given["other_ratings"],
+        timed=given["timed"],
+        splits=given["splits"],
+    )
+    metrics = [str(each.options.measured) for each in found]
+    had = set(measurable(asked.dataset, metrics, min_rating=given["min_rating"]))
+    return [each for each, metric in zip(found, metrics, strict=True) if metric in had]
 
 
 @maker(f"{CHAPTER}/decisions", Table, revision=2, grids=_grids, covers=("grid", "workers"))
@@ -324,10 +333,11 @@ def reversals(
             known[str(options)] = evaluate(options, asked.dataset, asked.systems, workers=workers)
         return known[str(options)]
 
+    given = {
+        "min_rating": min_rating, "other_ratings": other_ratings, "timed": timed, "splits": splits,
+    }  # fmt: skip
     rows = []
-    for each in alternatives(
-        min_rating, asked.seed, other_ratings=other_ratings, timed=timed, splits=splits
-    ):
+    for each in _tried(given, asked):
         try:
             found = outcome(each.options)
         except DataError:  # too few ratings for that

@@ -151,7 +151,7 @@ def _compared(results: Mapping[str, Any], rival: str) -> Iterator[tuple[tuple[st
             # The start averages trainings before it takes logarithms.
             if cells := results.get("cells"):
                 yield (group, row), cell_gap(cells, label, metric, rival)
-        elif label in start.grid.by_label:
+        elif metric in start.grid.by_label.get(label, ()):
             yield (group, row), start[KNN, label, metric] - start[rival, label, metric]
         for ratio in _RATIOS if number == 0 else ():
             if found := results.get(ratio_name(ratio)):
@@ -296,7 +296,11 @@ def place_courses(depths: Table) -> pd.DataFrame:
 def place_title(courses: pd.DataFrame) -> str:
     """Say where the tenth condensed item stands."""
     tenth = courses[courses["at"] == 10]
+    if tenth.empty:
+        return "No user's condensed list\nhas ten items"
     least, most = tenth["value"].min(), tenth["value"].max()
+    if np.isnan(least):
+        return "No list is known to hold ten rated items"
     return f"The tenth rated item stands at\nplace {least:.0f} to {most:.0f} of the full list"
 
 
@@ -325,6 +329,7 @@ def depth_courses(systems: Results) -> pd.DataFrame:
         for label in panels
         for rival in READINGS
         for depth in DEPTHS
+        if f"nDCG@{depth}" in systems.grid.by_label[label]
         for each in [systems[KNN, label, f"nDCG@{depth}"] - systems[rival, label, f"nDCG@{depth}"]]
     ]
     return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])
@@ -479,9 +484,13 @@ def profile_courses(profiles: Table) -> pd.DataFrame:
 
 def profile_title(courses: pd.DataFrame) -> str:
     """Say how many times the precision of the lightest users that of the heaviest is."""
-    own = courses[courses["panel"] == "P@10"]
+    own = courses[courses["panel"] == "P@10"].dropna(subset="value")
+    if own.empty:
+        return "Too few users for quarters of them"
     own = own.pivot_table(index="line", columns="at", values="value")
     times = own.iloc[:, -1] / own.iloc[:, 0]
+    if not np.isfinite(times).all():
+        return "Some system finds nothing for the quarter\nwith fewest ratings"
     return (
         f"The quarter with most ratings has {times.min():.1f} to {times.max():.1f} times\n"
         "the precision of the quarter with fewest"

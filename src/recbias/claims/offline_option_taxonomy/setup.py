@@ -8,12 +8,16 @@ matrix factorisation are in doubt (E12), so that it is here in both readings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
+from recbias.claims.choosing import left_out_metrics, measurable
 from recbias.claims.seeds import training_seeds
 from recbias.claims.systems import is_made_here
+from recbias.datasets import is_path, load_dataset
 from recbias.grid import Grid
-from recbias.recommenders import System, line_up, with_seeds
+from recbias.ratings import exact
+from recbias.recommenders import Encoding, System, line_up, with_seeds
 
 __all__ = [
     "CHAPTER",
@@ -29,7 +33,9 @@ __all__ = [
     "SEEDS",
     "SIZES",
     "SYSTEMS",
+    "below_zero",
     "cell_metrics",
+    "cells_of",
     "combined",
     "fill_grid",
     "fill_name",
@@ -42,6 +48,7 @@ __all__ = [
     "start_metrics",
     "start_protocols",
     "systems_of",
+    "table_notes",
 ]
 
 CHAPTER = "07_offline_options"
@@ -150,7 +157,46 @@ def systems_of(
     """
     known = {each.name: each for each in line_up("ccm20", min_rating=min_rating)}
     n_seeds = training_seeds(dataset) if n_seeds is None else n_seeds
-    return tuple(with_seeds([known[name] for name in names], n_seeds))
+    chosen = [known[name] for name in names]
+    if below_zero(dataset):
+        likes = str(Encoding("binary-zero", min_rating))
+        chosen = [
+            replace(each, parameters={**each.parameters, "encoding": likes})
+            if each.parameters["encoding"] == "stars"
+            else each
+            for each in chosen
+        ]
+    return tuple(with_seeds(chosen, n_seeds))
+
+
+def below_zero(dataset: str) -> bool:
+    """Tell whether a reader's table has ratings below 0, which none of the systems can read.
+
+    Examples
+    --------
+    >>> below_zero("ml-1m")
+    False
+    """
+    return is_path(dataset) and bool(load_dataset(dataset).ratings.value.min() < 0)
+
+
+def table_notes(dataset: str, min_rating: float) -> str:
+    """Say what is otherwise on a reader's table than in the paper, as its ratings ask for it.
+
+    Returns
+    -------
+    str
+        Sentences, as Markdown; empty if there is nothing to say.
+    """
+    said = []
+    if below_zero(dataset):
+        said.append(
+            "Some ratings are **below 0**, which none of the two systems can read: for them a "
+            f"rating of {exact(min_rating)} or more counts 1, and any other 0."
+        )
+    asked = (metric for metrics in start_metrics().values() for metric in metrics)
+    said.append(left_out_metrics(dataset, asked, min_rating=min_rating))
+    return " ".join(filter(None, said))
 
 
 # -- the start, and what is measured there ---------------------------------------------------------
@@ -169,13 +215,13 @@ def start_protocols(min_rating: float) -> dict[str, str]:
     >>> start_protocols(4)["full"], start_protocols(4)["geometric"]
     ('AI-AN-AR rel>=4 users=trained', 'AI-AN-AR rel>=4 users=trained statistic=geometric')
     """
-    start = f"AI-AN-AR rel>={min_rating:g}"
+    start = f"AI-AN-AR rel>={exact(min_rating)}"
     return {
         "full": f"{start} users=trained",
         "condensed": f"{start} condensed users=trained",
         "everybody": start,
         "relevant": f"{start} users=relevant",
-        "looser": f"AI-AN-AR rel>={min_rating - 1:g} users=trained",
+        "looser": f"AI-AN-AR rel>={exact(min_rating - 1)} users=trained",
         "by ratings": f"{start} users=trained weights=ratings",
         "by positives": f"{start} users=trained weights=relevant",
         "geometric": f"{start} users=trained statistic=geometric",
@@ -200,6 +246,17 @@ def cell_metrics() -> dict[str, tuple[str, ...]]:
         "by positives": both,
         "geometric": both,
     }
+
+
+def cells_of(measured: Collection[str], label: str) -> tuple[str, ...]:
+    """Name the cells of Tables 3 and 4 under a label that are among what is measured.
+
+    Examples
+    --------
+    >>> cells_of(["nDCG@10", "P@10", "nDCG@5"], "by ratings")
+    ('P@10', 'nDCG@10')
+    """
+    return tuple(metric for metric in cell_metrics()[label] if metric in measured)
 
 
 def start_metrics() -> dict[str, tuple[str, ...]]:
@@ -251,15 +308,21 @@ def start_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | Non
     n_seeds
         As of `systems_of`.
     """
-    measured = start_metrics()
+    protocols = start_protocols(min_rating)
+    measured = {
+        label: measurable(dataset, start_metrics()[label], min_rating=min_rating)
+        for label in protocols
+    }
     return Grid(
         dataset,
         systems_of(SYSTEMS, min_rating, dataset, n_seeds),
-        start_protocols(min_rating),
+        protocols,
         measured,
         split=split_of(HALF),
         seed=seed,
-        compare=combined({label: cell_metrics()[label] for label in ("full", "condensed")}),
+        compare=combined(
+            {label: cells_of(measured[label], label) for label in ("full", "condensed")}
+        ),
         replicates=combined(measured),
     )
 
@@ -322,7 +385,7 @@ def fill_grid(dataset: str, min_rating: float, *, seed: int) -> Grid:
     >>> fill_grid("synthetic", 4, seed=1).select
     'keep=50%'
     """
-    start = f"AI-AN-AR rel>={min_rating:g} condensed"
+    start = f"AI-AN-AR rel>={exact(min_rating)} condensed"
     protocols = {label: f"{start}{policy}" for label, policy in FILLS.items()}
     measured = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
     return Grid(

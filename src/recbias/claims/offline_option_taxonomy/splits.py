@@ -16,6 +16,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
     KNN,
     READINGS,
     cell_metrics,
+    cells_of,
     split_of,
 )
 from recbias.claims.offline_option_taxonomy.users import (
@@ -49,7 +50,8 @@ SURELY = 0.9
 
 
 def _cells(given: Mapping[str, Any]) -> Iterator[Grid]:
-    grid, metrics = Grid.from_dict(given["grid"]), cell_metrics()
+    grid = Grid.from_dict(given["grid"])
+    metrics = {label: cells_of(grid.by_label[label], label) for label in cell_metrics()}
     asked = replace(
         grid,
         protocols={label: str(grid.parsed[label]) for label in metrics},

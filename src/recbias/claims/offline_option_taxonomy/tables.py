@@ -19,6 +19,7 @@ from recbias.claims.offline_option_taxonomy.setup import (
 )
 from recbias.claims.offline_option_taxonomy.truths import COMMONEST, compare_with_rivals
 from recbias.claims.pages import interval_text, markdown_table, plain
+from recbias.claims.regions import defined
 from recbias.decisions import CHOICES, DECISIONS, PAPERS, decisions_table, methods_paragraph
 from recbias.experiment import Results
 from recbias.makers import Table
@@ -145,6 +146,7 @@ def cells_frame(cells: Table, labels: tuple[str, ...]) -> pd.DataFrame:
         }
         for label in labels
         for metric in cell_metrics()[label]
+        if (label, metric, READINGS[0]) in found.index
     }
     shown = pd.DataFrame.from_dict(rows, orient="index")
     return shown.rename_axis(["label", "metric"])
@@ -173,7 +175,7 @@ def cells_table(frame: pd.DataFrame) -> str:
             gap, p = _signed(row[f"{rival} gap"]), row[f"{rival} p"]
             cells.append(f"{f'**{gap}**' if p < _LEVEL else gap} ({p_text(p)})")
         name = plain(metric) if label == last else f"*{_LISTS[label]}:* {plain(metric)}"
-        rows.append((name, f"{row['knn']:.4f}", *cells))
+        rows.append((name, defined(row["knn"], ".4f"), *cells))
         last = label
     head = (f"{_MINUS} {plain(rival)} (p)" for rival in READINGS)
     return markdown_table(("", "kNN", *head), rows)
@@ -226,7 +228,10 @@ def orders_table(systems: Results) -> str:
     """
     metrics = ("tau", *(f"RBO({phi:g})" for phi in PERSISTENCES))
     rows = [
-        (plain(name), *(f"{systems[name, 'condensed', metric].value:.4f}" for metric in metrics))
+        (
+            plain(name),
+            *(defined(systems[name, "condensed", metric].value, ".4f") for metric in metrics),
+        )
         for name in SYSTEMS
     ]
     for rival in READINGS:
@@ -274,7 +279,7 @@ def averages_table(systems: Results, cells: Table) -> str:
     for label, words in _AVERAGES.items():
         row = [words]
         for metric in metrics:
-            row.append(f"{systems[KNN, label, metric].value:.4f}")
+            row.append(defined(systems[KNN, label, metric].value, ".4f"))
             for rival in READINGS:
                 gap = (
                     cell_gap(cells, label, metric, rival)
@@ -366,10 +371,10 @@ def truths_table(truths: Table | None) -> str:
     Returns
     -------
     str
-        Markdown; empty for None.
+        Markdown; a sentence for None.
     """
     if truths is None:
-        return ""
+        return "*No table: these data have no unbiased judgments.*"
     rows = [
         (
             plain(alternative_name(row["decision"], row["option"])),

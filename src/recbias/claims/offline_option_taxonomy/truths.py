@@ -28,6 +28,7 @@ from recbias.errors import DataError
 from recbias.grid import Grid, component_revisions
 from recbias.makers import Table, maker
 from recbias.outcomes import Outcome, evaluate
+from recbias.ratings import exact
 from recbias.results import Quantity
 from recbias.simulation import REVISION, PreferenceOptions
 from recbias.taxonomy import Options
@@ -105,14 +106,14 @@ def true_options(base: Options, dataset: str) -> Options:
     parts = {
         "split": str(base.split),
         "seed": str(base.seed),
-        "lists": f"AI-AN-AR rel>={base.protocol.min_rating:g} users=trained",
+        "lists": f"AI-AN-AR rel>={exact(base.protocol.min_rating)} users=trained",
         "metric": "nDCG@10",
         "test": "truth",
     }
     if dataset:
         held = f" held={_HELD[dataset]}" if dataset in _HELD else ""
         parts["test"] = f"unbiased train=observed{held}"
-        parts["lists"] = f"TI-AN-AR rel>={base.protocol.min_rating:g} condensed users=relevant"
+        parts["lists"] = f"TI-AN-AR rel>={exact(base.protocol.min_rating)} condensed users=relevant"
     return Options.parse("; ".join(f"{name}: {text}" for name, text in parts.items()))
 
 

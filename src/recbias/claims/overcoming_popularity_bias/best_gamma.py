@@ -18,6 +18,7 @@ from recbias.claims.overcoming_popularity_bias.setup import GAMMAS
 from recbias.claims.pages import markdown_table
 from recbias.claims.quantities import over_worlds
 from recbias.claims.records import Record
+from recbias.claims.regions import defined
 from recbias.makers import Table
 from recbias.results import Quantity
 
@@ -185,7 +186,7 @@ def best_gamma_title(worlds: Table) -> str:
     """Say which gamma is best where popularity opposes liking, and where it agrees, and its tau."""
     rows = best_gammas(worlds, "P@10").set_index("relation")
     opposed, agreeing = (
-        f"{gamma_text(rows['best'].loc[end])} ($\\tau$ = {rows['tau'].loc[end]:.2f})"
+        f"{gamma_text(rows['best'].loc[end])} ($\\tau$ = {defined(rows['tau'].loc[end], '.2f')})"
         for end in (rows.index.min(), rows.index.max())
     )
     return (

@@ -11,6 +11,7 @@ import pandas as pd
 from recbias.claims.judging import load_chapter
 from recbias.claims.quantities import order_tau
 from recbias.claims.reference import find_reference
+from recbias.claims.regions import defined
 from recbias.claims.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.experiment import Results
 from recbias.results import Quantity
@@ -125,7 +126,7 @@ def _titled(results: Results, panel: Panel) -> str:
     tau = tau_of(results, panel.x, panel.y)
     low, high = tau.interval
     ends = f" ({low:.2f} to {high:.2f})" if np.isfinite([low, high]).all() and low < high else ""
-    return f"{panel.title}\n$\\tau$ = {tau.value:.2f}{ends}"
+    return f"{panel.title}\n$\\tau$ = {defined(tau.value, '.2f')}{ends}"
 
 
 def scatter(results: Results, panels: Sequence[Panel]) -> dict[str, Any]:
@@ -251,6 +252,8 @@ def lead_title(results: Results, panels: Sequence[Panel]) -> str:
 
 
 def _together(tau: float) -> str:
+    if np.isnan(tau):
+        return "Hits or misses the same for all"
     if abs(tau) < 0.1:
         return "Hits and misses unrelated"
     return "More hits, more misses" if tau > 0 else "More hits, fewer misses"
@@ -259,11 +262,11 @@ def _together(tau: float) -> str:
 def first_title(results: Results, panels: Sequence[Panel]) -> str:
     """Say in two lines the taus of P and antiP, of rated items and of all."""
     among_rated, among_all = (
-        tau_of(results, panel.x, panel.y).value for panel in (panels[0], panels[2])
+        defined(tau_of(results, panel.x, panel.y).value, ".2f") for panel in (panels[0], panels[2])
     )
     return (
         "Orders of systems by hits and by misses:\n"
-        f"$\\tau$ = {among_rated:.2f} of rated items, {among_all:.2f} of all items"
+        f"$\\tau$ = {among_rated} of rated items, {among_all} of all items"
     )
 
 
@@ -271,8 +274,8 @@ def each_title(results: Results, panels: Sequence[Panel]) -> str:
     """Say in two lines how far either count orders systems as its truth does."""
     if len(panels) < len(panels_of("each", 1)):
         return lead_title(results, panels)
-    hits, misses = (tau_of(results, panel.x, panel.y).value for panel in panels)
+    hits, misses = (defined(tau_of(results, panel.x, panel.y).value, ".2f") for panel in panels)
     return (
         f"{short_name(results)}: test and truth order systems with\n"
-        f"$\\tau$ = {hits:.2f} by hits, {misses:.2f} by misses"
+        f"$\\tau$ = {hits} by hits, {misses} by misses"
     )

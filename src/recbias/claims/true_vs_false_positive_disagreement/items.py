@@ -186,7 +186,8 @@ def items(
     drawn = users.replicates(values, influence)
     fixed = [_fixed(own, n_users) for own in counts]
     numbers = {
-        name: (max if name[0] == "p" else sum)(own[name] for own in fixed) for name in fixed[0]
+        name: float((np.max if name[0] == "p" else np.sum)([own[name] for own in fixed]))
+        for name in fixed[0]
     }
     frame = pd.DataFrame(
         [(*name, float(value)) for name, value in (values | numbers).items()],
@@ -245,9 +246,16 @@ _FIGURE_4 = ((_F_P, _P), (_F_P, _LIKED), (_F_ANTI, _P), (_F_ANTI, _LIKED))
 
 def _pearson(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     """Correlate; not a number where nothing varies."""
+    if len(a) < 2:
+        return float("nan")
     x, y = a - a.mean(), b - b.mean()
     size = np.sqrt((x @ x) * (y @ y))
     return float(x @ y / size) if size > 0 else float("nan")
+
+
+def _p_of_pearson(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
+    """Test a correlation; not a number where there is none."""
+    return float("nan") if np.isnan(_pearson(a, b)) else float(scipy.stats.pearsonr(a, b).pvalue)
 
 
 def _line(ascending: FloatArray) -> float:
@@ -265,10 +273,7 @@ def _fixed(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], floa
     rated = own.popularity[first]
     flatter = steepness(odds[:, None], odds) < steepness(rated[:, None], rated) - _ROUNDING
     return {
-        **{
-            ("p", f"{a} and {b}"): float(scipy.stats.pearsonr(columns[a], columns[b]).pvalue)
-            for a, b in _FIGURE_4
-        },
+        **{("p", f"{a} and {b}"): _p_of_pearson(columns[a], columns[b]) for a, b in _FIGURE_4},
         ("count", "shares not turned round"): float((places != len(places) + 1).sum()),
         ("count", "odds less steep than p(train)"): float(flatter.sum() / 2),
         ("count", "signs of f_P and f_antiP"): float(((own.f_p < 0) | (own.f_anti > 0)).sum()),

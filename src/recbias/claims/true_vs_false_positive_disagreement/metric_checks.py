@@ -257,7 +257,7 @@ def check_positive_only(
             "without-score",
             "share of liked test items without a score",
             int(liked.sum()),
-            float(np.mean(~scored[liked])),
+            float(np.mean(~scored[liked])) if liked.any() else float("nan"),
         ),
         Check(
             _POSITIVE,

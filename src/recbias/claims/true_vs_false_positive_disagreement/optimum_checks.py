@@ -345,9 +345,7 @@ def check_popularity(folds: Sequence[Items]) -> list[Check]:
     claim, checks = "MCCRS20-C2", []
     for items in folds:
         rated = items.rated
-        spearman = [
-            scipy.stats.spearmanr(each, rated).statistic for each in (items.f_anti, items.f_p)
-        ]
+        spearman = [_spearman(each, rated) for each in (items.f_anti, items.f_p)]
         n_pairs, higher = _against(rated, items.f_anti)
         n_equal, higher_at_equal = _against(rated, items.f_anti, at=items.share, below=1.0)
         mean, odds = items.liked.sum() / rated.sum(), items.odds[items.finite]
@@ -372,6 +370,13 @@ def check_popularity(folds: Sequence[Items]) -> list[Check]:
         *joined.values(),
         Check(claim, lowest.name, what, lowest.n_checked, -lowest.worst),
     ]
+
+
+def _spearman(scores: FloatArray, rated: IntArray) -> float:
+    """Correlate ranks; not a number where nothing varies."""
+    if min(len(np.unique(scores)), len(np.unique(rated))) < 2:
+        return float("nan")
+    return float(scipy.stats.spearmanr(scores, rated).statistic)
 
 
 def _against(

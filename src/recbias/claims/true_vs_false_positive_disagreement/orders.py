@@ -39,6 +39,11 @@ def kendall_p(tau: float, n: int) -> float:
     n
         Number of systems, at least 2.
 
+    Returns
+    -------
+    float
+        NaN where tau is, since one of the orders has all systems in one place.
+
     References
     ----------
     M. G. Kendall, "A new measure of rank correlation", Biometrika 30 (1938).
@@ -52,6 +57,8 @@ def kendall_p(tau: float, n: int) -> float:
     >>> print(round(kendall_p(0.617, 16), 5))
     0.00051
     """
+    if np.isnan(tau):
+        return np.nan
     pairs = n * (n - 1) // 2
     orders = np.ones(1)  # by their number of inversions, as shares: Mahonian numbers over n!
     for place in range(2, n + 1):
@@ -205,10 +212,11 @@ def _median_effect(evidence: Evidence, record: Record, term: Term) -> Quantity:
 def significant_ratio(evidence: Evidence, record: Record) -> float:
     """Divide the number of pairs that differ significantly by that for another quantity.
 
-    Wilcoxon tests over users, corrected by Holm for all pairs of systems.
+    Wilcoxon tests over users, corrected by Holm for all pairs of systems; NaN where none differ by
+    the other quantity.
     """
     first, second = (_significant_pairs(evidence, record, term) for term in record.of)
-    return first / second
+    return first / second if second else np.nan
 
 
 def _significant_pairs(evidence: Evidence, record: Record, term: Term) -> float:

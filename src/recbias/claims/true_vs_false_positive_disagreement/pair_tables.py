@@ -13,6 +13,7 @@ import pandas as pd
 from recbias.claims.ledger import claims
 from recbias.claims.pages import interval_text, markdown_table
 from recbias.claims.quantities import over_worlds
+from recbias.claims.regions import defined
 from recbias.claims.true_vs_false_positive_disagreement.pairs import (
     ALL,
     FOLDS,
@@ -162,13 +163,17 @@ def pairs_table(table: Table) -> str:
         rows.append(
             [
                 words,
-                f"{np.mean(folds):.1%}",
-                f"{min(folds):.1%} to {max(folds):.1%}",
-                f"{each[ALL]:.1%}",
+                f"{np.mean(folds):.1%}" if folds else _NO_PAIRS,
+                f"{min(folds):.1%} to {max(folds):.1%}" if folds else _NO_PAIRS,
+                f"{each[ALL]:.1%}" if ALL in each else _NO_PAIRS,
                 f"{float(claim.values[known]):.1%}" if known else _DASH,
             ]
         )
     return markdown_table(head, rows)
+
+
+_NO_PAIRS = "no pairs"
+"""What stands where every user has every item, so that no odds are finite."""
 
 
 def _by_reading(table: Table, what: str) -> dict[str, float]:
@@ -226,8 +231,9 @@ def relations_title(table: Table) -> str:
         )
     )
     return (
-        f"With popularity, $f_P$ correlates by {own:.2f} and $f_{{antiP}}$ by {other:.2f};\n"
-        f"their rankings with each other by {both:.2f} (Spearman)"
+        f"With popularity, $f_P$ correlates by {defined(own, '.2f')} and $f_{{antiP}}$ "
+        f"by {defined(other, '.2f')};\n"
+        f"their rankings with each other by {defined(both, '.2f')} (Spearman)"
     )
 
 
@@ -237,7 +243,7 @@ def related_table(table: Table) -> str:
     for name in table.frame.itertuples():
         if name.measure not in ("p", "count"):
             found = table[{"measure": name.measure, "of": name.of}]
-            value, of = f"{found.value:.3f}", f"{name.of}".replace("|", "\\|")
+            value, of = defined(found.value, ".3f"), f"{name.of}".replace("|", "\\|")
             rows.append([_MEASURES[str(name.measure)], of, value, interval_text(found, ".3f")])
     return markdown_table(("over items", "of", "value", "95 % interval over users"), rows)
 

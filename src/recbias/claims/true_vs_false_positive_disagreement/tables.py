@@ -10,6 +10,7 @@ import pandas as pd
 from recbias.claims.pages import interval_text, markdown_table, plain
 from recbias.claims.popularity_bias.concentration import short_title
 from recbias.claims.reference import Reference
+from recbias.claims.regions import defined
 from recbias.claims.true_vs_false_positive_disagreement.columns import columns_html
 from recbias.claims.true_vs_false_positive_disagreement.optima import OBSERVED, optima_rows
 from recbias.claims.true_vs_false_positive_disagreement.pair_tables import over_skew
@@ -43,8 +44,9 @@ def curves_title(items: Table) -> str:
     popular, liked = (_of(items, "Gini", of) for of in ("p(train)", "p(rel|train)"))
     orders = _of(items, "Spearman", "f_P and f_antiP")
     return (
-        f"Gini coefficients: popularity {popular:.2f}, liking {liked:.2f};\n"
-        f"the two optimal orders have a rank correlation of {orders:.2f}"
+        f"Gini coefficients: popularity {defined(popular, '.2f')}, "
+        f"liking {defined(liked, '.2f')};\n"
+        f"the two optimal orders have a rank correlation of {defined(orders, '.2f')}"
     )
 
 
@@ -60,10 +62,12 @@ def correlations(items: Table) -> dict[str, float]:
 def functions_title(items: Table) -> str:
     """Say in two lines how both functions correlate with popularity."""
     found = correlations(items)
-    hits, misses = (found[f"{function} over p(train)"] for function in ("f_P", "f_antiP"))
+    hits, misses = (
+        defined(found[f"{function} over p(train)"], ".2f") for function in ("f_P", "f_antiP")
+    )
     return (
         "What ranks items best correlates with popularity:\n"
-        f"by r = {hits:.2f} for hits and {misses:.2f} for misses"
+        f"by r = {hits} for hits and {misses} for misses"
     )
 
 

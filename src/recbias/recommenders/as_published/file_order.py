@@ -27,12 +27,12 @@ MOST_ITEMS = 2**24
 
 
 def file_order(train: Ratings) -> npt.NDArray[np.int64]:
-    """Order items as the training file first names them, its rows sorted by user, then by item.
+    """Order items as the training file first names them.
 
     Parameters
     ----------
     train : Ratings
-        What is in the file.
+        What is in the file: in the order of its `place`, else sorted by user, then by item.
 
     Returns
     -------
@@ -47,7 +47,8 @@ def file_order(train: Ratings) -> npt.NDArray[np.int64]:
     >>> train.item_ids[file_order(train)].tolist()
     ['b', 'c', 'a']
     """
-    items, first = np.unique(train.item, return_index=True)
+    item = train.item if train.place is None else train.item[np.argsort(train.place)]
+    items, first = np.unique(item, return_index=True)
     return items[np.argsort(first)].astype(np.int64)
 
 
@@ -87,8 +88,9 @@ class InFileOrder(Algorithm):
     LibRec's `predict` returns 0 where a model has nothing to say, and its lists leave out nothing
     but NaN. For each user it goes through the items by their inner numbers, and an item enters the
     ten only if it scores *more* than the least of them: the first of equal items stay. Inner
-    numbers follow the first appearance of an item in the training file. The ratings here have no
-    order of rows; sorted by user, then by item, they name popular items early as well.
+    numbers follow the first appearance of an item in the training file. Where the split is
+    ``ready order=file``, that is the file's order of rows. Other ratings have none; sorted by user,
+    then by item, they name popular items early as well.
 
     Scores become the place of an item in the user's list, counted from the end: whole numbers, no
     two of which are equal. The tie rule of the evaluation has nothing left to do. As all scores of

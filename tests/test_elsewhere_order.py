@@ -1,0 +1,197 @@
+"""The order that a file of scores states is the one that is measured, and no other column's."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from recbias.cli import main
+from recbias.datasets import load_dataset
+from recbias.errors import DataError, RecbiasError
+from recbias.recommenders import FromScores
+from recbias.testset import dataset_splits
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ratings of six users for nine items, item 7 among them written ``07``."""
+    rows = [
+        (f"u{user}", f"0{item}", 1 + (user * item) % 5) for user in range(6) for item in range(9)
+    ]
+    frame = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+    path = tmp_path_factory.mktemp("order") / "data.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def free(data: Path) -> list[str]:
+    """List what the first user has not in training: a list may hold no other items."""
+    (split,) = dataset_splits(load_dataset(data), "ratio 0.5", seed=1)
+    own = set(split.train.item_ids[split.train.item[split.train.user == 0]].astype(str))
+    return [f"0{number}" for number in range(9) if f"0{number}" not in own]
+
+
+def order_of(file: Any, data: Path, **options: Any) -> list[list[str]]:
+    """Read groups of equal items of the first user, best first, as the package scores them."""
+    (split,) = dataset_splits(load_dataset(data), "ratio 0.5", seed=1)
+    model = FromScores(file, **options).fit(split.train)
+    scores = model.score(np.array([0]))[0]
+    assert scores.dtype == np.float32
+    labels = split.train.item_ids.astype(str)
+    pairs = sorted((-float(s), i) for s, i in zip(scores, labels, strict=True) if not math.isnan(s))
+    return [
+        [i for _, i in group] for _, group in itertools.groupby(pairs, key=lambda pair: pair[0])
+    ]
+
+
+SCORES = {
+    "close": [0.5 + 1e-9, 0.5, 0.5 - 1e-9, 0.5 + 2e-9],
+    "next to each other": [1.0, math.nextafter(1, 2), math.nextafter(1, 0), 0.5],
+    "small": [3e-60, 2e-60, 4e-60, 1e-60],
+    "denormal": [5e-324, 0.0, 1e-323, -5e-324],
+    "large": [1e39, 2e39, 1e308, -1e39],
+    "whole beyond floats": [2**53 + 1, 2**53, 2**53 + 2, 2**53 - 1],
+    "whole of 64 bits": [2**62 + 3, 2**62 + 2, -(2**62) - 1, -(2**62)],
+    "ties": [0.25, 0.25, -0.0, 0.0],
+}
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "trec", "frame", "exponents"])
+def test_every_order_survives_whatever_wrote_it(
+    name: str, form: str, data: Path, tmp_path: Path
+) -> None:
+    values, items = SCORES[name], free(data)[:4]
+    exact = sorted({Decimal(each) for each in values}, reverse=True)
+    expected = [[i for i, v in zip(items, values, strict=True) if Decimal(v) == e] for e in exact]
+    frame = pd.DataFrame({"user_id": "u0", "item_id": items, "score": values})
+    if form == "exponents":
+        frame["score"] = [f"{Decimal(value):e}" for value in values]
+    file = tmp_path / f"scores.{'csv' if form == 'exponents' else form}"
+    if form == "trec":
+        lines = [f"u0 Q0 {i} 1 {v!r} x\n" for i, v in zip(items, values, strict=True)]
+        file.write_text("".join(lines))
+    elif form == "parquet":
+        frame.to_parquet(file)
+    elif form != "frame":
+        frame.to_csv(file, index=False, sep="\t" if form == "tsv" else ",")
+    assert order_of(frame if form == "frame" else file, data) == expected
+
+
+def write(folder: Path, columns: dict[str, list[Any]], name: str = "scores.csv") -> Path:
+    frame = pd.DataFrame({"user_id": "u0", "item_id": ["01", "02", "03"], **columns})
+    if name.endswith(".parquet"):
+        frame.to_parquet(folder / name)
+    else:
+        frame.to_csv(folder / name, index=False, sep="\t" if name.endswith("tsv") else ",")
+    return folder / name
+
+
+@pytest.mark.parametrize("form", ["scores.csv", "scores.tsv", "scores.parquet"])
+@pytest.mark.parametrize(
+    ("columns", "read"),
+    [
+        ({"rating": [1, 2, 3], "prediction": [3.0, 2.0, 1.0]}, "score 'prediction'"),
+        ({"stars": [1, 2, 3], "Score": [3.0, 2.0, 1.0]}, "score 'Score'"),
+        ({"r_ui": [1, 2, 3], "est": [3.0, 2.0, 1.0]}, "score 'est'"),
+        ({"rating": [1, 2, 3], "rank": [1, 2, 3]}, "rank 'rank'"),
+        ({"score": [9, 5, 1], "prediction": [3.0, 2.0, 1.0]}, "score 'score'"),
+        ({"rating": [3, 2, 1]}, "score 'rating'"),
+        ({"rating": [3, 2, 1], "stars": [30, 20, 10]}, "score 'rating'"),
+        ({"score": [2, 2, 1], "rank": [1, 2, 3]}, "score 'score', then rank 'rank'"),
+    ],
+)
+def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
+    columns: dict[str, list[Any]], read: str, form: str, data: Path, tmp_path: Path
+) -> None:
+    file = write(tmp_path, columns, form)
+    assert FromScores(file).described() == f"user 'user_id', item 'item_id', {read}"
+    if "rank" not in columns or "score" in columns:  # else a list with items in training
+        assert order_of(file, data) == [["01"], ["02"], ["03"]]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"score": [1, 2, 3], "prediction": [3, 2, 1]},
+        {"score": [1, 2, 2], "prediction": [1, 2, 3]},
+        {"score": [1, 2, 3], "rank": [1, 2, 3]},
+        {"rating": [1, 2, 3], "stars": [1, 3, 2]},
+    ],
+)
+def test_two_columns_of_unlike_order_are_refused_until_one_is_named(
+    columns: dict[str, list[Any]], data: Path, tmp_path: Path
+) -> None:
+    file = write(tmp_path, columns)
+    with pytest.raises(DataError) as caught:
+        order_of(file, data)
+    for name in columns:
+        assert f"'{name}'" in str(caught.value)
+    first = next(iter(columns))
+    assert f"--score {first}" in str(caught.value)
+    arguments = ["--scores", str(file), "--split", "ratio 0.5", "--protocol", "AI-AN-AR rel>=4"]
+    arguments += ["--metric", "P@1"]
+    refused = CliRunner().invoke(main, ["measure", str(data), *arguments])
+    assert refused.exit_code == 2
+    named = CliRunner().invoke(main, ["measure", str(data), *arguments, "--score", first])
+    assert named.exit_code == 0, named.output
+    assert f"score '{first}'" in named.output
+
+
+@pytest.mark.parametrize("form", ["csv", "trec"])
+def test_equal_ranks_are_ties_whatever_the_order_of_lines(
+    form: str, data: Path, tmp_path: Path
+) -> None:
+    items = free(data)
+    found = []
+    for lines in (items, items[::-1]):
+        file = tmp_path / f"{len(found)}.{form}"
+        rows = [f"u0,{item},1" for item in lines]
+        text = "user_id,item_id,rank\n" + "\n".join(rows)
+        if form == "trec":
+            text = "\n".join(f"u0 Q0 {item} 1 0.5 x" for item in lines)
+        file.write_text(text)
+        found.append(order_of(file, data))
+    assert found == [[sorted(items)]] * 2
+
+
+BROKEN = {
+    "no user": ("item_id,score\n01,1\n", "rename the columns to user_id, item_id and score"),
+    "no score": ("user_id,item_id\nu0,01\n", "rename the columns to user_id, item_id and score"),
+    "header alone": ("user_id,item_id,score\n", "no row"),
+    "nothing": ("", "no row"),
+    "beyond floats": ("user_id,item_id,score\nu0,01,1e400\n", "'1e400' is no finite number"),
+    "a rank that is none": ("user_id,item_id,rank\nu0,01,x\n", "'x' is no finite number"),
+    "no such item": ("user_id,item_id,score\nu0,99,1\n", "the data have no such item"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_file_of_scores_is_refused(name: str, data: Path, tmp_path: Path) -> None:
+    text, said = BROKEN[name]
+    file = tmp_path / "scores.csv"
+    file.write_text(text)
+    with pytest.raises(RecbiasError) as caught:
+        order_of(file, data)
+    assert said in str(caught.value)
+    assert len(str(caught.value).splitlines()) <= 3
+    if "rename" in said:
+        file.write_text(text.replace("item_id", "item_id,score").replace("01", "01,1"))
+        if name == "no user":
+            file.write_text("user_id,item_id,score\nu0,01,1\n")
+        assert order_of(file, data) == [["01"]]
+
+
+def test_ids_fit_where_zeros_or_quotes_came_or_went_on_the_way(data: Path, tmp_path: Path) -> None:
+    for number, label in enumerate(["1", "01", "1.0", '"01"']):
+        file = tmp_path / f"{number}.tsv"
+        file.write_text(f"user_id\titem_id\tscore\nu0\t{label}\t1\n")
+        assert order_of(file, data) == [["01"]]
