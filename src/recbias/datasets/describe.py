@@ -84,7 +84,7 @@ def page_memory(n_items: int, page: str) -> float:
     [0.0, 10.5]
     """
     matrices = next((n for start, n in _MATRICES.items() if page.startswith(start)), 0)
-    return matrices and _PAGE_GB + matrices * 8 * n_items**2 / 1e9
+    return _PAGE_GB + matrices * 8 * n_items**2 / 1e9 if matrices else 0.0
 
 
 def warn_of_memory(ratings: Ratings, page: str) -> None:
