@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recbias.datasets.describe import describe, gini, popularity_relevance, top_share
+from recbias.datasets.describe import (
+    describe,
+    gini,
+    popularity_relevance,
+    top_share,
+    warn_of_memory,
+)
+from recbias.errors import DataWarning
 from recbias.ratings import Ratings
 
 COUNTS = st.lists(st.integers(0, 50), min_size=1, max_size=30).filter(any)
@@ -50,3 +58,23 @@ def test_popularity_agrees_opposes_or_says_nothing() -> None:
     assert "relevance agree" in describe(agree, 5)["agreement"]
     assert "relevance oppose" in describe(oppose, 5)["agreement"]
     assert "not defined" in describe(alike, 5)["agreement"]
+
+
+def test_pages_that_learn_over_pairs_of_items_say_what_they_take() -> None:
+    few, many = (
+        Ratings.from_frame(
+            pd.DataFrame({"user": 1, "item": range(n)}), user="user", item="item", rating=None
+        )
+        for n in (2_000, 20_000)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for page in ("05_true_false_positives", "06_concentration", "systems"):
+            warn_of_memory(few, page)
+        warn_of_memory(many, "01_design_alternatives")
+    with pytest.warns(DataWarning, match=r"systems takes about 11 GB for 20,000 items"):
+        warn_of_memory(many, "systems")  # 3.1 * 8 bytes * 4e8 pairs and a page's .6 GB
+    with pytest.warns(DataWarning, match=r"06_concentration takes about 5\.1 GB"):
+        warn_of_memory(many, "06_concentration")
+    told = describe(many, 1)["memory"]
+    assert "about 11 GB in a worker of chapters 5, 7 and systems, 5.1 in chapter 6" in told

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -71,6 +73,25 @@ def test_products_of_columns():
 
 
 # ------------------------------------------------------------------------------------ EASE
+
+
+def test_ease_learns_in_the_memory_of_one_matrix():
+    """Four of 20,000 items each would be 13 GB; rows of C are B_ij = -P_ij / P_jj all the same."""
+    rng = np.random.default_rng(1)
+    stars = np.where(rng.random((60, 900)) < 0.1, 5.0, 0.0)
+    ratings = table(stars)
+    EASE().fit(ratings)  # what is compiled and imported is no matter here
+    tracemalloc.start()
+    model = EASE(regularisation=2).fit(ratings)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * model.weights.nbytes
+    values, _ = dense(ratings)
+    liked = (values >= 4).astype(float)
+    inverse = np.linalg.inv(liked.T @ liked + 2 * np.eye(liked.shape[1]))
+    expected = -inverse / inverse.diagonal()
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(model.weights, expected, atol=1e-10)
 
 
 def test_ease_is_the_ridge_regression_on_the_other_items():

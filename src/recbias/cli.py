@@ -32,7 +32,7 @@ from recbias.datasets import (
     state,
     top_rating,
 )
-from recbias.datasets.describe import describe, describe_entry, size_said
+from recbias.datasets.describe import describe, describe_entry, size_said, warn_of_memory
 from recbias.datasets.frames import frame_of
 from recbias.datasets.liked import LEAST
 from recbias.errors import ConfigError, MissingData
@@ -365,7 +365,7 @@ def run(
     check_out(out)
     with warnings_said():
         if is_path(dataset):
-            say_read(load_dataset(dataset, **vars(told)))
+            warn_of_memory(say_read(load_dataset(dataset, **vars(told))).ratings, found.name)
         executed = run_chapter(
             found,
             dataset,

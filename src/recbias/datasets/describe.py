@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import numpy.typing as npt
 
 from recbias.datasets.registry import DatasetInfo, state
+from recbias.errors import DataWarning
 from recbias.places import data_dirs
 from recbias.ratings import Ratings, exact
 
@@ -48,7 +51,66 @@ def describe(ratings: Ratings, min_rating: float) -> dict[str, str]:
     else:
         said["relevance"] = "every observed pair counts as relevant"
         said["agreement"] = "popularity and relevance: not defined, all observed pairs are relevant"
+    said["memory"] = _memory_said(ratings.n_items)
     return said
+
+
+_MATRICES = {"05": 3.1, "06": 1.4, "07": 3.1, "systems": 3.1}
+"""Matrices of all pairs of items that a model of a page learns in: SLIM's, in chapter 6 EASE's.
+
+Measured as the memory that learning adds, over 8 bytes a pair, for 5,000 and 8,000 items."""
+_PAGE_GB, _MUCH_GB = 0.6, 4.0
+"""What a process takes without such a model, and what many machines do not have."""
+
+
+def page_memory(n_items: int, page: str) -> float:
+    """Estimate the GB that the largest process of a page takes, of models over pairs of items.
+
+    Parameters
+    ----------
+    n_items : int
+        Items of the table.
+    page : str
+        Name of a chapter, such as ``"06_concentration"``.
+
+    Returns
+    -------
+    float
+        0 of a page without such models.
+
+    Examples
+    --------
+    >>> [round(page_memory(20_000, page), 1) for page in ("02_sparsity_bias", "systems")]
+    [0.0, 10.5]
+    """
+    matrices = next((n for start, n in _MATRICES.items() if page.startswith(start)), 0)
+    return _PAGE_GB + matrices * 8 * n_items**2 / 1e9 if matrices else 0.0
+
+
+def warn_of_memory(ratings: Ratings, page: str) -> None:
+    """Warn of a page that may take more memory than many machines have.
+
+    Warns
+    -----
+    DataWarning
+        With the estimate, and what makes it less.
+    """
+    estimate = page_memory(ratings.n_items, page)
+    if estimate > _MUCH_GB:
+        warnings.warn(
+            f"{page} takes about {estimate:.2g} GB for {ratings.n_items:,} items, in each of its "
+            "workers at worst; -p workers 1 runs one, and a table without rare items takes less",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def _memory_said(n_items: int) -> str:
+    slim, ease = page_memory(n_items, "05"), page_memory(n_items, "06")
+    return (
+        f"about {slim:.2g} GB in a worker of chapters 5, 7 and systems, {ease:.2g} in chapter 6, "
+        "by pairs of items; about 1 GB in the others"
+    )
 
 
 def top_share(counts: npt.NDArray[np.int64], share: float = 0.1) -> float:

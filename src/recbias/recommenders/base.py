@@ -689,7 +689,8 @@ class Algorithm(ABC):
         ConfigError
             If a value is NaN, or beyond 1e15.
         """
-        if not all((np.abs(array) < _LARGEST).all() for array in learned):
+        ends = [end for array in learned if array.size for end in (array.min(), array.max())]
+        if not (np.abs(ends) < _LARGEST).all():
             raise ConfigError(
                 f"{type(self).__name__}: training on '{train.name}' has run away\n{remedy}"
             )

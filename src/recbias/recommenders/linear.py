@@ -179,6 +179,17 @@ class AssociationRules(_DenseWeights):
         self._remember(train)
 
 
+@nb.njit(cache=True, nogil=True)
+def _regressions(inverse: Any, diagonal: Any) -> None:
+    """Turn an inverse, known on and above its diagonal, into the weights of all regressions."""
+    for i in range(len(inverse)):
+        for j in range(i + 1, len(inverse)):
+            shared = inverse[i, j] + 0.0  # never -0.0
+            inverse[i, j] = shared / -diagonal[j]
+            inverse[j, i] = shared / -diagonal[i]
+        inverse[i, i] = 0.0
+
+
 @register
 @dataclass(eq=False)
 class EASE(_DenseWeights):
@@ -211,8 +222,8 @@ class EASE(_DenseWeights):
     **Defaults.** The publication's choice for MovieLens 20M, on its 4 and 5 stars as 1.
 
     **Complexity.** Inverting takes time that grows with the third power of the number of items,
-    scoring a user their number of ratings times the number of items. Learning holds up to four
-    dense matrices of 8 bytes for each pair of items, of which one stays.
+    scoring a user their number of ratings times the number of items. Learning holds one dense
+    matrix of 8 bytes for each pair of items, which stays.
 
     **Non-computable.** Pairs where every weight from the profile to the item is exactly 0: items
     that no chain of raters connects with the profile.
@@ -251,10 +262,8 @@ class EASE(_DenseWeights):
                 f"EASE: regularisation {self.regularisation:g} is too small on '{train.name}': "
                 "the matrix of item products is singular\nchoose a larger one"
             )
-        inverse = np.tril(inverse)
-        inverse += np.tril(inverse, -1).T
-        self.weights = np.ascontiguousarray(inverse / -inverse.diagonal())
-        np.fill_diagonal(self.weights, 0)
+        self.weights = inverse.T  # in the memory of the products: another matrix may not fit
+        _regressions(self.weights, self.weights.diagonal().copy())
         self.refuse_runaway(train, "choose a larger regularisation", self.weights)
         self._remember(train)
 
