@@ -31,7 +31,9 @@ def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RECBIAS_DATA", str(tmp_path))
     for module in ("places", "chapters"):
         monkeypatch.setattr(f"recbias.{module}.clone_root", lambda: None)
-    for module in ("places", "claims.ledger"):
+    # All that keep what they read: nothing there would be kept for the tests that follow.
+    readers = ("ledger", "records", "findings", "lock", "reference")
+    for module in ("places", *(f"claims.{reader}" for reader in readers)):
         monkeypatch.setattr(
             f"recbias.{module}.packaged", lambda name: Path(__file__).parents[1] / "data" / name
         )
