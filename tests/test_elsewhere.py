@@ -145,14 +145,14 @@ def test_metrics_that_look_further_down_than_lists_go_are_warned_of(
         # a warning would be an error here
         run(grid(table, lists, protocols=(AI,), metrics=("nDCG@20",)))
         for below in (SAMPLED, "AI-AN-AR rel>=4 condensed"):
-            with pytest.warns(DataWarning, match=r"P@5 for [\d,]+ of [\d,]+ users"):
+            with pytest.warns(DataWarning, match=r"missing: P@5 [\d,]+ \(of [\d,]+ users\)"):
                 run(grid(table, lists, protocols=(below,), metrics=("P@5",)))
     run(grid(table, FromScores(folds), metrics=("nDCG@21",)))
     asked = [str(table), "--scores", f"{folds}/fold-{{fold}}/run.trec", "--metric", "P@30"]
     ended = CliRunner().invoke(main, ["measure", *asked])
     assert ended.exit_code == 0, ended.output
     assert (
-        "recbias: warning: run: under AI-AN-AR rel>=4, metrics look below its last item, at"
+        "recbias: warning: run: under AI-AN-AR rel>=4, metrics look below its last item, where"
         in ended.stderr
     )
 

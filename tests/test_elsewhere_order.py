@@ -104,7 +104,10 @@ def write(folder: Path, columns: dict[str, list[Any]], name: str = "scores.csv")
         ({"r_ui": [1, 2, 3], "est": [3.0, 2.0, 1.0]}, "score 'est'"),
         ({"rating": [1, 2, 3], "rank": [1, 2, 3]}, "rank 'rank'"),
         ({"score": [9, 5, 1], "prediction": [3.0, 2.0, 1.0]}, "score 'score'"),
+        ({"rating": [1, 2, 3], "Predicted Rating": [3.0, 2.0, 1.0]}, "score 'Predicted Rating'"),
+        ({"stars": [1, 2, 3], "model_score": [3.0, 2.0, 1.0]}, "score 'model_score'"),
         ({"rating": [3, 2, 1]}, "score 'rating'"),
+        ({"rating": [3, 2, 1], "title": ["x", "y", "9"], "fold": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "stars": [30, 20, 10]}, "score 'rating'"),
         ({"score": [2, 2, 1], "rank": [1, 2, 3]}, "score 'score', then rank 'rank'"),
     ],
@@ -113,7 +116,7 @@ def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
     columns: dict[str, list[Any]], read: str, form: str, data: Path, tmp_path: Path
 ) -> None:
     file = write(tmp_path, columns, form)
-    assert FromScores(file).described() == f"user 'user_id', item 'item_id', {read}"
+    assert FromScores(file).described() == f"user 'user_id', item 'item_id', {read}; 1 user"
     if "rank" not in columns or "score" in columns:  # else a list with items in training
         assert order_of(file, data) == [["01"], ["02"], ["03"]]
 
@@ -125,6 +128,7 @@ def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
         {"score": [1, 2, 2], "prediction": [1, 2, 3]},
         {"score": [1, 2, 3], "rank": [1, 2, 3]},
         {"rating": [1, 2, 3], "stars": [1, 3, 2]},
+        {"rating": [1, 2, 3], "als": [1, 3, 2]},
     ],
 )
 def test_two_columns_of_unlike_order_are_refused_until_one_is_named(
@@ -170,6 +174,12 @@ BROKEN = {
     "nothing": ("", "no row"),
     "beyond floats": ("user_id,item_id,score\nu0,01,1e400\n", "'1e400' is no finite number"),
     "a rank that is none": ("user_id,item_id,rank\nu0,01,x\n", "'x' is no finite number"),
+    "more fields than names": ("user_id,item_id,score\nx,u0,01,1\n", "3 names of columns, but 4"),
+    "a column twice": ("user_id,item_id,score,score\nu0,01,1,2\n", "'score' is there twice"),
+    "an exponent of no number": (
+        "user_id,item_id,score\nu0,01,1e-99999999999999999999\nu0,02,0\n",
+        "is no finite number, in column 'score'",
+    ),
     "no such item": ("user_id,item_id,score\nu0,99,1\n", "the data have no such item"),
 }
 
@@ -195,3 +205,17 @@ def test_ids_fit_where_zeros_or_quotes_came_or_went_on_the_way(data: Path, tmp_p
         file = tmp_path / f"{number}.tsv"
         file.write_text(f"user_id\titem_id\tscore\nu0\t{label}\t1\n")
         assert order_of(file, data) == [["01"]]
+
+
+def test_a_run_goes_by_score_then_rank_and_by_either_alone(data: Path, tmp_path: Path) -> None:
+    one, other, last = free(data)[:3]
+    file = tmp_path / "run.trec"
+    file.write_text(f"u0 Q0 {one} 3 2 x\nu0 Q0 {other} 2 1 x\nu0 Q0 {last} 1 1.0 x\n")
+    assert order_of(file, data) == [[one], [last], [other]]
+    assert order_of(file, data, column="score") == [[one], sorted([other, last])]
+    assert order_of(file, data, column="rank") == [[last], [other], [one]]
+    with pytest.raises(DataError, match="no column 'tag'"):
+        order_of(file, data, column="tag")
+    file.write_text(f"u0 Q0 {one} - 2 x\n")
+    with pytest.raises(DataError, match=r"run.trec:1: .*'-' is no finite number, in column 'rank'"):
+        order_of(file, data)

@@ -120,19 +120,22 @@ class FromScores:
     def described(self) -> str:
         """Tell which columns are read, as ``user 'user_id', item 'item_id', score 'score'``.
 
+        And of how many users there are rows.
+
         Raises
         ------
         DataError
             If they cannot be told, or the folds have other ones.
         """
-        files = _files(self.path)
-        said = [_read(file, self.column, fold).said for fold, file in enumerate(files)]
-        if other := next((fold for fold, each in enumerate(said) if each != said[0]), 0):
+        tables = [_read(file, self.column, n) for n, file in enumerate(_files(self.path))]
+        first = tables[0].said
+        if other := next((n for n, each in enumerate(tables) if each.said != first), 0):
             raise DataError(
-                f"{self.path}: fold 1 has {said[0]}, fold {other + 1} has {said[other]}\n"
+                f"{self.path}: fold 1 has {first}, fold {other + 1} has {tables[other].said}\n"
                 "write the columns of all folds alike"
             )
-        return said[0]
+        n_users = len(set().union(*(table.rows["user"] for table in tables)))
+        return f"{first}; {n_users:,} user{'s' * (n_users != 1)}"
 
     def fit(self, train: Ratings, *, rng: np.random.Generator | None = None) -> Self:
         """Read the scores of the fold.
@@ -227,16 +230,15 @@ def warn_of_missing(
             counts = np.bincount(counted, minlength=ratings.n_users)
             found[metric] = found.get(metric, np.zeros_like(counts)) + counts
     told = [
-        f"{metric} for {counts.sum():,} of {np.count_nonzero(counts):,} users"
+        f"{metric} {counts.sum():,} (of {np.count_nonzero(counts):,} users)"
         for metric, counts in found.items()
         if counts.any()
     ]
     if told:
         warnings.warn(
-            f"{system.name}: under {label}, metrics look below its last item, at test items or "
-            f"places of served users that the files leave open: {', '.join(told)}\nthese count as "
-            "if they had no score; give all items of a user, or ask for a smaller cutoff of full "
-            "lists",
+            f"{system.name}: under {label}, metrics look below its last item, where test items or "
+            f"places are missing: {', '.join(told)}\nthese count as if they had no score; give all "
+            "items of a user, or ask for a smaller cutoff of full lists",
             DataWarning,
             stacklevel=4,
         )
