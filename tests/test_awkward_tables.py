@@ -371,8 +371,15 @@ def test_a_grid_says_that_another_share_is_tested(rule: str, n_users: int, warne
     assert not warned or "asked to test 20 %, it tests 60 %: ratings of one time" in told[0]
 
 
-def test_a_cut_in_time_of_few_ratings_is_rounded_in_silence() -> None:
-    frame = pd.DataFrame({"user": [0, 1] * 4, "item": range(8), "rating": 4, "time": range(8)})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DataWarning)
-        warn_of_other_share(dataset_splits(load_dataset(frame), "temporal 0.2", seed=1))
+@pytest.mark.parametrize(("times", "tested", "remarks"), [(list(range(8)), 2, 0), ([0] * 6 + [1] * 2, 2, 0),
+                                                          ([0] * 2 + [1] * 6, 6, 1)])  # fmt: skip
+def test_a_cut_in_time_is_remarked_on_where_ties_move_it_and_not_where_it_is_rounded(
+    times: list[int], tested: int, remarks: int
+) -> None:
+    frame = pd.DataFrame({"user": [0, 1] * 4, "item": range(8), "rating": 4, "time": times})
+    splits = dataset_splits(load_dataset(frame), "temporal 0.2", seed=1)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DataWarning)
+        warn_of_other_share(splits)
+    assert [len(split.test) for split in splits] == [tested]
+    assert len(said) == remarks
