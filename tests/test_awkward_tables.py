@@ -371,8 +371,10 @@ def test_a_grid_says_that_another_share_is_tested(rule: str, n_users: int, warne
     assert not warned or "asked to test 20 %, it tests 60 %: ratings of one time" in told[0]
 
 
-@pytest.mark.parametrize(("times", "tested", "remarks"), [(list(range(8)), 2, 0), ([0] * 6 + [1] * 2, 2, 0),
-                                                          ([0] * 2 + [1] * 6, 6, 1)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("times", "tested", "remarks"),
+    [(list(range(8)), 2, 0), ([0] * 6 + [1] * 2, 2, 0), ([0] * 2 + [1] * 6, 6, 1)],
+)
 def test_a_cut_in_time_is_remarked_on_where_ties_move_it_and_not_where_it_is_rounded(
     times: list[int], tested: int, remarks: int
 ) -> None:
