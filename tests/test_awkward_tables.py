@@ -385,3 +385,12 @@ def test_a_cut_in_time_is_remarked_on_where_ties_move_it_and_not_where_it_is_rou
         warn_of_other_share(splits)
     assert [len(split.test) for split in splits] == [tested]
     assert len(said) == remarks
+
+
+@pytest.mark.parametrize("column", ["country", "discount", "start", "review", "date_played"])
+def test_a_column_is_not_taken_for_ratings_by_letters_within_a_word(
+    column: str, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], column: ["x", "y", "z"]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert load_dataset(tmp_path / "t.csv").ratings.feedback == "implicit"  # a warning is an error

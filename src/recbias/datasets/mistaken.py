@@ -96,9 +96,8 @@ def warn_of_one_time(ratings: Ratings, column: str | None, source: str) -> None:
 
 
 _MAY_RATE = re.compile(
-    r"(rating|score|stars?|grade|vote|play|listen|click|view|watch|purchase|count|quantity|weight|like"
-    r"|preference|feedback|frequency|value)",
-    re.IGNORECASE,
+    r"(?:(?:rating|score|star|grade|vote|play|listen|click|view|watch|purchase|count|quantity|weight"
+    r"|like|preference|feedback|frequency|value)s?)+"
 )
 _NO_RATE = re.compile(r"(date|time|_at\b|name|title|url|text|^id$|[^a-z]id$|Id$)")
 
@@ -112,7 +111,7 @@ def warn_of_unread_ratings(names: Sequence[str], columns: Mapping[str, str], sou
         Naming such columns, and how one is read.
     """
     unread = [name for name in names if name not in columns.values()]
-    likely = [name for name in unread if _MAY_RATE.search(name) and not _NO_RATE.search(name)]
+    likely = [name for name in unread if _may_rate(name) and not _NO_RATE.search(name)]
     if likely:
         named = f"'{likely[0]}'" if re.search(r"\W", likely[0].replace("-", "")) else likely[0]
         warnings.warn(
@@ -128,3 +127,9 @@ def _number(cell: str) -> float | None:
         return float(cell.replace(",", "."))
     except ValueError:
         return None
+
+
+def _may_rate(column: str) -> bool:
+    """Tell whether a word of a name is one that counts or grades: not the 'count' of 'country'."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", column)
+    return any(_MAY_RATE.fullmatch(word.lower()) for word in words)
