@@ -124,7 +124,6 @@ def cells_run_here(*, to_the_end: bool = False) -> Iterator[None]:
     def execute(
         _chapter: Any, source: Any, values: Any, out: Any, results: Any, _progress: bool
     ) -> Any:
-        shell = _Shell.instance()
         shell.reset(new_session=True)
         run = nbformat.from_dict(source)
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -143,7 +142,10 @@ def cells_run_here(*, to_the_end: bool = False) -> Iterator[None]:
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+        InteractiveShell.clear_instance()  # that of another test, of another class
+        shell = _Shell.instance()
         yield
+        _Shell.clear_instance()
 
 
 def _run_cell(shell: InteractiveShell, cell: Any) -> BaseException | None:

@@ -733,6 +733,7 @@ def test_measures_of_a_metric_that_changed_are_refused(grid, monkeypatch):
         reduce_fold(Task(Outside((), ()), stale, grid, ()))
 
 
+@pytest.mark.filterwarnings("ignore:split 'temporal-user 0.3'")  # shares of small profiles
 @pytest.mark.parametrize("split", ["temporal 0.3", "temporal-user 0.3"])
 def test_other_times_are_another_split(tmp_path, split):
     frame = pd.read_csv(golden.small_table(tmp_path))

@@ -476,6 +476,8 @@ class Grid:
         A page is silent: the command that makes it has said so.
         """
         if is_path(self.dataset) and not is_handed_on(self.dataset):
+            if self.select:
+                dataset = Selection.parse(self.select).of(dataset, seed=self.seed)
             folds = testset.dataset_splits(dataset, self.split, seed=self.seed)
             splits.warn_of_other_share(folds)
 

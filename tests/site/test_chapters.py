@@ -325,7 +325,7 @@ def test_what_the_kernel_gets_is_absolute(
 ) -> None:
     chapter = write_chapter(tmp_path / "clone", "1")
     table = tmp_path / "my table.csv"
-    table.write_text("user_id,item_id\n1,2\n")
+    table.write_text("user_id,item_id\n1,2\n1,4\n3,4\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RECBIAS_DATA", os.pathsep.join(["here", "/there"]))
     run = run_chapter(chapter, "my table.csv")
@@ -339,7 +339,7 @@ def test_what_the_kernel_gets_is_absolute(
     assert os.environ["RECBIAS_DATA"] == f"here{os.pathsep}/there"
     run_chapter(chapter, "my table.csv")
     assert len(kernels.parameters) == 1
-    table.write_text("user_id,item_id\n1,3\n4,5\n")
+    table.write_text("user_id,item_id\n1,3\n1,5\n4,5\n")
     run_chapter(chapter, "my table.csv")
     assert len(kernels.parameters) == 2, "the table changed"
 
@@ -364,7 +364,7 @@ def test_a_corrected_reading_of_a_table_is_another_run(
 ) -> None:
     chapter = write_chapter(tmp_path / "clone", "1")
     table = tmp_path / "t.csv"
-    table.write_text("a,b b,item_id,user\n1,2,3,4\n")
+    table.write_text("a,b b,item_id,user\n1,2,3,4\n1,2,4,4\n5,6,7,8\n")
     assert options_change_the_page(chapter, table, kernels)
     # Where the name knows the file alone, the old page stays: the test notices that.
     monkeypatch.setattr("recbias.datasets.own.kept_options", lambda path: TableOptions())
