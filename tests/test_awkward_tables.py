@@ -371,6 +371,15 @@ def test_a_grid_says_that_another_share_is_tested(rule: str, n_users: int, warne
     assert not warned or "asked to test 20 %, it tests 60 %: ratings of one time" in told[0]
 
 
+def test_shares_are_those_of_what_a_grid_selects() -> None:
+    cells = [(u, i, 1 + i % 5) for u in range(10) for i in range(10)] + [(99, 0, 5)]
+    frame = pd.DataFrame(cells, columns=["user", "item", "rating"])
+    asked = {"protocols": "AI-AN-AR rel>=4", "metrics": "P@3", "split": "leave-out 1"}
+    run(Grid(frame, System("Random", "Random"), **asked, select="users>=2"))
+    with pytest.raises(DataError, match="user 99"):  # who is not selected
+        run(Grid(frame, System("Random", "Random"), **asked))
+
+
 @pytest.mark.parametrize(
     ("times", "tested", "remarks"),
     [(list(range(8)), 2, 0), ([0] * 6 + [1] * 2, 2, 0), ([0] * 2 + [1] * 6, 6, 1)],

@@ -313,6 +313,7 @@ def canonical(options):
     return options.canonical(SCALE)
 
 
+@pytest.mark.filterwarnings("ignore:split .* asked to test")  # shares of few ratings
 @pytest.mark.parametrize("decision", DIFFER)
 def test_every_two_options_of_a_decision_differ(decision, outcome):
     check_differ(decision, canonical, outcome)
