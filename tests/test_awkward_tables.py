@@ -7,6 +7,7 @@ import re
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from click.testing import CliRunner, Result
 from recbias import Grid, System, run
 from recbias.cli import main
 from recbias.datasets import load_dataset
+from recbias.datasets.tables import TableOptions, read_table
 from recbias.errors import ConfigError, DataError, DataWarning
 from recbias.splits import warn_of_other_share
 from recbias.testset import dataset_splits
@@ -403,3 +405,77 @@ def test_a_column_is_not_taken_for_ratings_by_letters_within_a_word(
     frame = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], column: ["x", "y", "z"]})
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert load_dataset(tmp_path / "t.csv").ratings.feedback == "implicit"  # a warning is an error
+
+
+MENDED_BY = {
+    "two ratings": (
+        b"user,item,rating (1-5),rating [cm]\n1,2,3,4\n1,3,3,4\n",
+        "'rating (1-5)' and 'rating [cm]' could both be the rating",
+        r"--rating '(?P<rating>[^']*)'",
+    ),
+    "UTF-16, little": (
+        "user,item\n1,2\n".encode("utf-16-le"),
+        "zero byte",
+        "--encoding (?P<encoding>.*)",
+    ),
+    "UTF-16, big": (
+        "user,item\n1,2\n".encode("utf-16-be"),
+        "zero byte",
+        "--encoding (?P<encoding>.*)",
+    ),
+    "no header": (b"al,tom\nbo,tim\n", "no user column found", "--(?P<header>no)-header"),
+}
+
+
+@pytest.mark.parametrize("case", MENDED_BY)
+def test_advice_on_a_table_that_is_not_understood_is_followed(case: str, tmp_path: Path) -> None:
+    text, complaint, advice = MENDED_BY[case]
+    (table := tmp_path / "t.csv").write_bytes(text)
+    with pytest.raises(DataError, match=re.escape(complaint)) as refused:
+        load_dataset(table)
+    found = re.search(advice, str(refused.value))
+    assert found
+    options: dict[str, Any] = found.groupdict()
+    if "header" in options:
+        options["header"] = False
+    assert len(read_table(table, TableOptions(**options))[0]) == 2 - case.startswith("UTF")
+
+
+def test_a_line_for_spreadsheets_is_refused(tmp_path: Path) -> None:
+    (table := tmp_path / "t.csv").write_text("sep=;\nuser;item\n1;2\n")
+    with pytest.raises(DataError, match=r"t.csv:1: 'sep=;' .*\nremove this line"):
+        load_dataset(table)
+    table.write_text(table.read_text().partition("\n")[2])
+    assert len(load_dataset(table).ratings) == 1
+
+
+def test_records_may_stand_between_blanks_and_an_error_names_its_line(tmp_path: Path) -> None:
+    lines = [f'{{"user": 1, "item": {item}, "rating": {item}}}' for item in (1, 2)]
+    (table := tmp_path / "t.jsonl").write_text("\n\n".join(lines))
+    assert len(load_dataset(table).ratings) == 2
+    table.write_text(f" [{','.join(lines)}]")
+    assert len(load_dataset(table).ratings) == 2
+    for broken in ('{"user": 1, "it', "[1, 2]"):
+        table.write_text(f"{lines[0]}\n\n{broken}\n{lines[1]}\n")
+        with pytest.raises(DataError, match=r"t.jsonl:3: JSON, but not a record"):
+            load_dataset(table)
+
+
+@pytest.mark.parametrize(("n_comments", "warned"), [(0, False), (1, True), (9, False)])
+def test_a_few_users_named_like_comments_are_warned_of(
+    n_comments: int, warned: bool, tmp_path: Path
+) -> None:
+    users = [f"u{user}" for user in range(20)] + [f"#u{user}" for user in range(n_comments)]
+    (table := tmp_path / "t.csv").write_text("user,item\n" + "".join(f"{u},1\n" for u in users))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DataWarning)
+        load_dataset(table)
+    assert any("have an id like '#u0'" in str(each.message) for each in said) == warned
+
+
+def test_what_an_archive_holds_is_told_with_the_way_to_it(tmp_path: Path) -> None:
+    pd.DataFrame({"user": [1], "item": [2]}).to_parquet(tmp_path / "t.parquet")
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.write(tmp_path / "t.parquet", "inner")
+    with pytest.raises(DataError, match=r"unpack it, and rename it to end in \.parquet"):
+        load_dataset(tmp_path / "t.zip")

@@ -39,7 +39,8 @@ MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         b"who,item,rating\n1,1,5\n",
         {},
         "FILE: no user column found; columns found: who, item, rating\n"
-        "name the columns once: recbias data info FILE --user NAME --item NAME --keep\n"
+        "name the columns once: recbias data info FILE --user NAME --item NAME --keep; if line 1 "
+        "names none: --no-header\n"
         "first line: 'who,item,rating'",
     ),
     "wrong separator": (

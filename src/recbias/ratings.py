@@ -44,7 +44,7 @@ _GROUPED = {
 }
 """Numbers whose thousands are separated, by the sign that does it."""
 _COMMA_FOR_POINT = str.maketrans(".,", ",.")
-_NO_NAMES = {"null", "nan", "none", "na", "n/a", "<na>", "\\n"}
+_NO_NAMES = {"null", "nan", "nat", "none", "na", "n/a", "#n/a", "<na>", "\\n"}
 """Labels that programs write where there is none."""
 THOUSANDS: dict[Thousands, str] = {",": ",", ".": ".", " ": "blank", "'": "quote"}
 """What may separate thousands, and how it is typed."""

@@ -7,10 +7,18 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from recbias.errors import DataError, DataWarning
 from recbias.ratings import Ratings
 
-__all__ = ["listed", "refuse_matrix", "warn_of_one_time", "warn_of_unread_ratings"]
+__all__ = [
+    "listed",
+    "refuse_matrix",
+    "warn_of_comments",
+    "warn_of_one_time",
+    "warn_of_unread_ratings",
+]
 
 _SHOWN = 20
 _LEAST_SURE = 10
@@ -75,6 +83,26 @@ def refuse_matrix(path: Path, rows: Sequence[Sequence[str]], loaded: str) -> Non
         ".melt('user_id', var_name='item_id', value_name='rating').dropna()"
         ".to_csv('ratings_long.csv', index=False)"
     )
+
+
+def warn_of_comments(ratings: Ratings, source: str) -> None:
+    """Warn if a few users, fewer than one of ten, have an id that starts as a comment does.
+
+    Warns
+    -----
+    DataWarning
+        Naming one of them, and how many there are.
+    """
+    if ratings.user_ids.dtype == np.int64:
+        return
+    commented = [str(user) for user in ratings.user_ids if str(user).startswith(("#", "%"))]
+    if 0 < len(commented) < ratings.n_users / 10:
+        warnings.warn(
+            f"{source}: {len(commented):,} of {ratings.n_users:,} users have an id like "
+            f"{commented[0]!r}, read as it is; if these rows are comments, remove them",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def warn_of_one_time(ratings: Ratings, column: str | None, source: str) -> None:

@@ -11,11 +11,12 @@ import io
 import json
 import lzma
 import re
+import shlex
 import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -31,6 +32,7 @@ import yaml
 from recbias.datasets.mistaken import (
     listed,
     refuse_matrix,
+    warn_of_comments,
     warn_of_one_time,
     warn_of_unread_ratings,
 )
@@ -364,6 +366,7 @@ def described_ratings(
         source=source,
         first_line=first_line,
     )
+    warn_of_comments(ratings, source or name)
     warn_of_one_time(ratings, columns.get("timestamp"), source or name)
     if "rating" not in columns and options.rating is None:
         warn_of_unread_ratings(names, columns, source or name)
@@ -684,9 +687,11 @@ class _CheckedText(io.RawIOBase):
         lone = _LONE_RETURN.search(text) if text.count(b"\r") > text.count(b"\r\n") else None
         for name, at in (("zero byte", zero), ("carriage return", lone.start() if lone else -1)):
             if at >= 0:
+                wide = f"; if it is UTF-16: --encoding utf-16-{'bl'[(start + at) % 2]}e"
                 raise DataError(
                     f"{self._path}: a {name} at offset {start + at}\n"
                     "expected UTF-8 text with lines that end in LF or CR LF"
+                    f"{wide if name == 'zero byte' else ''}"
                 )
 
 
@@ -717,6 +722,7 @@ def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
             f"{path}: the name says {packing}, but it starts with {start[:12]!r}\n"
             f"rename it without {path.suffix} if it is text"
         )
+    inside = "unpack it, and " if packing else ""
     if packing and start:
         with _unpacking(path, packing) as unpacked:
             start = _unpacked(lambda: unpacked.read(_TAR_MARK + 5), path)
@@ -724,6 +730,7 @@ def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
         if form.endswith(" text") and not _is_utf8(encoding):
             continue
         if re.match(pattern, start, re.IGNORECASE):
+            remedy = remedy if remedy.startswith(("unpack", "name")) else f"{inside}{remedy}"
             raise DataError(f"{path}: this is {form}, not the text of a table\n{remedy}")
     if start[_TAR_MARK:].startswith(b"ustar"):
         raise DataError(f"{path}: this is a tar archive, not the text of a table\nunpack it")
@@ -840,6 +847,10 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
     encoding = options.encoding or "utf-8"
     lines = _first_lines(path, encoding)
     first = lines[0]
+    if re.fullmatch("sep=.", first, re.IGNORECASE):
+        raise DataError(
+            f"{path}:1: {first!r} tells a spreadsheet what separates the fields\nremove this line"
+        )
     if first.startswith(("#", "%")) and not any(
         plain_name(field) in _USUAL for field in re.split(r"\W+", first)
     ):
@@ -1242,18 +1253,21 @@ def _records(path: Path, options: TableOptions) -> Iterator[dict[str, Any]]:
     """Read the records of a JSON text, one in each line or all in an array."""
     with _CheckedText(path, encoding=options.encoding or "utf-8") as source:
         lines = io.BufferedReader(source)
+        where = str(path)
         try:
-            if lines.peek(1)[:1] == b"[":
-                found: Iterator[Any] = iter(json.load(lines))
-            else:
-                found = (json.loads(line) for line in lines)
-            for record in found:
+            whole = lines.peek(1).lstrip()[:1] == b"["
+            parts: Iterable[Any] = json.load(lines) if whole else lines
+            for number, part in enumerate(parts, start=1):
+                where = f"{path}:{number}"
+                if not whole and not part.strip():
+                    continue
+                record = part if whole else json.loads(part)
                 if not isinstance(record, dict):
                     raise ValueError(f"{str(record)[:50]!r} is no record")
                 yield record
         except ValueError as error:
             raise DataError(
-                f"{path}: JSON, but not a record for each rating ({_one_line(error)})\n"
+                f"{where}: JSON, but not a record for each rating ({_one_line(error)})\n"
                 'expected lines like {"user_id": 1, "item_id": 2, "rating": 3}, or an array of such'
             ) from None
 
@@ -1286,12 +1300,12 @@ def columns_by_role(
 ) -> dict[str, str]:
     """Map user, item and, where there are such columns, rating and timestamp to column names."""
     columns: dict[str, str] = {}
-    plain: dict[str, str] = {}
+    plain: dict[str, list[str]] = {}
     typed = {_TYPE.sub("", name): name for name in found if _TYPE.search(name)}
     given = {role: name if name in found else typed.get(name, name) for role, name in given.items()}
     for name in found:
         if name not in given.values():
-            plain.setdefault(plain_name(name), name)
+            plain.setdefault(plain_name(name), []).append(name)
     for role, usual in _KNOWN.items():
         if role in given and _is_ignored(role, given[role]):
             continue
@@ -1300,15 +1314,20 @@ def columns_by_role(
                 f"{path}: no column '{given[role]}' for the {role}\n"
                 f"columns found: {listed(found)}{hint}"
             )
-        detected = next((plain[name] for name in usual if name in plain), None)
-        column = given.get(role, detected)
+        detected = next((plain[name] for name in usual if name in plain), [None])
+        if role not in given and len(set(detected)) > 1:
+            raise DataError(
+                f"{path}: columns {' and '.join(map(repr, detected))} could both be the {role}\n"
+                f"name the one to read: --{role} {shlex.quote(str(detected[0]))}{hint}"
+            )
+        column = given.get(role, detected[0])
         if column is not None:
             columns[role] = column
         elif role in ("user", "item"):
             raise DataError(
                 f"{path}: no {role} column found; columns found: {listed(found)}\n"
                 f"name the columns once: recbias data info {path} --user NAME --item NAME "
-                f"--keep{hint}"
+                f"--keep{'; if line 1 names none: --no-header' if hint else ''}{hint}"
             )
     for column, times in Counter(columns.values()).items():
         if times > 1 or list(found).count(column) > 1:
