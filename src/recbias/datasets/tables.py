@@ -691,7 +691,7 @@ class _CheckedText(io.RawIOBase):
                 raise DataError(
                     f"{self._path}: a {name} at offset {start + at}\n"
                     "expected UTF-8 text with lines that end in LF or CR LF"
-                    f"{wide if name == 'zero byte' else ''}"
+                    f"{wide if text.count(0) > len(text) / 3 else ''}"
                 )
 
 
