@@ -33,7 +33,7 @@ prove: $(READY)
 	$(BIN)/python tests/prove_mutants.py
 	$(BIN)/python -m pytest -q -s tests/prove_checks.py
 	$(BIN)/python tests/prove_stops.py
-	$(BIN)/python tests/prove_tables.py
+	PYTHONPATH=tests/site $(BIN)/python tests/prove_tables.py
 	$(BIN)/python tests/prove_sizes.py
 	$(BIN)/python -m pytest --hypothesis-profile=prove $(PYTEST_ARGS)
 

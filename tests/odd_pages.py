@@ -18,6 +18,7 @@ from IPython.core.displayhook import DisplayHook
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import publish_display_data
 from IPython.utils.capture import RichOutput, capture_output
+from leaks import leaks, silent_cells
 
 PAGES = (
     "01_design_alternatives",
@@ -43,9 +44,7 @@ REFUSALS = {
 }
 """What may be refused before a run: the reasons of `book/rerun.md`, with patterns of messages."""
 
-_UNRESOLVED = re.compile(
-    r"\{(?:glue|numref|ref)[^}]*\}[^ ]*|papermill|object at|\bnan\b|(?<![=\w])inf\b"
-)
+_UNRESOLVED = re.compile(r"\{(?:glue|numref|ref)[^}]*\}[^ ]*|papermill")
 
 
 def faults(notebook: Any, page: str) -> list[str]:
@@ -63,36 +62,26 @@ def faults(notebook: Any, page: str) -> list[str]:
                 found.append(f"{where} an error: {output.ename}: {output.evalue}")
             if output.get("name") == "stderr":
                 found.append(f"{where} a warning: {output.text.strip()[:400]}")
-    drawn = [
-        str(picture)
-        for cell in code
-        for output in cell.outputs
-        for kind, picture in output.get("data", {}).items()
-        if kind.endswith("svg+xml")
-    ]
-    text = re.sub(
-        r"<(script|style|pre|code).*?</\1>|<!--.*?-->|<[^>]*>",
-        " ",
-        "".join([page, *drawn]),
-        flags=re.DOTALL,
-    )
-    for each in _UNRESOLVED.finditer(text):
-        around = " ".join(text[max(each.start() - 60, 0) : each.end() + 40].split())
-        found.append(f"unresolved: {each[0]} in: {around}")
-    return found
+    found += [f"leaks: {each}" for each in leaks(page)]
+    found += [f"shows nothing: {each}" for each in silent_cells(notebook)]
+    return found + [f"unresolved: {each[0]}" for each in _UNRESOLVED.finditer(page)]
 
 
 def check_faults() -> None:
     """See that each fault is told, and a page without one passes."""
-    good = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", execution_count=1)])
+    good = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("n = 1", execution_count=1)])
     error = nbformat.v4.new_output("error", ename="E", evalue="", traceback=[])
     said = nbformat.v4.new_output("stream", name="stderr", text="odd")
     bad = [
         [],
-        [nbformat.v4.new_code_cell("1")],
-        *([nbformat.v4.new_code_cell("1", execution_count=1, outputs=[o])] for o in (error, said)),
+        [nbformat.v4.new_code_cell("n = 1")],
+        *(
+            [nbformat.v4.new_code_cell("n = 1", execution_count=1, outputs=[o])]
+            for o in (error, said)
+        ),
     ]
     assert not faults(good, "<p>all is said</p>")
+    bad.append([nbformat.v4.new_code_cell("n", execution_count=1)])
     for cells in bad:
         assert faults(nbformat.v4.new_notebook(cells=cells), "")
     for text in ("<p>of {glue:text}`lost`</p>", "<td>nan</td>", "<p>&lt;x object at 0x7f</p>"):
