@@ -92,7 +92,7 @@ def folds(table: Path) -> Path:
             for user in users
             for place, item in enumerate(lists[user])
         ]
-        (folder / "run.trec").write_text("\n".join(rows) + "\n")
+        (folder / "lists.trec").write_text("\n".join(rows) + "\n")
         ranked = pd.DataFrame(
             [line.split() for line in rows], columns=["userId", "q", "itemId", "Rank", "x", "y"]
         )
@@ -110,10 +110,10 @@ def test_class_scores_and_lists_give_the_same_numbers(table: Path, folds: Path) 
         as_system(Tastes),
         as_system(FromScores(folds)),
         as_system(FromScores(folds / "fold-{fold}/own.parquet")),
-        as_system(FromScores(folds / "fold-{fold}/run.trec")),
+        as_system(FromScores(folds / "fold-{fold}/lists.trec")),
         as_system(FromScores(f"{folds}/fold-{{fold}}/ranked.tsv")),
     )
-    assert [each.name for each in systems] == ["Tastes", "splits", "own", "run", "ranked"]
+    assert [each.name for each in systems] == ["Tastes", "splits", "own", "lists", "ranked"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # lists end above what samples look at
         results = run(grid(table, *systems))
@@ -123,7 +123,7 @@ def test_class_scores_and_lists_give_the_same_numbers(table: Path, folds: Path) 
     }
     for name in ("splits", "own"):
         pd.testing.assert_frame_equal(numbers[name], numbers["Tastes"])
-    for name in ("run", "ranked"):
+    for name in ("lists", "ranked"):
         # Lists of all items determine what looks at their first ten, and samples never.
         pd.testing.assert_frame_equal(numbers[name].loc[[AI]], numbers["Tastes"].loc[[AI]])
         assert not numbers[name].loc[[SAMPLED]].equals(numbers["Tastes"].loc[[SAMPLED]])
@@ -134,7 +134,7 @@ def test_metrics_that_look_further_down_than_lists_go_are_warned_of(
     table: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else would show that their values are too low."""
-    for file in ("run.trec", "ranked.tsv"):
+    for file in ("lists.trec", "ranked.tsv"):
         lists = as_system(FromScores(f"{folds}/fold-{{fold}}/{file}"))
         for metric in ("nDCG@21", "AP"):
             asked = grid(table, lists, protocols=(AI,), metrics=(metric,))
@@ -148,11 +148,11 @@ def test_metrics_that_look_further_down_than_lists_go_are_warned_of(
             with pytest.warns(DataWarning, match=r"missing: P@5 [\d,]+ \(of [\d,]+ users\)"):
                 run(grid(table, lists, protocols=(below,), metrics=("P@5",)))
     run(grid(table, FromScores(folds), metrics=("nDCG@21",)))
-    asked = [str(table), "--scores", f"{folds}/fold-{{fold}}/run.trec", "--metric", "P@30"]
+    asked = [str(table), "--scores", f"{folds}/fold-{{fold}}/lists.trec", "--metric", "P@30"]
     ended = CliRunner().invoke(main, ["measure", *asked])
     assert ended.exit_code == 0, ended.output
     assert (
-        "recbias: warning: run: under AI-AN-AR rel>=4, metrics look below its last item, where"
+        "recbias: warning: lists: under AI-AN-AR rel>=4, metrics look below its last item, where"
         in ended.stderr
     )
 
@@ -307,7 +307,7 @@ def add(name: str, line: str) -> Callable[[Path], None]:
 def trained(copy: Path) -> None:
     own = pd.read_csv(copy / "fold-2/train.csv").iloc[5]
     line = f"{own['user_id']:.0f} Q0 {own['item_id']:.0f} 21 0.5 mine"
-    (copy / "fold-2/run.trec").write_text((copy / "fold-2/run.trec").read_text() + line + "\n")
+    (copy / "fold-2/lists.trec").write_text((copy / "fold-2/lists.trec").read_text() + line + "\n")
 
 
 def other_split(copy: Path) -> None:
@@ -327,9 +327,13 @@ def other_split(copy: Path) -> None:
             add("scores.csv", "1,2,1\n1,2,1"),
             r"csv:\d+: fold 2, user 1, item 2: the",
         ),
-        ("run.trec", add("run.trec", "1 Q0 150000 1 1 mine"), r"trec:2: fold 2, user 1, item 150"),
-        ("run.trec", add("run.trec", "1 1"), "trec:2: too few fields for user Q0"),
-        ("run.trec", trained, "a list with an item of the user's training ratings"),
+        (
+            "lists.trec",
+            add("lists.trec", "1 Q0 150000 1 1 mine"),
+            r"trec:2: fold 2, user 1, item 150",
+        ),
+        ("lists.trec", add("lists.trec", "1 1"), "trec:2: too few fields for user Q0"),
+        ("lists.trec", trained, "a list with an item of the user's training ratings"),
         ("scores.csv", other_split, "is of another split or other data than is measured"),
         (
             "scores.csv",
@@ -377,14 +381,14 @@ def test_the_command_measures_files_from_another_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     asked = ["measure", str(table), "--with", "Popularity", "--out", "values.csv"]
-    asked += ["--scores", f"mine={folds}", "--scores", f"{folds}/fold-{{fold}}/run.trec"]
+    asked += ["--scores", f"mine={folds}", "--scores", f"{folds}/fold-{{fold}}/lists.trec"]
     ended = CliRunner().invoke(main, asked)
     assert ended.exit_code == 0, ended.output
     assert "k-fold 2, seed 3" in ended.stdout.splitlines()[0]
     values = pd.read_csv("values.csv")
-    assert values["system"].unique().tolist() == ["mine", "run", "Popularity"]
+    assert values["system"].unique().tolist() == ["mine", "lists", "Popularity"]
     by_name = values.set_index(["system", "metric"])["value"]
-    assert by_name["mine"].tolist() == by_name["run"].tolist()
+    assert by_name["mine"].tolist() == by_name["lists"].tolist()
     expected = run(grid(table, Tastes, protocols=(AI,)))
     assert by_name["mine", "P@10"] == expected["Tastes", AI, "P@10"].value
     for wrong, message in (

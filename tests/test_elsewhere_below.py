@@ -135,3 +135,38 @@ def test_a_few_pairs_without_a_score_are_usual(world: World) -> None:
     for protocol, metric in ((FULL, "P@10"), (RUNS, "P@5")):
         assert not measured(world, few, protocol, metric, "score")[1]
     assert measured(world, few, FULL, "AP", "score")[1]
+
+
+SAME = "TI-NN-AR N=8 rel>=4"
+
+
+@pytest.mark.parametrize("form", ["rank", "score"])
+@pytest.mark.parametrize("metric", ["antiP@3", "antiAP", "fallout@3", "nDCL@3"])
+def test_disliked_items_below_the_end_are_warned_of_in_samples(
+    metric: str, form: str, world: World
+) -> None:
+    whole, none = measured(world, world.order, SAME, metric, form)
+    cut, warned = measured(world, top(world, 5), SAME, metric, form)
+    assert not none
+    assert cut != whole
+    assert warned
+
+
+@pytest.mark.parametrize(
+    ("protocol", "metric"), [(FULL, "AP"), (FULL, "P@3"), (CONDENSED, "P@3"), (RUNS, "P@3")]
+)
+def test_a_file_of_the_same_few_items_for_all_is_taken_for_cut(
+    protocol: str, metric: str, world: World
+) -> None:
+    """As the first of a popularity model are: what is not there may be below the end."""
+    shown = {user: [i for i in order if int(i[1:]) < 5] for user, order in world.order.items()}
+    assert measured(world, shown, protocol, metric, "score")[1]
+    most = {user: [i for i in order if int(i[1:]) < 25] for user, order in world.order.items()}
+    assert not measured(world, most, FULL, "P@3", "score")[1]  # a model that knows 25 items
+
+
+def test_training_items_that_are_ranked_and_have_no_score_are_warned_of(world: World) -> None:
+    items = [f"i{n}" for n in range(40)]
+    control = "AI-AN-AR +train rel>=4"
+    assert measured(world, world.order, control, "P@3", "score")[1]
+    assert not measured(world, dict.fromkeys(world.order, items), control, "P@3", "score")[1]

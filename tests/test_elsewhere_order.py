@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+import shlex
+import warnings
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
 from recbias.cli import main
 from recbias.datasets import load_dataset
-from recbias.errors import DataError, RecbiasError
+from recbias.errors import DataError, DataWarning, RecbiasError
 from recbias.recommenders import FromScores
 from recbias.testset import dataset_splits
 
@@ -86,8 +92,13 @@ def test_every_order_survives_whatever_wrote_it(
     assert order_of(frame if form == "frame" else file, data) == expected
 
 
-def write(folder: Path, columns: dict[str, list[Any]], name: str = "scores.csv") -> Path:
-    frame = pd.DataFrame({"user_id": "u0", "item_id": ["01", "02", "03"], **columns})
+def write(
+    folder: Path,
+    columns: dict[str, list[Any]],
+    name: str = "scores.csv",
+    items: Sequence[str] = ("01", "02", "03"),
+) -> Path:
+    frame = pd.DataFrame({"user_id": "u0", "item_id": items, **columns})
     if name.endswith(".parquet"):
         frame.to_parquet(folder / name)
     else:
@@ -110,6 +121,11 @@ def write(folder: Path, columns: dict[str, list[Any]], name: str = "scores.csv")
         ({"rating": [3, 2, 1], "title": ["x", "y", "9"], "fold": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "stars": [30, 20, 10]}, "score 'rating'"),
         ({"score": [2, 2, 1], "rank": [1, 2, 3]}, "score 'score', then rank 'rank'"),
+        ({"rating": [3, 2, 1], "scored_at": [1, 2, 3]}, "score 'rating'"),
+        ({"rating": [3, 2, 1], "pred_id": [1, 2, 3]}, "score 'rating'"),
+        ({"rating": [1, 2, 3], "predicted_rank": [1, 2, 3]}, "rank 'predicted_rank'"),
+        ({"stars": [1, 2, 3], "itemPosition": [1, 2, 3]}, "rank 'itemPosition'"),
+        ({"score": [3, 2, 1], "als": [0.9, 0.5, 0.1]}, "score 'score'"),
     ],
 )
 def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
@@ -117,7 +133,7 @@ def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
 ) -> None:
     file = write(tmp_path, columns, form)
     assert FromScores(file).described() == f"user 'user_id', item 'item_id', {read}; 1 user"
-    if "rank" not in columns or "score" in columns:  # else a list with items in training
+    if not read.startswith("rank"):  # else a list with items in training
         assert order_of(file, data) == [["01"], ["02"], ["03"]]
 
 
@@ -129,6 +145,10 @@ def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
         {"score": [1, 2, 3], "rank": [1, 2, 3]},
         {"rating": [1, 2, 3], "stars": [1, 3, 2]},
         {"rating": [1, 2, 3], "als": [1, 3, 2]},
+        {"score": [1, 2, 3], "als": [1, 3, 2]},
+        {"rating": [1, 2, 3], "score_std": [1, 3, 2]},
+        {"rating": [1, 2, 3], "true_score": [1, 3, 2]},
+        {"rating": [1, 2, 3], "n_predictions": [1, 3, 2]},
     ],
 )
 def test_two_columns_of_unlike_order_are_refused_until_one_is_named(
@@ -148,6 +168,99 @@ def test_two_columns_of_unlike_order_are_refused_until_one_is_named(
     named = CliRunner().invoke(main, ["measure", str(data), *arguments, "--score", first])
     assert named.exit_code == 0, named.output
     assert f"score '{first}'" in named.output
+
+
+@pytest.mark.parametrize("column", ["true_score", "als", "underscored"])
+def test_a_column_alone_is_no_score_by_a_part_of_its_name(
+    column: str, data: Path, tmp_path: Path
+) -> None:
+    file = write(tmp_path, {column: [3, 2, 1], "other": [1, 2, 3]})
+    with pytest.raises(DataError, match="no column score or rank"):
+        order_of(file, data)
+    assert order_of(file, data, column=column) == [["01"], ["02"], ["03"]]
+
+
+@pytest.mark.parametrize("option", ["--score", "--rank"])
+def test_a_rank_may_have_any_name(option: str, data: Path, tmp_path: Path) -> None:
+    items = free(data)
+    file = write(tmp_path, {"order": [1, 2]}, items=items[:2])
+    asked = ["--scores", str(file), "--split", "ratio 0.5", "--metric", "P@1", option, "order"]
+    done = CliRunner().invoke(main, ["measure", str(data), *asked])
+    assert done.exit_code == 0, done.output
+    assert f"{option[2:]} 'order'" in done.output
+    name = {"--score": "column", "--rank": "rank"}[option]
+    by_place = [[item] for item in items[:2]]
+    expected = by_place if option == "--rank" else by_place[::-1]
+    assert order_of(file, data, **{name: "order"}) == expected
+
+
+def test_of_two_files_that_could_be_meant_neither_is_taken(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "fold-1").mkdir()
+    write(tmp_path / "fold-1", {"score": [3, 2, 1]})
+    alone = order_of(tmp_path, data)
+    write(tmp_path, {"score": [1, 2, 3]}, "fold-1.csv")
+    with pytest.raises(DataError, match="could both be meant") as refused:
+        order_of(tmp_path, data)
+    (named,) = re.findall(r", or --scores (\S+)$", str(refused.value))
+    assert order_of(shlex.split(named)[0], data) == alone
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("s.csv", "user_id;item_id;score\nu0;01;1\n", "by commas, or by tabs in a file"),
+        ("s.txt", "user_id\titem_id\tscore\nu0\t01\t1\n", "by commas, or by tabs in a file"),
+        ("s.csv", 'user_id,item_id,score\nu0,01,"0,9"\n', "with a decimal point"),
+        ("s.parquet", "user_id,item_id,score\nu0,01,1\n", "write CSV or TSV in UTF-8, Parquet"),
+    ],
+)
+def test_what_separates_fields_or_numbers_is_told(
+    name: str, text: str, complaint: str, data: Path, tmp_path: Path
+) -> None:
+    (file := tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=re.escape(complaint)):
+        order_of(file, data)
+
+
+@pytest.mark.parametrize("name", ["S.TSV", "s.tsv.gz", "S.Parquet"])
+def test_suffixes_may_be_in_capitals_or_packed(name: str, data: Path, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"user_id": "u0", "item_id": ["01", "02"], "score": [1, 2]})
+    if "arquet" in name:
+        frame.to_parquet(tmp_path / name)
+    else:
+        frame.to_csv(tmp_path / name, sep="\t", index=False)
+    assert order_of(tmp_path / name, data) == [["02"], ["01"]]
+
+
+@pytest.mark.parametrize("number", [2**53, 2**53 - 2])
+def test_ids_that_lost_digits_are_warned_of(number: int, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"user_id": [number + 1, number], "item_id": [1, 2], "score": [1.0, 2.0]})
+    frame[:1].astype({"user_id": float}).to_parquet(tmp_path / "s.parquet")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DataWarning)
+        FromScores(tmp_path / "s.parquet").described()
+    assert bool(said) == (number == 2**53)
+
+
+@pytest.mark.parametrize("number", [2**53, 10**18])
+def test_decimal_ids_keep_their_digits(number: int, tmp_path: Path) -> None:
+    ids = pa.array([Decimal(number), Decimal(number + 1)] * 2, pa.decimal128(19, 0))
+    ratings = pa.array([Decimal(4)] * 3 + [Decimal(5)], pa.decimal128(3, 0))
+    table = pa.table({"user_id": ids, "item_id": list("abcd"), "rating": ratings})
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    found = load_dataset(tmp_path / "t.parquet").ratings
+    assert found.user_ids.tolist() == [number, number + 1]
+    assert found.value.tolist() == [4, 4, 4, 5]
+
+
+def test_days_as_ids_fit_those_of_the_data(tmp_path: Path) -> None:
+    days = pd.date_range("2020-01-01", periods=12)
+    frame = pd.DataFrame({"user_id": days.repeat(4), "item_id": list(range(4)) * 12, "rating": 4})
+    frame["rating"] = frame["rating"] + frame["item_id"] % 2
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.rename(columns={"rating": "score"}).to_parquet(tmp_path / "s.parquet")
+    train = load_dataset(tmp_path / "t.parquet").ratings
+    assert FromScores(tmp_path / "s.parquet").fit(train).score(np.arange(12)).shape == (12, 4)
 
 
 @pytest.mark.parametrize("form", ["csv", "trec"])

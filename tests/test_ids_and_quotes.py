@@ -131,8 +131,11 @@ def test_between_tabs_quotes_belong_to_the_field(name: str, tmp_path: Path) -> N
     frame.to_csv(tmp_path / name, **kept)
     items = load_dataset(tmp_path / name).ratings.item_ids.tolist()
     assert items == sorted(item for _, item, _ in ROWS)
+    with pytest.raises(DataError, match=r":4: a quote closes .*\n.* --no-quotes"):
+        load_dataset(tmp_path / name, quotes=True)
+    frame[:-1].to_csv(tmp_path / name, **kept)
     enclosed = load_dataset(tmp_path / name, quotes=True)
-    assert enclosed.ratings.item_ids.tolist() == ["heroes", "weird al yankovic"]
+    assert enclosed.ratings.item_ids.tolist() == ["heroes"]
     assert "quotes enclose fields" in enclosed.understood[0]
 
 

@@ -36,7 +36,8 @@ __all__ = ["measure"]
     metavar="[SYSTEM=]PATH",
     help="Scores or runs of a system: a folder with a file for each fold, or a path with {fold}.",
 )
-@click.option("--score", default="", metavar="COLUMN", help="The one that is the score, or rank.")
+@click.option("--score", default="", metavar="COLUMN", help="The one that is the score.")
+@click.option("--rank", default="", metavar="COLUMN", help="The one that is the rank.")
 @click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
 @click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
 @click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
@@ -51,6 +52,7 @@ def measure(
     name: str,
     scores: tuple[str, ...],
     score: str,
+    rank: str,
     others: tuple[str, ...],
     protocols: tuple[str, ...],
     metrics: tuple[str, ...],
@@ -79,7 +81,7 @@ def measure(
     systems, said = [], []
     for text in scores:
         called, equals, path = text.partition("=")
-        given = FromScores(path if equals else text, column=score)
+        given = FromScores(path if equals else text, column=score, rank=rank)
         system = as_system(given)
         systems.append(system.replace(called) if equals else system)
         said.append(f"{systems[-1].name} is read from {given.described()}")

@@ -579,7 +579,7 @@ def _as_labels(
             DataWarning,
             stacklevel=4,
         )
-    _warn_of_cut_numbers(found, texts, codes, role, where)
+    warn_of_cut_numbers(found, texts, codes, role, where)
     _warn_of_unseen_differences(texts, codes, role, where)
     if all(_CANONICAL_NUMBER.fullmatch(text) for text in texts):
         numbers = [int(text) for text in texts]
@@ -598,6 +598,8 @@ def label_text(label: Any) -> str:
     """
     if isinstance(label, float | np.floating) and label.is_integer():
         return str(int(label))
+    if isinstance(label, np.datetime64):
+        label = pd.Timestamp(label)
     text = str(label).strip()
     whole = _WHOLE_FLOAT.fullmatch(text)
     return whole[1] if whole else text
@@ -615,7 +617,7 @@ def label_meaning(text: str) -> str:
     return ("-" if whole[1] == "-" else "") + whole[2] if whole else text
 
 
-def _warn_of_cut_numbers(
+def warn_of_cut_numbers(
     found: list[Any], texts: list[str], codes: npt.NDArray[np.intp], role: str, where: Where
 ) -> None:
     """Warn of ids that lost digits before they came here, several of which may be one now."""
@@ -639,7 +641,7 @@ def _warn_of_cut_numbers(
 
 def _is_exact(number: float | np.floating[Any]) -> bool:
     """Tell whether a float is so small that whole numbers beside it are others."""
-    return bool(np.abs(number) <= 2.0 ** (np.finfo(type(number)).nmant + 1))
+    return bool(np.abs(number) < 2.0 ** (np.finfo(type(number)).nmant + 1))
 
 
 def _warn_of_unseen_differences(

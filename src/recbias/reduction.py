@@ -234,7 +234,11 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         )
         values = measured_by(table) if of_ranks else np.empty((0, _n_units(table)))
         if is_elsewhere and of_ranks:
-            beyond |= _unplaced_items(table, protocol, of_ranks, values, measured_by)
+            known = split.train.item_counts() > 0
+            beyond |= _unplaced_items(table, known, of_ranks, values, measured_by)
+            if protocol.rule.with_train:  # lists cannot hold these, and scores need not
+                own = np.array([split.train.user, split.train.item])
+                beyond |= {name: np.hstack([pairs, own]) for name, pairs in beyond.items()}
         per_rating = np.empty((0, len(table.user)))
         if crossed and table.per == "run":
             per_rating = values[[of_ranks.index(metric) for metric in crossed]]
@@ -296,18 +300,18 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
 
 def _unplaced_items(
     table: RankTable,
-    protocol: Protocol,
+    known: npt.NDArray[np.bool_],
     metrics: Sequence[Metric],
     values: FloatArray,
     measured_by: Callable[[RankTable], FloatArray],
 ) -> dict[str, npt.NDArray[np.int32]]:
     """Name users and test items that have no place, where one below the end changes a value.
 
-    Placed right behind the end, the best or the worst first, they do so if anything below does.
+    Placed right behind the end, the best or the worst first, they do so if anything below does. An
+    item without training ratings is not `known` to models. Those of a sample that were not drawn
+    are named too.
     """
-    rows = table.rank == 0
-    if protocol.rule.others == "NN":  # other test items may not be in the sample
-        rows &= relevant(table.value, protocol.min_rating)
+    rows = (table.rank == 0) & known[table.item]
     moved = np.zeros(values.shape, dtype=bool)
     for best_first in (True, False):
         other = measured_by(table.with_rest(rows, best_first=best_first))

@@ -525,7 +525,7 @@ def text_batches(
         return "error"
 
     n_rows = 0
-    with _CheckedText(path, separator, encoding) as source:
+    with _CheckedText(path, separator, encoding, quotes=quotes) as source:
         try:
             reader = pyarrow.csv.open_csv(
                 pa.PythonFile(source, mode="r"),
@@ -582,8 +582,12 @@ class _CheckedText(io.RawIOBase):
     last of them.
     """
 
-    def __init__(self, path: Path, separator: str = "", encoding: str = "utf-8") -> None:
+    def __init__(
+        self, path: Path, separator: str = "", encoding: str = "utf-8", *, quotes: bool = False
+    ) -> None:
         self.n_lines = 0
+        self._half = _half_quoted(separator) if quotes and len(separator) == 1 else None
+        self._mark, self._line = separator.encode(), b""
         self.last_line = b""
         self._path = path
         self._file = _open(path, encoding)
@@ -641,6 +645,8 @@ class _CheckedText(io.RawIOBase):
             self.last_line = kept[cut + 1 :] if cut >= 0 else self.last_line + kept
             if not block and offset > len(held):
                 kept += b"\n"
+            if self._half is not None:
+                self._refuse_half_quotes(kept)
             self.n_lines += kept.count(b"\n")
             if kept:
                 yield kept
@@ -682,6 +688,21 @@ class _CheckedText(io.RawIOBase):
                 f"save the table as UTF-8, or name its encoding: --encoding {_likely(error)}"
             ) from None
 
+    def _refuse_half_quotes(self, text: bytes) -> None:
+        """Refuse lines in which a quote that opened a field closes before its end."""
+        lines, end, self._line = (self._line + text).rpartition(b"\n")
+        lines = b"\n" + lines.replace(b"\r\n", b"\n") + end
+        # Fast: where each quote begins or ends a field, none closes within one.
+        ends = [b"\n", self._mark]
+        n_outer = sum(lines.count(mark + b'"') + lines.count(b'"' + mark) for mark in ends)
+        if self._half and n_outer != lines.count(b'"') and (found := self._half.search(lines)):
+            number = self.n_lines + lines[: found.start()].count(b"\n")
+            raise DataError(
+                f"{self._path}:{number}: a quote closes before the end of its field, in "
+                f"{found[0][:200].decode(errors='replace')!r}\ndouble the quotes that belong to a "
+                "field; if no quote encloses a field: --no-quotes"
+            )
+
     def _refuse_controls(self, text: bytes, start: int) -> None:
         zero = text.find(b"\0")
         lone = _LONE_RETURN.search(text) if text.count(b"\r") > text.count(b"\r\n") else None
@@ -693,6 +714,17 @@ class _CheckedText(io.RawIOBase):
                     "expected UTF-8 text with lines that end in LF or CR LF"
                     f"{wide if text.count(0) > len(text) / 3 else ''}"
                 )
+
+
+def _half_quoted(separator: str) -> re.Pattern[bytes]:
+    """Match a line with signs between the quote that closes a field and its end."""
+    mark = re.escape(separator).encode()
+    plain = rb'[^"\n%b][^\n%b]*' % (mark, mark)
+    enclosed = rb'"(?:[^"\n]|"")*"'
+    return re.compile(
+        rb'^(?:(?:%b|%b|)%b)*%b(?=[ \t]*[^"\r\n\t %b])' % (enclosed, plain, mark, enclosed, mark),
+        re.MULTILINE,
+    )
 
 
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
@@ -1220,7 +1252,8 @@ def _cells(path: Path, table: pa.Table, columns: Mapping[str, str]) -> pd.DataFr
                 "expected numbers, text or dates"
             )
         if pa.types.is_decimal(kind):
-            table = table.set_column(place, column, table.column(place).cast(pa.float64()))
+            exact = pa.float64() if role in ("rating", "timestamp") else pa.string()
+            table = table.set_column(place, column, table.column(place).cast(exact))
     # Whole numbers stay such beside a missing one, instead of becoming floats.
     return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
 

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,13 @@ import pyarrow.parquet
 from recbias.datasets.tables import columns_by_role, plain_name
 from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
 from recbias.places import cells_dir
-from recbias.ratings import Ratings, label_meaning, label_text
+from recbias.ratings import (
+    Ratings,
+    Where,
+    label_meaning,
+    label_text,
+    warn_of_cut_numbers,
+)
 from recbias.recommenders.base import System, adopt
 
 __all__ = ["RECORD", "FromScores", "split_record", "warn_of_missing"]
@@ -34,12 +41,20 @@ RECORD = "split.json"
 _RUNS = (".trec", ".run")
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", *_RUNS)
 _TREC = ["user", "Q0", "item", "rank", "score", "tag"]
-_SCORES = (*("est", "yhat", "rhat", "rhatui", "ruihat"),)
-_SCORE_PARTS = ("score", "pred", "estim")
-_RANKS = ("rank", "ranking", "position")
-_ROWS = ("", "index", "id", "row", "fold")
+_SCORES = ("yhat", "ypred", "rhat", "rhatui", "ruihat")
+_SCORE_WORDS = frozenset(
+    {"score", "scores", "pred", "preds", "prediction", "predictions", "predicted", "est"}
+    | {"estimate", "estimates", "estimated"}
+)
+"""A column whose name ends so, or is that of a rating, is a score unless a word says otherwise."""
+_TRUE_WORDS = frozenset({"true", "truth", "actual", "real", "observed", "gold", "test", "review"})
+_COUNT_WORDS = frozenset({"n", "num", "number", "count", "total"})
+_RANK_WORDS = frozenset({"rank", "ranks", "ranking", "position", "pos", "place"})
+_ROWS = ("", "index", "row", "fold")
 _RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
 """Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
+_OTHER_WORDS = frozenset({"id", "ids", "time", "times", "date", "timestamp", "datetime", "at"})
+"""A column with such a word in its name orders no list."""
 
 
 class FromScores:
@@ -63,8 +78,11 @@ class FromScores:
     digest : str
         Of the files, as a stored grid knows them; computed if not given.
     column : str
-        The one that is the score, or the rank. If not given it is found by its name; a column
-        named like ratings counts only where none is named like scores or ranks.
+        The one that is the score; or the rank, if its name says ``rank``, ``position`` or
+        ``place``. If not given it is found by its name; a column named like ratings counts only
+        where none is named like scores or ranks.
+    rank : str
+        A column that is a rank, whatever its name.
 
     Raises
     ------
@@ -85,14 +103,14 @@ class FromScores:
     revision: ClassVar[int] = 2
     not_in_identity: ClassVar[tuple[str, ...]] = ("path",)
 
-    def __init__(self, path: Any = "", digest: str = "", column: str = "") -> None:
+    def __init__(self, path: Any = "", digest: str = "", column: str = "", rank: str = "") -> None:
         if isinstance(path, pd.DataFrame):
             path = [path]
         if not isinstance(path, str | Path):
             path = _kept(path)
         self.path = str(path)
         self.digest = digest or (_digest(_files(self.path)) if self.path else "")
-        self.column = column
+        self.column, self.rank = column, rank
         self.fold = 0
 
     @property
@@ -127,7 +145,9 @@ class FromScores:
         DataError
             If they cannot be told, or the folds have other ones.
         """
-        tables = [_read(file, self.column, n) for n, file in enumerate(_files(self.path))]
+        tables = [
+            _read(file, self.column, self.rank, n) for n, file in enumerate(_files(self.path))
+        ]
         first = tables[0].said
         if other := next((n for n, each in enumerate(tables) if each.said != first), 0):
             raise DataError(
@@ -160,8 +180,8 @@ class FromScores:
             raise DataError(f"{self.path}: the files changed since they were named; run it again")
         file = files[self.fold]
         _compare_split(self.path, self.fold, train)
-        table = _read(file, self.column, self.fold)
-        where = _Where(file, self.fold, 1 if file.suffix in _RUNS else 2, table.rows)
+        table = _read(file, self.column, self.rank, self.fold)
+        where = _Where(file, self.fold, 1 if _form(file) in _RUNS else 2, table.rows)
         users = _places(table.rows["user"], train.user_ids, "user", where)
         items = _places(table.rows["item"], train.item_ids, "item", where)
         pairs = users * train.n_items + items
@@ -204,10 +224,10 @@ def warn_of_missing(
     ratings
         The data.
     folds
-        Of each fold and metric: users and test items that were looked at and are not in the file;
-        item -1 for a place of a list that stays empty. Users who are not in the file have no list,
-        and an item for which a file of scores has none at all is unknown to its model: both are
-        usual, and not warned of.
+        Of each fold and metric: users and items that are looked at, of which those in the file are
+        passed over; item -1 for a place of a list that stays empty. Users who are not in the file
+        have no list; and an item that no user has a score for, in a file of scores for half of
+        the items or more, is unknown to its model: both are usual, and not warned of.
 
     Warns
     -----
@@ -218,16 +238,20 @@ def warn_of_missing(
         if not any(pairs.size for pairs in missing.values()):
             continue
         file = _files(str(system.parameters["path"]))[fold]
-        table = _read(file, str(system.parameters.get("column", "")), fold)
+        named = [str(system.parameters.get(name, "")) for name in ("column", "rank")]
+        table = _read(file, named[0], named[1], fold)
         where = _Where(file, fold, 1, table.rows)
-        served = np.zeros(ratings.n_users, dtype=bool)
-        known = np.full(ratings.n_items + 1, table.is_list)
-        served[_places(table.rows["user"], ratings.user_ids, "user", where)] = True
-        known[_places(table.rows["item"], ratings.item_ids, "item", where)] = True
-        known[-1] = True
+        own = _places(table.rows["user"], ratings.user_ids, "user", where)
+        placed = _places(table.rows["item"], ratings.item_ids, "item", where)
+        pairs = own * ratings.n_items + placed
+        scored = np.zeros(ratings.n_items, dtype=bool)
+        scored[placed] = True
+        if table.is_list or 2 * scored.sum() < ratings.n_items:
+            scored[:] = True  # what is not in the file may have been cut off
         for metric, (users, items) in missing.items():
-            counted = users[served[users] & known[items]]
-            counts = np.bincount(counted, minlength=ratings.n_users)
+            in_file = np.isin(users.astype(np.int64) * ratings.n_items + items, pairs)
+            is_missing = np.isin(users, own) & ((items < 0) | (scored[items] & ~in_file))
+            counts = np.bincount(users[is_missing], minlength=ratings.n_users)
             found[metric] = found.get(metric, np.zeros_like(counts)) + counts
     told = [
         f"{metric} {counts.sum():,} (of {np.count_nonzero(counts):,} users)"
@@ -254,11 +278,11 @@ class _Where:
     def __init__(self, file: Path, fold: int, first_line: int, table: pd.DataFrame) -> None:
         self.file, self.fold, self.first_line, self.table = file, fold, first_line, table
 
-    def refuse(self, row: int, problem: str) -> NoReturn:
+    def refuse(self, row: int, problem: str, remedy: str = "") -> NoReturn:
         user, item = self.table["user"].iloc[row], self.table["item"].iloc[row]
         raise DataError(
             f"{self.file}:{self.first_line + row}: fold {self.fold + 1}, user {user}, item {item}: "
-            f"{problem}\nscores have to fit the folds that recbias data split writes"
+            f"{problem}\n{remedy or 'scores have to fit the folds that recbias data split writes'}"
         )
 
 
@@ -278,13 +302,18 @@ def _files(path: str) -> list[Path]:
             f"no file or folder {path}\nname a folder with a file of scores for each fold, such as "
             "fold-1.csv, or a path such as splits/fold-{fold}/scores.csv"
         )
-    for pattern in patterns:
+    first = Path(patterns[0].replace("{fold}", "1"))
+    starts = [pattern for pattern in patterns if Path(pattern.replace("{fold}", "1")).is_file()]
+    if len(starts) > 1:
+        raise DataError(
+            f"{path}: {' and '.join(starts[:2])} could both be meant\n"
+            f"name one: --scores {quote(starts[0])}, or --scores {quote(starts[1])}"
+        )
+    for pattern in starts:
         found: list[Path] = []
         while (file := Path(pattern.replace("{fold}", str(len(found) + 1)))).is_file():
             found.append(file)
-        if found:
-            return found
-    first = Path(patterns[0].replace("{fold}", "1"))
+        return found
     raise MissingData(
         f"no file {first}\neach fold needs a file with the columns user_id, item_id and score, "
         "or a run: CSV, TSV, Parquet, .trec or .run"
@@ -328,14 +357,14 @@ class _Table(NamedTuple):
     """Which columns these are."""
 
 
-def _read(file: Path, column: str = "", fold: int = 0) -> _Table:
+def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table:
     """Read a file of scores, a list or a run."""
     table = _read_cells(file)
     if table.empty:
         raise DataError(
             f"{file}: no row\neach fold needs a file with the columns user_id, item_id and score"
         )
-    is_run = file.suffix in _RUNS
+    is_run = _form(file) in _RUNS
     names = list(map(str, table.columns))
     table = table.set_axis(names, axis="columns")
     found = ", ".join(names)
@@ -345,25 +374,42 @@ def _read(file: Path, column: str = "", fold: int = 0) -> _Table:
         roles = columns_by_role(file, names, unread, "")
     except DataError as error:
         raise DataError(f"{str(error).splitlines()[0]}\n{advice}") from None
-    rows = pd.DataFrame({role: _labels(table[roles[role]]) for role in ("user", "item")})
-    asked, doubtful = _candidates(names, [*roles.values()])
-    if column:
-        if column not in (["score", "rank"] if is_run else names):
-            raise DataError(f"{file}: no column '{column}'; found: {found}\nname one that is there")
-        asked, doubtful = [column], []
+    first_line = 1 if is_run else 2
+
+    def line(row: int) -> str:
+        return f"{file}:{first_line + row}"
+
+    rows = pd.DataFrame(
+        {role: _labels(table[roles[role]], role, line) for role in ("user", "item")}
+    )
+    scores, ranked, doubtful = _candidates(names, [*roles.values()])
+    doubtful = [] if is_run else doubtful
+    if column or rank:
+        if other := {column, rank} - {"", *(["score", "rank"] if is_run else names)}:
+            raise DataError(
+                f"{file}: no column '{min(other)}'; found: {found}\nname one that is there"
+            )
+        if column in ranked:
+            column, rank = "", column
+        scores, ranked, doubtful = [column] if column else [], [rank] if rank else [], []
+    asked = scores + ranked
     if not asked:
         raise DataError(f"{file}: no column score or rank; found: {found}\n{advice}")
     if twice := next((name for name in asked if names.count(name) > 1), None):
         raise DataError(f"{file}: column '{twice}' is there twice; found: {found}\n{advice}")
-    ranked = [name for name in asked if plain_name(name) in _RANKS]
-    where = _Where(file, fold, 1 if is_run else 2, rows)
+    where = _Where(file, fold, first_line, rows)
     keys = {}
     for name in (*asked, *doubtful):
         codes = _ordered(table[name])
         if name in asked and (codes < 0).any():
             row = int(np.argmax(codes < 0))
             text = str(table[name].iloc[row])
-            where.refuse(row, f"{text!r} is no finite number, in column '{name}'")
+            where.refuse(
+                row,
+                f"{text!r} is no finite number, in column '{name}'",
+                "write numbers with a decimal point, and leave out pairs without a score; or name "
+                "the column that is the score: --score NAME",
+            )
         # What is mostly text, or says one thing throughout, is no score.
         if name in asked or ((codes >= 0).mean() > 0.5 and (codes != codes[0]).any()):
             keys[name] = codes * (-1 if name in ranked else 1)
@@ -375,36 +421,53 @@ def _read(file: Path, column: str = "", fold: int = 0) -> _Table:
     return _Table(rows, tuple(keys[name] for name in read), is_run or read[0] in ranked, said)
 
 
-def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str]]:
-    """Name the columns that say an order, and those that might, as the true rating stands beside.
+def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Name the columns that say an order, scores and ranks; and those that might.
 
-    Numbers of rows and times are none of these.
+    Ratings are scores where neither is there, else the truth, which stands beside them. Numbers of
+    rows, other ids and times are none of these.
     """
     plain = {name: plain_name(name) for name in names if name not in known}
-    ranks = [name for name, each in plain.items() if each in _RANKS]
+    times = columns_by_role(Path(), ["user", "item", *plain], {"rating": "none"}, "")
+    words = {name: re.findall(r"[a-z]+", _WORD_ENDS.sub(" ", name).lower()) for name in plain}
+    ranks = [name for name in plain if _RANK_WORDS.intersection(words[name])]
     scores = [
         name
         for name, each in plain.items()
-        if name not in ranks and (each in _SCORES or any(part in each for part in _SCORE_PARTS))
+        if each in _SCORES
+        or (
+            _SCORE_WORDS.intersection(words[name])
+            and (_SCORE_WORDS | set(_RATINGS)).intersection(words[name][-1:])
+            and not (_RANK_WORDS | _TRUE_WORDS | _COUNT_WORDS).intersection(words[name])
+        )
     ]
-    if scores or ranks:
-        return scores + ranks, []
     ratings = [name for name, each in plain.items() if each in _RATINGS]
-    times = columns_by_role(Path(), ["user", "item", *plain], {"rating": "none"}, "")
     others = [
         name
         for name, each in plain.items()
-        if name not in (*ratings, times.get("timestamp"))
+        if name not in (*scores, *ranks, *ratings, times.get("timestamp"))
         and each not in _ROWS
-        and not each.startswith("unnamed:")
+        and not each.startswith(("unnamed:", "indexlevel"))
+        and not _OTHER_WORDS.intersection(words[name])
     ]
-    return ratings, others if ratings else []
+    if not scores + ranks:
+        scores = ratings
+    return scores, ranks, others if scores + ranks else []
+
+
+_WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def _form(file: Path) -> str:
+    """Tell the form of a file by its suffix, that before ``.gz`` if it is packed."""
+    suffixes = [suffix.lower() for suffix in file.suffixes if suffix.lower() != ".gz"]
+    return suffixes[-1] if suffixes else ""
 
 
 def _read_cells(file: Path) -> pd.DataFrame:
     """Read the columns of a file as they are, those of a text as text."""
     try:
-        if file.suffix in _RUNS:
+        if _form(file) in _RUNS:
             table = pd.read_csv(
                 file,
                 sep=r"\s+",
@@ -419,9 +482,9 @@ def _read_cells(file: Path) -> pd.DataFrame:
             if len(short := np.flatnonzero(empty.any(axis="columns"))):
                 raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(_TREC)}")
             return table.set_axis(_TREC, axis="columns")
-        if file.suffix in (".parquet", ".pq"):
+        if _form(file) in (".parquet", ".pq"):
             return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
-        tabs = file.suffix == ".tsv"
+        tabs = _form(file) == ".tsv"
         layout: dict[str, Any] = {
             "sep": "\t" if tabs else ",",
             "quoting": csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
@@ -430,6 +493,11 @@ def _read_cells(file: Path) -> pd.DataFrame:
             "keep_default_na": False,
         }
         names = pd.read_csv(file, header=None, nrows=1, **layout).iloc[0].tolist()
+        if len(names) == 1 and (mark := re.search("[;\t|]|\\s", names[0].strip())):
+            raise DataError(
+                f"{file}: one field in the first line, {names[0][:100]!r}, with {mark[0]!r} in it\n"
+                "separate fields by commas, or by tabs in a file that ends in .tsv"
+            )
         table = pd.read_csv(file, header=None, skiprows=1, **layout)
         if len(names) != table.shape[1]:
             raise DataError(
@@ -440,7 +508,10 @@ def _read_cells(file: Path) -> pd.DataFrame:
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
     except (pa.ArrowException, ValueError, OSError) as error:
-        raise DataError(f"{file}: cannot be read ({str(error).splitlines()[0]})") from None
+        raise DataError(
+            f"{file}: cannot be read ({str(error).splitlines()[0]})\n"
+            "write CSV or TSV in UTF-8, Parquet, or a run of TREC"
+        ) from None
 
 
 def _compare_columns(
@@ -472,9 +543,11 @@ def _compare_columns(
             )
 
 
-def _labels(column: pd.Series[Any]) -> npt.NDArray[np.object_]:
+def _labels(column: pd.Series[Any], role: str, where: Where) -> npt.NDArray[np.object_]:
     codes, distinct = pd.factorize(column)
-    return np.array([*map(label_text, distinct), ""], dtype=object)[codes]
+    texts = [*map(label_text, distinct)]
+    warn_of_cut_numbers(list(distinct), texts, codes, role, where)
+    return np.array([*texts, ""], dtype=object)[codes]
 
 
 def _ordered(values: pd.Series[Any]) -> npt.NDArray[np.int64]:
