@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from recbias.cli import main
+from recbias.datasets import load_dataset
+from recbias.testset import dataset_splits
 
 FULL, RUNS = "AI-AN-AR rel>=4", "TI-NN-1R t=12 rel>=4"
 CONDENSED = f"{FULL} condensed"
@@ -170,3 +172,31 @@ def test_training_items_that_are_ranked_and_have_no_score_are_warned_of(world: W
     control = "AI-AN-AR +train rel>=4"
     assert measured(world, world.order, control, "P@3", "score")[1]
     assert not measured(world, dict.fromkeys(world.order, items), control, "P@3", "score")[1]
+
+
+@pytest.mark.parametrize("form", ["rank", "score"])
+def test_places_that_stay_empty_are_warned_of(form: str, world: World) -> None:
+    whole, none = measured(world, world.order, FULL, "Served@8", form)
+    cut, warned = measured(world, top(world, 5), FULL, "Served@8", form)
+    assert not none
+    assert cut < whole
+    assert warned
+
+
+def test_an_item_without_training_ratings_is_missed_where_others_have_it(world: World) -> None:
+    data = pd.read_csv(world.table)
+    data.loc[len(data)] = ["u0", "new", 5]
+    cold = world._replace(table=world.table.with_name("cold.csv"))
+    data.to_csv(cold.table, index=False)
+    split = dataset_splits(load_dataset(cold.table), "ratio 0.4", seed=1)[0]
+    own = {user: set() for user in world.order}
+    for user, item in zip(split.train.user, split.train.item, strict=True):
+        own[str(split.train.user_ids[user])].add(str(split.train.item_ids[item]))
+    if "new" in own["u0"]:
+        pytest.fail("the item is in training: choose another seed")
+    items = [f"i{n}" for n in range(40)] + ["new"]
+    lists = {user: [i for i in items if i not in own[user]] for user in world.order}
+    assert not measured(cold, lists, FULL, "AP", "rank")[1]
+    assert measured(cold, {**lists, "u0": lists["u0"][:-1]}, FULL, "AP", "rank")[1]
+    nobody = {user: each[:-1] for user, each in lists.items()}
+    assert not measured(cold, nobody, FULL, "AP", "rank")[1]

@@ -123,6 +123,9 @@ def write(
         ({"score": [2, 2, 1], "rank": [1, 2, 3]}, "score 'score', then rank 'rank'"),
         ({"rating": [3, 2, 1], "scored_at": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "pred_id": [1, 2, 3]}, "score 'rating'"),
+        ({"rating": [3, 2, 1], "place_id": [1, 2, 3]}, "score 'rating'"),
+        ({"rating": [3, 2, 1], "item": ["x", "y", "z"]}, "score 'rating'"),
+        ({"score": [3, 2, 1], "date": [1, 2, 3], "Date": [3, 2, 1]}, "score 'score'"),
         ({"rating": [1, 2, 3], "predicted_rank": [1, 2, 3]}, "rank 'predicted_rank'"),
         ({"stars": [1, 2, 3], "itemPosition": [1, 2, 3]}, "rank 'itemPosition'"),
         ({"score": [3, 2, 1], "als": [0.9, 0.5, 0.1]}, "score 'score'"),
@@ -149,6 +152,9 @@ def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
         {"rating": [1, 2, 3], "score_std": [1, 3, 2]},
         {"rating": [1, 2, 3], "true_score": [1, 3, 2]},
         {"rating": [1, 2, 3], "n_predictions": [1, 3, 2]},
+        {"rating": [1, 2, 3], "popularity_rank": [1, 3, 2]},
+        {"rating": [1, 2, 3], "score_at_10": [1, 3, 2]},
+        {"rating": [1, 2, 3], "als": [None, 3, 2]},
     ],
 )
 def test_two_columns_of_unlike_order_are_refused_until_one_is_named(
@@ -201,8 +207,48 @@ def test_of_two_files_that_could_be_meant_neither_is_taken(data: Path, tmp_path:
     write(tmp_path, {"score": [1, 2, 3]}, "fold-1.csv")
     with pytest.raises(DataError, match="could both be meant") as refused:
         order_of(tmp_path, data)
-    (named,) = re.findall(r", or --scores (\S+)$", str(refused.value))
-    assert order_of(shlex.split(named)[0], data) == alone
+    (named,) = re.findall(r"--scores (\S+), or", str(refused.value))
+    assert order_of(shlex.split(named)[0], data) != alone
+    (tmp_path / "fold-1.csv").unlink()
+    (tmp_path / "fold-2").mkdir()
+    for name in ("scores.csv", "scores.parquet"):
+        write(tmp_path / "fold-2", {"score": [1, 2, 3]}, name)
+    with pytest.raises(DataError, match="could both be meant, in fold 2"):
+        FromScores(tmp_path)
+
+
+def test_two_ranks_may_not_contradict_each_other_below_a_score(data: Path, tmp_path: Path) -> None:
+    file = write(tmp_path, {"score": [1, 1, 1], "rank": [1, 2, 3], "position": [3, 2, 1]})
+    with pytest.raises(DataError, match="'rank' and 'position' could both"):
+        order_of(file, data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'user_id,item_id,title,score\nu0,01,"Heroes,3\nu0,02,x,5\nu0,03,Live",2\n',
+        'user_id,item_id,score\nu0,"0"1,3\n',
+        "\nuser_id,item_id,score\nu0,01,3\n",
+    ],
+)
+def test_quotes_and_lines_of_scores_are_those_of_tables(
+    text: str, data: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.raises(DataError, match=r"s\.csv"):
+        order_of(tmp_path / "s.csv", data)
+
+
+def test_a_quote_that_opens_an_id_and_closes_none_belongs_to_it(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.tsv").write_text('user_id\titem_id\tscore\nu0\t"017\t1\n')
+    with pytest.raises(DataError, match="no such item"):
+        order_of(tmp_path / "s.tsv", data)
+
+
+def test_a_column_of_lists_is_no_score(data: Path, tmp_path: Path) -> None:
+    file = write(tmp_path, {"score": [[1], [2], [3]]}, "scores.parquet")
+    with pytest.raises(DataError, match="is no finite number"):
+        order_of(file, data)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +333,10 @@ BROKEN = {
     "nothing": ("", "no row"),
     "beyond floats": ("user_id,item_id,score\nu0,01,1e400\n", "'1e400' is no finite number"),
     "a rank that is none": ("user_id,item_id,rank\nu0,01,x\n", "'x' is no finite number"),
-    "more fields than names": ("user_id,item_id,score\nx,u0,01,1\n", "3 names of columns, but 4"),
+    "more fields than names": (
+        "user_id,item_id,score\nx,u0,01,1\n",
+        "4 fields, expected 3",
+    ),
     "a column twice": ("user_id,item_id,score,score\nu0,01,1,2\n", "'score' is there twice"),
     "an exponent of no number": (
         "user_id,item_id,score\nu0,01,1e-99999999999999999999\nu0,02,0\n",

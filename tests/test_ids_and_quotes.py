@@ -181,3 +181,18 @@ def test_ids_that_are_all_in_quotes_are_kept_with_a_warning(tmp_path: Path) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert load_dataset(path, quotes=False).ratings.item_ids.tolist() == ['"i1"', "i2"]
+
+
+def test_truth_values_beside_numbers_are_ids_of_their_own() -> None:
+    frame = pd.DataFrame({"user": [1, True, 2], "item": 1})
+    assert load_dataset(frame).ratings.n_users == 3
+
+
+def test_a_zero_byte_in_an_id_is_refused() -> None:
+    with pytest.raises(DataError, match="a zero byte in the user id"):
+        load_dataset(pd.DataFrame({"user": ["a\0", "a"], "item": 1}))
+
+
+def test_minus_zero_is_zero() -> None:
+    with pytest.raises(DataError, match="would become one user"):
+        load_dataset(pd.DataFrame({"user": ["-0", "0"], "item": 1}))

@@ -47,7 +47,7 @@ from recbias.metrics import (
 )
 from recbias.places import clone_root
 from recbias.ranking import RankTable
-from recbias.ratings import exact
+from recbias.ratings import Ratings, exact
 from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.reduction import (
     CROSSED,
@@ -76,6 +76,7 @@ from recbias.results import (
     results_dir,
     values_text,
 )
+from recbias.sources import Source, grid_source, source_splits
 from recbias.store import (
     frame_from_json,
     frame_to_json,
@@ -523,7 +524,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                     crossed += [(system.name, *row) for row in of_label]
                 sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
                 beyond = [part.beyond for part in parts]
-                warn_of_missing(system, label, dataset.ratings, beyond)
+                source = grid_source(grid, dataset, data_dir, str(grid.test(label).judgments))
+                warn_of_missing(system, label, beyond, partial(_train, source))
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
     hashes = grid.hashes(dataset)
@@ -555,6 +557,10 @@ def _long_first(grid: Grid, named: Sequence[tuple[str, Cell]]) -> list[Cell]:
     short = {system.name: not system.random_training for system in grid.systems}
     by_fold = groupby(named, key=lambda each: each[1].fold)
     return [cell for _, own in by_fold for _, cell in sorted(own, key=lambda each: short[each[0]])]
+
+
+def _train(source: Source, fold: int) -> Ratings:
+    return source_splits(source)[fold].train
 
 
 def _check_data(grid: Grid, dataset: Dataset) -> None:

@@ -542,6 +542,8 @@ def _vocabulary(
     column: pd.Series[Any], role: str, where: Where
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return the number of each row's label in sorted order, and the sorted labels."""
+    if column.dtype == object and column.map(lambda label: isinstance(label, bool)).any():
+        column = column.map(label_text, na_action="ignore")  # True would be 1
     codes, uniques = pd.factorize(column)
     if codes.min() < 0:
         raise DataError(f"{where(int(np.argmin(codes)))}: the {role} id is missing\n{DROP}")
@@ -564,6 +566,9 @@ def _as_labels(
         if not text:
             row = int(np.argmax(codes == at))
             raise DataError(f"{where(row)}: the {role} id is missing\n{DROP}")
+        if "\0" in text:
+            row = int(np.argmax(codes == at))
+            raise DataError(f"{where(row)}: a zero byte in the {role} id {text!r}\nremove it")
         meaning = label_meaning(text)
         if meaning in seen:
             raise DataError(
@@ -614,7 +619,7 @@ def label_meaning(text: str) -> str:
     ('107', '107', '-7', 'a07')
     """
     whole = _WHOLE_NUMBER.fullmatch(text)
-    return ("-" if whole[1] == "-" else "") + whole[2] if whole else text
+    return ("-" if whole[1] == "-" and whole[2] != "0" else "") + whole[2] if whole else text
 
 
 def warn_of_cut_numbers(

@@ -234,8 +234,12 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         )
         values = measured_by(table) if of_ranks else np.empty((0, _n_units(table)))
         if is_elsewhere and of_ranks:
-            known = split.train.item_counts() > 0
-            beyond |= _unplaced_items(table, known, of_ranks, values, measured_by)
+            beyond |= _unplaced_items(table, of_ranks, values, measured_by)
+            for metric in of_ranks:
+                if metric.name == "Served":
+                    beyond[str(metric)] = _empty_places(
+                        metric.cutoff, table.n_scored, table.n_targets
+                    )
             if protocol.rule.with_train:  # lists cannot hold these, and scores need not
                 own = np.array([split.train.user, split.train.item])
                 beyond |= {name: np.hstack([pairs, own]) for name, pairs in beyond.items()}
@@ -256,10 +260,10 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
             if is_elsewhere:
                 sizes = positions.table(TargetRule(protocol.rule.candidates, "AN", "AR")).n_targets
                 for metric in (*of_items, *of_system):
-                    asked = np.minimum(metric.cutoff or positions.depth, sizes)
                     shown = (lists[:, : metric.cutoff] >= 0).sum(axis=1)
-                    users = np.repeat(np.arange(table.n_users), np.maximum(asked - shown, 0))
-                    beyond[str(metric)] = np.array([users, np.full_like(users, -1)], np.int32)
+                    beyond[str(metric)] = _empty_places(
+                        metric.cutoff or positions.depth, shown, sizes
+                    )
             view = dataclasses.replace(view, items=lists[member], own_popularity=None)
             everybody = np.ones((1, len(view.items)), dtype=np.uint8)
             system_values = measure_resampled(view, of_system, everybody)[:, 0]
@@ -300,18 +304,16 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
 
 def _unplaced_items(
     table: RankTable,
-    known: npt.NDArray[np.bool_],
     metrics: Sequence[Metric],
     values: FloatArray,
     measured_by: Callable[[RankTable], FloatArray],
 ) -> dict[str, npt.NDArray[np.int32]]:
     """Name users and test items that have no place, where one below the end changes a value.
 
-    Placed right behind the end, the best or the worst first, they do so if anything below does. An
-    item without training ratings is not `known` to models. Those of a sample that were not drawn
-    are named too.
+    Placed right behind the end, the best or the worst first, they do so if anything below does.
+    Those of a sample that were not drawn are named too.
     """
-    rows = (table.rank == 0) & known[table.item]
+    rows = table.rank == 0
     moved = np.zeros(values.shape, dtype=bool)
     for best_first in (True, False):
         other = measured_by(table.with_rest(rows, best_first=best_first))
@@ -321,6 +323,15 @@ def _unplaced_items(
         str(metric): np.array([table.user[rows & own], table.item[rows & own]])
         for metric, own in zip(metrics, of_rows, strict=True)
     }
+
+
+def _empty_places(
+    asked: int | None, shown: npt.NDArray[np.integer[Any]], sizes: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.int32]:
+    """Name users, and item -1, for each place that is asked for and holds none of the targets."""
+    wanted = sizes if asked is None else np.minimum(asked, sizes)
+    users = np.repeat(np.arange(len(sizes)), np.maximum(wanted - shown, 0))
+    return np.array([users, np.full_like(users, -1)], np.int32)
 
 
 def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:

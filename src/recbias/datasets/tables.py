@@ -466,6 +466,45 @@ def read_text(
     )
 
 
+def read_text_columns(path: Path, separator: str) -> pd.DataFrame:
+    """Read all columns of a text with a header, every field as text, packed or not.
+
+    Parameters
+    ----------
+    path : Path
+        The file, in UTF-8.
+    separator : str
+        A comma, between which quotes enclose fields, or a tab, between which they do not.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A column for each name of the first line, whatever stands there twice; none if the file is
+        empty, no row if it has only the header.
+
+    Raises
+    ------
+    DataError
+        As `read_text`.
+    """
+    quotes = _encloses(separator)
+    with _CheckedText(path) as source:
+        if not source.read(1):
+            return pd.DataFrame()
+    names = _fields(_first_lines(path)[0], separator, quotes)
+    if len(names) == 1 and (mark := re.search("[;\t|,]", names[0])):
+        raise DataError(
+            f"{path}: one field in the first line, {names[0][:100]!r}, with {mark[0]!r} in it\n"
+            "separate fields by commas, or by tabs in a file that ends in .tsv"
+        )
+    places = [str(place) for place in range(len(names))]
+    text = dict.fromkeys(places, pa.string())
+    read = text_batches(path, separator, places, places, text, quotes=quotes, skip_lines=1)
+    frames = [batch.to_pandas() for batch in read]
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=places)
+    return table.set_axis(names, axis="columns")
+
+
 def text_batches(
     path: Path,
     separator: str,

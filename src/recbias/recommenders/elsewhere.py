@@ -9,7 +9,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from shlex import quote
@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from recbias.datasets.tables import columns_by_role, plain_name
+from recbias.datasets.tables import columns_by_role, plain_name, read_text_columns
 from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
 from recbias.places import cells_dir
 from recbias.ratings import (
@@ -29,6 +29,7 @@ from recbias.ratings import (
     Where,
     label_meaning,
     label_text,
+    missing_cells,
     warn_of_cut_numbers,
 )
 from recbias.recommenders.base import System, adopt
@@ -49,12 +50,16 @@ _SCORE_WORDS = frozenset(
 """A column whose name ends so, or is that of a rating, is a score unless a word says otherwise."""
 _TRUE_WORDS = frozenset({"true", "truth", "actual", "real", "observed", "gold", "test", "review"})
 _COUNT_WORDS = frozenset({"n", "num", "number", "count", "total"})
-_RANK_WORDS = frozenset({"rank", "ranks", "ranking", "position", "pos", "place"})
+_RANK_WORDS = frozenset({"rank", "ranks", "ranking", "position", "place"})
+_OF_RANKS = frozenset({"item", "list", "model", "my", "system"})
+"""What else the name of a rank may say: another one, such as ``popularity_rank``, is doubtful."""
 _ROWS = ("", "index", "row", "fold")
 _RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
 """Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
-_OTHER_WORDS = frozenset({"id", "ids", "time", "times", "date", "timestamp", "datetime", "at"})
-"""A column with such a word in its name orders no list."""
+_OTHER_WORDS = frozenset(
+    {"id", "ids", "time", "times", "date", "timestamp", "datetime", "unixtime", "when", "at"}
+)
+"""A column whose name ends so orders no list."""
 
 
 class FromScores:
@@ -210,8 +215,8 @@ class FromScores:
 def warn_of_missing(
     system: System,
     label: str,
-    ratings: Ratings,
     folds: Sequence[Mapping[str, npt.NDArray[np.int32]]],
+    train_of: Callable[[int], Ratings],
 ) -> None:
     """Warn where a design looks further down than the scores or lists of a system go.
 
@@ -221,13 +226,14 @@ def warn_of_missing(
         Any; nothing is missing of one that was trained here.
     label
         Of the design.
-    ratings
-        The data.
     folds
         Of each fold and metric: users and items that are looked at, of which those in the file are
         passed over; item -1 for a place of a list that stays empty. Users who are not in the file
-        have no list; and an item that no user has a score for, in a file of scores for half of
-        the items or more, is unknown to its model: both are usual, and not warned of.
+        have no list, which is usual, and not warned of; nor are items that are in the file for
+        nobody, and places that they would fill, if they have no training ratings, or the file has
+        scores for half of the items or more: then they are unknown to its model.
+    train_of
+        Gives the training ratings of a fold.
 
     Warns
     -----
@@ -237,21 +243,30 @@ def warn_of_missing(
     for fold, missing in enumerate(folds):
         if not any(pairs.size for pairs in missing.values()):
             continue
+        train = train_of(fold)
         file = _files(str(system.parameters["path"]))[fold]
         named = [str(system.parameters.get(name, "")) for name in ("column", "rank")]
         table = _read(file, named[0], named[1], fold)
         where = _Where(file, fold, 1, table.rows)
-        own = _places(table.rows["user"], ratings.user_ids, "user", where)
-        placed = _places(table.rows["item"], ratings.item_ids, "item", where)
-        pairs = own * ratings.n_items + placed
-        scored = np.zeros(ratings.n_items, dtype=bool)
-        scored[placed] = True
-        if table.is_list or 2 * scored.sum() < ratings.n_items:
-            scored[:] = True  # what is not in the file may have been cut off
+        own = _places(table.rows["user"], train.user_ids, "user", where)
+        placed = _places(table.rows["item"], train.item_ids, "item", where)
+        pairs_there = own * train.n_items + placed
+        in_file = np.zeros(train.n_items, dtype=bool)
+        in_file[placed] = True
+        # What is not in the file may have been cut off.
+        is_cut = table.is_list or 2 * in_file.sum() < train.n_items
+        known = in_file | (train.item_counts() > 0) if is_cut else in_file
+        lengths = np.bincount(own, minlength=train.n_users)
+        trained = known[train.item] & ~np.isin(
+            train.user.astype(np.int64) * train.n_items + train.item, pairs_there
+        )
+        lengths += np.bincount(train.user[trained], minlength=train.n_users)
+        is_short = lengths < known.sum()
         for metric, (users, items) in missing.items():
-            in_file = np.isin(users.astype(np.int64) * ratings.n_items + items, pairs)
-            is_missing = np.isin(users, own) & ((items < 0) | (scored[items] & ~in_file))
-            counts = np.bincount(users[is_missing], minlength=ratings.n_users)
+            is_there = np.isin(users.astype(np.int64) * train.n_items + items, pairs_there)
+            counts_here = np.where(items < 0, is_short[users], known[items] & ~is_there)
+            counted = users[np.isin(users, own) & counts_here]
+            counts = np.bincount(counted, minlength=train.n_users)
             found[metric] = found.get(metric, np.zeros_like(counts)) + counts
     told = [
         f"{metric} {counts.sum():,} (of {np.count_nonzero(counts):,} users)"
@@ -302,22 +317,30 @@ def _files(path: str) -> list[Path]:
             f"no file or folder {path}\nname a folder with a file of scores for each fold, such as "
             "fold-1.csv, or a path such as splits/fold-{fold}/scores.csv"
         )
-    first = Path(patterns[0].replace("{fold}", "1"))
-    starts = [pattern for pattern in patterns if Path(pattern.replace("{fold}", "1")).is_file()]
-    if len(starts) > 1:
-        raise DataError(
-            f"{path}: {' and '.join(starts[:2])} could both be meant\n"
-            f"name one: --scores {quote(starts[0])}, or --scores {quote(starts[1])}"
-        )
-    for pattern in starts:
-        found: list[Path] = []
-        while (file := Path(pattern.replace("{fold}", str(len(found) + 1)))).is_file():
-            found.append(file)
+    first = _of_fold(patterns[0], 1)
+    found: list[Path] = []
+    used = ""
+    while there := [
+        p for p in patterns if Path(p.replace("{fold}", str(len(found) + 1))).is_file()
+    ]:
+        if used not in ("", *there) or len(there) > 1:
+            both = [used or there[0], next(p for p in there if p != (used or there[0]))]
+            raise DataError(
+                f"{path}: {' and '.join(both)} could both be meant, in fold {len(found) + 1}\n"
+                f"name one: --scores {quote(both[0])}, or --scores {quote(both[1])}"
+            )
+        used = there[0]
+        found.append(_of_fold(used, len(found) + 1))
+    if found:
         return found
     raise MissingData(
         f"no file {first}\neach fold needs a file with the columns user_id, item_id and score, "
         "or a run: CSV, TSV, Parquet, .trec or .run"
     )
+
+
+def _of_fold(pattern: str, number: int) -> Path:
+    return Path(pattern.replace("{fold}", str(number)))
 
 
 def _digest(files: Iterable[Path]) -> str:
@@ -389,7 +412,7 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
             raise DataError(
                 f"{file}: no column '{min(other)}'; found: {found}\nname one that is there"
             )
-        if column in ranked:
+        if column and _is_rank(column):
             column, rank = "", column
         scores, ranked, doubtful = [column] if column else [], [rank] if rank else [], []
     asked = scores + ranked
@@ -411,10 +434,14 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
                 "the column that is the score: --score NAME",
             )
         # What is mostly text, or says one thing throughout, is no score.
-        if name in asked or ((codes >= 0).mean() > 0.5 and (codes != codes[0]).any()):
+        filled = ~missing_cells(table[name])
+        is_number = (codes >= 0).sum() > 0.5 * filled.sum() and (codes != codes[0]).any()
+        if name in asked or is_number:
             keys[name] = codes * (-1 if name in ranked else 1)
     if len(keys) > 1 and not is_run:
         _compare_columns(file, rows["user"], keys, ranked)
+        if len(ranked) > 1:  # of which a score may let each order what it leaves equal
+            _compare_columns(file, rows["user"], {name: keys[name] for name in ranked}, ranked)
     read = [name for name in asked if name not in ranked][:1] + ranked[:1]
     said = ", then ".join(f"{'rank' if name in ranked else 'score'} '{name}'" for name in read)
     said = f"{'a run: ' * is_run}user '{roles['user']}', item '{roles['item']}', {said}"
@@ -428,9 +455,8 @@ def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str
     rows, other ids and times are none of these.
     """
     plain = {name: plain_name(name) for name in names if name not in known}
-    times = columns_by_role(Path(), ["user", "item", *plain], {"rating": "none"}, "")
-    words = {name: re.findall(r"[a-z]+", _WORD_ENDS.sub(" ", name).lower()) for name in plain}
-    ranks = [name for name in plain if _RANK_WORDS.intersection(words[name])]
+    words = {name: _words(name) for name in plain}
+    ranks = [name for name in plain if _is_rank(name)]
     scores = [
         name
         for name, each in plain.items()
@@ -445,17 +471,25 @@ def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str
     others = [
         name
         for name, each in plain.items()
-        if name not in (*scores, *ranks, *ratings, times.get("timestamp"))
+        if name not in (*scores, *ranks, *ratings)
         and each not in _ROWS
         and not each.startswith(("unnamed:", "indexlevel"))
-        and not _OTHER_WORDS.intersection(words[name])
+        and not _OTHER_WORDS.intersection(words[name][-1:])
     ]
     if not scores + ranks:
         scores = ratings
     return scores, ranks, others if scores + ranks else []
 
 
-_WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+def _words(name: str) -> list[str]:
+    """Split the name of a column into words and numbers."""
+    return re.findall(r"[a-z]+|[0-9]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower())
+
+
+def _is_rank(name: str) -> bool:
+    """Tell whether a column is a rank by its name alone."""
+    words = set(_words(name))
+    return bool(words & _RANK_WORDS) and words <= _RANK_WORDS | _SCORE_WORDS | _OF_RANKS
 
 
 def _form(file: Path) -> str:
@@ -484,27 +518,7 @@ def _read_cells(file: Path) -> pd.DataFrame:
             return table.set_axis(_TREC, axis="columns")
         if _form(file) in (".parquet", ".pq"):
             return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
-        tabs = _form(file) == ".tsv"
-        layout: dict[str, Any] = {
-            "sep": "\t" if tabs else ",",
-            "quoting": csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
-            "encoding": "utf-8-sig",
-            "dtype": str,
-            "keep_default_na": False,
-        }
-        names = pd.read_csv(file, header=None, nrows=1, **layout).iloc[0].tolist()
-        if len(names) == 1 and (mark := re.search("[;\t|]|\\s", names[0].strip())):
-            raise DataError(
-                f"{file}: one field in the first line, {names[0][:100]!r}, with {mark[0]!r} in it\n"
-                "separate fields by commas, or by tabs in a file that ends in .tsv"
-            )
-        table = pd.read_csv(file, header=None, skiprows=1, **layout)
-        if len(names) != table.shape[1]:
-            raise DataError(
-                f"{file}: {len(names)} names of columns, but {table.shape[1]} fields in a line\n"
-                "write as many fields in each line as the first one names"
-            )
-        return table.set_axis(names, axis="columns")
+        return read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
     except (pa.ArrowException, ValueError, OSError) as error:
@@ -555,6 +569,8 @@ def _ordered(values: pd.Series[Any]) -> npt.NDArray[np.int64]:
 
     What is no finite number has -1.
     """
+    if values.dtype == object and values.map(lambda value: isinstance(value, Collection)).any():
+        values = values.map(str)  # lists have no order, and texts are no numbers
     codes, distinct = pd.factorize(values)
     if values.dtype.kind in "iufb":
         floats = distinct.to_numpy()
@@ -621,13 +637,18 @@ def _places(
     if (places < 0).any():
         meanings = pd.Index([label_meaning(text) for text in texts])
         codes, strange = pd.factorize(labels[places < 0])
-        bare = [text[1:-1].replace('""', '"') if text[:1] == '"' else text for text in strange]
+        bare = [_without_quotes(text) for text in strange]
         found = pd.Index(texts).get_indexer(pd.Index(bare))
         meant = meanings.get_indexer(pd.Index([label_meaning(text) for text in bare]))
         places[places < 0] = np.where(found < 0, meant, found)[codes]
     if len(unknown := np.flatnonzero(places < 0)):
         where.refuse(unknown[0], f"the data have no such {role}")
     return places.astype(np.int64)
+
+
+def _without_quotes(text: str) -> str:
+    """Take off quotes that enclose a text."""
+    return text[1:-1].replace('""', '"') if re.fullmatch('".*"', text) else text
 
 
 def split_record(path: str) -> dict[str, Any]:
