@@ -1173,7 +1173,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 #
 # Four lists show one item each, to everybody. Observed hits are the share of users who rate and like the
 # item, misses that of users who rate and dislike it; the truth is the share who like it. Which count puts
-# the four in the order of the truth, if ...
+# the four in the order of the truth, in each of these cases?
 #
 # ```python
 # from recbias.exercises.true_vs_false_positive_disagreement import check_roles
