@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 DATASETS ?=
 PYTEST_ARGS ?=
+PART ?=
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -24,18 +25,11 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# The slow form of the tests: many more generated examples; and what the tests would notice: changed
-# criteria (tests/prove_mutants.py) and changed checks (tests/prove_checks.py) have to fail them; and
-# that what is stopped at random moments leaves nothing behind (tests/prove_stops.py); and
-# tables of every kind leave complete pages (tests/prove_tables.py); and that tests and intervals
-# err as often as they say (tests/prove_sizes.py).
+# What takes longer than a change should wait, in parts that can be stopped and go on (tests/prove.py):
+# changed criteria and checks have to fail what judges them; stopped runs leave nothing behind; tables
+# of every kind leave complete pages; tests and intervals err as often as they say; more examples.
 prove: $(READY)
-	$(BIN)/python tests/prove_mutants.py
-	$(BIN)/python -m pytest -q -s tests/prove_checks.py
-	$(BIN)/python tests/prove_stops.py
-	PYTHONPATH=tests/site $(BIN)/python tests/prove_tables.py
-	$(BIN)/python tests/prove_sizes.py
-	$(BIN)/python -m pytest --hypothesis-profile=prove $(PYTEST_ARGS)
+	PYTHONPATH=tests/site $(BIN)/python tests/prove.py $(PART)
 
 # Versions and hashes for all platforms and Python versions; no addresses.
 lock:
