@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.datasets import load_dataset
+from recbias.data.datasets import load_dataset
 from recbias.errors import MissingData
 from recbias.metrics import (
     ListView,
@@ -28,7 +28,7 @@ from recbias.metrics import (
     measure_resampled,
     parse_metric,
 )
-from recbias.resampling import (
+from recbias.stats.resampling import (
     bootstrap_weights,
     interval,
     linear_replicates,

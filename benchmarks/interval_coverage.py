@@ -41,17 +41,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from recbias.aggregation import Averaging, contributions
-from recbias.agreement import kendall_tau, share_interval, tau_interval
+from recbias._system.streams import stream
+from recbias.book.figures.style import use_book_style
+from recbias.data.simulation import parse_world, power_law_world, preference_world
 from recbias.metrics import measure, parse_metric
-from recbias.plotting import use_book_style
+from recbias.metrics.aggregation import Averaging, contributions
+from recbias.protocol.splits import Split, SplitRule
+from recbias.protocol.targets import TargetRule
 from recbias.ranking import rank_once
 from recbias.recommenders import System
-from recbias.resampling import bootstrap_weights, interval
-from recbias.simulation import parse_world, power_law_world, preference_world
-from recbias.splits import Split, SplitRule
-from recbias.streams import stream
-from recbias.targets import TargetRule
+from recbias.stats.agreement import kendall_tau, share_interval, tau_interval
+from recbias.stats.resampling import bootstrap_weights, interval
 
 HERE = Path(__file__).parent
 N_USERS, SIZES, N_REPLICATES, N_TOGETHER = 50_000, (300, 1000), 1000, 25

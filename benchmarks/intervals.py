@@ -31,7 +31,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.metrics import ListView, influence, measure_items, measure_resampled, parse_metric
-from recbias.resampling import bootstrap_weights, interval, linear_replicates, normal_interval
+from recbias.stats.resampling import bootstrap_weights, interval, linear_replicates, normal_interval
 
 HERE = Path(__file__).parent
 DEPTH = 10

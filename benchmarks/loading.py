@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from recbias.datasets import load_dataset, movielens
+from recbias.data.datasets import load_dataset, movielens
 
 N_RATINGS, N_USERS, N_ITEMS = 1_000_209, 6_040, 3_952
 

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from statistics import median
 
 from recbias import Grid, line_up, load_dataset, run
-from recbias.cells import grid_cells
-from recbias.claims import design_alternatives as chapter
-from recbias.datasets import top_rating
-from recbias.store import read_arrays
+from recbias.book.chapters.design_alternatives import setup
+from recbias.data.datasets import top_rating
+from recbias.experiment.cells import grid_cells
+from recbias.experiment.store import read_arrays
 
 REPEATS = 5
 SIZE, CUTOFF = 100, 10
@@ -26,8 +26,8 @@ SIZE, CUTOFF = 100, 10
 def main_grid(dataset: str) -> Grid:
     """Build the grid as the chapter does."""
     precision = f"P@{CUTOFF}"
-    n_sampled = chapter.largest_sample(dataset, SIZE, split="k-fold 5", seed=1)
-    asked = chapter.protocols(top_rating(dataset), size=SIZE, n_sampled=n_sampled)
+    n_sampled = setup.largest_sample(dataset, SIZE, split="k-fold 5", seed=1)
+    asked = setup.protocols(top_rating(dataset), size=SIZE, n_sampled=n_sampled)
     return Grid(
         dataset,
         line_up("bcc17"),

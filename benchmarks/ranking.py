@@ -19,15 +19,15 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from recbias import load_dataset
-from recbias.aggregation import aggregate
+from recbias.data.ratings import Ratings, RatingScale
 from recbias.errors import MissingData
 from recbias.metrics import measure, parse_metric
+from recbias.metrics.aggregation import aggregate
+from recbias.protocol.splits import Split, k_fold
+from recbias.protocol.targets import TargetRule, Targets, popularity_groups
 from recbias.ranking import RankTable, block_size, rank, rank_once
-from recbias.ratings import Ratings, RatingScale
 from recbias.recommenders import System
 from recbias.recommenders.base import factor_scores
-from recbias.splits import Split, k_fold
-from recbias.targets import TargetRule, Targets, popularity_groups
 
 REPEATS = 9
 GOALS = {"ranks": 12, "all that is kept": 12, "metrics": 8, "memory": 0.5}

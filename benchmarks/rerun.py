@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from recbias.chapters import edition_name
+from recbias.book.notebooks import edition_name
 
 TARGET = Path(__file__).with_suffix(".csv")
 BUILD = Path(__file__).resolve().parents[1] / "_build"
@@ -81,7 +81,7 @@ def measure(program: list[str], folder: Path) -> tuple[float, float, float]:
 
 def command(*words: str) -> list[str]:
     """Write a command of the package as a program of Python."""
-    return ["-c", "from recbias.cli import main; main()", *words]
+    return ["-c", "from recbias.cli.commands import main; main()", *words]
 
 
 def main() -> None:

@@ -15,20 +15,20 @@ from statistics import median
 
 import numpy as np
 from implicit.cpu.als import AlternatingLeastSquares
-from ranking import peak_gb
 from scipy import sparse
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 from threadpoolctl import threadpool_limits
 
+from ranking import peak_gb
 from recbias import line_up, load_dataset
+from recbias.data.ratings import Ratings
+from recbias.data.simulation import make_world
 from recbias.errors import MissingData
+from recbias.protocol.splits import k_fold
 from recbias.ranking import block_size
-from recbias.ratings import Ratings
 from recbias.recommenders import PLSA, SLIM, Recommender, WeightedMF
-from recbias.simulation import make_world
-from recbias.splits import k_fold
 
 REPEATS = 3
 N_COLUMNS = 150

@@ -89,10 +89,34 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, exploring, line_up, makers, plotting, run
-from recbias.claims import design_alternatives as chapter
-from recbias.claims import choosing, judge_chapter, pages, seeds, state, verdict_cards
-from recbias.datasets import top_rating
+from recbias import Grid, line_up, run
+from recbias.book import choosing, pages
+from recbias.book import explorer as exploring
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters.design_alternatives import plots, setup, tables
+from recbias.book.chapters.design_alternatives.designs import every_design
+from recbias.book.chapters.design_alternatives.panels import (
+    flips_quoted,
+    four_designs,
+    precision_quoted,
+    published_values,
+    ranks_title,
+    taus_quoted,
+    values_title,
+)
+from recbias.book.chapters.design_alternatives.truth import (
+    DESIGNS,
+    SIMULATION,
+    places_table,
+    truth_by_kind,
+    truth_title,
+)
+from recbias.book.figures import settings, style
+from recbias.book.findings import state
+from recbias.claims import judge_chapter
+from recbias.data.datasets import top_rating
+from recbias.experiment import makers
+from recbias.experiment import training_seeds as seeds
 from recbias.recommenders import bcc17_grid, merged_star_variants, with_seeds
 
 # %% tags=["parameters"]
@@ -108,12 +132,12 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
+style.use_book_style()
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
 given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = n_sampled or chapter.largest_sample(dataset, size, **given)
+n_sampled = n_sampled or setup.largest_sample(dataset, size, **given)
 
 # %% tags=["remove-cell"]
 quoted = {"size": size, "min_rating": min_rating, "cutoff": cutoff, "n_seeds": n_seeds}
@@ -160,7 +184,7 @@ Markdown(pages.task_table())
 # $$1RP@n=\frac{1}{|PR_{test}|}\sum_u\sum_{r}\frac{[\tau_u(i_r,T_u^r)\le n]}{n}.$$
 
 # %% tags=["hide-input"]
-figure = plotting.plot_target_sets()
+figure = plots.plot_target_sets()
 glue("fig_target_sets", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -247,7 +271,7 @@ HTML(pages.claims_of("design alternatives"))
 # target sets, and every metric follows from those ranks.
 
 # %%
-asked = chapter.protocols(min_rating, size=size, n_sampled=n_sampled)
+asked = setup.protocols(min_rating, size=size, n_sampled=n_sampled)
 precision = f"P@{cutoff}"
 measured = run(
     Grid(
@@ -266,7 +290,7 @@ measured = run(
         split=split,
         seed=seed,
         compare=(("AR", precision), ("1R", precision)),
-        replicates=chapter.combined(cutoff, size),
+        replicates=setup.combined(cutoff, size),
         crossed=[(label, precision) for label in ("AR", "NN", "1R")],
     ),
     workers=workers,
@@ -303,7 +327,7 @@ Markdown(pages.systems_table(systems))
 # items among the targets, and nothing else is needed to say what it scores.
 
 # %% tags=["hide-input"]
-Markdown(chapter.chance_table(measured))
+Markdown(tables.chance_table(measured))
 
 # %% [markdown]
 # Random measures the design, not a recommender.
@@ -338,25 +362,25 @@ Markdown(chapter.chance_table(measured))
 # ::::
 
 # %% tags=["hide-input", "remove-output"]
-compared = chapter.four_designs(size, n_sampled)
+compared = four_designs(size, n_sampled)
 in_words = {design.name: (design.label, precision) for design in compared}
 ceilings = {compared[2].name: 1 / cutoff, compared[2].title: 1 / cutoff}
-figure = plotting.plot_designs(measured, in_words, system="Popularity", ceilings=ceilings)
+figure = plots.plot_designs(measured, in_words, system="Popularity", ceilings=ceilings)
 glue("fig_one_ranking", figure, display=False)
 
 # %% tags=["hide-input"]
 panels = {design.title: (design.label, precision) for design in compared}
-shown = {"title": chapter.values_title(measured, compared, "Popularity"), "ceilings": ceilings}
+shown = {"title": values_title(measured, compared, "Popularity"), "ceilings": ceilings}
 shown |= {"beside": {compared[0].title: ("AI", precision)}}
-shown |= {"published": chapter.published_values(dataset, compared[0])}
-figure = plotting.plot_values(measured, panels, **shown)
+shown |= {"published": published_values(dataset, compared[0])}
+figure = plots.plot_values(measured, panels, **shown)
 glue("fig_values", figure, display=False)
 table = measured.values[measured.values["metric"] == precision].set_index("system")
-HTML(plotting.downloads(figure, table, f"figure-2-{measured.dataset['name']}"))
+HTML(style.downloads(figure, table, f"figure-2-{measured.dataset['name']}"))
 
 # %% tags=["remove-cell"]
-quoted = {f"pop_{label}": text for label, text in chapter.precision_quoted(measured).items()}
-quoted |= {f"flip_{name}": text for name, text in chapter.flips_quoted(measured).items()}
+quoted = {f"pop_{label}": text for label, text in precision_quoted(measured).items()}
+quoted |= {f"flip_{name}": text for name, text in flips_quoted(measured).items()}
 n_systems = len(measured.systems)
 quoted |= {"n_systems": f"{n_systems}", "n_pairs": f"{n_systems * (n_systems - 1) // 2}"}
 quoted["ceiling"] = f"{1 / cutoff:g}"
@@ -392,9 +416,9 @@ for name, text in quoted.items():
 # Values of different panels cannot be compared. Orders can.
 
 # %% tags=["hide-input"]
-figure = plotting.plot_ranks(measured, panels, title=chapter.ranks_title(measured, compared))
+figure = plots.plot_ranks(measured, panels, title=ranks_title(measured, compared))
 glue("fig_ranks", figure, display=False)
-HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
+HTML(style.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_ranks
@@ -430,7 +454,7 @@ HTML(plotting.downloads(figure, table, f"ranks-{measured.dataset['name']}"))
 # target set, since everything in it is judged.
 
 # %% tags=["hide-input"]
-Markdown(chapter.own_ratings_table(measured))
+Markdown(tables.own_ratings_table(measured))
 
 # %% [markdown] tags=["general"]
 # ## Every design at once
@@ -454,11 +478,11 @@ Markdown(chapter.own_ratings_table(measured))
 # ::::
 
 # %% tags=["remove-cell"]
-for label, text in chapter.taus_quoted(measured).items():
+for label, text in taus_quoted(measured).items():
     glue(f"tau_{label}", text, display=False)
 
 # %%
-designs = chapter.every_design(
+designs = every_design(
     min_rating,
     size=size,
     n_sampled=n_sampled,
@@ -505,7 +529,7 @@ HTML(exploring.explorer_html(explored, axes, states, start=start, name="designs"
 Markdown(pages.crossed_sentence(measured, "AR", precision))
 
 # %% tags=["hide-input"]
-Markdown(pages.crossed_table(measured, "AR", precision, systems=chapter.FIGURE_2))
+Markdown(pages.crossed_table(measured, "AR", precision, systems=setup.FIGURE_2))
 
 # %% [markdown] tags=["general"]
 # Verdicts use intervals over users: the paper compares systems on one catalogue
@@ -520,7 +544,7 @@ Markdown(pages.crossed_table(measured, "AR", precision, systems=chapter.FIGURE_2
 # %% tags=["hide-input"]
 units = {"AR, per user": ("AR", precision, "user"), "1R, per user": ("1R", precision, "user")}
 units["1R, per run"] = ("1R", precision, "run")
-Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
+Markdown(pages.paired_tests_table(measured, units, systems=setup.FIGURE_2))
 
 # %% [markdown]
 # The table has the five systems of the figure, with MF and kNN as rating predictors: differences in
@@ -563,7 +587,7 @@ Markdown(pages.paired_tests_table(measured, units, systems=chapter.FIGURE_2))
 # ::::
 
 # %% tags=["hide-input"]
-Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
+Markdown(tables.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
 
 # %% [markdown] tags=["general"]
 # The table has all systems, not only the paper's five. Kendall's tau is 1 for equal orders and -1 for
@@ -597,7 +621,7 @@ Markdown(chapter.metrics_table(measured, ("nDCG", "AP", "RR", "R")))
 # %%
 references = ("Random", "Popularity", "pLSA")
 chosen = [system for system in line_up(systems) if system.name in references]
-for parts in chapter.READINGS.values():
+for parts in setup.READINGS.values():
     chosen += [system for part in parts for system in bcc17_grid(part)]
 grid = run(
     Grid(
@@ -615,10 +639,10 @@ grid = run(
 # %% tags=["hide-input"]
 lines = ("pLSA", "Popularity", "Random")
 shown = {"label": "AR", "metric": precision, "references": lines}
-figure = plotting.plot_settings(grid, chapter.setting_families(), **shown)
+figure = settings.plot_settings(grid, setup.setting_families(), **shown)
 glue("fig_settings", figure, display=False)
 table = grid.values.set_index("system")
-HTML(plotting.downloads(figure, table, f"grid-{grid.dataset['name']}"))
+HTML(style.downloads(figure, table, f"grid-{grid.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_settings
@@ -631,7 +655,7 @@ HTML(plotting.downloads(figure, table, f"grid-{grid.dataset['name']}"))
 # ```
 
 # %% tags=["hide-input"]
-Markdown(chapter.settings_table(grid))
+Markdown(tables.settings_table(grid))
 
 # %% [markdown] tags=["general"]
 # The shares count combinations of an MF with a kNN setting for which all four steps of the order
@@ -676,7 +700,7 @@ stars = run(
 
 
 # %% tags=["hide-input"]
-Markdown(chapter.stars_table(measured, stars))
+Markdown(tables.stars_table(measured, stars))
 
 # %% [markdown] tags=["general"]
 # The last row says whether pLSA, Popularity, MF, kNN and Random, with MF and kNN as rating predictors
@@ -704,12 +728,12 @@ Markdown(chapter.stars_table(measured, stars))
 # ::::
 
 # %%
-shared, thinned = chapter.lemma_protocols(min_rating, sizes=chapter.target_sizes(size, n_sampled))
+shared, thinned = setup.lemma_protocols(min_rating, sizes=setup.target_sizes(size, n_sampled))
 bounds = (f"lower@{cutoff}", f"upper@{cutoff}")
 lemma = run(
     Grid(
         dataset,
-        [by_name[name] for name in by_name if name in chapter.LEMMA_SYSTEMS],
+        [by_name[name] for name in by_name if name in setup.LEMMA_SYSTEMS],
         shared,
         (precision, *bounds),
         split=split,
@@ -722,13 +746,13 @@ lemma = run(
 )
 
 # %% tags=["hide-input"]
-panels = chapter.lemma_panels(lemma)
-figure = plotting.plot_bounds(lemma, panels, systems=lemma.systems)
+panels = setup.lemma_panels(lemma)
+figure = plots.plot_bounds(lemma, panels, systems=lemma.systems)
 glue("fig_bounds", figure, display=False)
-gaps = plotting.plot_gaps(lemma, panels, systems=lemma.systems)
+gaps = plots.plot_gaps(lemma, panels, systems=lemma.systems)
 glue("fig_gaps", gaps, display=False)
 table = lemma.values.set_index("system")
-HTML(plotting.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
+HTML(style.downloads(figure, table, f"figure-3-{lemma.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_bounds
@@ -841,14 +865,14 @@ state("design alternatives", results, verdicts)
 
 # %%
 record = "01_design_alternatives/truth"
-truth = makers.run_maker(record, None, parameters=chapter.SIMULATION, record=record)
+truth = makers.run_maker(record, None, parameters=SIMULATION, record=record)
 
 # %% tags=["hide-input"]
-by_kind, names = chapter.truth_by_kind(truth), chapter.DESIGNS
-figure = plotting.plot_truth(by_kind, names, title=chapter.truth_title(by_kind, names))
+by_kind, names = truth_by_kind(truth), DESIGNS
+figure = plots.plot_truth(by_kind, names, title=truth_title(by_kind, names))
 glue("fig_truth", figure, display=False)
-glue("n_worlds", f"{chapter.SIMULATION['n_worlds']}", display=False)
-HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth"))
+glue("n_worlds", f"{SIMULATION['n_worlds']}", display=False)
+HTML(style.downloads(figure, by_kind.set_index("world"), "designs-and-truth"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_truth
@@ -935,7 +959,7 @@ HTML(plotting.downloads(figure, by_kind.set_index("world"), "designs-and-truth")
 # :::
 
 # %% tags=["hide-input"]
-Markdown(chapter.places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
+Markdown(places_table(truth, ("agrees", "opposes"), ("AR", "R_test")))
 
 # %% [markdown] tags=["general"]
 # Places by which a design puts a system above its true rank (+) or below it (−), means over worlds
@@ -1124,7 +1148,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # precision that one target set allows, and what do you conclude?
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_ceiling
+# from recbias.book.chapters.design_alternatives.exercises import check_ceiling
 #
 # def ceiling(cutoff, n_relevant):
 #     return ...  # the largest P@cutoff of a set with so many relevant items
@@ -1137,7 +1161,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_ceiling
+# from recbias.book.chapters.design_alternatives.exercises import check_ceiling
 #
 # def ceiling(cutoff, n_relevant):
 #     return min(cutoff, n_relevant) / cutoff
@@ -1159,7 +1183,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # $t=100$?
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_random
+# from recbias.book.chapters.design_alternatives.exercises import check_random
 #
 # check_random(ti_an_ar=..., ai_an_ar=..., ti_nn_1r=...)
 # ```
@@ -1169,7 +1193,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_random
+# from recbias.book.chapters.design_alternatives.exercises import check_random
 #
 # check_random(ti_an_ar=3 / (800 - 40), ai_an_ar=3 / (1000 - 40), ti_nn_1r=1 / 100)
 # ```
@@ -1196,7 +1220,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # | **F** | 5   |     |     | [2] | [2] | [4] | 5   | 5 |
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_toy
+# from recbias.book.chapters.design_alternatives.exercises import check_toy
 #
 # check_toy(ti_an_ar=..., ti_an_1r=..., test_only=...)
 # ```
@@ -1209,7 +1233,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # The first two targets of users A to F are g c, g b, d g, a e, a d and e d.
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_toy
+# from recbias.book.chapters.design_alternatives.exercises import check_toy
 #
 # per_user = [0, 1, 0, 2, 0, 0]  # hits in the first two targets
 # per_run = [1, 1, 1, 0, 1, 1, 0, 0]  # B: c, f, g; C: c; D: a, e; E: g; F: f
@@ -1231,7 +1255,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # of the pool. What is the chance, over all samples, that it is within the cutoff?
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_one_pass
+# from recbias.book.chapters.design_alternatives.exercises import check_one_pass
 #
 # def expected_hit(rank, pool, size, cutoff):
 #     return ...  # of `pool` others, rank - 1 stand above; size - 1 are drawn
@@ -1249,7 +1273,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # ```python
 # from math import comb
 #
-# from recbias.exercises.design_alternatives import check_one_pass
+# from recbias.book.chapters.design_alternatives.exercises import check_one_pass
 #
 # def expected_hit(rank, pool, size, cutoff):
 #     above, drawn = rank - 1, size - 1
@@ -1270,7 +1294,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # Does it fail in expectation?
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_lemma_broken
+# from recbias.book.chapters.design_alternatives.exercises import check_lemma_broken
 #
 # order = ...  # all items, best first: a list with "r1", "r2", and others by any name
 # shared = {...}  # one sampled item, from which the bound is computed
@@ -1283,7 +1307,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_lemma_broken
+# from recbias.book.chapters.design_alternatives.exercises import check_lemma_broken
 #
 # order = ["top", "high", "r1", "r2", "low"]
 # shared = {"low"}
@@ -1305,7 +1329,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # part measures.
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_threshold
+# from recbias.book.chapters.design_alternatives.exercises import check_threshold
 #
 # can_change = {
 #     "BCC17-EQ1": ...,  # a theorem: True or False
@@ -1322,7 +1346,7 @@ Markdown("\n\n<!-- -->\n\n".join(told))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.design_alternatives import check_threshold
+# from recbias.book.chapters.design_alternatives.exercises import check_threshold
 #
 # can_change = {
 #     "BCC17-EQ1": False,

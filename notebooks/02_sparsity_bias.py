@@ -84,10 +84,36 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import choosing, judge_chapter, pages, seeds, state, verdict_cards
-from recbias.claims import sparsity_bias as chapter
-from recbias.datasets import top_rating
+from recbias import Grid, line_up, run
+from recbias.book import choosing, non_personalised, pages
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters.design_alternatives.setup import largest_sample, target_sizes
+from recbias.book.chapters.sparsity_bias import negatives, plots, saturation, setup, turns
+from recbias.book.chapters.sparsity_bias.densities import densities_parameters
+from recbias.book.chapters.sparsity_bias.panels import (
+    FIGURE_4,
+    MARKED,
+    densities_table,
+    figure_4,
+    figure_4_title,
+    joined,
+    list_shares,
+    list_shares_title,
+    metric_slopes,
+    metric_slopes_title,
+    predictions,
+    predictions_title,
+    saturation_panels,
+    saturation_title,
+    told_apart,
+    told_apart_title,
+)
+from recbias.book.figures import style
+from recbias.book.findings import state
+from recbias.claims import judge_chapter
+from recbias.data.datasets import top_rating
+from recbias.experiment import makers
+from recbias.experiment import training_seeds as seeds
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -102,7 +128,7 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
+style.use_book_style()
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -191,10 +217,10 @@ HTML(pages.claims_of("sparsity bias"))
 # exactly, from the counts of one ranking of all items ([how](#metric-expected)).
 
 # %%
-asked, thinned = chapter.protocols(min_rating)
+asked, thinned = setup.protocols(min_rating)
 given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = chapter.largest_sample(dataset, size, **given)
-measures = chapter.metrics(cutoff, size, chapter.target_sizes(size, n_sampled))
+n_sampled = largest_sample(dataset, size, **given)
+measures = setup.metrics(cutoff, size, target_sizes(size, n_sampled))
 measured = run(
     Grid(
         dataset,
@@ -204,7 +230,7 @@ measured = run(
         split=split,
         seed=seed,
         tests=thinned,
-        replicates=chapter.combined(measures),
+        replicates=setup.combined(measures),
     ),
     workers=workers,
     record="02_sparsity_bias/systems",
@@ -214,9 +240,9 @@ measured = run(
 Markdown(pages.data_line(measured))
 
 # %% tags=["remove-cell"]
-shares = chapter.list_shares(measured)
-title = chapter.list_shares_title(shares, cutoff)
-figure = plotting.plot_list_shares(shares, title=title)
+shares = list_shares(measured)
+title = list_shares_title(shares, cutoff)
+figure = plots.plot_list_shares(shares, title=title)
 glue("fig_lists", figure, display=False)
 glue("n_pairs", f"{len(measured.systems) * (len(measured.systems) - 1) // 2}", display=False)
 
@@ -248,8 +274,8 @@ asked = {"cutoff": cutoff, "size": size, "floor": True, "n_items": n_items}
 baselines = run(
     Grid(
         dataset,
-        with_seeds(chapter.baselines(min_rating, floor=True), n_seeds),
-        **chapter.baseline_grid(min_rating, **asked),
+        with_seeds(non_personalised.baselines(min_rating, floor=True), n_seeds),
+        **non_personalised.baseline_grid(min_rating, **asked),
         split=split,
         seed=seed,
     ),
@@ -263,12 +289,10 @@ record, maker = "02_sparsity_bias/predicted", "non-personalised/predicted"
 predicted = makers.run_maker(maker, dataset, parameters=made, record=record)
 
 # %% tags=["hide-input"]
-ratios = chapter.predictions(baselines, predicted)
-figure = plotting.plot_predictions(ratios, title=chapter.predictions_title(ratios))
+ratios = predictions(baselines, predicted)
+figure = plots.plot_predictions(ratios, title=predictions_title(ratios))
 glue("fig_predicted", figure, display=False)
-HTML(
-    plotting.downloads(figure, ratios.set_index("system"), f"predicted-{measured.dataset['name']}")
-)
+HTML(style.downloads(figure, ratios.set_index("system"), f"predicted-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_predicted
@@ -282,7 +306,7 @@ HTML(
 # ```
 
 # %% tags=["hide-input"]
-Markdown(chapter.predictions_table(baselines, predicted))
+Markdown(non_personalised.predictions_table(baselines, predicted))
 
 # %% [markdown] tags=["general"]
 # The table has 1R as well. *Closed form* are the bounds of Section 5.1 that follow from Eq. 3, with the
@@ -308,13 +332,13 @@ Markdown(chapter.predictions_table(baselines, predicted))
 # ::::
 
 # %% tags=["hide-input"]
-panels = chapter.figure_4(measured, cutoff, size)
-title = chapter.figure_4_title(panels)
-shown = {"across": chapter.FIGURE_4, "up": f"P@{cutoff}", "marked": chapter.MARKED}
+panels = figure_4(measured, cutoff, size)
+title = figure_4_title(panels)
+shown = {"across": FIGURE_4, "up": f"P@{cutoff}", "marked": MARKED}
 shown |= {"logs": [list(panels)[-1]]}
-figure = plotting.plot_courses(panels, title=title, **shown)
+figure = plots.plot_courses(panels, title=title, **shown)
 glue("fig_courses", figure, display=False)
-HTML(plotting.downloads(figure, chapter.joined(panels), f"figure-4-{measured.dataset['name']}"))
+HTML(style.downloads(figure, joined(panels), f"figure-4-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_courses
@@ -392,11 +416,11 @@ HTML(plotting.downloads(figure, chapter.joined(panels), f"figure-4-{measured.dat
 # ::::
 
 # %% tags=["hide-input"]
-slopes = chapter.metric_slopes(measured)
-title = chapter.metric_slopes_title(slopes)
-figure = plotting.plot_metric_slopes(slopes, title=title)
+slopes = metric_slopes(measured)
+title = metric_slopes_title(slopes)
+figure = plots.plot_metric_slopes(slopes, title=title)
 glue("fig_slopes", figure, display=False)
-HTML(plotting.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.dataset['name']}"))
+HTML(style.downloads(figure, slopes.set_index("metric"), f"slopes-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_slopes
@@ -472,17 +496,17 @@ checks = makers.run_maker(record, dataset, parameters=checked, record=record)
 
 # %%
 record = "02_sparsity_bias/negatives"
-asked = chapter.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
+asked = negatives.drawn_parameters(measured.grid, "all-1R", cutoff=cutoff, size=size)
 drawn = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %%
 record = "02_sparsity_bias/densities"
-asked = chapter.densities_parameters(measured.grid, cutoff=cutoff, size=size)
+asked = densities_parameters(measured.grid, cutoff=cutoff, size=size)
 densities = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %%
 record = "02_sparsity_bias/saturation"
-worlds = makers.run_maker(record, None, parameters=chapter.SATURATION, record=record)
+worlds = makers.run_maker(record, None, parameters=saturation.SATURATION, record=record)
 
 # %% tags=["hide-input"]
 results = {"systems": measured, "baselines": baselines, "predicted": predicted}
@@ -532,12 +556,12 @@ state("sparsity bias", results, verdicts)
 # them may be judged.
 
 # %% tags=["hide-input"]
-panels = chapter.saturation_panels(worlds)
+panels = saturation_panels(worlds)
 shown = {"across": ["% judged"] * len(panels), "up": "value"}
-shown |= {"title": chapter.saturation_title(panels), "marked": chapter.SATURATION["systems"]}
-figure = plotting.plot_courses(panels, **shown)
+shown |= {"title": saturation_title(panels), "marked": saturation.SATURATION["systems"]}
+figure = plots.plot_courses(panels, **shown)
 glue("fig_saturation", figure, display=False)
-HTML(plotting.downloads(figure, chapter.joined(panels), "saturation"))
+HTML(style.downloads(figure, joined(panels), "saturation"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_saturation
@@ -599,11 +623,11 @@ HTML(plotting.downloads(figure, chapter.joined(panels), "saturation"))
 # ::::
 
 # %% tags=["hide-input"]
-title = chapter.turns_title(drawn)
-figure = plotting.plot_orders(drawn.frame, cutoff=cutoff, marked=size, title=title)
+title = turns.turns_title(drawn)
+figure = plots.plot_orders(drawn.frame, cutoff=cutoff, marked=size, title=title)
 glue("fig_orders", figure, display=False)
 table = drawn.frame.set_index(["a", "b", "size"])
-HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
+HTML(style.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_orders
@@ -658,11 +682,11 @@ HTML(plotting.downloads(figure, table, f"orders-{measured.dataset['name']}"))
 # a chance of at least 95 %.
 
 # %% tags=["hide-input"]
-pool, title = int(drawn.frame["size"].max()) - 1, chapter.negatives_title(drawn)
-figure = plotting.plot_enough(chapter.enough(drawn), pool=pool, title=title)
+pool, title = int(drawn.frame["size"].max()) - 1, turns.negatives_title(drawn)
+figure = plots.plot_enough(turns.enough(drawn), pool=pool, title=title)
 glue("fig_enough", figure, display=False)
-table = chapter.enough(drawn).set_index(["a", "b"])
-HTML(plotting.downloads(figure, table, f"enough-{measured.dataset['name']}"))
+table = turns.enough(drawn).set_index(["a", "b"])
+HTML(style.downloads(figure, table, f"enough-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_enough
@@ -675,7 +699,7 @@ HTML(plotting.downloads(figure, table, f"enough-{measured.dataset['name']}"))
 # ```
 
 # %% tags=["remove-cell"]
-for name, text in chapter.negatives_quoted(drawn).items():
+for name, text in turns.negatives_quoted(drawn).items():
     glue(f"negatives_{name}", text, display=False)
 
 # %% [markdown]
@@ -688,7 +712,7 @@ for name, text in chapter.negatives_quoted(drawn).items():
 # :::
 
 # %% tags=["hide-input"]
-Markdown(chapter.negatives_table(drawn))
+Markdown(turns.negatives_table(drawn))
 
 # %% [markdown] tags=["general"]
 # The pairs that need most, at most twelve of them. The difference is that of 1RP where nothing is
@@ -745,11 +769,11 @@ Markdown(chapter.negatives_table(drawn))
 # ::::
 
 # %% tags=["hide-input"]
-curves = chapter.told_apart(densities)
-figure = plotting.plot_told_apart(curves, title=chapter.told_apart_title(densities))
+curves = told_apart(densities)
+figure = plots.plot_told_apart(curves, title=told_apart_title(densities))
 glue("fig_told_apart", figure, display=False)
 table = densities.frame.set_index(["design", "first", "second"])
-HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
+HTML(style.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_told_apart
@@ -772,7 +796,7 @@ HTML(plotting.downloads(figure, table, f"densities-{measured.dataset['name']}"))
 # :::
 
 # %% tags=["hide-input"]
-Markdown(chapter.densities_table(densities))
+Markdown(densities_table(densities))
 
 # %% [markdown] tags=["general"]
 # Of the pairs of systems, those that need most judgements under AR, at most twelve: percent of the test
@@ -843,7 +867,7 @@ Markdown(chapter.densities_table(densities))
 # the ratio of the two, and of $1RP@10$?
 #
 # ```python
-# from recbias.exercises.sparsity_bias import check_thinned
+# from recbias.book.chapters.sparsity_bias.exercises import check_thinned
 #
 # check_thinned(precision=..., rho=..., ratio=..., runs=...)
 # ```
@@ -853,7 +877,7 @@ Markdown(chapter.densities_table(densities))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.sparsity_bias import check_thinned
+# from recbias.book.chapters.sparsity_bias.exercises import check_thinned
 #
 # kept = 0.4
 # check_thinned(precision=0.18 * kept, rho=0.0045 * kept, ratio=0.18 / 0.0045, runs=0.062)
@@ -870,7 +894,7 @@ Markdown(chapter.densities_table(densities))
 # and A does not: at most, and at least, if both are ranked in one sample?
 #
 # ```python
-# from recbias.exercises.sparsity_bias import check_shared
+# from recbias.book.chapters.sparsity_bias.exercises import check_shared
 #
 # check_shared(most=..., least=...)
 # ```
@@ -880,7 +904,7 @@ Markdown(chapter.densities_table(densities))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.sparsity_bias import check_shared
+# from recbias.book.chapters.sparsity_bias.exercises import check_shared
 #
 # check_shared(most=min(0.5, 1 - 0.7), least=max(0, 0.5 - 0.7))
 # ```
@@ -897,7 +921,7 @@ Markdown(chapter.densities_table(densities))
 # and B where all 20 are ranked.
 #
 # ```python
-# from recbias.exercises.sparsity_bias import check_turn
+# from recbias.book.chapters.sparsity_bias.exercises import check_turn
 #
 # check_turn(above_a=(..., ...), above_b=(..., ...))
 # ```
@@ -907,7 +931,7 @@ Markdown(chapter.densities_table(densities))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.sparsity_bias import check_turn
+# from recbias.book.chapters.sparsity_bias.exercises import check_turn
 #
 # check_turn(above_a=(3, 3), above_b=(0, 15))
 # ```
@@ -923,7 +947,7 @@ Markdown(chapter.densities_table(densities))
 # own. With what chance does one evaluation put B ahead? Count half of the ties.
 #
 # ```python
-# from recbias.exercises.sparsity_bias import check_drawn
+# from recbias.book.chapters.sparsity_bias.exercises import check_drawn
 #
 # def wrong(a, b, n_runs):
 #     return ...  # the chance that B has more hits, and half of that of a tie
@@ -938,7 +962,7 @@ Markdown(chapter.densities_table(densities))
 # ```python
 # from math import comb
 #
-# from recbias.exercises.sparsity_bias import check_drawn
+# from recbias.book.chapters.sparsity_bias.exercises import check_drawn
 #
 # def hits(chance, n_runs):
 #     return [comb(n_runs, k) * chance**k * (1 - chance) ** (n_runs - k) for k in range(n_runs + 1)]

@@ -81,10 +81,25 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import choosing, judge_chapter, pages, seeds, state, verdict_cards
-from recbias.claims import popularity_bias as chapter
-from recbias.datasets import top_rating
+from recbias import Grid, line_up, run
+from recbias.book import choosing, non_personalised, pages
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters import popularity_bias as chapter
+from recbias.book.chapters.design_alternatives.setup import largest_sample
+from recbias.book.chapters.popularity_bias import law, plots, setup, tables
+from recbias.book.chapters.popularity_bias.chain import chain_title
+from recbias.book.chapters.popularity_bias.concentration import (
+    concentration_table,
+    concentration_title,
+    cumulative_curves,
+    data_sets_beside,
+)
+from recbias.book.figures import style
+from recbias.book.findings import state
+from recbias.claims import judge_chapter
+from recbias.data.datasets import top_rating
+from recbias.experiment import makers
+from recbias.experiment import training_seeds as seeds
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -99,7 +114,7 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
+style.use_book_style()
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -194,7 +209,7 @@ HTML(pages.claims_of("popularity bias"))
 # samples of {glue:text}`size` give on average ([how](#metric-expected)), and none has to be drawn.
 
 # %%
-asked = chapter.protocols(min_rating)
+asked = setup.protocols(min_rating)
 precision, of_runs = f"P@{cutoff}", f"P@{cutoff}|t={size}"
 measured = run(
     Grid(
@@ -204,7 +219,7 @@ measured = run(
         {"AR": (precision,), "all-1R": (of_runs,)},
         split=split,
         seed=seed,
-        replicates=chapter.combined(cutoff, size),
+        replicates=setup.combined(cutoff, size),
     ),
     workers=workers,
     record="03_popularity_bias/systems",
@@ -216,18 +231,18 @@ Markdown(pages.data_line(measured))
 # %%
 record = "03_popularity_bias/pure_skew"
 given = {"min_rating": min_rating, "split": split, "seed": seed}
-n_sampled = chapter.largest_sample(dataset, size, **given)
+n_sampled = largest_sample(dataset, size, **given)
 given |= {"cutoff": cutoff, "size": size}
 given["n_sampled"] = n_sampled
 pure_skew = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input", "remove-output"]
-names = chapter.designs(size)
-bars, title = chapter.skew_bars(pure_skew, names), chapter.skew_title(pure_skew, precision)
-figure = plotting.plot_skew(bars, title=title)
+names = setup.designs(size)
+bars, title = tables.skew_bars(pure_skew, names), tables.skew_title(pure_skew, precision)
+figure = plots.plot_skew(bars, title=title)
 glue("fig_skew", figure, display=False)
 for what in ("data", "skew"):
-    glue(f"{what}_AR", chapter.skew_quoted(pure_skew)[what], display=False)
+    glue(f"{what}_AR", tables.skew_quoted(pure_skew)[what], display=False)
 
 # %% [markdown] tags=["general"]
 # ## Does training foretell the test?
@@ -240,9 +255,9 @@ record, given = "03_popularity_bias/chain", {"split": split, "seed": seed, "min_
 chain = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
-figure = plotting.plot_chain(chain.frame, title=chapter.chain_title(chain))
+figure = plots.plot_chain(chain.frame, title=chain_title(chain))
 glue("fig_chain", figure, display=False)
-HTML(plotting.downloads(figure, chain.frame.set_index("group"), "popularity-chain"))
+HTML(style.downloads(figure, chain.frame.set_index("group"), "popularity-chain"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_chain
@@ -291,11 +306,11 @@ HTML(plotting.downloads(figure, chain.frame.set_index("group"), "popularity-chai
 # ::::
 
 # %%
-asked = chapter.baseline_grid(min_rating, cutoff=cutoff, size=size)
+asked = non_personalised.baseline_grid(min_rating, cutoff=cutoff, size=size)
 rankings = run(
     Grid(
         dataset,
-        with_seeds(chapter.baselines(min_rating), n_seeds),
+        with_seeds(non_personalised.baselines(min_rating), n_seeds),
         asked["protocols"],
         asked["metrics"],
         split=split,
@@ -310,11 +325,11 @@ predicted = makers.run_maker(
 )
 
 # %% tags=["hide-input"]
-found = chapter.measured_beside_predicted(rankings, predicted)
-title = chapter.rankings_title(found, precision)
-figure = plotting.plot_rankings(found, metric=precision, title=title)
+found = non_personalised.measured_beside_predicted(rankings, predicted)
+title = tables.rankings_title(found, precision)
+figure = plots.plot_rankings(found, metric=precision, title=title)
 glue("fig_rankings", figure, display=False)
-HTML(plotting.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
+HTML(style.downloads(figure, found, f"rankings-{measured.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_rankings
@@ -364,17 +379,17 @@ record = "03_popularity_bias/fitted"
 fitted = makers.run_maker(record, dataset, parameters={}, record=record)
 
 # %% tags=["hide-input"]
-Markdown(chapter.fits_table(fitted))
+Markdown(tables.fits_table(fitted))
 
 # %% [markdown] tags=["general"]
 # Fitted to the data of this page by least squares, the law has the constants of this table. That little
 # tells exponents apart is why the paper's 1.4 is one of several readings.
 
 # %% tags=["hide-input"]
-laws, curves = simulated["laws"], chapter.law_curves(chapter.ALPHAS)
-figure = plotting.plot_cumulative(curves, title=chapter.laws_title(laws))
+laws, curves = simulated["laws"], tables.law_curves(law.ALPHAS)
+figure = plots.plot_cumulative(curves, title=tables.laws_title(laws))
 glue("fig_laws", figure, display=False)
-HTML(plotting.downloads(figure, curves, "figure-5-left"))
+HTML(style.downloads(figure, curves, "figure-5-left"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_laws
@@ -385,12 +400,12 @@ HTML(plotting.downloads(figure, curves, "figure-5-left"))
 # ```
 
 # %% tags=["hide-input"]
-found = chapter.over_exponents(simulated["skew"], "P@10|t=100", chapter.FIGURE_5)
-published = chapter.published_at_zero()
-shown = {"metric": "1RP@10", "title": chapter.exponents_title(found, "1RP@10")}
-figure = plotting.plot_exponents(found, published=published, **shown)
+found = tables.over_exponents(simulated["skew"], "P@10|t=100", setup.FIGURE_5)
+published = tables.published_at_zero()
+shown = {"metric": "1RP@10", "title": tables.exponents_title(found, "1RP@10")}
+figure = plots.plot_exponents(found, published=published, **shown)
 glue("fig_exponents", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("system"), "figure-5-centre"))
+HTML(style.downloads(figure, found.set_index("system"), "figure-5-centre"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_exponents
@@ -463,12 +478,12 @@ concentration = makers.run_maker(
 )
 
 # %% tags=["hide-input"]
-beside = chapter.data_sets_beside(concentration)
-curves = chapter.cumulative_curves(beside)
-shown = {"title": chapter.concentration_title(concentration), "band": "TREC (from what is printed)"}
-figure = plotting.plot_cumulative(curves, **shown)
+beside = data_sets_beside(concentration)
+curves = cumulative_curves(beside)
+shown = {"title": concentration_title(concentration), "band": "TREC (from what is printed)"}
+figure = plots.plot_cumulative(curves, **shown)
 glue("fig_collections", figure, display=False)
-HTML(plotting.downloads(figure, curves, "figure-5-right"))
+HTML(style.downloads(figure, curves, "figure-5-right"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_collections
@@ -481,7 +496,7 @@ HTML(plotting.downloads(figure, curves, "figure-5-right"))
 # ```
 
 # %% tags=["hide-input"]
-Markdown(chapter.concentration_table(beside))
+Markdown(concentration_table(beside))
 
 # %% [markdown]
 # :::{finding} BCC17-F5R/1/1
@@ -561,11 +576,11 @@ state("popularity bias", results, verdicts)
 # it is Popularity that puts these items first ([E05](#err-e05)).
 
 # %% tags=["hide-input"]
-found = chapter.bounds_over_exponents(simulated["skew"], laws, "P@10|t=100")
+found = tables.bounds_over_exponents(simulated["skew"], laws, "P@10|t=100")
 shown = {"x": "alpha", "x_label": "exponent of popularity", "metric": "1RP@10 of Popularity"}
-figure = plotting.plot_sure_bounds(found, title=chapter.bounds_title(found), **shown)
+figure = plots.plot_sure_bounds(found, title=tables.bounds_title(found), **shown)
 glue("fig_closed", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
+HTML(style.downloads(figure, found.set_index("alpha"), "closed-form"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_closed
@@ -616,10 +631,10 @@ HTML(plotting.downloads(figure, found.set_index("alpha"), "closed-form"))
 # skew work together in the ratings.)
 
 # %% tags=["hide-input"]
-found = chapter.shares_beside(chapter.data_sets_beside(pure_skew), names)
-figure = plotting.plot_skew_shares(found, title=chapter.shares_title(found))
+found = tables.shares_beside(data_sets_beside(pure_skew), names)
+figure = plots.plot_skew_shares(found, title=tables.shares_title(found))
 glue("fig_shares", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("data"), "pure-skew"))
+HTML(style.downloads(figure, found.set_index("data"), "pure-skew"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_shares
@@ -635,7 +650,7 @@ HTML(plotting.downloads(figure, found.set_index("data"), "pure-skew"))
 # are rated. The table sets the line-up beside it.
 
 # %% tags=["hide-input"]
-Markdown(chapter.floor_table(measured, pure_skew))
+Markdown(tables.floor_table(measured, pure_skew))
 
 # %% [markdown]
 # :::{finding} own/SKEW-OVER-RANDOM
@@ -678,13 +693,13 @@ Markdown(chapter.floor_table(measured, pure_skew))
 # ::::
 
 # %% tags=["hide-input"]
-found = chapter.overrated_map(simulated["relation_map"])
+found = tables.overrated_map(simulated["relation_map"])
 labels = ("skew: Gini of the items' ratings", "relation of popularity and liking")
-shown = {"points": chapter.data_on_map(simulated["points"]), "title": chapter.map_title(found)}
+shown = {"points": tables.data_on_map(simulated["points"]), "title": tables.map_title(found)}
 shown["labels"] = (*labels, "how far 1R overrates Popularity")
-figure = plotting.plot_relations(found, **shown)
+figure = plots.plot_relations(found, **shown)
 glue("fig_map", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
+HTML(style.downloads(figure, found.set_index("relation"), "overrated"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_map
@@ -765,7 +780,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # ratings, which does Popularity put first, and which has more left to be found?
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_complement
+# from recbias.book.chapters.popularity_bias.exercises import check_complement
 #
 # def expected(n_ratings, n_liked, in_training):
 #     return ...  # relevant ratings of the item in the test
@@ -778,7 +793,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_complement
+# from recbias.book.chapters.popularity_bias.exercises import check_complement
 #
 # def expected(n_ratings, n_liked, in_training):
 #     return n_liked * (n_ratings - in_training) / n_ratings
@@ -798,7 +813,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # Which of its three numbers does Popularity know?
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_hit_chance
+# from recbias.book.chapters.popularity_bias.exercises import check_hit_chance
 #
 # def hit_chance(n_users, in_training, in_test):
 #     return ...
@@ -811,7 +826,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_hit_chance
+# from recbias.book.chapters.popularity_bias.exercises import check_hit_chance
 #
 # def hit_chance(n_users, in_training, in_test):
 #     return in_test / (n_users - in_training)
@@ -832,7 +847,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # counts per document that fit.
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_printed
+# from recbias.book.chapters.popularity_bias.exercises import check_printed
 #
 # check_printed(flattest=..., steepest=...)  # two lists of 12 numbers
 # ```
@@ -842,7 +857,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_printed
+# from recbias.book.chapters.popularity_bias.exercises import check_printed
 #
 # check_printed(
 #     flattest=[4, 3, 3, 3, 2, 1, 1, 1, 1, 1, 1, 1],
@@ -861,7 +876,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # up to the luck of a draw?
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_kept
+# from recbias.book.chapters.popularity_bias.exercises import check_kept
 #
 # kept = {
 #     "ratings of each item": ...,  # True or False
@@ -878,7 +893,7 @@ HTML(plotting.downloads(figure, found.set_index("relation"), "overrated"))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.popularity_bias import check_kept
+# from recbias.book.chapters.popularity_bias.exercises import check_kept
 #
 # kept = {
 #     "ratings of each item": True,

@@ -145,10 +145,38 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import choosing, judge_chapter, pages, seeds, state, verdict_cards
-from recbias.claims import overcoming_popularity_bias as chapter
-from recbias.datasets import top_rating
+from recbias import Grid, line_up, run
+from recbias.book import choosing, non_personalised, pages
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters import overcoming_popularity_bias as chapter
+from recbias.book.chapters.design_alternatives.setup import READINGS
+from recbias.book.chapters.overcoming_popularity_bias import (
+    best_gamma,
+    figures,
+    plots,
+    setup,
+    steck,
+    true_orders,
+    truth_figures,
+    uniform_tests,
+    worlds,
+)
+from recbias.book.chapters.overcoming_popularity_bias.best import (
+    LIKES_ONLY,
+    best_protocols,
+    best_table,
+    map_title,
+    over_relations,
+)
+from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids, kept_systems
+from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import ratio_segments
+from recbias.book.chapters.popularity_bias import concentration
+from recbias.book.figures import style
+from recbias.book.findings import state
+from recbias.claims import judge_chapter
+from recbias.data.datasets import top_rating
+from recbias.experiment import makers
+from recbias.experiment import training_seeds as seeds
 from recbias.recommenders import bcc17_grid, with_seeds
 
 # %% tags=["parameters"]
@@ -165,7 +193,7 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
+style.use_book_style()
 min_rating = top_rating(dataset) if min_rating is None else min_rating
 n_seeds = n_seeds or seeds.training_seeds(dataset)
 size = choosing.choose_size(dataset, size, min_rating=min_rating, split=split, seed=seed)
@@ -211,8 +239,8 @@ for name, text in quoted.items():
 # out of the test and out of the candidates.
 
 # %% tags=["hide-input", "remove-output"]
-curves = chapter.two_tests(sigma, eps)
-figure = plotting.plot_two_tests(curves, n_groups=10, title=chapter.two_tests_title(curves))
+curves = figures.two_tests(sigma, eps)
+figure = plots.plot_two_tests(curves, n_groups=10, title=figures.two_tests_title(curves))
 glue("fig_two_tests", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -329,10 +357,10 @@ HTML(pages.claims_of("overcoming popularity bias"))
 record = "04_overcoming_popularity_bias/uniform_plans"
 given = {"test_share": sigma, "kept_share": eps}
 plans = makers.run_maker(record, dataset, parameters=given, record=record)
-n_tested = chapter.tested_items(plans, sigma)
+n_tested = uniform_tests.tested_items(plans, sigma)
 
 # %% tags=["hide-input"]
-Markdown(chapter.uniform_table(chapter.data_sets_beside(plans), sigma))
+Markdown(uniform_tests.uniform_table(concentration.data_sets_beside(plans), sigma))
 
 # %% [markdown] tags=["general"]
 # The last column is the share of all ratings that the test gets. It is not exactly $\sigma$: the last $k$
@@ -362,13 +390,13 @@ Markdown(chapter.uniform_table(chapter.data_sets_beside(plans), sigma))
 # precision under both, as in the paper.
 
 # %%
-asked, tests = chapter.protocols(min_rating)
+asked, tests = setup.protocols(min_rating)
 measured = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
         asked,
-        chapter.metrics(cutoff, size, chapter.levelled_sample(n_tested)),
+        setup.metrics(cutoff, size, setup.levelled_sample(n_tested)),
         split=split,
         seed=seed,
         tests=tests,
@@ -382,9 +410,9 @@ uniform = run(
     Grid(
         dataset,
         with_seeds(line_up(systems), n_seeds),
-        chapter.uniform_protocols(min_rating),
-        chapter.uniform_metrics(cutoff, size),
-        split=chapter.uniform_rule(sigma, eps),
+        setup.uniform_protocols(min_rating),
+        setup.uniform_metrics(cutoff, size),
+        split=setup.uniform_rule(sigma, eps),
         seed=seed,
     ),
     workers=workers,
@@ -398,11 +426,11 @@ Markdown(pages.data_line(measured))
 # ### What remedies leave of Popularity
 
 # %% tags=["hide-input"]
-found = chapter.over_random({"systems": measured, "uniform": uniform})
-shown = {"title": chapter.over_random_title(found), "label": f"P@{cutoff} over that of Random"}
-figure = plotting.plot_protocols(found, **shown, at=1, as_ratio=True)
+found = figures.over_random({"systems": measured, "uniform": uniform})
+shown = {"title": figures.over_random_title(found), "label": f"P@{cutoff} over that of Random"}
+figure = plots.plot_protocols(found, **shown, at=1, as_ratio=True)
 glue("fig_over_random", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-random"))
+HTML(style.downloads(figure, found.set_index("label"), "popularity-over-random"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_over_random
@@ -466,10 +494,10 @@ HTML(plotting.downloads(figure, found.set_index("label"), "popularity-over-rando
 # ### And what they do to the order of systems
 
 # %% tags=["hide-input"]
-shown = chapter.remedies_shown({"systems": measured, "uniform": uniform})
-figure = plotting.plot_remedies(**shown, title=chapter.places_title(shown["found"]))
+shown = figures.remedies_shown({"systems": measured, "uniform": uniform})
+figure = plots.plot_remedies(**shown, title=figures.places_title(shown["found"]))
 glue("fig_remedies", figure, display=False)
-HTML(plotting.downloads(figure, shown["found"].set_index("label"), "figure-8"))
+HTML(style.downloads(figure, shown["found"].set_index("label"), "figure-8"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_remedies
@@ -529,12 +557,12 @@ HTML(plotting.downloads(figure, shown["found"].set_index("label"), "figure-8"))
 # %%
 references = ("Random", "Popularity", "pLSA")
 chosen = [system for system in line_up(systems) if system.name in references]
-for parts in chapter.READINGS.values():
+for parts in READINGS.values():
     chosen += [system for part in parts for system in bcc17_grid(part)]
 others = {}
 for name, rule in {"grid": split, "uniform_grid": uniform.grid.split}.items():
     given = {"cutoff": cutoff, "size": size, "uniform": rule != split}
-    asked = chapter.setting_grid(min_rating, **given)
+    asked = setup.setting_grid(min_rating, **given)
     others[name] = run(
         Grid(dataset, with_seeds(chosen, n_seeds), **asked, split=rule, seed=seed),
         workers=workers,
@@ -542,10 +570,10 @@ for name, rule in {"grid": split, "uniform_grid": uniform.grid.split}.items():
     )
 
 # %%
-chosen = [system for system in line_up(systems) if system.name in chapter.FIGURE_8]
+chosen = [system for system in line_up(systems) if system.name in setup.FIGURE_8]
 for name, rule in {"threshold": split, "uniform_threshold": uniform.grid.split}.items():
     given = {"cutoff": cutoff, "size": size, "uniform": rule != split}
-    asked = chapter.threshold_grid(min_rating - 1, **given)
+    asked = setup.threshold_grid(min_rating - 1, **given)
     others[name] = run(
         Grid(dataset, with_seeds(chosen, n_seeds), **asked, split=rule, seed=seed),
         workers=workers,
@@ -570,10 +598,10 @@ for name, rule in {"threshold": split, "uniform_threshold": uniform.grid.split}.
 # %%
 kept = {}
 shown = {"cutoff": cutoff, "size": size, "uniform": uniform.grid.split}
-asked = chapter.kept_grids(min_rating, **shown, lowest=choosing.lowest_rating(dataset))
+asked = kept_grids(min_rating, **shown, lowest=choosing.lowest_rating(dataset))
 for name, given in asked.items():
     record = f"04_overcoming_popularity_bias/{name}"
-    grid = Grid(dataset, chapter.kept_systems(min_rating), seed=seed, **{"split": split, **given})
+    grid = Grid(dataset, kept_systems(min_rating), seed=seed, **{"split": split, **given})
     kept[name] = run(grid, workers=workers, record=record)
 record = "04_overcoming_popularity_bias/positive_ratio"
 given = {"min_rating": min_rating, "seed": seed, "uniform": uniform.grid.split}
@@ -585,11 +613,11 @@ given |= {"cutoff": cutoff, "size": size}
 draws = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %%
-asked = chapter.baseline_grid(min_rating, cutoff=cutoff, size=size)
+asked = non_personalised.baseline_grid(min_rating, cutoff=cutoff, size=size)
 rankings = run(
     Grid(
         dataset,
-        with_seeds(chapter.baselines(min_rating), n_seeds),
+        with_seeds(non_personalised.baselines(min_rating), n_seeds),
         asked["protocols"],
         asked["metrics"],
         split=uniform.grid.split,
@@ -604,10 +632,10 @@ given["split"] = uniform.grid.split
 predicted = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
-found = chapter.ratio_segments(positive_ratio)
-figure = plotting.plot_positive_ratios(found, title=chapter.ratio_title(positive_ratio))
+found = ratio_segments(positive_ratio)
+figure = plots.plot_positive_ratios(found, title=figures.ratio_title(positive_ratio))
 glue("fig_positive_ratio", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("segment"), "figure-7"))
+HTML(style.downloads(figure, found.set_index("segment"), "figure-7"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_positive_ratio
@@ -648,11 +676,11 @@ HTML(plotting.downloads(figure, found.set_index("segment"), "figure-7"))
 # among the rivals, and the second is gone; call every rating relevant, and the first is.
 
 # %% tags=["hide-input"]
-found = chapter.causes_of_kept(kept)
-shown = {"label": f"P@{cutoff} of Popularity", "title": chapter.causes_title(found)}
-figure = plotting.plot_causes(found, **shown)
+found = figures.causes_of_kept(kept)
+shown = {"label": f"P@{cutoff} of Popularity", "title": figures.causes_title(found)}
+figure = plots.plot_causes(found, **shown)
 glue("fig_kept", figure, display=False)
-HTML(plotting.downloads(figure, found, "what-is-left"))
+HTML(style.downloads(figure, found, "what-is-left"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_kept
@@ -784,13 +812,13 @@ for name, given in chapter.SIMULATIONS.items():
 # ::::
 
 # %%
-shown = chapter.judged_shown(measured)
-title = chapter.judged_title(shown["found"])
+shown = figures.judged_shown(measured)
+title = figures.judged_title(shown["found"])
 
 # %% tags=["hide-input"]
-figure = plotting.plot_remedies(**shown, title=title, common_scale=False)
+figure = plots.plot_remedies(**shown, title=title, common_scale=False)
 glue("fig_judged", figure, display=False)
-HTML(plotting.downloads(figure, shown["found"].set_index("row"), "figure-9"))
+HTML(style.downloads(figure, shown["found"].set_index("row"), "figure-9"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_judged
@@ -805,11 +833,11 @@ HTML(plotting.downloads(figure, shown["found"].set_index("row"), "figure-9"))
 # ```
 
 # %% tags=["hide-input"]
-found = chapter.gammas_shown(measured)
-shown = {"marked": chapter.FIGURE_8, "label": f"recall@{cutoff} / best"}
-figure = plotting.plot_gammas(found, **shown, title=chapter.gammas_title(found))
+found = figures.gammas_shown(measured)
+shown = {"marked": setup.FIGURE_8, "label": f"recall@{cutoff} / best"}
+figure = plots.plot_gammas(found, **shown, title=figures.gammas_title(found))
 glue("fig_gammas", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
+HTML(style.downloads(figure, found.set_index("line"), "gammas"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_gammas
@@ -895,15 +923,15 @@ HTML(plotting.downloads(figure, found.set_index("line"), "gammas"))
 # %%
 of_truth = {}
 given = {"cutoff": cutoff, "size": size, "uniform": uniform.grid.split, "seed": seed}
-for name, asked in chapter.true_orders_asked(dataset, **given, workers=workers).items():
+for name, asked in true_orders.true_orders_asked(dataset, **given, workers=workers).items():
     maker, record = (f"04_overcoming_popularity_bias/{each}" for each in ("true_orders", name))
     of_truth[name] = makers.run_maker(maker, dataset, parameters=asked, record=record)
 
 # %% tags=["hide-input", "remove-output"]
-known = chapter.true_order_tables(of_truth)
+known = truth_figures.true_order_tables(of_truth)
 shown = {"label": "pairs of systems in the true order, %", "at": 50}
-shown["title"] = chapter.true_orders_title(known, cutoff=cutoff)
-figure = plotting.plot_protocols(chapter.true_orders_shown(known, cutoff=cutoff), **shown)
+shown["title"] = truth_figures.true_orders_title(known, cutoff=cutoff)
+figure = plots.plot_protocols(truth_figures.true_orders_shown(known, cutoff=cutoff), **shown)
 glue("fig_agreement", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -973,7 +1001,7 @@ state("overcoming popularity bias", results, verdicts)
 # it describes these data and worlds, and tests nothing.
 
 # %% tags=["hide-input"]
-Markdown(chapter.true_orders_table(known, cutoff=cutoff))
+Markdown(truth_figures.true_orders_table(known, cutoff=cutoff))
 
 # %% [markdown] tags=["general"]
 # Kendall's $\tau$ between the order by each test and the true one, its 95 % interval over users, and of the
@@ -1107,13 +1135,13 @@ Markdown(chapter.true_orders_table(known, cutoff=cutoff))
 # may be as good: all that are not behind it by more than worlds of one kind differ.
 
 # %% tags=["hide-input"]
-best = {truth: chapter.best_protocols(simulated["worlds"], truth) for truth in chapter.TRUTHS}
-shown = {"names": chapter.PROTOCOLS, "axes": ("relation", "skew")}
-shown |= {"labels": ("relation of popularity and liking", "skew"), "title": chapter.map_title(best)}
+best = {truth: best_protocols(simulated["worlds"], truth) for truth in worlds.TRUTHS}
+shown = {"names": worlds.PROTOCOLS, "axes": ("relation", "skew")}
+shown |= {"labels": ("relation of popularity and liking", "skew"), "title": map_title(best)}
 panels = {f"by true {truth}": found for truth, found in best.items()}
-figure = plotting.plot_best_protocols(panels, **shown)
+figure = plots.plot_best_protocols(panels, **shown)
 glue("fig_winners", figure, display=False)
-HTML(plotting.downloads(figure, best["P@10"].set_index("relation"), "which-test"))
+HTML(style.downloads(figure, best["P@10"].set_index("relation"), "which-test"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_winners
@@ -1126,13 +1154,13 @@ HTML(plotting.downloads(figure, best["P@10"].set_index("relation"), "which-test"
 # ```
 
 # %% tags=["hide-input"]
-found = {truth: chapter.over_relations(simulated["worlds"], truth) for truth in chapter.TRUTHS}
+found = {truth: over_relations(simulated["worlds"], truth) for truth in worlds.TRUTHS}
 shown = {"marked": ("AR", "U1R", "P1R", "bpref", "SR"), "label": r"$\tau$ with the truth"}
-shown["title"] = chapter.relations_title(found)
+shown["title"] = figures.relations_title(found)
 panels = {f"by true {truth}": each for truth, each in found.items()}
-figure = plotting.plot_over_relations(panels, **shown)
+figure = plots.plot_over_relations(panels, **shown)
 glue("fig_relations", figure, display=False)
-HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-relations"))
+HTML(style.downloads(figure, found["P@10"].set_index("name"), "tests-over-relations"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_relations
@@ -1238,10 +1266,10 @@ HTML(plotting.downloads(figure, found["P@10"].set_index("name"), "tests-over-rel
 # about popular items as they do about others. Where there are likes alone, these are left:
 
 # %% tags=["hide-input"]
-shown = {"names": chapter.LIKES_ONLY, "by": ("relation",)}
-asked = chapter.TRUTHS
-found = {truth: chapter.best_protocols(simulated["worlds"], truth, **shown) for truth in asked}
-Markdown(chapter.best_table(found))
+shown = {"names": LIKES_ONLY, "by": ("relation",)}
+asked = worlds.TRUTHS
+found = {truth: best_protocols(simulated["worlds"], truth, **shown) for truth in asked}
+Markdown(best_table(found))
 
 # %% [markdown] tags=["general"]
 # The best of the tests that need no dislikes, over all skews together; $\tau$ with its 95 % interval over
@@ -1273,11 +1301,11 @@ Markdown(chapter.best_table(found))
 # the item's positives instead, and averages over users.
 
 # %% tags=["hide-input"]
-found = chapter.steck_errors(simulated["steck"])
+found = steck.steck_errors(simulated["steck"])
 shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": "printed / true recall - 1"}
-figure = plotting.plot_gammas(found, **shown, title=chapter.steck_title(simulated["steck"]))
+figure = plots.plot_gammas(found, **shown, title=steck.steck_title(simulated["steck"]))
 glue("fig_steck", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-truth"))
+HTML(style.downloads(figure, found.set_index("line"), "stratified-recall-and-truth"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_steck
@@ -1323,11 +1351,11 @@ HTML(plotting.downloads(figure, found.set_index("line"), "stratified-recall-and-
 # An order may be right all the same. So which $\gamma$ orders systems best?
 
 # %% tags=["hide-input"]
-found = chapter.gamma_courses(simulated["worlds"], "P@10")
+found = best_gamma.gamma_courses(simulated["worlds"], "P@10")
 shown = {"marked": tuple(dict.fromkeys(found["line"])), "label": r"$\tau$ with true P@10"}
-figure = plotting.plot_gammas(found, **shown, title=chapter.best_gamma_title(simulated["worlds"]))
+figure = plots.plot_gammas(found, **shown, title=best_gamma.best_gamma_title(simulated["worlds"]))
 glue("fig_best_gamma", figure, display=False)
-Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
+Markdown(best_gamma.best_gammas_table(simulated["worlds"], simulated["steck"]))
 
 # %% [markdown] tags=["general"]
 # Best $\gamma$: that of the largest $\tau$, and in brackets the range of those that may be as good.
@@ -1498,7 +1526,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # among the first `n`. What is P1R? A percentile may have no run.
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_p1r
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_p1r
 #
 # def p1r(hits, runs, n):  # two lists with a number per percentile
 #     return ...
@@ -1511,7 +1539,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_p1r
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_p1r
 #
 # def p1r(hits, runs, n):
 #     scores = [hit / number / n for hit, number in zip(hits, runs) if number]
@@ -1530,7 +1558,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # $T$, and how many test ratings has each?
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_uniform
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_uniform
 #
 # def n_items(counts, sigma, eps):
 #     return ...
@@ -1546,7 +1574,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_uniform
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_uniform
 #
 # def n_items(counts, sigma, eps):
 #     places = range(1, len(counts) + 1)
@@ -1569,7 +1597,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # unjudged ones. Compute bpref, as trec_eval does.
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_bpref
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_bpref
 #
 # def bpref(listed, n_liked, n_disliked):  # such as "-+?-+", 3, 2
 #     return ...
@@ -1582,7 +1610,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_bpref
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_bpref
 #
 # def bpref(listed, n_liked, n_disliked):
 #     total = above = 0
@@ -1608,7 +1636,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # training? A common factor does not matter.
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_weight
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_weight
 #
 # def weight(p, sigma):
 #     return ...
@@ -1621,7 +1649,7 @@ Markdown(chapter.best_gammas_table(simulated["worlds"], simulated["steck"]))
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.overcoming_popularity_bias import check_weight
+# from recbias.book.chapters.overcoming_popularity_bias.exercises import check_weight
 #
 # def weight(p, sigma):
 #     return (1 - (1 - sigma) * p) / p

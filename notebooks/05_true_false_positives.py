@@ -96,10 +96,27 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, line_up, makers, plotting, run
-from recbias.claims import choosing, judge_chapter, pages, seeds, state, ties, verdict_cards
-from recbias.claims import true_vs_false_positive_disagreement as chapter
-from recbias.claims.systems import published_split, relevance_threshold
+from recbias import Grid, line_up, run
+from recbias.book import choosing, pages
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
+from recbias.book.chapters.true_vs_false_positive_disagreement import (
+    columns,
+    judgments,
+    pair_tables,
+    plots,
+    setup,
+    true_values,
+    trusted,
+)
+from recbias.book.chapters.true_vs_false_positive_disagreement.optima import optima_sentence
+from recbias.book.figures import style, trust
+from recbias.book.findings import state
+from recbias.book.systems import ties
+from recbias.book.systems.line_up import published_split, relevance_threshold
+from recbias.claims import judge_chapter
+from recbias.experiment import makers
+from recbias.experiment import training_seeds as seeds
 from recbias.recommenders import with_seeds
 
 # %% tags=["parameters"]
@@ -113,11 +130,11 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
+style.use_book_style()
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 split = split or published_split(dataset)
 n_seeds = n_seeds or seeds.training_seeds(dataset)
-truth = chapter.truth_of(dataset)
+truth = setup.truth_of(dataset)
 for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
     glue(name, text, display=False)
 
@@ -224,8 +241,8 @@ HTML(pages.claims_of("true vs false positive disagreement"))
 # rated items only; and where ratings of random items exist, *true*, by those.
 
 # %%
-asked, tests = chapter.protocols(min_rating, truth=truth)
-metrics = chapter.metrics(cutoff, asked)
+asked, tests = setup.protocols(min_rating, truth=truth)
+metrics = setup.metrics(cutoff, asked)
 measured = run(
     Grid(
         dataset,
@@ -235,8 +252,8 @@ measured = run(
         split=split,
         seed=seed,
         tests=tests,
-        replicates=chapter.combined(metrics),
-        compare=chapter.compared(cutoff),
+        replicates=setup.combined(metrics),
+        compare=setup.compared(cutoff),
     ),
     workers=workers,
     record="05_true_false_positives/systems",
@@ -250,7 +267,7 @@ first = chapter.figures.first_shown(measured)
 panels = chapter.figures.known_panels(first, "truth")
 shown = chapter.figures.scatter(first, panels)
 title = chapter.figures.lead_title(first, panels)
-figure = plotting.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
+figure = plots.plot_two_metrics(**shown, title=title, names=chapter.figures.NAMED)
 glue("fig_lead", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -262,9 +279,9 @@ glue("fig_lead", figure, display=False)
 panels = chapter.figures.known_panels(measured, "first")
 shown = chapter.figures.scatter(measured, panels)
 title = chapter.figures.first_title(measured, panels)
-figure = plotting.plot_two_metrics(**shown, title=title)
+figure = plots.plot_two_metrics(**shown, title=title)
 glue("fig_two_counts", figure, display=False)
-HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-1"))
+HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-1"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_two_counts
@@ -310,8 +327,8 @@ HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-1"))
 # :::
 
 # %%
-reference = chapter.published_columns(measured.grid)
-changes, asked = chapter.changes_grid(measured, reference) if reference else ([], None)
+reference = columns.published_columns(measured.grid)
+changes, asked = columns.changes_grid(measured, reference) if reference else ([], None)
 record = "05_true_false_positives/changes"
 changed = run(asked, workers=workers, record=record) if asked else None
 
@@ -336,9 +353,9 @@ HTML(chapter.tables.columns_folded(measured, reference, changes, changed))
 
 # %%
 temporal = None
-if chapter.has_times(dataset):
+if setup.has_times(dataset):
     record = "05_true_false_positives/temporal"
-    temporal = run(chapter.over_time(measured.grid), workers=workers, record=record)
+    temporal = run(setup.over_time(measured.grid), workers=workers, record=record)
 
 # %% [markdown]
 # :::{finding} own/TIME-WEAKER
@@ -364,8 +381,8 @@ if chapter.has_times(dataset):
 # ::::
 
 # %%
-asked, tests = chapter.protocols(min_rating, truth=truth)
-metrics = chapter.metrics(cutoff, asked)
+asked, tests = setup.protocols(min_rating, truth=truth)
+metrics = setup.metrics(cutoff, asked)
 optimal = run(
     Grid(
         dataset,
@@ -375,7 +392,7 @@ optimal = run(
         split=split,
         seed=seed,
         tests=tests,
-        replicates=chapter.combined(metrics),
+        replicates=setup.combined(metrics),
     ),
     workers=workers,
     record="05_true_false_positives/optimal",
@@ -422,7 +439,7 @@ Markdown(chapter.tables.optima_table(optima, optimal, cutoff=cutoff))
 # :::
 
 # %% tags=["hide-input"]
-Markdown(chapter.optima_sentence(optima))
+Markdown(optima_sentence(optima))
 
 # %% [markdown] tags=["general"]
 # That is a finding about toolkits, too. Of items that score the same, one toolkit lists those first that
@@ -463,7 +480,7 @@ for name, asked in chapter.SIMULATIONS.items():
     simulated[name] = makers.run_maker(record, None, parameters=asked, record=record)
 
 # %% tags=["hide-input"]
-Markdown(chapter.examples_table(simulated["examples"]))
+Markdown(pair_tables.examples_table(simulated["examples"]))
 
 # %% [markdown] tags=["general"]
 # Values of *a* / *b*, or of the lists *a, b* / *b, a*; the last row says whether both metrics prefer the same
@@ -497,7 +514,7 @@ for name in ("pairs", "items", "item_groups"):
     of_items[name] = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
-Markdown(chapter.pairs_table(of_items["pairs"]))
+Markdown(pair_tables.pairs_table(of_items["pairs"]))
 
 # %% [markdown] tags=["general"]
 # The paper's Table 1: shares of all pairs of items. Most of the printed table is lost; two shares stand in the
@@ -506,9 +523,9 @@ Markdown(chapter.pairs_table(of_items["pairs"]))
 
 # %% tags=["hide-input"]
 items, groups = of_items["items"], of_items["item_groups"].frame
-figure = plotting.plot_item_curves(groups, title=chapter.tables.curves_title(items))
+figure = plots.plot_item_curves(groups, title=chapter.tables.curves_title(items))
 glue("fig_curves", figure, display=False)
-HTML(plotting.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
+HTML(style.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_curves
@@ -522,7 +539,7 @@ HTML(plotting.downloads(figure, groups.set_index("panel"), "figures-3-and-4"))
 
 # %% tags=["hide-input"]
 correlated, title = chapter.tables.correlations(items), chapter.tables.functions_title(items)
-figure = plotting.plot_item_functions(groups, correlated, title=title)
+figure = plots.plot_item_functions(groups, correlated, title=title)
 glue("fig_functions", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -562,10 +579,10 @@ glue("fig_functions", figure, display=False)
 # %% tags=["hide-input"]
 found = chapter.tables.flat_lines(simulated)
 labels = ("skew: Gini of the items' ratings", "pairs in opposite orders")
-shown = {"labels": labels, "level": 0.5, "title": chapter.skew_of_worlds_title(found)}
-figure = plotting.plot_over_skew(found, **shown)
+shown = {"labels": labels, "level": 0.5, "title": pair_tables.skew_of_worlds_title(found)}
+figure = plots.plot_over_skew(found, **shown)
 glue("fig_flat", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("line"), "conclusion-3"))
+HTML(style.downloads(figure, found.set_index("line"), "conclusion-3"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_flat
@@ -605,9 +622,9 @@ known = chapter.figures.with_truth(measured)
 panels = chapter.figures.known_panels(known, "each")
 shown = chapter.figures.scatter(known, panels)
 title = chapter.figures.each_title(known, panels)
-figure = plotting.plot_two_metrics(**shown, title=title)
+figure = plots.plot_two_metrics(**shown, title=title)
 glue("fig_each", figure, display=False)
-HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-6"))
+HTML(style.downloads(figure, shown["found"].set_index("system"), "figure-6"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_each
@@ -620,7 +637,7 @@ HTML(plotting.downloads(figure, shown["found"].set_index("system"), "figure-6"))
 # ```
 
 # %% tags=["hide-input"]
-Markdown(f"{chapter.left_out_sentence(known)}\n\n{chapter.left_out_table(known)}")
+Markdown(f"{true_values.left_out_sentence(known)}\n\n{true_values.left_out_table(known)}")
 
 # %% [markdown]
 # :::{finding} MCCRS20-F6-P/1
@@ -652,7 +669,7 @@ Markdown(f"{chapter.left_out_sentence(known)}\n\n{chapter.left_out_table(known)}
 # %%
 at_random = None
 if truth:
-    asked, tests = chapter.at_random(min_rating, truth=truth)
+    asked, tests = true_values.at_random(min_rating, truth=truth)
     metrics = dict.fromkeys(asked, (f"P@{cutoff}", f"antiP@{cutoff}"))
     at_random = run(
         Grid(
@@ -663,13 +680,13 @@ if truth:
             split="ratio 0.2",
             seed=seed,
             tests=tests,
-            replicates=chapter.combined(metrics),
+            replicates=setup.combined(metrics),
         ),
         workers=workers,
         record="05_true_false_positives/mar",
     )
     record = "05_true_false_positives/judgments"
-    asked = chapter.judgments_parameters(measured.grid, cutoff=cutoff)
+    asked = judgments.judgments_parameters(measured.grid, cutoff=cutoff)
     of_truth["judgments"] = makers.run_maker(record, dataset, parameters=asked, record=record)
 
 # %% [markdown]
@@ -743,9 +760,9 @@ found = chapter.tables.maps_of(simulated["worlds"])
 places = chapter.tables.places_on_map(simulated["points"], simulated["bars"])
 shown = {"places": places, "title": chapter.tables.maps_title(found)}
 labels = ("skew of popularity", "relation to liking")
-figure = plotting.plot_tau_maps(found, labels=labels, **shown)
+figure = plots.plot_tau_maps(found, labels=labels, **shown)
 glue("fig_maps", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
+HTML(style.downloads(figure, found.set_index("panel"), "taus-of-worlds"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_maps
@@ -814,9 +831,9 @@ tables_shown = chapter.judgment_figures.judgment_tables(of_truth.get("judgments"
 found = chapter.judgment_figures.truth_courses(tables_shown, cutoff)
 labels = {"label": r"expected $\tau$ with the true order"}
 title = chapter.judgment_figures.judgments_title(tables_shown)
-figure = plotting.plot_judgments(found, title=title, target=0.9, **labels)
+figure = plots.plot_judgments(found, title=title, target=0.9, **labels)
 glue("fig_judgments", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("line"), "judgments"))
+HTML(style.downloads(figure, found.set_index("line"), "judgments"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_judgments
@@ -866,9 +883,9 @@ Markdown(chapter.judgment_figures.judgments_table(tables_shown, cutoff))
 # %% tags=["hide-input"]
 found = chapter.judgment_figures.mixed_courses(tables_shown, cutoff)
 title = chapter.judgment_figures.mixed_title(tables_shown)
-figure = plotting.plot_judgments(found, title=title, label=r"$\tau$ with other judgments")
+figure = plots.plot_judgments(found, title=title, label=r"$\tau$ with other judgments")
 glue("fig_mixed", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
+HTML(style.downloads(figure, found.set_index("line"), "judgments-mixed"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_mixed
@@ -970,10 +987,10 @@ HTML(plotting.downloads(figure, found.set_index("line"), "judgments-mixed"))
 # :::
 
 # %% tags=["hide-input"]
-found = chapter.calibration(simulated["trust"])
-figure = plotting.plot_calibration(found, **chapter.tables.trust_words(simulated["trust"]))
+found = trusted.calibration(simulated["trust"])
+figure = trust.plot_calibration(found, **chapter.tables.trust_words(simulated["trust"]))
 glue("fig_calibration", figure, display=False)
-HTML(plotting.downloads(figure, found.set_index("share"), "which-to-trust"))
+HTML(style.downloads(figure, found.set_index("share"), "which-to-trust"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_calibration
@@ -986,9 +1003,9 @@ HTML(plotting.downloads(figure, found.set_index("share"), "which-to-trust"))
 
 # %% tags=["hide-input"]
 answers = simulated["trust"].frame
-figure = plotting.plot_answers(answers, title=chapter.answers_title(simulated["trust"]))
+figure = trust.plot_answers(answers, title=trusted.answers_title(simulated["trust"]))
 glue("fig_answers", figure, display=False)
-HTML(plotting.downloads(figure, answers.set_index("world"), "answers"))
+HTML(style.downloads(figure, answers.set_index("world"), "answers"))
 
 # %% [markdown] tags=["general"]
 # ```{glue:figure} fig_answers
@@ -1003,7 +1020,7 @@ HTML(plotting.downloads(figure, answers.set_index("world"), "answers"))
 # others by more than the bound allows.
 
 # %% tags=["hide-input"]
-Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to_markdown())
+Markdown(trusted.trust_table(simulated["trust_answers"], simulated["points"]).to_markdown())
 
 # %% [markdown]
 # :::{finding} own/TRUST-CM100K
@@ -1079,7 +1096,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # and the largest share of liked items that the list can have?
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_possible
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_possible
 #
 # def lowest(hits, misses, n):
 #     return ...
@@ -1095,7 +1112,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_possible
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_possible
 #
 # def lowest(hits, misses, n):
 #     return hits / n
@@ -1117,7 +1134,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # them like it. What share of the times is it a miss?
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_miss_chance
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_miss_chance
 #
 # def miss_chance(n_users, rated, liked):
 #     return ...
@@ -1130,7 +1147,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_miss_chance
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_miss_chance
 #
 # def miss_chance(n_users, rated, liked):
 #     return (rated - liked) / (n_users - rated)
@@ -1149,7 +1166,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # *b*, and on which the optimal rankings by hits and by misses agree. Write each as ratings and liked ones.
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_agreeing
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_agreeing
 #
 # check_agreeing(a=..., b=...)  # (8, 6) and (2, 1), for one, are put in opposite orders
 # ```
@@ -1159,7 +1176,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_agreeing
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_agreeing
 #
 # check_agreeing(a=(8, 8), b=(2, 1))
 # ```
@@ -1176,7 +1193,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # the four in the order of the truth, in each of these cases?
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_roles
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_roles
 #
 # answers = {
 #     "popular items are liked more": ...,  # "hits", "misses" or "both"
@@ -1191,7 +1208,7 @@ Markdown(chapter.trust_table(simulated["trust_answers"], simulated["points"]).to
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.true_vs_false_positive_disagreement import check_roles
+# from recbias.book.chapters.true_vs_false_positive_disagreement.exercises import check_roles
 #
 # answers = {
 #     "popular items are liked more": "hits",

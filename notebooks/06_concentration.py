@@ -74,10 +74,18 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import Grid, makers, plotting, run
-from recbias.claims import choosing, judge_chapter, pages, state, verdict_cards
-from recbias.claims import concentration_metrics as chapter
-from recbias.claims.systems import relevance_threshold
+from recbias import Grid, run
+from recbias.book import choosing, pages
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters import concentration_metrics as chapter
+from recbias.book.chapters.concentration_metrics import plots, setup
+from recbias.book.chapters.concentration_metrics.alike import tau_matrix
+from recbias.book.chapters.concentration_metrics.loop import CHOICES, LOOP, rounds_shown
+from recbias.book.figures import style
+from recbias.book.findings import state
+from recbias.book.systems.line_up import relevance_threshold
+from recbias.claims import judge_chapter
+from recbias.experiment import makers
 
 # %% tags=["parameters"]
 dataset: str = "ml-100k"
@@ -89,9 +97,9 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
+style.use_book_style()
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
-split = split or chapter.split_of(dataset)
+split = split or setup.split_of(dataset)
 for name, text in choosing.written(min_rating=min_rating, cutoff=cutoff).items():
     glue(name, text, display=False)
 glue("split", split, display=False)
@@ -206,16 +214,16 @@ Markdown(chapter.tables.example_table([6, 3, 1, 0], [1, 2, 3, 4]))
 # with it another LTI ([E17](#err-e17)).
 
 # %%
-asked, metrics = chapter.protocols(min_rating), {"full": chapter.metrics(cutoff)}
+asked, metrics = setup.protocols(min_rating), {"full": setup.metrics(cutoff)}
 measured = run(
     Grid(
         dataset,
-        chapter.line_up_of(dataset, min_rating, n_seeds),
+        setup.line_up_of(dataset, min_rating, n_seeds),
         asked,
         metrics,
         split=split,
         seed=seed,
-        replicates=chapter.combined(metrics),
+        replicates=setup.combined(metrics),
     ),
     workers=workers,
     record="06_concentration/systems",
@@ -226,7 +234,7 @@ Markdown(pages.data_line(measured))
 
 # %% tags=["hide-input", "remove-output"]
 ranked = chapter.figures.rank_map(measured, cutoff)
-figure = plotting.plot_rank_map(ranked, title=chapter.figures.map_title(ranked))
+figure = plots.plot_rank_map(ranked, title=chapter.figures.map_title(ranked))
 glue("fig_lead", figure, display=False)
 
 # %% [markdown]
@@ -251,7 +259,7 @@ glue("fig_lead", figure, display=False)
 # :::
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, ranked, "ranks"))
+HTML(style.downloads(figure, ranked, "ranks"))
 
 # %% [markdown] tags=["general"]
 # ## What a value means
@@ -267,7 +275,7 @@ HTML(plotting.downloads(figure, ranked, "ranks"))
 # %%
 record = "06_concentration/references"
 given = {"min_rating": min_rating, "grid": measured.grid.to_dict()}
-given["metrics"] = list(chapter.of_chance(cutoff))
+given["metrics"] = list(setup.of_chance(cutoff))
 references = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
@@ -295,7 +303,7 @@ lorenz = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input", "remove-output"]
 curves = lorenz.frame.set_index("share")
-figure = plotting.plot_lorenz(curves, title=chapter.figures.lorenz_title(curves))
+figure = plots.plot_lorenz(curves, title=chapter.figures.lorenz_title(curves))
 glue("fig_lorenz", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -309,7 +317,7 @@ glue("fig_lorenz", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, curves, "lorenz"))
+HTML(style.downloads(figure, curves, "lorenz"))
 
 # %% [markdown] tags=["general"]
 # ## Nine lambdas
@@ -317,16 +325,16 @@ HTML(plotting.downloads(figure, curves, "lorenz"))
 # The poster leaves $\lambda$ to the reader, between 0 and 1. How much does it matter?
 
 # %%
-tails = {"full": chapter.of_lambdas(cutoff)}
+tails = {"full": setup.of_lambdas(cutoff)}
 lambdas = run(
     Grid(
         dataset,
-        chapter.line_up_of(dataset, min_rating, n_seeds),
+        setup.line_up_of(dataset, min_rating, n_seeds),
         asked,
         tails,
         split=split,
         seed=seed,
-        replicates=chapter.combined({"full": chapter.ends_of_lambdas(cutoff)}),
+        replicates=setup.combined({"full": setup.ends_of_lambdas(cutoff)}),
     ),
     workers=workers,
     record="06_concentration/lambdas",
@@ -334,7 +342,7 @@ lambdas = run(
 
 # %% tags=["hide-input", "remove-output"]
 by_lambda = chapter.figures.lambda_map(lambdas, cutoff)
-figure = plotting.plot_rank_map(by_lambda, title=chapter.figures.lambda_title(by_lambda))
+figure = plots.plot_rank_map(by_lambda, title=chapter.figures.lambda_title(by_lambda))
 glue("fig_lambdas", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -347,7 +355,7 @@ glue("fig_lambdas", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, by_lambda, "lambdas"))
+HTML(style.downloads(figure, by_lambda, "lambdas"))
 
 # %% [markdown]
 # :::{finding} own/LTI-LAMBDAS
@@ -407,24 +415,24 @@ HTML(plotting.downloads(figure, by_lambda, "lambdas"))
 # ```
 
 # %% tags=["hide-input", "remove-output"]
-alike = chapter.tau_matrix(measured, cutoff)
-figure = plotting.plot_tau_matrix(alike, title=chapter.figures.alike_title(alike))
+alike = tau_matrix(measured, cutoff)
+figure = plots.plot_tau_matrix(alike, title=chapter.figures.alike_title(alike))
 glue("fig_alike", figure, display=False)
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, alike, "metrics"))
+HTML(style.downloads(figure, alike, "metrics"))
 
 # %% [markdown] tags=["general"]
 # The same at other lengths $n$ of the lists, for all pairs whose $\tau$ is above .9 at any of them:
 
 # %%
-others = chapter.other_lengths(dataset, cutoff)
+others = setup.other_lengths(dataset, cutoff)
 lengths = None
 if others:
     lengths = run(
         Grid(
             dataset,
-            chapter.line_up_of(dataset, min_rating, 1),
+            setup.line_up_of(dataset, min_rating, 1),
             asked,
             {"full": others},
             split=split,
@@ -437,7 +445,7 @@ if others:
 
 # %% tags=["hide-input"]
 table = chapter.tables.lengths_table(measured, lengths, cutoff)
-Markdown(f"{table}\n\n{chapter.lengths_note(dataset)}")
+Markdown(f"{table}\n\n{setup.lengths_note(dataset)}")
 
 # %% [markdown]
 # :::{finding} own/GINI-IS-HOOVER
@@ -456,7 +464,7 @@ Markdown(f"{table}\n\n{chapter.lengths_note(dataset)}")
 
 # %%
 record = "06_concentration/explained"
-given = {"cutoffs": list(chapter.lengths_of(dataset)), "grid": measured.grid.to_dict()}
+given = {"cutoffs": list(setup.lengths_of(dataset)), "grid": measured.grid.to_dict()}
 explained = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input"]
@@ -495,15 +503,15 @@ Markdown(chapter.tables.explained_table(explained))
 
 # %%
 loop = makers.run_maker(
-    "06_concentration/loop", None, parameters=chapter.LOOP, record="06_concentration/loop"
+    "06_concentration/loop", None, parameters=LOOP, record="06_concentration/loop"
 )
 
 # %% tags=["hide-input", "remove-output"]
 figures = {}
-for choice in chapter.CHOICES:
-    courses = chapter.rounds_shown(loop, choice, chapter.figures.SHOWN_ROUNDS)
+for choice in CHOICES:
+    courses = rounds_shown(loop, choice, chapter.figures.SHOWN_ROUNDS)
     title = chapter.figures.loop_title(courses)
-    figures[choice] = plotting.plot_trajectories(courses, title=title)
+    figures[choice] = plots.plot_trajectories(courses, title=title)
     glue(f"fig_loop_{choice}", figures[choice], display=False)
 
 # %% [markdown] tags=["general"]
@@ -524,7 +532,7 @@ for choice in chapter.CHOICES:
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figures["even"], loop.frame, "loop"))
+HTML(style.downloads(figures["even"], loop.frame, "loop"))
 
 # %% [markdown] tags=["general"]
 # Does a metric of the first lists foretell where the loop ends? Here is Spearman's correlation over the
@@ -656,7 +664,7 @@ state("concentration metrics", results, verdicts)
 # often: as the poster prints it, and with percentiles?
 #
 # ```python
-# from recbias.exercises.concentration_metrics import check_head
+# from recbias.book.chapters.concentration_metrics.exercises import check_head
 #
 # check_head(printed=..., percentile=...)
 # ```
@@ -666,7 +674,7 @@ state("concentration metrics", results, verdicts)
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.concentration_metrics import check_head
+# from recbias.book.chapters.concentration_metrics.exercises import check_head
 #
 # check_head(printed=0, percentile=200)
 # ```
@@ -682,7 +690,7 @@ state("concentration metrics", results, verdicts)
 # (4, 3, 2, 1), and a CI above 0.3.
 #
 # ```python
-# from recbias.exercises.concentration_metrics import check_blind
+# from recbias.book.chapters.concentration_metrics.exercises import check_blind
 #
 # check_blind(shown=...)
 # ```
@@ -692,7 +700,7 @@ state("concentration metrics", results, verdicts)
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.concentration_metrics import check_blind
+# from recbias.book.chapters.concentration_metrics.exercises import check_blind
 #
 # check_blind(shown=(1, 2, 3, 4))
 # ```
@@ -707,7 +715,7 @@ state("concentration metrics", results, verdicts)
 # yet deviates less from what was popular by CI.
 #
 # ```python
-# from recbias.exercises.concentration_metrics import check_opposed
+# from recbias.book.chapters.concentration_metrics.exercises import check_opposed
 #
 # check_opposed(a=..., b=...)
 # ```
@@ -717,7 +725,7 @@ state("concentration metrics", results, verdicts)
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.concentration_metrics import check_opposed
+# from recbias.book.chapters.concentration_metrics.exercises import check_opposed
 #
 # check_opposed(a=(4, 3, 2, 1), b=(0, 1, 3, 6))
 # ```
@@ -731,7 +739,7 @@ state("concentration metrics", results, verdicts)
 # Write CI as the poster does, with one added to each count within the logarithms.
 #
 # ```python
-# from recbias.exercises.concentration_metrics import check_index
+# from recbias.book.chapters.concentration_metrics.exercises import check_index
 #
 # def index(prior, shown):
 #     return ...
@@ -746,7 +754,7 @@ state("concentration metrics", results, verdicts)
 # ```python
 # from math import log
 #
-# from recbias.exercises.concentration_metrics import check_index
+# from recbias.book.chapters.concentration_metrics.exercises import check_index
 #
 # def index(prior, shown):
 #     total = 0

@@ -91,11 +91,17 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import makers, plotting, run
-from recbias.claims import choosing, judge_chapter, pages, state, verdict_cards
-from recbias.claims import offline_option_taxonomy as chapter
-from recbias.claims.systems import relevance_threshold
-from recbias.taxonomy import options_of
+from recbias import run
+from recbias.book import choosing, pages
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters import offline_option_taxonomy as chapter
+from recbias.book.chapters.offline_option_taxonomy import decisions, plots, setup, truths
+from recbias.book.figures import style
+from recbias.book.findings import state
+from recbias.book.systems.line_up import relevance_threshold
+from recbias.claims import judge_chapter
+from recbias.experiment import makers
+from recbias.experiment.options import options_of
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -105,7 +111,7 @@ n_seeds: int | None = None  # 1 to 100: of random training; none = 5 on publishe
 workers: int = 2  # 1 to 64: processes; results do not depend on them
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
+style.use_book_style()
 min_rating = relevance_threshold(dataset) if min_rating is None else min_rating
 for name, text in choosing.written(min_rating=min_rating, cutoff=10).items():
     glue(name, text, display=False)
@@ -209,12 +215,12 @@ HTML(pages.claims_of("offline option taxonomy"))
 # The paper's Table 2, with both readings of MF:
 
 # %%
-record = f"{chapter.CHAPTER}/systems"
-asked = chapter.start_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
+record = f"{setup.CHAPTER}/systems"
+asked = setup.start_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
 start = run(asked, workers=workers, record=record)
 
 # %% tags=["hide-input"]
-Markdown(pages.data_line(start, chapter.table_notes(dataset, min_rating)))
+Markdown(pages.data_line(start, setup.table_notes(dataset, min_rating)))
 
 # %% tags=["hide-input"]
 Markdown(chapter.tables.start_table(start))
@@ -252,17 +258,17 @@ Markdown(chapter.tables.start_table(start))
 
 # %%
 results = {"systems": start}
-for ratio in chapter.RATIOS:
-    name = chapter.ratio_name(ratio)
-    asked = chapter.ratio_grid(dataset, min_rating, ratio, seed=seed, n_seeds=n_seeds)
-    results[name] = run(asked, workers=workers, record=f"{chapter.CHAPTER}/{name}")
+for ratio in setup.RATIOS:
+    name = setup.ratio_name(ratio)
+    asked = setup.ratio_grid(dataset, min_rating, ratio, seed=seed, n_seeds=n_seeds)
+    results[name] = run(asked, workers=workers, record=f"{setup.CHAPTER}/{name}")
 
 # %% [markdown] tags=["general"]
 # One split is one draw. Where ratings are published, each ratio is run with ten seeds.
 
 # %%
-record = f"{chapter.CHAPTER}/seeds"
-seeds, ratios = list(chapter.seeds_of(dataset)), list(chapter.RATIOS)
+record = f"{setup.CHAPTER}/seeds"
+seeds, ratios = list(setup.seeds_of(dataset)), list(setup.RATIOS)
 over_seeds = {"seeds": seeds, "grid": start.grid.to_dict(), "workers": workers}
 given = {**over_seeds, "ratios": ratios}
 results["seeds"] = makers.run_maker(record, dataset, parameters=given, record=record)
@@ -272,7 +278,7 @@ shown = chapter.figures.ratio_courses(results, results["seeds"])
 title = chapter.figures.ratio_title(results)
 words = {"across": "training ratings, %", "up": "nDCG@10"}
 drawn = {"looks": chapter.figures.LOOKS, "ticks": (10, 50, 90)}
-figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
+figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_ratio", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -285,7 +291,7 @@ glue("fig_ratio", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "figures-2-and-4"))
+HTML(style.downloads(figure, shown, "figures-2-and-4"))
 
 # %% [markdown]
 # :::{finding} own/RATIO-20
@@ -314,7 +320,7 @@ shown = chapter.figures.unrated_courses(results)
 title = chapter.figures.unrated_title(shown)
 words = {"across": "training ratings, %", "up": "unrated of the first ten, %"}
 drawn = {"looks": chapter.figures.LOOKS, "ticks": (10, 30, 50, 70, 90)}
-figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
+figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_unrated", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -326,7 +332,7 @@ glue("fig_unrated", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "figure-3"))
+HTML(style.downloads(figure, shown, "figure-3"))
 
 # %% [markdown] tags=["general"]
 # The paper warns that gains of zero for what is unrated put the validity of full lists in danger. Chapters
@@ -339,7 +345,7 @@ HTML(plotting.downloads(figure, shown, "figure-3"))
 # then the first ten are other items, from much further down (the paper's Figure 5).
 
 # %%
-record = f"{chapter.CHAPTER}/depths"
+record = f"{setup.CHAPTER}/depths"
 given = {"grid": start.grid.to_dict()}
 results["depths"] = makers.run_maker(record, dataset, parameters=given, record=record)
 
@@ -348,7 +354,7 @@ shown = chapter.figures.place_courses(results["depths"])
 title = chapter.figures.place_title(shown)
 words = {"across": "place in the condensed list", "up": "mean place in the full list"}
 drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 5, 10, 15, 20)}
-figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
+figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_places", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -361,7 +367,7 @@ glue("fig_places", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "figure-5"))
+HTML(style.downloads(figure, shown, "figure-5"))
 
 # %% [markdown]
 # :::{finding} own/PLACE-TEN
@@ -395,7 +401,7 @@ title = chapter.figures.depth_title(shown)
 levels = dict.fromkeys(shown["panel"], 0)
 words = {"across": "depth d", "up": "difference of nDCG@d"}
 drawn = {"looks": chapter.figures.LOOKS, "log": True, "ticks": (1, 10, 100)}
-figure = plotting.plot_option_lines(shown, **words, **drawn, levels=levels, title=title)
+figure = plots.plot_option_lines(shown, **words, **drawn, levels=levels, title=title)
 glue("fig_depth", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -407,7 +413,7 @@ glue("fig_depth", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "figure-6"))
+HTML(style.downloads(figure, shown, "figure-6"))
 
 # %% [markdown]
 # :::{finding} own/DEPTH-ONE-RS
@@ -437,7 +443,7 @@ Markdown(chapter.tables.gains_table())
 # $\phi$; here are three.
 
 # %%
-record = f"{chapter.CHAPTER}/cells"
+record = f"{setup.CHAPTER}/cells"
 results["cells"] = makers.run_maker(record, dataset, parameters=over_seeds, record=record)
 
 # %% tags=["hide-input"]
@@ -518,7 +524,7 @@ Markdown(chapter.tables.averages_table(start, results["cells"]))
 # ratings.
 
 # %%
-record = f"{chapter.CHAPTER}/profiles"
+record = f"{setup.CHAPTER}/profiles"
 given = {"grid": start.grid.to_dict()}
 results["profiles"] = makers.run_maker(record, dataset, parameters=given, record=record)
 
@@ -527,7 +533,7 @@ shown = chapter.figures.profile_courses(results["profiles"])
 title = chapter.figures.profile_title(shown)
 words = {"across": "quarter of the users, fewest ratings first", "up": "mean"}
 drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 2, 3, 4)}
-figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
+figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_profiles", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -540,7 +546,7 @@ glue("fig_profiles", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "profiles"))
+HTML(style.downloads(figure, shown, "profiles"))
 
 # %% [markdown]
 # :::{finding} own/PROFILE-GAP
@@ -573,23 +579,21 @@ HTML(plotting.downloads(figure, shown, "profiles"))
 # all users, condenses the lists, and takes 1, 3, 10, 30 or 100 neighbours (Figure 7).
 
 # %%
-record = f"{chapter.CHAPTER}/fills"
-asked = chapter.fill_grid(dataset, min_rating, seed=seed)
+record = f"{setup.CHAPTER}/fills"
+asked = setup.fill_grid(dataset, min_rating, seed=seed)
 results["fills"] = run(asked, workers=workers, record=record)
 
 # %%
 given = {"seeds": seeds, "grid": results["fills"].grid.to_dict(), "workers": workers}
 for name in ("fill_seeds", "fill_steps"):
-    record = f"{chapter.CHAPTER}/{name}"
+    record = f"{setup.CHAPTER}/{name}"
     results[name] = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input", "remove-output"]
 shown = chapter.figures.fill_courses(results["fills"], results["fill_seeds"])
 title = chapter.figures.fill_title(shown)
 words = {"across": "neighbours", "up": "mean over users"}
-figure = plotting.plot_option_lines(
-    shown, **words, log=True, ticks=(1, 3, 10, 30, 100), title=title
-)
+figure = plots.plot_option_lines(shown, **words, log=True, ticks=(1, 3, 10, 30, 100), title=title)
 glue("fig_fills", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -602,7 +606,7 @@ glue("fig_fills", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "figure-7"))
+HTML(style.downloads(figure, shown, "figure-7"))
 
 # %% [markdown]
 # :::{finding} own/FILL-NONE
@@ -635,8 +639,8 @@ HTML(plotting.downloads(figure, shown, "figure-7"))
 # if they have rated at least so many items in common.
 
 # %%
-record = f"{chapter.CHAPTER}/overlaps"
-asked = chapter.overlap_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
+record = f"{setup.CHAPTER}/overlaps"
+asked = setup.overlap_grid(dataset, min_rating, seed=seed, n_seeds=n_seeds)
 results["overlaps"] = run(asked, workers=workers, record=record)
 
 # %% tags=["hide-input", "remove-output"]
@@ -644,7 +648,7 @@ shown = chapter.figures.overlap_courses(results["overlaps"])
 title = chapter.figures.overlap_title(shown)
 words = {"across": "least number of common items", "up": "mean over users"}
 drawn = {"looks": chapter.figures.LOOKS, "ticks": (1, 10, 20, 40)}
-figure = plotting.plot_option_lines(shown, **words, **drawn, title=title)
+figure = plots.plot_option_lines(shown, **words, **drawn, title=title)
 glue("fig_overlap", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -657,7 +661,7 @@ glue("fig_overlap", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "figure-8"))
+HTML(style.downloads(figure, shown, "figure-8"))
 
 # %% [markdown]
 # :::{finding} own/OVERLAP-SERVED
@@ -669,7 +673,7 @@ HTML(plotting.downloads(figure, shown, "figure-8"))
 # groups.
 
 # %%
-record = f"{chapter.CHAPTER}/refused"
+record = f"{setup.CHAPTER}/refused"
 given = {"grid": results["overlaps"].grid.to_dict()}
 results["refused"] = makers.run_maker(record, dataset, parameters=given, record=record)
 
@@ -706,7 +710,7 @@ Markdown(chapter.tables.refused_table(results["refused"]))
 # %% tags=["hide-input", "remove-output"]
 shown = chapter.figures.significance(results["cells"])
 title = chapter.figures.significance_title(shown)
-figure = plotting.plot_significance(
+figure = plots.plot_significance(
     shown, winners=chapter.figures.WINNERS, across="seed of the split", title=title
 )
 glue("fig_significance", figure, display=False)
@@ -721,7 +725,7 @@ glue("fig_significance", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "significance"))
+HTML(style.downloads(figure, shown, "significance"))
 
 # %% [markdown]
 # :::{finding} own/CELLS-KNN-RS
@@ -755,13 +759,13 @@ HTML(plotting.downloads(figure, shown, "significance"))
 # %% tags=["hide-input", "remove-output"]
 shown = chapter.figures.configurations(results)
 title = chapter.figures.configurations_title(shown)
-figure = plotting.plot_configurations(
+figure = plots.plot_configurations(
     shown, winners=chapter.figures.WINNERS, across="kNN − MF", title=title
 )
 glue("fig_lead", figure, display=False)
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "all-options"))
+HTML(style.downloads(figure, shown, "all-options"))
 
 # %% [markdown] tags=["general"]
 # (sec-options-beyond)=
@@ -777,15 +781,15 @@ HTML(plotting.downloads(figure, shown, "all-options"))
 # built.)
 
 # %%
-record = f"{chapter.CHAPTER}/decisions"
-given = chapter.decisions_asked(dataset, min_rating, seed=seed, workers=workers)
+record = f"{setup.CHAPTER}/decisions"
+given = decisions.decisions_asked(dataset, min_rating, seed=seed, workers=workers)
 results["decisions"] = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input", "remove-output"]
 shown = chapter.decision_figures.reversal_bars(results["decisions"])
 noise = chapter.decision_figures.reversal_noise(results["decisions"])
 title = chapter.decision_figures.reversal_title(shown, noise)
-figure = plotting.plot_reversals(shown, across="% of the pairs", title=title, noise=noise)
+figure = plots.plot_reversals(shown, across="% of the pairs", title=title, noise=noise)
 glue("fig_reversals", figure, display=False)
 
 # %% [markdown] tags=["general"]
@@ -798,7 +802,7 @@ glue("fig_reversals", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "reversals"))
+HTML(style.downloads(figure, shown, "reversals"))
 
 # %% [markdown] tags=["general"]
 # Below, *resolved* are pairs that are significant under the alternative, and *significance changed* are those
@@ -855,7 +859,7 @@ Markdown(chapter.tables.reversals_table(results["decisions"]))
 # the right one.
 
 # %%
-record = f"{chapter.CHAPTER}/worlds"
+record = f"{setup.CHAPTER}/worlds"
 results["worlds"] = makers.run_maker(
     record, None, parameters=chapter.SIMULATIONS["worlds"], record=record
 )
@@ -863,7 +867,7 @@ results["worlds"] = makers.run_maker(
 # %% tags=["hide-input", "remove-output"]
 shown = chapter.decision_figures.world_shares(results["worlds"])
 title = chapter.decision_figures.world_title(shown)
-figure = plotting.plot_configurations(
+figure = plots.plot_configurations(
     shown, winners=("agrees better", "agrees less"), across="% of pairs", title=title
 )
 glue("fig_worlds", figure, display=False)
@@ -880,7 +884,7 @@ glue("fig_worlds", figure, display=False)
 # ```
 
 # %% tags=["hide-input"]
-HTML(plotting.downloads(figure, shown, "worlds"))
+HTML(style.downloads(figure, shown, "worlds"))
 
 # %% [markdown]
 # The agreement of an option minus that of the default, over all worlds:
@@ -934,8 +938,8 @@ Markdown(chapter.tables.commonest_table(results["worlds"]))
 # real people on items drawn at random: by those, each option can be asked the same.
 
 # %%
-given = chapter.truths_asked(dataset, min_rating, seed=seed)
-record = f"{chapter.CHAPTER}/truths"
+given = truths.truths_asked(dataset, min_rating, seed=seed)
+record = f"{setup.CHAPTER}/truths"
 if given:
     results["truths"] = makers.run_maker(record, dataset, parameters=given, record=record)
 
@@ -1019,7 +1023,7 @@ Markdown(chapter.tables.options_table())
 # ## Verdicts
 
 # %%
-record = f"{chapter.CHAPTER}/checks"
+record = f"{setup.CHAPTER}/checks"
 given = {"min_rating": min_rating, "ratios": [10, 50], "grid": start.grid.to_dict()}
 given |= {name: results[name].grid.to_dict() for name in ("fills", "overlaps")}
 results["checks"] = makers.run_maker(record, dataset, parameters=given, record=record)
@@ -1089,7 +1093,7 @@ state("offline option taxonomy", results, verdicts)
 # the full average?
 #
 # ```python
-# from recbias.exercises.offline_option_taxonomy import check_averages
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_averages
 #
 # check_averages(full=..., needed=...)
 # ```
@@ -1099,7 +1103,7 @@ state("offline option taxonomy", results, verdicts)
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.offline_option_taxonomy import check_averages
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_averages
 #
 # check_averages(full=0.6 * 0.30, needed=1000 * 0.24 / 0.30)
 # ```
@@ -1114,7 +1118,7 @@ state("offline option taxonomy", results, verdicts)
 # back, and take $\epsilon$ off.
 #
 # ```python
-# from recbias.exercises.offline_option_taxonomy import check_geometric
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_geometric
 #
 # def geometric(values, epsilon):
 #     return ...
@@ -1129,7 +1133,7 @@ state("offline option taxonomy", results, verdicts)
 # ```python
 # from math import exp, log
 #
-# from recbias.exercises.offline_option_taxonomy import check_geometric
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_geometric
 #
 # def geometric(values, epsilon):
 #     logs = [log(value + epsilon) for value in values]
@@ -1148,7 +1152,7 @@ state("offline option taxonomy", results, verdicts)
 # plain mean and *a* by the mean weighted by ratings.
 #
 # ```python
-# from recbias.exercises.offline_option_taxonomy import check_weights
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_weights
 #
 # check_weights(a=(..., ...), b=(..., ...), ratings=(..., ...))
 # ```
@@ -1158,7 +1162,7 @@ state("offline option taxonomy", results, verdicts)
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.offline_option_taxonomy import check_weights
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_weights
 #
 # check_weights(a=(0.5, 0.1), b=(0.4, 0.3), ratings=(90, 10))
 # ```
@@ -1174,7 +1178,7 @@ state("offline option taxonomy", results, verdicts)
 # by the users' numbers of test ratings; Wilcoxon's test." Write the options.
 #
 # ```python
-# from recbias.exercises.offline_option_taxonomy import check_options
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_options
 #
 # check_options("split: ...; lists: AI-AN-AR rel>=4; metric: nDCG@10")
 # ```
@@ -1184,7 +1188,7 @@ state("offline option taxonomy", results, verdicts)
 # :class: dropdown
 #
 # ```python
-# from recbias.exercises.offline_option_taxonomy import check_options
+# from recbias.book.chapters.offline_option_taxonomy.exercises import check_options
 #
 # check_options(
 #     "data: users>=20; split: ratio 0.2; seed: 7; "

@@ -46,22 +46,24 @@
 from IPython.display import HTML
 from myst_nb import glue
 
-from recbias import plotting
-from recbias.claims import design_alternatives as chapter
-from recbias.claims import load_chapter, matrix, state
+from recbias.book import matrix
+from recbias.book.chapters.design_alternatives import panels, plots, setup
+from recbias.book.figures import style
+from recbias.book.findings import state
+from recbias.claims import load_chapter
 
 # %% tags=["parameters", "remove-cell"]
 dataset: str = "ml-1m"
 
 # %% tags=["remove-cell"]
-plotting.use_book_style()
-results = load_chapter(chapter.CHAPTER, dataset)
+style.use_book_style()
+results = load_chapter(setup.CHAPTER, dataset)
 measured = results["systems"]
 sampled = {label: protocol.rule.n_sampled for label, protocol in measured.grid.parsed.items()}
-designs = chapter.four_designs(sampled["1R"] + 1, sampled["NN"])
+designs = panels.four_designs(sampled["1R"] + 1, sampled["NN"])
 bars = {each.name: (each.label, str(measured.metric(each.label, "P"))) for each in designs}
 ceilings = {designs[2].name: 1 / measured.metric("1R", "P").cutoff}
-figure = plotting.plot_designs(measured, bars, system="Popularity", ceilings=ceilings)
+figure = plots.plot_designs(measured, bars, system="Popularity", ceilings=ceilings)
 glue("fig_one_list", figure, display=False)
 glue("data", measured.dataset["title"].partition(" (")[0], display=False)
 state("design alternatives", results)

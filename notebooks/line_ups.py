@@ -29,11 +29,12 @@
 # %% tags=["hide-input", "remove-output"]
 from IPython.display import HTML
 
-from recbias.claims import showing, systems as page
+from recbias.book.systems import line_up as page
+from recbias.book.systems import tables
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
 
 # %% tags=["hide-input"]
 min_rating = page.relevance_threshold(dataset)
-HTML("".join(showing.line_up_details(name, min_rating=min_rating) for name in page.TITLES))
+HTML("".join(tables.line_up_details(name, min_rating=min_rating) for name in page.TITLES))

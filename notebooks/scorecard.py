@@ -25,7 +25,9 @@
 # %% tags=["remove-cell"]
 from IPython.display import HTML, Markdown
 
-from recbias.claims import matrix, pages, totals
+from recbias.book import matrix
+from recbias.book.cards import totals
+from recbias.book.html import markdown_table
 
 # %% tags=["parameters"]
 dataset: str = "ml-1m"
@@ -89,7 +91,7 @@ HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(
 # %% tags=["remove-input"]
 table = totals(judged[dataset])
 rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
-Markdown(pages.markdown_table(("class", *table.columns), rows))
+Markdown(markdown_table(("class", *table.columns), rows))
 
 # %% [markdown] tags=["general"]
 # ## What the papers assert

@@ -31,10 +31,13 @@
 from IPython.display import HTML, Markdown
 from myst_nb import glue
 
-from recbias import line_up, ratings
-from recbias.claims import findings, pages, readings, sensitivity, showing, ties
-from recbias.claims.systems import LINE_UP, choose_setup
-from recbias.plotting import downloads, plot_ranges, plot_readings, use_book_style
+from recbias import line_up
+from recbias.book import findings, pages
+from recbias.book.figures.settings import plot_ranges, plot_readings
+from recbias.book.figures.style import downloads, use_book_style
+from recbias.book.systems import readings, sensitivity, tables, ties
+from recbias.book.systems.line_up import LINE_UP, choose_setup
+from recbias.data import ratings
 from recbias.recommenders import descriptions, line_ups
 
 use_book_style()
@@ -94,7 +97,7 @@ Markdown(readings.span_sentence(named, setup.precision))
 title = readings.headline(named, setup.precision)
 figure = plot_readings(named, label=setup.protocol, metric=setup.precision, title=title)
 glue("fig_one_name", figure, display=False)
-table = showing.values_table(named)
+table = tables.values_table(named)
 HTML(downloads(figure, table, f"one-name-{named.dataset['name']}"))
 
 # %% [markdown] tags=["general"]
@@ -184,7 +187,7 @@ ablated = setup.measure("ablations", [step.system for step in steps])
 chances = setup.chances()
 
 # %% tags=["hide-input"]
-HTML(showing.published_html(measured, chances, setup.published, steps, ablated))
+HTML(tables.published_html(measured, chances, setup.published, steps, ablated))
 
 # %% [markdown] tags=["general"]
 # (sec-one-change)=
@@ -196,7 +199,7 @@ HTML(showing.published_html(measured, chances, setup.published, steps, ablated))
 # %% tags=["hide-input"]
 by_rule = {step.system.name for step in line_ups.tie_rules(min_rating=setup.min_rating)}
 others = [step for step in steps if step.system.name not in by_rule]
-HTML(showing.changes_html(others, measured, ablated, setup.published, judged=True))
+HTML(tables.changes_html(others, measured, ablated, setup.published, judged=True))
 
 # %% [markdown]
 # (sec-tie-rule)=
@@ -219,7 +222,7 @@ HTML(showing.changes_html(others, measured, ablated, setup.published, judged=Tru
 same = [step for step in steps if step.system.name in by_rule]
 HTML(
     "<details><summary>Each system with either rule, on these ratings</summary>"
-    f"{showing.changes_html(same, measured, ablated, setup.published, judged=True)}</details>"
+    f"{tables.changes_html(same, measured, ablated, setup.published, judged=True)}</details>"
 )
 
 # %% [markdown] tags=["general"]
@@ -251,8 +254,8 @@ models = setup.measure("models", [pair.system for pair in pairs])
 
 # %% tags=["hide-input"]
 HTML(
-    showing.widest_sentence(pairs, measured, models)
-    + showing.changes_html(pairs, measured, models, setup.published)
+    tables.widest_sentence(pairs, measured, models)
+    + tables.changes_html(pairs, measured, models, setup.published)
 )
 
 # %% [markdown] tags=["general"]
@@ -289,7 +292,7 @@ HTML(downloads(figure, values.set_index("system"), f"sensitivity-{single.dataset
 # %% tags=["hide-input"]
 HTML(
     "<details><summary>How far each system moves, and by which parameter</summary>"
-    f"{showing.spans_html(spans, setup.precision)}</details>"
+    f"{tables.spans_html(spans, setup.precision)}</details>"
 )
 
 # %% tags=["remove-cell"]

@@ -29,7 +29,7 @@ def main() -> None:
             signal.signal(number, _end)
     # What counts semaphores would warn, behind the one line, of those that nobody tidied up.
     sys.warnoptions.append("ignore:resource_tracker")
-    from recbias.cli import main as command
+    from recbias.cli.commands import main as command
 
     try:
         command(prog_name="recbias")

@@ -12,6 +12,7 @@ hypothesis.settings.register_profile("prove", max_examples=2000, deadline=None)
 hypothesis.settings.load_profile("recbias")
 
 _DATA = os.environ.get("RECBIAS_DATA", "")
+os.environ.pop("VIRTUAL_ENV", None)  # IPython warns if another one is active than runs the tests
 _kept_cells = pytest.StashKey[str]()
 
 

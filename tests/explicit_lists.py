@@ -1,11 +1,11 @@
 """Splits, scores and target sets written out in full, and ranks by walking down sorted lists.
 
-Shares no code with `recbias.targets` and `recbias.ranking`, which it checks.
+Shares no code with `recbias.protocol.targets` and `recbias.ranking`, which it checks.
 """
 
 import numpy as np
 
-from recbias.splits import Split
+from recbias.protocol.splits import Split
 from recbias.testing import naive_list
 from recommender_tables import table
 

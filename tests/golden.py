@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from recbias import Grid, line_up, run
+from recbias.data.simulation import make_world
 from recbias.recommenders import bcc17_grid, merged_star_variants
-from recbias.simulation import make_world
 
 FILE = Path(__file__).with_name("golden.json")
 

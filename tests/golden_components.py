@@ -14,16 +14,19 @@ from typing import Any
 import numpy as np
 
 from explicit_lists import FixedScores
-from recbias import aggregation, comparison, ranking, resampling, splits, testset
-from recbias.datasets import Dataset, dataset_info
-from recbias.experiment import N_REPLICATES
-from recbias.metrics import measure, parse_metric
+from recbias import ranking
+from recbias.data.datasets import Dataset, dataset_info
+from recbias.data.simulation import make_world
+from recbias.experiment.run import N_REPLICATES
+from recbias.experiment.store import digest
+from recbias.metrics import aggregation, measure, parse_metric
+from recbias.protocol import splits, testset
+from recbias.protocol.protocol import POLICIES
+from recbias.protocol.splits import SplitRule
+from recbias.protocol.targets import TargetRule, Targets, popularity_groups
+from recbias.protocol.testset import TestSet, dataset_splits, kept_rows, reduced_split
 from recbias.ranking import kernels, passes, unscored
-from recbias.simulation import make_world
-from recbias.splits import SplitRule
-from recbias.store import digest
-from recbias.targets import TargetRule, Targets, popularity_groups
-from recbias.testset import TestSet, dataset_splits, kept_rows, reduced_split
+from recbias.stats import comparison, resampling
 
 FILE = Path(__file__).with_name("golden_components.json")
 WORLD = make_world(seed=7, n_users=60, n_items=80, n_ratings=480)
@@ -113,7 +116,8 @@ def _sampling() -> dict[str, str]:
     rules = [Targets(TargetRule.parse(text), 4.0) for text in texts]
     tables = passes.rank_once(FixedScores(scores), _fold(), sampled=rules, seed=3)[1]
     return {
-        text: _bits(table.rank, table.n_targets) for text, table in zip(texts, tables, strict=True)
+        text: _bits(table.rank, table.condensed_rank, table.n_targets)
+        for text, table in zip(texts, tables, strict=True)
     }
 
 
@@ -123,7 +127,7 @@ def _unscored() -> dict[str, str]:
     kept, _ = passes.rank_once(model, fold, groups=groups, depth=20, seed=3)
     scored = ranking.look_at_scored(model, fold.train)
     found = {}
-    for policy in ranking.POLICIES[1:]:
+    for policy in POLICIES[1:]:
         below = ranking.rank_unscored(scored, fold, policy, groups=groups, depth=20, seed=3)
         joined = kept.with_below(below)
         table = joined.table(TargetRule.parse("TI-AN-1R +train"), min_rating=4)

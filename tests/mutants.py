@@ -11,16 +11,16 @@ from typing import Any
 
 from planted import Row, fault, grid_of, measured, rows, topic_of, verdict_of
 from planted_grids import CUTOFF
+from recbias.book.chapters.design_alternatives.setup import FIGURE_2
+from recbias.book.chapters.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.claims import claims
-from recbias.claims.design_alternatives import FIGURE_2
 from recbias.claims.evidence import axis_terms
 from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
 from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
 from recbias.claims.topics import find_judged
-from recbias.claims.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.errors import ConfigError
-from recbias.experiment import is_named
+from recbias.experiment.run import is_named
 from recbias.recommenders import line_up
 
 Raw = Mapping[str, Any]

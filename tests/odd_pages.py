@@ -18,6 +18,7 @@ from IPython.core.displayhook import DisplayHook
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import publish_display_data
 from IPython.utils.capture import RichOutput, capture_output
+
 from leaks import leaks, silent_cells
 
 PAGES = (
@@ -108,7 +109,7 @@ class _Shell(InteractiveShell):
 @contextlib.contextmanager
 def cells_run_here(*, to_the_end: bool = False) -> Iterator[None]:
     """Run the cells of chapters in this process, without a kernel; on past errors if asked to."""
-    from recbias import chapters
+    from recbias.book import notebooks as chapters
 
     def execute(
         _chapter: Any, source: Any, values: Any, out: Any, results: Any, _progress: bool

@@ -1,7 +1,7 @@
 """Small tables of every kind that people have: what a rating may be, and how a table may be shaped.
 
 Every page has to be complete on each of them: `tests/prove_tables.py` runs the cross by the real
-command, `tests/test_odd_tables.py` a small form of it.
+command, `tests/book/test_odd_tables.py` a small form of it.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ from recbias import Grid, Results
 from recbias.claims import Check, Checks, Verdict, claims, judge, judging
 from recbias.claims.records import ClaimCriterion, Record, written
 from recbias.claims.topics import find_judged
-from recbias.makers import Table
+from recbias.experiment.makers import Table
+from recbias.experiment.results import SIMULATIONS, StoredResult
 from recbias.recommenders import with_seeds
-from recbias.results import SIMULATIONS, StoredResult
 
 FOLDER = Path(__file__).with_name("planted_verdicts")
 N_DRAWS = 1000

@@ -10,15 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recbias import line_up
-from recbias.claims import (
+from recbias.book import non_personalised
+from recbias.book.chapters import (
     concentration_metrics,
-    design_alternatives,
     offline_option_taxonomy,
     overcoming_popularity_bias,
-    popularity_bias,
     sparsity_bias,
     true_vs_false_positive_disagreement,
 )
+from recbias.book.chapters.design_alternatives import setup
+from recbias.book.chapters.sparsity_bias.setup import combined
 from recbias.recommenders import System, bcc17_grid
 
 CUTOFF, SIZE, MIN_RATING = 10, 100, 5.0
@@ -40,7 +41,7 @@ class PlantedGrid(NamedTuple):
 
 
 def _design_alternatives() -> dict[str, PlantedGrid]:
-    protocols = design_alternatives.protocols(MIN_RATING, size=SIZE)
+    protocols = setup.protocols(MIN_RATING, size=SIZE)
     precision, bounds = f"P@{CUTOFF}", (f"lower@{CUTOFF}", f"upper@{CUTOFF}")
     systems = list(line_up("bcc17"))
     metrics = {
@@ -53,9 +54,9 @@ def _design_alternatives() -> dict[str, PlantedGrid]:
         "all-1R": tuple(f"{name}|t={SIZE}" for name in (precision, *bounds)),
     }
     two = {label: protocols[label] for label in ("AR", "1R")}
-    drawn = [each for each in systems if each.name in design_alternatives.LEMMA_SYSTEMS]
-    lemma, tests = design_alternatives.lemma_protocols(MIN_RATING)
-    kept = {"replicates": design_alternatives.combined(CUTOFF, SIZE)}
+    drawn = [each for each in systems if each.name in setup.LEMMA_SYSTEMS]
+    lemma, tests = setup.lemma_protocols(MIN_RATING)
+    kept = {"replicates": setup.combined(CUTOFF, SIZE)}
     return {
         "systems": PlantedGrid(systems, protocols, metrics, kept),
         "grid": PlantedGrid(_settings(), two, dict.fromkeys(two, (precision,)), {}),
@@ -66,43 +67,46 @@ def _design_alternatives() -> dict[str, PlantedGrid]:
 
 
 def _sparsity_bias() -> dict[str, PlantedGrid]:
-    protocols, tests = sparsity_bias.protocols(MIN_RATING)
-    metrics = sparsity_bias.metrics(CUTOFF, SIZE, (100, 400, 700, 1000))
-    kept = {"tests": tests, "replicates": sparsity_bias.combined(metrics)}
-    asked = sparsity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE, floor=True)
+    protocols, tests = sparsity_bias.setup.protocols(MIN_RATING)
+    metrics = sparsity_bias.setup.metrics(CUTOFF, SIZE, (100, 400, 700, 1000))
+    kept = {"tests": tests, "replicates": combined(metrics)}
+    asked = non_personalised.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE, floor=True)
     return {
         "systems": PlantedGrid(line_up("bcc17"), protocols, metrics, kept),
-        "baselines": _baselines(sparsity_bias.baselines(MIN_RATING, floor=True), asked),
+        "baselines": _baselines(non_personalised.baselines(MIN_RATING, floor=True), asked),
     }
 
 
 def _popularity_bias() -> dict[str, PlantedGrid]:
-    asked = popularity_bias.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE)
-    return {"baselines": _baselines(popularity_bias.baselines(MIN_RATING), asked)}
+    asked = non_personalised.baseline_grid(MIN_RATING, cutoff=CUTOFF, size=SIZE)
+    return {"baselines": _baselines(non_personalised.baselines(MIN_RATING), asked)}
 
 
 def _overcoming_popularity_bias() -> dict[str, PlantedGrid]:
     chapter = overcoming_popularity_bias
-    protocols, tests = chapter.protocols(MIN_RATING)
-    systems, alike = line_up("bcc17"), popularity_bias.baselines(MIN_RATING)
-    measured = chapter.metrics(CUTOFF, SIZE, LEVEL)
+    protocols, tests = chapter.setup.protocols(MIN_RATING)
+    systems, alike = line_up("bcc17"), non_personalised.baselines(MIN_RATING)
+    measured = chapter.setup.metrics(CUTOFF, SIZE, LEVEL)
     size = {"cutoff": CUTOFF, "size": SIZE}
-    five = [each for each in systems if each.name in chapter.FIGURE_8]
+    five = [each for each in systems if each.name in chapter.setup.FIGURE_8]
     planted = {
         "systems": PlantedGrid(systems, protocols, measured, {"tests": tests}),
         "uniform": PlantedGrid(
-            systems, chapter.uniform_protocols(MIN_RATING), chapter.uniform_metrics(**size), {}
+            systems,
+            chapter.setup.uniform_protocols(MIN_RATING),
+            chapter.setup.uniform_metrics(**size),
+            {},
         ),
-        "uniform_baselines": _baselines(alike, chapter.baseline_grid(MIN_RATING, **size)),
+        "uniform_baselines": _baselines(alike, non_personalised.baseline_grid(MIN_RATING, **size)),
     }
     for table, uniform in (("", False), ("uniform_", True)):
-        of_settings = chapter.setting_grid(MIN_RATING, **size, uniform=uniform)
+        of_settings = chapter.setup.setting_grid(MIN_RATING, **size, uniform=uniform)
         planted[f"{table}grid"] = PlantedGrid(_settings(), *of_settings.values(), {})
-        of_other = chapter.threshold_grid(OTHER_RATING, **size, uniform=uniform)
+        of_other = chapter.setup.threshold_grid(OTHER_RATING, **size, uniform=uniform)
         planted[f"{table}threshold"] = PlantedGrid(
             five, of_other["protocols"], of_other["metrics"], {"tests": of_other["tests"]}
         )
-    for table, asked in chapter.kept_grids(MIN_RATING, **size).items():
+    for table, asked in chapter.kept.kept_grids(MIN_RATING, **size).items():
         options = {"tests": asked["tests"], "replicates": asked["replicates"]}
         planted[table] = PlantedGrid(alike, asked["protocols"], asked["metrics"], options)
     return planted
@@ -118,11 +122,11 @@ def _settings() -> list[System]:
 
 def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
     chapter = true_vs_false_positive_disagreement
-    protocols, tests = chapter.protocols(RELEVANT, truth="unbiased")
-    metrics = chapter.metrics(CUTOFF, protocols)
-    kept = {"tests": tests, "replicates": chapter.combined(metrics)}
+    protocols, tests = chapter.setup.protocols(RELEVANT, truth="unbiased")
+    metrics = chapter.setup.metrics(CUTOFF, protocols)
+    kept = {"tests": tests, "replicates": chapter.setup.combined(metrics)}
     full = {"full": metrics["full"]}
-    later = {"split": "temporal 0.2", "replicates": chapter.combined(full)}
+    later = {"split": "temporal 0.2", "replicates": chapter.setup.combined(full)}
     one = {"full": protocols["full"]}
     return {
         "systems": PlantedGrid(line_up("mccrs20"), protocols, metrics, kept),
@@ -134,28 +138,30 @@ def _true_vs_false_positive_disagreement() -> dict[str, PlantedGrid]:
 
 def _at_random() -> PlantedGrid:
     chapter = true_vs_false_positive_disagreement
-    protocols, tests = chapter.at_random(RELEVANT, truth="unbiased")
+    protocols, tests = chapter.true_values.at_random(RELEVANT, truth="unbiased")
     metrics = dict.fromkeys(protocols, (f"P@{CUTOFF}", f"antiP@{CUTOFF}"))
     return PlantedGrid(line_up("mccrs20"), protocols, metrics, {"tests": tests})
 
 
 def _concentration_metrics() -> dict[str, PlantedGrid]:
     chapter = concentration_metrics
-    metrics = {"full": chapter.metrics(CUTOFF)}
-    systems = chapter.line_up_of("ml-1m", RELEVANT)
-    kept = {"replicates": chapter.combined(metrics)}
-    return {"systems": PlantedGrid(systems, chapter.protocols(RELEVANT), metrics, kept)}
+    metrics = {"full": chapter.setup.metrics(CUTOFF)}
+    systems = chapter.setup.line_up_of("ml-1m", RELEVANT)
+    kept = {"replicates": chapter.setup.combined(metrics)}
+    return {"systems": PlantedGrid(systems, chapter.setup.protocols(RELEVANT), metrics, kept)}
 
 
 def _offline_option_taxonomy() -> dict[str, PlantedGrid]:
     chapter = offline_option_taxonomy
     asked = {
-        "systems": chapter.start_grid("ml-1m", RELEVANT, seed=1),
-        "fills": chapter.fill_grid("ml-1m", RELEVANT, seed=1),
-        "overlaps": chapter.overlap_grid("ml-1m", RELEVANT, seed=1),
+        "systems": chapter.setup.start_grid("ml-1m", RELEVANT, seed=1),
+        "fills": chapter.setup.fill_grid("ml-1m", RELEVANT, seed=1),
+        "overlaps": chapter.setup.overlap_grid("ml-1m", RELEVANT, seed=1),
         **{
-            chapter.ratio_name(ratio): chapter.ratio_grid("ml-1m", RELEVANT, ratio, seed=1)
-            for ratio in chapter.RATIOS
+            chapter.setup.ratio_name(ratio): chapter.setup.ratio_grid(
+                "ml-1m", RELEVANT, ratio, seed=1
+            )
+            for ratio in chapter.setup.RATIOS
         },
     }
     return {

@@ -22,7 +22,7 @@ import pytest
 import test_ranking_by_sorting
 import test_theorem_checks
 from code_mutants import CodeMutant, code_mutants, functions_of
-from recbias.claims.design_alternatives import (
+from recbias.book.chapters.design_alternatives import (
     definitions,
     frame,
     proof,
@@ -30,7 +30,7 @@ from recbias.claims.design_alternatives import (
     theorems,
     toy,
 )
-from recbias.datasets import load_dataset
+from recbias.data.datasets import load_dataset
 from test_theorem_checks import grid, inputs_of, sound
 
 __all__ = ["grid", "sound"]

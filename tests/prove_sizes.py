@@ -20,22 +20,22 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from recbias.aggregation import weighted_units
-from recbias.claims.offline_option_taxonomy.setup import CHAPTER, KNN, READINGS
-from recbias.claims.offline_option_taxonomy.users import measure_users
-from recbias.comparison import bootstrap_test, paired_t, sign_test, wilcoxon
-from recbias.datasets import load_dataset
+from recbias._system.streams import stream
+from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, KNN, READINGS
+from recbias.book.chapters.offline_option_taxonomy.users import measure_users
+from recbias.data.datasets import load_dataset
 from recbias.errors import MissingData
-from recbias.experiment import Results
+from recbias.experiment.outcomes import resampled_tests
+from recbias.experiment.results import load_result, results_dir
+from recbias.experiment.run import Results
 from recbias.metrics import measure, parse_metric
-from recbias.outcomes import resampled_tests
+from recbias.metrics.aggregation import weighted_units
+from recbias.protocol.targets import TargetRule, Targets
+from recbias.protocol.testset import dataset_splits
 from recbias.ranking import rank
 from recbias.recommenders import System
-from recbias.resampling import bootstrap_weights, interval, weighted_medians, weighted_sums
-from recbias.results import load_result, results_dir
-from recbias.streams import stream
-from recbias.targets import TargetRule, Targets
-from recbias.testset import dataset_splits
+from recbias.stats.comparison import bootstrap_test, paired_t, sign_test, wilcoxon
+from recbias.stats.resampling import bootstrap_weights, interval, weighted_medians, weighted_sums
 
 LEVEL, LARGEST, N_USERS, N_SAMPLES, N_DRAWS = 0.05, 0.06, 500, 10_000, 1000
 N_INTERVALS = 3000

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recbias.ratings import Ratings, RatingScale
+from recbias.data.ratings import Ratings, RatingScale
 
 
 def table(stars, name="small"):

@@ -29,6 +29,7 @@ def test_that_forgot_its_marker():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "outcome"),
     [("/the/data", "1 failed, 3 passed"), ("", "1 failed, 1 passed, 2 skipped")],

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import golden
 from recbias import Grid, Protocol, System, line_up, load_dataset, run
 from recbias.errors import ConfigError, DataError
-from recbias.experiment import Results
-from recbias.results import SHOWN, values_text
+from recbias.experiment.results import SHOWN, values_text
+from recbias.experiment.run import Results
 
 AR = "TI-AN-AR rel>=4"
 PAIR = (System("Popularity", "Popularity"), System("Random", "Random"))
@@ -233,6 +233,7 @@ def done(folder: Path, table: Path, guard: str) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("guard", "reason"),
     [

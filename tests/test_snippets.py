@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from recbias.cli import main
-from recbias.datasets.frames import frame_of
-from recbias.simulation import make_world
+from recbias.cli.commands import main
+from recbias.data.datasets.frames import frame_of
+from recbias.data.simulation import make_world
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -40,6 +40,7 @@ def test_the_page_shows_the_programs_of_the_readme() -> None:
     assert len(shown) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "printed"),
     [

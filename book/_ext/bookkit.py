@@ -1,6 +1,7 @@
 """Sphinx extension of the book.
 
-1. Chapters: a page of ``notebooks/`` is the notebook that :mod:`recbias.chapters` executed on the
+1. Chapters: a page of ``notebooks/`` is the notebook that :mod:`recbias.book.notebooks` executed on
+the
    edition's data set, with the line numbers of its source, and a download that reads well outside
    the book.
 2. Editions: which data set this build is for, the switch to the others, and links to their cards.
@@ -33,10 +34,10 @@ from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 from pictures import inline_pictures
-from recbias.chapters import Chapter, edition_name, line_numbers, run_chapter
-from recbias.claims.findings import Findings, resolve_findings, stored_findings
+from recbias.book.findings import Findings, resolve_findings, stored_findings
+from recbias.book.notebooks import Chapter, edition_name, line_numbers, run_chapter
+from recbias.book.standalone.plain_markdown import plain_notebook
 from recbias.errors import RecbiasError
-from recbias.sheets.plain_markdown import plain_notebook
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ def offer_notebook(
 
 # -- 2. editions -----------------------------------------------------------------------------------
 def choose_edition(app: Sphinx, config: Config) -> None:
-    """Read which edition this is from the environment that :mod:`recbias.editions` sets."""
+    """Read which edition this is from the environment that :mod:`recbias.book.site` sets."""
     titles = json.loads(os.environ.get("RECBIAS_EDITIONS", "{}"))
     config.bookkit_edition = os.environ.get("RECBIAS_EDITION") or config.bookkit_editions[0]
     config.bookkit_titles = titles

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from recbias.contract import check_recommender as check_recommender
+from recbias.recommenders.contract import check_recommender as check_recommender
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

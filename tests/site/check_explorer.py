@@ -19,12 +19,12 @@ import sys
 from functools import cached_property
 from pathlib import Path
 
-from chromium import launch
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from scipy.stats import kendalltau
 
+from chromium import launch
 from recbias.claims import load_chapter
-from recbias.experiment import Results
+from recbias.experiment.run import Results
 
 PAGES = ("notebooks/01_design_alternatives.html", "on/*/notebooks/01_design_alternatives.html")
 HALF = 5.0001e-5

@@ -4,7 +4,7 @@
 
 Every page of every edition is read. What each block of its source (``notebooks``, ``book``) has to
 say there is found anew: from stored results by `judge` and the records, and by a reading of the
-blocks of its own, which shares no code with `recbias.claims.findings`. Exit 1 on a sentence with
+blocks of its own, which shares no code with `recbias.book.findings`. Exit 1 on a sentence with
 another verdict or other words than its part has, one that is missing, one that must not be there,
 one that stands before or behind its place, and one that is hidden. Words, formulas and quoted
 numbers are compared, these with the notebook that the site offers; of citations and references to

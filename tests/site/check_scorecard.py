@@ -24,13 +24,13 @@ from html import unescape
 from itertools import pairwise
 from pathlib import Path
 
-from chromium import launch
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from recbias.claims import matrix
-from recbias.claims.cards import lead, measured_text
+from chromium import launch
+from recbias.book import matrix
+from recbias.book.cards import lead, measured_text
+from recbias.book.html import typeset
 from recbias.claims.judging import Verdict, scorecards
-from recbias.claims.showing import typeset
 from recbias.claims.topics import chapters
 
 SIGNS = {

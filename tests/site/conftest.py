@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import find_chromium, launch
 from playwright.sync_api import Browser, sync_playwright
 
-from recbias.editions import build_site
+from chromium import find_chromium, launch
+from recbias.book.site import build_site
 
 HERE = Path(__file__).parent
 CLONE = HERE.parents[1]

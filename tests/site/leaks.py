@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from check_findings import ROOT, editions
-
-from recbias.editions import empty_pages
+from recbias.book.site import empty_pages
 
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "details", "div",

@@ -39,9 +39,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import BrowserContext, Page, TimeoutError, sync_playwright
+
 from check_links import is_redirect
 from chromium import find_chromium, launch
-from playwright.sync_api import BrowserContext, Page, TimeoutError, sync_playwright
 
 WIDE, NARROW = 1400, 390
 View = tuple[int, tuple[str, ...]]

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from recbias.chapters import (
+from recbias.book.notebooks import (
     BuildError,
     Chapter,
     Parameter,
@@ -23,9 +23,9 @@ from recbias.chapters import (
     list_chapters,
     run_chapter,
 )
-from recbias.datasets import TableOptions
+from recbias.data.datasets import TableOptions
 from recbias.errors import ConfigError, MissingData
-from recbias.store import write_document
+from recbias.experiment.store import write_document
 
 HEADER = """# ---
 # jupyter:
@@ -245,7 +245,7 @@ def test_a_run_is_kept_until_what_it_depends_on_changes(tmp_path: Path, kernels:
     assert len(kernels.parameters) == 8, "a damaged file"
 
 
-STATES = """from recbias.claims.findings import Finding, Findings
+STATES = """from recbias.book.findings import Finding, Findings
 verdict = "holds" if n_sampled == 100 else "refuted"
 Findings("design alternatives", {"BCC17-F2A/1": Finding(verdict, n_sampled / 8)})"""
 BLOCK = """So
@@ -367,7 +367,7 @@ def test_a_corrected_reading_of_a_table_is_another_run(
     table.write_text("a,b b,item_id,user\n1,2,3,4\n1,2,4,4\n5,6,7,8\n")
     assert options_change_the_page(chapter, table, kernels)
     # Where the name knows the file alone, the old page stays: the test notices that.
-    monkeypatch.setattr("recbias.datasets.own.kept_options", lambda path: TableOptions())
+    monkeypatch.setattr("recbias.data.datasets.own.kept_options", lambda path: TableOptions())
     assert not options_change_the_page(chapter, table, kernels)
 
 
@@ -432,7 +432,7 @@ def test_what_cannot_be_recorded(
     params: dict[str, object],
     error: type[Exception],
 ) -> None:
-    monkeypatch.setattr("recbias.places.data_dirs", lambda extra=None: [book])
+    monkeypatch.setattr("recbias._system.places.data_dirs", lambda extra=None: [book])
     with pytest.raises(error):
         run_chapter(find_chapter("01_tiny", book), dataset, params, record=True)
     assert not kernels.parameters

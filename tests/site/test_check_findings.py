@@ -7,13 +7,15 @@ import re
 from functools import cache
 from pathlib import Path
 
-import check_findings
 import pytest
-from check_findings import editions, expected, faults, page_faults
 
-from recbias.claims.findings import Findings, resolve_findings, stored_findings
+import check_findings
+from check_findings import editions, expected, faults, page_faults
+from recbias.book.findings import Findings, resolve_findings, stored_findings
 from recbias.claims.parts import Part
 from recbias.claims.records import Record
+
+pytestmark = pytest.mark.slow
 
 SOURCE = """Read the axes first.
 :::{finding} BCC17-C-RANGE/1

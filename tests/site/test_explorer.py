@@ -7,21 +7,23 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import check_explorer
 import pytest
 from playwright.sync_api import Browser
 
+import check_explorer
 from recbias import Grid, System, run
-from recbias.claims import design_alternatives as chapter
-from recbias.experiment import Results
-from recbias.exploring import explorer_html
+from recbias.book.chapters.design_alternatives.designs import every_design
+from recbias.book.explorer import explorer_html
+from recbias.experiment.run import Results
+
+pytestmark = pytest.mark.slow
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    designs = chapter.every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
+    designs = every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
     systems = (
         System("Random", "Random"),
         System("Popularity", "Popularity"),
@@ -182,7 +184,7 @@ def test_the_check_finds_what_is_broken(
     style: Callable[[str], str],
     fault: str | None,
 ) -> None:
-    designs = chapter.every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
+    designs = every_design(4, size=20, n_sampled=30, cutoff=10, n_items=4)
     html = explorer_html(results, designs.axes, designs.states, start=designs.start, name="d")
     (tmp_path / "explorer.js").write_text(script((STATIC / "explorer.js").read_text()))
     (tmp_path / "explorer.css").write_text(style((STATIC / "explorer.css").read_text()))

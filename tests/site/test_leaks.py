@@ -10,14 +10,14 @@ from typing import Any
 
 import nbformat
 import pytest
-from leaks import faults, leaks, silent_cells
 
-from recbias.editions import empty_pages
+from leaks import faults, leaks, silent_cells
+from recbias.book.site import empty_pages
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><!-- P@10: {} --></svg>'
 OBJECTS = (
     "<IPython.core.display.Markdown object>",
-    "<recbias.grid.Grid object at 0x7f0c2a1b9d10>",
+    "<recbias.experiment.grid.Grid object at 0x7f0c2a1b9d10>",
     "<function told at 0x7f0c2a1b9d10>",
     "<Axes: title={'center': 'P'}>",
     "<class 'dict'>",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-import offline_check
 import pytest
+from playwright.sync_api import Browser, Error
+
+import offline_check
 from chromium import find_chromium
 from offline_check import (
     BOTH,
@@ -22,9 +24,11 @@ from offline_check import (
     pages_of,
     views_of,
 )
-from playwright.sync_api import Browser, Error
 
-pytestmark = pytest.mark.skipif(not find_chromium(), reason="no Chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not find_chromium(), reason="no Chromium"),
+]
 
 PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
 <meta name="viewport" content="width=device-width"></head>

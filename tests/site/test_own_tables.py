@@ -11,16 +11,17 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from test_chapters import Kernels, kernels, write_chapter
 
-from recbias.chapters import edition_name, run_chapter
-from recbias.claims import judging, matrix
+from recbias.book import matrix
+from recbias.book.notebooks import edition_name, run_chapter
+from recbias.book.rerun import check_data, check_out
+from recbias.book.site import _check, edition_titles
+from recbias.claims import judging
 from recbias.claims.checks import Check, Checks
-from recbias.datasets import TableOptions, is_path, load_dataset, own_table, registry
-from recbias.editions import _check, edition_titles
+from recbias.data.datasets import TableOptions, is_path, load_dataset, own_table, registry
 from recbias.errors import ConfigError, DataError, MissingData, RecbiasError
-from recbias.reruns import check_data, check_out
-from recbias.results import results_dir
+from recbias.experiment.results import results_dir
+from test_chapters import Kernels, kernels, write_chapter
 
 __all__ = ["kernels"]  # a fixture
 
@@ -251,10 +252,11 @@ def test_what_a_small_table_does_not_give_is_stored_and_read() -> None:
 
 def recbias(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command line as a person would, from another folder."""
-    command = [sys.executable, "-c", "from recbias.cli import main; main()", *arguments]
+    command = [sys.executable, "-c", "from recbias.cli.commands import main; main()", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_commands_from_another_folder_refuse_and_explain(tmp_path: Path) -> None:
     table = write_table(tmp_path / "my ratings.csv")
     for arguments, said in (

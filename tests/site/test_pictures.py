@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 
 from pictures import inline_svg
-from recbias.plotting import FONT_SIZE, WIDTH, downloads, use_book_style
+from recbias.book.figures.style import FONT_SIZE, WIDTH, downloads, use_book_style
+
+pytestmark = pytest.mark.slow
 
 
 def draw() -> str:

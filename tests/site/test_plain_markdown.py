@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from recbias.sheets.plain_markdown import plain_markdown, plain_notebook
+from recbias.book.standalone.plain_markdown import plain_markdown, plain_notebook
 
 GLUED = {
     "share": {"text/plain": "0.1234"},

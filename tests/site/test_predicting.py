@@ -12,6 +12,8 @@ from docutils.parsers.rst import directives, roles
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
+pytestmark = pytest.mark.slow
+
 QUESTION = """# Page
 
 ::::{predict} Is *it* $1 + 1$?

@@ -42,19 +42,3 @@ def test_the_citation_is_that_of_the_repository() -> None:
     assert f"title   = {{{cited['title']}}}" in page
     assert f"version = {{{cited['version']}}}" in page
     assert cited["authors"][0]["name"] in page
-
-
-@pytest.mark.parametrize("page", sorted((ROOT / "book").glob("*.md")), ids=lambda page: page.stem)
-def test_users_are_they(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert not he_or_she(text)
-
-
-def he_or_she(text: str) -> list[str]:
-    """Find pronouns and turns of phrase that the book does not use."""
-    return re.findall(r"(?i)\b(?:he|she|his|hers?|him|hangs? on|an own \w+|liked from)\b", text)
-
-
-def test_the_search_for_pronouns_can_fail() -> None:
-    assert he_or_she("What hangs on his list") == ["hangs on", "his"]
-    assert not he_or_she("The theory is theirs; this chapter, other users, Her2")

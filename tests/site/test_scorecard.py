@@ -8,16 +8,20 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from check_scorecard import check, check_verdicts
-from chromium import find_chromium, launch
 from playwright.sync_api import Page, sync_playwright
 
 import bookkit
-from recbias.claims import claims, matrix, verdict_cards
-from recbias.claims import design_alternatives as chapter
+from check_scorecard import check, check_verdicts
+from chromium import find_chromium, launch
+from recbias.book import matrix
+from recbias.book.cards import verdict_cards
+from recbias.book.chapters.design_alternatives import setup
+from recbias.claims import claims
 from recbias.claims.judging import Verdict
 from recbias.claims.parts import Part
 from recbias.claims.records import Record
+
+pytestmark = pytest.mark.slow
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 BY_ID = {claim.id: claim for claim in claims()}
@@ -64,8 +68,7 @@ def small_site(tmp_path: Path) -> Callable[..., Path]:
         tail = '<body><article class="bd-article">{}</article></body></html>'
         texts = {
             "notebooks/scorecard.html": head + tail.format(context["body"]),
-            f"notebooks/{chapter.CHAPTER}.html": head
-            + tail.format(verdict_cards(VERDICTS["ml-1m"])),
+            f"notebooks/{setup.CHAPTER}.html": head + tail.format(verdict_cards(VERDICTS["ml-1m"])),
             "scorecard.js": (STATIC / "scorecard.js").read_text(),
             "cards.css": (STATIC / "cards.css").read_text(),
         }

@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from playwright.sync_api import Browser
-from test_own_tables import ROWS, recbias, write_table
 
-from recbias.sheets import sheet_html, write_sheet
-from recbias.sheets.pages import formula_html
+from recbias.book.standalone import sheet_html, write_sheet
+from recbias.book.standalone.pages import formula_html
+from test_own_tables import ROWS, recbias, write_table
 
 STYLES = Path(__file__).parents[2] / "book" / "_static"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
@@ -182,6 +182,7 @@ def test_a_browser_shows_it_without_a_request(browser: Browser, tmp_path: Path, 
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_run_writes_where_the_reader_stands_and_into_their_cache_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,6 +204,7 @@ def test_a_run_writes_where_the_reader_stands_and_into_their_cache_alone(
     ]
 
 
+@pytest.mark.slow
 def test_a_run_on_a_table_from_another_folder_leaves_a_page_and_a_notebook(tmp_path: Path) -> None:
     table = write_table(tmp_path / "secret place" / "my <b>ratings.csv", ROWS + "u0,i0,5\n")
     arguments = ["run", "line_ups", "--dataset", str(table.relative_to(tmp_path)), "--duplicates"]

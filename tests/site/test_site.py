@@ -9,12 +9,14 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from check_links import faults
 
 from bookkit import use_address
-from recbias.chapters import BuildError
-from recbias.editions import _take_next, build_site, default_editions
+from check_links import faults
+from recbias.book.notebooks import BuildError
+from recbias.book.site import _take_next, build_site, default_editions
 from recbias.errors import ConfigError
+
+pytestmark = pytest.mark.slow
 
 CLONE = Path(__file__).parents[2]
 

@@ -4,13 +4,16 @@ The ledger (``data/published``) states each claim with what was published and wh
 what the paper asserts behind it, and the criterion of each assertion as a record: what is measured,
 how it is combined, and the region that is claimed. From records and results follow *parts*, and
 from these the verdict, by one rule; nobody types it.
+
+`records` and `regions` say what is claimed; `evidence`, `quantities` and `combinators` measure it;
+`Region.verdict` and `Part.verdict` (`parts`) decide what holds, is refuted or open; `judging` joins
+parts to the verdict of a claim; `lock` keeps criteria as they were before their first result.
+`topics` finds the folders of chapters, `needs` says which data can test what. Begin with
+`regions.Region.verdict`.
 """
 
-from recbias.claims import matrix
-from recbias.claims.cards import assertion_counts, totals, verdict_cards
 from recbias.claims.checks import Check, Checks
 from recbias.claims.explaining import explain_claim
-from recbias.claims.findings import state
 from recbias.claims.judging import (
     VERDICTS,
     Verdict,
@@ -34,7 +37,6 @@ __all__ = [
     "Erratum",
     "Part",
     "Verdict",
-    "assertion_counts",
     "chapters",
     "claims",
     "errata",
@@ -43,9 +45,5 @@ __all__ = [
     "judge_chapter",
     "load_chapter",
     "load_provenance",
-    "matrix",
     "scorecard",
-    "state",
-    "totals",
-    "verdict_cards",
 ]

@@ -5,27 +5,12 @@ from __future__ import annotations
 from recbias.claims.ledger import Claim, claims
 from recbias.claims.records import criteria_of
 
-__all__ = ["STANDINGS", "assertion_standing", "standing"]
-
 STANDINGS = ("judged", "open", "not checkable")
 """What an assertion may be."""
 
 
 def assertion_standing(claim: Claim, number: int) -> str:
     """Tell what became of an assertion.
-
-    Parameters
-    ----------
-    claim
-        A claim of the ledger.
-    number
-        Of the assertion, from 1.
-
-    Returns
-    -------
-    str
-        One of :data:`STANDINGS`: ``judged`` if a record names it, here or under the claim that
-        judges it; ``not checkable`` if the ledger says why; else ``open``.
 
     Examples
     --------

@@ -14,12 +14,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.claims.ledger import claims
-from recbias.differences import agreement, compare_frames, relative_bound
 from recbias.errors import ConfigError, unknown_name
-from recbias.makers import Made
-from recbias.results import Agreement, StoredResult, register_kind
-
-__all__ = ["Check", "Checks", "joined_checks"]
+from recbias.experiment.makers import Made
+from recbias.experiment.reproduction import agreement, compare_frames, relative_bound
+from recbias.experiment.results import Agreement, StoredResult, register_kind
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -70,16 +68,6 @@ class Check:
 def joined_checks(checks: Iterable[Check]) -> list[Check]:
     """Join checks of one claim and name, such as those of several systems.
 
-    Parameters
-    ----------
-    checks
-        In the order in which the first of each name comes they are returned.
-
-    Returns
-    -------
-    list of Check
-        Instances are added up; the largest value is the worst.
-
     Examples
     --------
     >>> halves = [Check("BCC17-L1", "upper", "upper bound", 2, worst) for worst in (0.0, 0.5)]
@@ -122,21 +110,7 @@ class Checks(Made):
 
     @classmethod
     def of(cls, content: Any, **context: Any) -> Self:
-        """Build the result.
-
-        Parameters
-        ----------
-        content : tuple
-            Checks, and statistics by name. One that is no number is left out: the data do not
-            give it.
-        **context
-            As of the class.
-
-        Raises
-        ------
-        ConfigError
-            If a check is of a claim that the ledger lacks, or two of one claim have one name.
-        """
+        """Build the result."""
         rows, statistics = content
         names = [(row.claim, row.name) for row in rows]
         if twice := sorted({" ".join(name) for name in names if names.count(name) > 1}):
@@ -148,26 +122,14 @@ class Checks(Made):
         return cls(rows=tuple(rows), statistics=given, **context)
 
     def about(self, claim: str) -> list[Check]:
-        """Return the checks of one claim.
-
-        Raises
-        ------
-        ConfigError
-            If there are none.
-        """
+        """Return the checks of one claim."""
         found = [check for check in self.rows if check.claim == claim]
         if not found:
             raise ConfigError(f"no check of {claim} was run")
         return found
 
     def __getitem__(self, names: tuple[str, str]) -> Check:
-        """Return one check by claim and name.
-
-        Raises
-        ------
-        ConfigError
-            If the claim has none of that name.
-        """
+        """Return one check by claim and name."""
         claim, name = names
         found = {check.name: check for check in self.about(claim)}
         if name not in found:
@@ -212,12 +174,8 @@ class Checks(Made):
             **context,
         )
 
-    def compare(self, fresh: StoredResult) -> Agreement:
-        """Compare check by check and number by number.
-
-        What is worst may differ by 1e-9 or one part in a million, a statistic by one part in a
-        million; how many instances were checked, and all else, has to be the same.
-        """
+    def verify(self, fresh: StoredResult) -> Agreement:
+        """Compare check by check and number by number."""
         if not isinstance(fresh, Checks):
             return Agreement(0, np.nan, np.nan, ("another kind of result",))
         lines = [

@@ -28,9 +28,7 @@ from recbias.claims.quantities import (
     straightness,
 )
 from recbias.claims.records import Record, Term
-from recbias.results import Quantity
-
-__all__ = ["Function", "evaluate", "of_orders"]
+from recbias.experiment.results import Quantity
 
 Estimate = Quantity | float
 Function = Callable[[Evidence, Record], Estimate]
@@ -40,10 +38,7 @@ _ORDERING: set[Function] = set()
 
 
 def of_orders(function: Function) -> Function:
-    """Mark a function of a chapter that compares systems with each other.
-
-    What it finds is open, like an order, where one of them was trained with too few seeds.
-    """
+    """Mark a function of a chapter that compares systems with each other."""
     _ORDERING.add(function)
     return function
 
@@ -51,29 +46,7 @@ def of_orders(function: Function) -> Function:
 def evaluate(
     record: Record, evidence: Evidence, claim: str, functions: Mapping[str, Function]
 ) -> list[Part]:
-    """Find what a record asks for.
-
-    Parameters
-    ----------
-    record
-        The criterion.
-    evidence
-        Results.
-    claim
-        Id of the claim, for its checks.
-    functions
-        Of the chapter's module, by name.
-
-    Returns
-    -------
-    list of Part
-        One; with ``take: each`` one per system.
-
-    Raises
-    ------
-    NotComputed
-        If the results lack anything that it reads.
-    """
+    """Find what a record asks for."""
     evidence = evidence.exact() if record.exact else evidence.afresh()
     found = list(_estimates(record, evidence, claim, functions))
     halves = [

@@ -13,23 +13,13 @@ from recbias.claims.checks import Check, Checks
 from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record, Term
-from recbias.claims.seeds import few_seeds
 from recbias.errors import ConfigError, StoreError
-from recbias.experiment import Results
-from recbias.grid import Grid
-from recbias.makers import Table
-from recbias.results import Quantity, StoredResult
-from recbias.store import digest
-
-__all__ = [
-    "LEAST_POOL",
-    "LEAST_RUNS",
-    "Evidence",
-    "NotComputed",
-    "NotTestable",
-    "axis_labels",
-    "axis_terms",
-]
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table
+from recbias.experiment.results import Quantity, StoredResult
+from recbias.experiment.run import Results
+from recbias.experiment.store import digest
+from recbias.experiment.training_seeds import few_seeds
 
 LEAST_POOL, LEAST_RUNS = 50, 30
 """Of fewer items to choose from, or fewer relevant ones, no ranking is judged."""
@@ -47,24 +37,7 @@ class NotTestable(Exception):  # noqa: N818 - an outcome, not an error
 
 
 def axis_labels(grid: Grid, axis: str, like: str = "*") -> dict[int, str]:
-    """Name the labels of a grid along an axis, in its order.
-
-    Parameters
-    ----------
-    grid
-        With labels that differ in the share of removed test ratings, in the size of 1R target
-        sets, or both.
-    axis
-        ``"removed"`` or ``"kept"`` (percent of the test ratings) or ``"size"`` (of the target sets,
-        with all test ratings).
-    like
-        A label whose protocol all share; ``"*"`` for labels of any.
-
-    Returns
-    -------
-    dict of int to str
-        The first label of each value, ascending; of its own value, the one that is given.
-    """
+    """Name the labels of a grid along an axis, in its order."""
     found: dict[int, str] = {}
     own = [] if like == "*" else [like]
     for label in (*own, *grid.parsed):
@@ -80,28 +53,7 @@ def axis_labels(grid: Grid, axis: str, like: str = "*") -> dict[int, str]:
 
 
 def axis_terms(grid: Grid, axis: str, term: Term) -> dict[int, Term]:
-    """Follow a term along an axis.
-
-    Parameters
-    ----------
-    grid
-        Of the term's table.
-    axis
-        As of `axis_labels`.
-    term
-        Its label says which labels are followed. Along ``"size"``, a label of its own stands for
-        what is measured under it given the size of target sets.
-
-    Returns
-    -------
-    dict of int to Term
-        Ascending.
-
-    Raises
-    ------
-    NotComputed
-        If the grid has no such label.
-    """
+    """Follow a term along an axis."""
     if term.label == "*":
         labels = axis_labels(grid, axis)
         return {at: dataclasses.replace(term, label=label) for at, label in labels.items()}
@@ -184,15 +136,7 @@ class Evidence:
         return sorted({name for table, name in self._systems if name in few[table]})
 
     def table(self, name: str, edition: str = "") -> Results:
-        """Return one of the chapter's results, which has to be of a grid.
-
-        Raises
-        ------
-        NotComputed
-            If there is none of that name.
-        ConfigError
-            If it is of another kind.
-        """
+        """Return one of the chapter's results, which has to be of a grid."""
         found = self._stored(name, edition)
         if not isinstance(found, Results):
             raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a grid")
@@ -246,15 +190,7 @@ class Evidence:
         return value
 
     def quantity(self, term: Term, *, system: str = "", label: str = "") -> Quantity:
-        """Return what a term names, for a system and label if it leaves them open.
-
-        Raises
-        ------
-        NotComputed
-            If it was not measured.
-        NotTestable
-            If it could not be: its lists would be longer than what there is to rank.
-        """
+        """Return what a term names, for a system and label if it leaves them open."""
         edition = term.edition or ""
         table = self.table(term.table, edition)
         system, label = term.system or system, label or term.label
@@ -279,13 +215,7 @@ class Evidence:
         return Quantity(found.value, drawn[self._rows], found.method, found.limits)
 
     def of_table(self, name: str, row: Mapping[str, object], edition: str = "") -> Quantity:
-        """Return a row of a table that a function made, paired with what is measured.
-
-        Raises
-        ------
-        NotComputed
-            If the table has no such row. Without replicates it is a number that nothing shifts.
-        """
+        """Return a row of a table that a function made, paired with what is measured."""
         table = self.made(name, edition)
         try:
             found = table[row]
@@ -324,13 +254,7 @@ class Evidence:
         return [name for name in found if name not in record.but]
 
     def expand(self, names: Sequence[str], term: Term) -> list[str]:
-        """Replace ``all`` and ``*`` patterns by the systems that are meant, in the order given.
-
-        Raises
-        ------
-        NotComputed
-            If one of the names fits no system of the term's table.
-        """
+        """Replace ``all`` and ``*`` patterns by the systems that are meant, in the order given."""
         table = self.table(term.table, term.edition or "")
         found: dict[str, None] = {}
         for name in names:
@@ -343,20 +267,7 @@ class Evidence:
         return list(found)
 
     def require_pool(self, terms: Sequence[Term]) -> None:
-        """Refuse target sets that draw on too little to mean anything.
-
-        Fewer than `LEAST_POOL` items, or fewer than `LEAST_RUNS` relevant ones to rank among them,
-        are too little. The exact expectation of a random ranking given the size of target sets,
-        ``rho|t=T``, is one over their size; where a label has none, as under AR, the first label
-        of its table that has one speaks for it. What a function made has no target sets.
-
-        Raises
-        ------
-        NotTestable
-            If the sets of one of the terms are so.
-        NotComputed
-            If a table is missing.
-        """
+        """Refuse target sets that draw on too little to mean anything."""
         for term in terms:
             found = self._stored(term.table, term.edition or "")
             if isinstance(found, Results) and self._is_small(found, term.label):

@@ -9,9 +9,7 @@ from recbias.claims.ledger import claims
 from recbias.claims.parts import Part
 from recbias.claims.topics import chapters
 from recbias.errors import unknown_name
-from recbias.results import results_dir
-
-__all__ = ["explain_claim"]
+from recbias.experiment.results import results_dir
 
 
 def explain_claim(claim_id: str, dataset: str) -> str:

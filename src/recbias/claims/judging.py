@@ -15,22 +15,16 @@ from recbias.claims.needs import missing_need
 from recbias.claims.parts import ChapterResults, Part, combine
 from recbias.claims.records import ClaimCriterion, Record
 from recbias.claims.topics import Judged, chapters, find_judged
-from recbias.datasets import dataset_info, is_path
+from recbias.data.datasets import dataset_info, is_path
 from recbias.errors import ConfigError, StoreError
-from recbias.results import SIMULATIONS, StoredResult, load_result, results_dir, stored_results
-from recbias.verification import missing_results
-
-__all__ = [
-    "VERDICTS",
-    "Verdict",
-    "find_parts",
-    "judge",
-    "judge_chapter",
-    "load_chapter",
-    "load_provenance",
-    "scorecard",
-    "scorecards",
-]
+from recbias.experiment.results import (
+    SIMULATIONS,
+    StoredResult,
+    load_result,
+    results_dir,
+    stored_results,
+)
+from recbias.experiment.verification import missing_results
 
 VERDICTS = ("yes", "no", "undecided", "partly", "not testable here", "not yet")
 
@@ -181,28 +175,7 @@ def find_parts(
     load: Callable[[str, str], ChapterResults],
     claim: str = "",
 ) -> tuple[list[Part], list[str]]:
-    """Find what records ask for in a chapter's results.
-
-    Parameters
-    ----------
-    records
-        Of a claim's criterion, or of findings of this book.
-    results
-        The chapter's results by name, one at least.
-    judged
-        The chapter.
-    load
-        Gives the results of a chapter on another data set.
-    claim
-        Id of the claim, for its checks.
-
-    Returns
-    -------
-    parts : list of Part
-        In the order of the records; without those whose results are missing.
-    missing : list of str
-        What is missing.
-    """
+    """Find what records ask for in a chapter's results."""
     dataset = next(iter(results.values())).dataset
     lacks = _lacks(dataset)
     evidence = Evidence(results, partial(load, judged.chapter))
@@ -278,7 +251,7 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     ------
     StoreError
         If recorded results are missing that the manifest lists; see also
-        :func:`recbias.results.load_result`.
+        :func:`recbias.experiment.results.load_result`.
     """
     chapters()  # importing them makes known what their results were made by
     if missing := missing_results(dataset, chapter):
@@ -311,23 +284,7 @@ def scorecard(dataset: str) -> list[Verdict]:
 
 
 def scorecards(datasets: Iterable[str]) -> dict[str, list[Verdict]]:
-    """Judge every claim on each dataset, as `scorecard`; claims about simulated worlds but once.
-
-    Parameters
-    ----------
-    datasets
-        Names of datasets.
-
-    Returns
-    -------
-    dict of str to list of Verdict
-        In the order given.
-
-    Raises
-    ------
-    ConfigError
-        As of `scorecard`.
-    """
+    """Judge every claim on each dataset, as `scorecard`; claims about simulated worlds but once."""
     load = cache(load_chapter)
     judged = {topic: find_judged(topic) for topic in chapters()}
 

@@ -9,22 +9,9 @@ from typing import Any, Literal
 
 import yaml
 
-from recbias.datasets import registry
+from recbias._system.places import packaged
+from recbias.data.datasets import registry
 from recbias.errors import ConfigError, unknown_name
-from recbias.places import packaged
-
-__all__ = [
-    "NEEDS",
-    "TOPICS",
-    "UNCHECKED",
-    "Assertion",
-    "Claim",
-    "Erratum",
-    "claims",
-    "errata",
-    "parse_yaml",
-    "read_claims",
-]
 
 TOPICS = (
     "design alternatives",
@@ -185,27 +172,7 @@ def claims() -> tuple[Claim, ...]:
 def read_claims(
     entries: Iterable[Mapping[str, Any]], asserted: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Claim, ...]:
-    """Make claims of the ledger's entries, and hold them to its closed lists.
-
-    Parameters
-    ----------
-    entries
-        The entries of ``claims.yaml``.
-    asserted
-        The content of ``asserts.yaml``: assertions and note, by the id of the entry.
-
-    Returns
-    -------
-    tuple of Claim
-        In the order of the entries.
-
-    Raises
-    ------
-    ConfigError
-        If a class, topic, need, data set, kind of assertion or reason is not of its closed list,
-        or a flag is neither true nor false; if assertions are not numbered from 1; if an id is
-        there twice, or in one of the two files only.
-    """
+    """Make claims of the ledger's entries, and hold them to its closed lists."""
     found: dict[str, Claim] = {}
     known_data = tuple(registry())
     for entry in entries:

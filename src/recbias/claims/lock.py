@@ -16,13 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from recbias._system.places import packaged
 from recbias.claims.ledger import TOPICS
 from recbias.claims.records import ClaimCriterion, criteria_of
 from recbias.errors import ConfigError
-from recbias.places import packaged
-from recbias.store import digest, write_atomically
-
-__all__ = ["check_locks", "criterion_digest", "lock_file", "renewed_locks", "write_locks"]
+from recbias.experiment.store import digest, write_atomically
 
 _WORDING = ("finds", "if_none", "says", "published", "unit")
 
@@ -34,11 +32,6 @@ def lock_file() -> Path:
 
 def criterion_digest(records: str | Sequence[Mapping[str, Any]]) -> str:
     """Digest a criterion: all that decides a verdict, and not how its sentence is worded.
-
-    Parameters
-    ----------
-    records
-        As the ledger has them; or the words of a criterion that was no record yet.
 
     Examples
     --------
@@ -55,21 +48,7 @@ def criterion_digest(records: str | Sequence[Mapping[str, Any]]) -> str:
 
 
 def check_locks(criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequence[str]]) -> None:
-    """Compare criteria with their lock.
-
-    Parameters
-    ----------
-    criteria
-        By claim.
-    locks
-        Digests by claim, the oldest first.
-
-    Raises
-    ------
-    ConfigError
-        If a criterion is not locked, or is another than the locked one; if an earlier one is not
-        quoted; if what is quoted was never locked, or lacks a verdict.
-    """
+    """Compare criteria with their lock."""
     for claim, criterion in criteria.items():
         known = list(locks.get(claim, ()))
         quoted = [criterion_digest(old.was) for old in criterion.replaced]
@@ -112,23 +91,7 @@ def locked_criteria(topic: str) -> Mapping[str, ClaimCriterion]:
 def renewed_locks(
     criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Lock what is new, and what was changed and quotes the old one.
-
-    Parameters
-    ----------
-    criteria, locks
-        As of `check_locks`.
-
-    Returns
-    -------
-    dict of str to list of str
-        The new lock.
-
-    Raises
-    ------
-    ConfigError
-        If a changed criterion does not quote the old one: as of `check_locks`.
-    """
+    """Lock what is new, and what was changed and quotes the old one."""
     renewed = {claim: list(known) for claim, known in locks.items()}
     for claim, criterion in criteria.items():
         known = renewed.setdefault(claim, [])

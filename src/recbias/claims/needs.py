@@ -10,26 +10,9 @@ from collections.abc import Iterable
 from recbias.claims.ledger import NEEDS, Claim
 from recbias.claims.records import Record
 
-__all__ = ["missing_need"]
-
 
 def missing_need(claim: Claim | Record, dataset: str, lacks: Iterable[str]) -> str | None:
     """Tell why a data set cannot test a claim, or a record of its criterion.
-
-    Parameters
-    ----------
-    claim
-        A claim of the ledger, or a record.
-    dataset
-        Name of the data set.
-    lacks
-        What it lacks: reasons of `recbias.claims.NOT_TESTABLE`, as in `DatasetInfo.cannot_test`.
-
-    Returns
-    -------
-    str or None
-        A reason of that list, the first in the order of `recbias.claims.ledger.NEEDS`; None if
-        nothing is known against it. A simulation asks nothing of any data.
 
     Examples
     --------

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 from recbias.claims.ledger import NEEDS
 from recbias.claims.records import Record
-from recbias.results import Quantity, StoredResult
-
-__all__ = ["NOT_TESTABLE", "ChapterResults", "Part", "Reading", "combine"]
+from recbias.experiment.results import Quantity, StoredResult
 
 _OTHER_REASONS = ("dataset not here", "value lost")
 
@@ -99,10 +97,7 @@ class Part:
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``refuted`` or ``open``; ``beside`` for what decides nothing.
-
-        ``not testable`` where the data lack something.
-        """
+        """``holds``, ``refuted`` or ``open``; ``beside`` for what decides nothing."""
         if self.lacks:
             return "not testable"
         if not self.record.decides:
@@ -147,23 +142,7 @@ def _interval(estimate: Quantity | float | None) -> tuple[float, float]:
 
 
 def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
-    """Join the parts of a claim.
-
-    Parameters
-    ----------
-    parts
-        All of them.
-    corrected
-        Whether to judge the corrected form of the claim instead of the printed one.
-
-    Returns
-    -------
-    str
-        ``yes`` if all parts hold; ``no`` if some are refuted and none holds; ``partly`` if some
-        hold and some are refuted; ``undecided`` if none is refuted and some are open; empty if no
-        part can be tested here. Parts that decide nothing are left out, and those that hold without
-        speaking for the claim.
-    """
+    """Join the parts of a claim."""
     of_other_form = "corrected" if corrected else "corrects"
     found = {
         part.verdict

@@ -19,38 +19,16 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
-from recbias import agreement
-from recbias.agreement import (
+from recbias.errors import ConfigError
+from recbias.experiment.results import Quantity
+from recbias.stats import agreement
+from recbias.stats.agreement import (
     kendall_tau,
     resolved_signs,
     share_interval,
     tau_interval,
     tau_intervals,
 )
-from recbias.errors import ConfigError
-from recbias.results import Quantity
-
-__all__ = [
-    "Flip",
-    "deviation",
-    "distinct_pairs",
-    "extreme",
-    "flipped_pairs",
-    "folded",
-    "largest_p",
-    "lead",
-    "median",
-    "opposed_pairs",
-    "order_tau",
-    "order_taus",
-    "over_worlds",
-    "reversed_pairs",
-    "rise",
-    "share_of_orders",
-    "slope",
-    "spread",
-    "straightness",
-]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -72,23 +50,6 @@ def _arrays(quantities: Sequence[Quantity]) -> tuple[FloatArray, FloatArray]:
 
 def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, Quantity]:
     """Take the largest or smallest of several quantities.
-
-    Parameters
-    ----------
-    quantities
-        By name.
-    largest
-        Which of the two.
-
-    Returns
-    -------
-    name : str
-        The one that it is.
-    quantity : Quantity
-        The largest lies below a number only if all do, so that its upper end is the largest of all
-        upper ends. It lies above one as soon as any does: its lower end is the largest of all lower
-        ends, each at a distance that is right for all of them together (Bonferroni; by Student's t
-        for means over worlds). For the smallest likewise.
 
     Examples
     --------
@@ -152,12 +113,6 @@ def spread(quantities: Iterable[Quantity]) -> Quantity:
 def deviation(a: Quantity, b: Quantity) -> Quantity:
     """Tell how far `a` is from `b`, relative to `b`.
 
-    Returns
-    -------
-    Quantity
-        Without a sign. Its interval is that of the deviation with its sign, folded: from 0 where
-        that has 0 inside.
-
     Examples
     --------
     >>> a, b = Quantity(0.9, np.array([0.8, 1.1])), Quantity(1.0, np.array([1.0, 1.0]))
@@ -188,26 +143,6 @@ def folded(signed: Quantity) -> Quantity:
 def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Quantity]:
     """Tell by how much the worst of some systems is ahead of the best of all others.
 
-    Parameters
-    ----------
-    values
-        By system.
-    group
-        Those that are to be ahead.
-
-    Returns
-    -------
-    pair : str
-        The two between which it is decided.
-    quantity : Quantity
-        Their difference, with an interval that is right for all pairs together, as of
-        :func:`extreme`.
-
-    Raises
-    ------
-    ConfigError
-        If nobody is in the group, or nobody else is there.
-
     Examples
     --------
     >>> values = {name: Quantity(v, np.array([v, v])) for name, v in (("a", 3), ("b", 2), ("c", 1))}
@@ -225,11 +160,6 @@ def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Qua
 def slope(course: Mapping[int, Quantity] | Mapping[float, Quantity]) -> Quantity:
     """Fit the slope of a quantity along an axis by least squares, both in logarithms.
 
-    Parameters
-    ----------
-    course
-        The quantity by place on the axis, above 0.
-
     Examples
     --------
     >>> found = slope({x: Quantity(2 / x, np.array([2 / x, 4 / x])) for x in (1, 2, 4)})
@@ -245,21 +175,6 @@ def slope(course: Mapping[int, Quantity] | Mapping[float, Quantity]) -> Quantity
 
 def over_worlds(values: npt.ArrayLike) -> Quantity:
     """Average what was found in independent worlds.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (n_worlds,)
-        One for each world, two at least.
-
-    Returns
-    -------
-    Quantity
-        The mean; its 95 % interval (Student's t) is about other worlds of the same kind.
-
-    Raises
-    ------
-    ConfigError
-        For fewer than two worlds.
 
     Examples
     --------
@@ -285,18 +200,6 @@ def _line(course: Mapping[int, Quantity]) -> tuple[FloatArray, FloatArray, Float
 def rise(course: Mapping[int, Quantity]) -> Quantity:
     """Fit a straight line through a quantity along an axis, and tell how much it rises from 0.
 
-    Parameters
-    ----------
-    course
-        The quantity by place on the axis, ascending.
-
-    Returns
-    -------
-    Quantity
-        Slope of the line of least squares, times the last place, over the quantity there: 1 for
-        what is proportional to the place, 0 for what does not depend on it. Not finite where the
-        quantity is 0 there.
-
     Examples
     --------
     >>> found = rise({x: Quantity(1 + 2 * x, np.array([1 + 2 * x, x])) for x in (10, 50, 100)})
@@ -314,18 +217,6 @@ def rise(course: Mapping[int, Quantity]) -> Quantity:
 
 def straightness(course: Mapping[int, Quantity]) -> Quantity:
     """Tell which share of a quantity's variance along an axis a straight line explains.
-
-    Parameters
-    ----------
-    course
-        The quantity by place on the axis.
-
-    Returns
-    -------
-    Quantity
-        R squared: 1 on a line, 0 where nothing rises or falls. Noise alone takes a course off its
-        line, in the sample and once more in each resample. Its interval therefore ends at 1 unless
-        the distance of a point from the line is resolved, all points together.
 
     Examples
     --------
@@ -351,28 +242,7 @@ def straightness(course: Mapping[int, Quantity]) -> Quantity:
 
 
 def order_tau(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
-    """Compute Kendall's tau between two orders of the same systems.
-
-    Parameters
-    ----------
-    a, b
-        What gives each order, by system.
-
-    Returns
-    -------
-    Quantity
-        tau-b: 1 for the same order, -1 for the reverse. The interval holds every tau that the
-        differences allow which are not resolved.
-
-    Raises
-    ------
-    ConfigError
-        If replicates were not kept, or resampling shifts a quantity, as it does concentration.
-
-    See Also
-    --------
-    recbias.agreement.tau_interval
-    """
+    """Compute Kendall's tau between two orders of the same systems."""
     (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
     low, high = tau_interval(x, y, x_drawn, y_drawn)
     return Quantity(float(kendall_tau(x, y)), None, limits=(low, high))
@@ -381,25 +251,7 @@ def order_tau(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
 def order_taus(
     a: Sequence[Quantity], b: Sequence[Quantity], choices: Sequence[Sequence[int]]
 ) -> list[Quantity]:
-    """Compute `order_tau` among each of several choices of the systems.
-
-    Parameters
-    ----------
-    a, b
-        What gives each order, by system.
-    choices
-        Places of the chosen systems, equally many each, in ascending order.
-
-    Returns
-    -------
-    list of Quantity
-        Of each choice, as if there were no other systems.
-
-    Raises
-    ------
-    ConfigError
-        As of `order_tau`; see also :func:`recbias.agreement.tau_intervals`.
-    """
+    """Compute `order_tau` among each of several choices of the systems."""
     (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
     intervals = tau_intervals(x, y, x_drawn, y_drawn, choices)
     return [
@@ -409,14 +261,7 @@ def order_taus(
 
 
 def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
-    """Count the pairs of systems that two quantities order in opposite ways.
-
-    Returns
-    -------
-    Quantity
-        Pairs with both differences resolved among all differences of both; the interval ends at
-        the number that those not resolved allow.
-    """
+    """Count the pairs of systems that two quantities order in opposite ways."""
     (x, x_drawn), (y, y_drawn) = _arrays(a), _arrays(b)
     surely = float(len(agreement.opposed_pairs(x, y, x_drawn, y_drawn)))
     # Of n pairs (1 - tau) / 2 are opposed; at the ends of the interval none is tied.
@@ -427,20 +272,6 @@ def opposed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
 
 def reversed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
     """Count the pairs of systems that one quantity resolves and another orders the other way.
-
-    Parameters
-    ----------
-    a
-        What resolves pairs, by system.
-    b
-        What is to keep their order.
-
-    Returns
-    -------
-    Quantity
-        Pairs that `b` resolves the other way; the interval ends at the number of pairs that `a`
-        resolves and `b` does not resolve the same way. All pairs of a quantity are resolved
-        together at one level.
 
     Examples
     --------
@@ -464,14 +295,7 @@ def reversed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
 
 
 def distinct_pairs(a: Sequence[Quantity]) -> Quantity:
-    """Count the pairs of systems between which a quantity differs.
-
-    Returns
-    -------
-    Quantity
-        Pairs whose difference is resolved among all; the interval ends at the number of pairs whose
-        values are not equal on all users and all resamples.
-    """
+    """Count the pairs of systems between which a quantity differs."""
     values, drawn = _arrays(a)
     first, second = np.triu_indices(len(values), k=1)
     difference, replicates = values[first] - values[second], drawn[first] - drawn[second]
@@ -481,21 +305,7 @@ def distinct_pairs(a: Sequence[Quantity]) -> Quantity:
 
 
 def share_of_orders(quantities: Mapping[str, Quantity], chain: Sequence[Sequence[str]]) -> Quantity:
-    """Compute in what share of combinations of settings an order holds.
-
-    Parameters
-    ----------
-    quantities
-        By name of the setting.
-    chain
-        The order, from the best: for each place the names of the settings that may stand there.
-
-    Returns
-    -------
-    Quantity
-        Share of the combinations, one setting for each place, in which every step is above 0. The
-        interval holds every share that the differences allow which are not resolved.
-    """
+    """Compute in what share of combinations of settings an order holds."""
     names = {name: number for number, name in enumerate(quantities)}
     values, drawn = _arrays(list(quantities.values()))
     orders = np.array([[names[name] for name in each] for each in product(*chain)])
@@ -506,13 +316,7 @@ def share_of_orders(quantities: Mapping[str, Quantity], chain: Sequence[Sequence
 def largest_p(
     tests: pd.DataFrame, label: str, metric: str, unit: str, *, systems: Sequence[str]
 ) -> float:
-    """Find the largest Wilcoxon p among all pairs of some systems.
-
-    Raises
-    ------
-    ConfigError
-        If a pair was not tested.
-    """
+    """Find the largest Wilcoxon p among all pairs of some systems."""
     rows = tests[(tests["label"] == label) & (tests["metric"] == metric) & (tests["unit"] == unit)]
     rows = rows[rows["a"].isin(systems) & rows["b"].isin(systems)]
     n_pairs = len(systems) * (len(systems) - 1) // 2
@@ -542,30 +346,7 @@ class Flip(NamedTuple):
 def flipped_pairs(
     tests: pd.DataFrame, label: str, metric: str, *, systems: Sequence[str]
 ) -> tuple[list[Flip], int]:
-    """Find the pairs of systems whose paired tests have another winner per run than per user.
-
-    Parameters
-    ----------
-    tests
-        Of results, with both units for the label and metric.
-    label, metric
-        What was compared.
-    systems
-        All pairs of these are looked at.
-
-    Returns
-    -------
-    flips : list of Flip
-        Pairs that differ by both units, p below .05 after Holm's correction over the pairs that
-        were tested; the clearest first.
-    possible : int
-        How many pairs may be flipped: all but those with one winner by both units.
-
-    Raises
-    ------
-    ConfigError
-        If a pair was not tested by both units.
-    """
+    """Find the pairs of systems whose paired tests have another winner per run than per user."""
     rows = tests[(tests["label"] == label) & (tests["metric"] == metric)]
     rows = rows[rows["a"].isin(systems) & rows["b"].isin(systems)].set_index(["a", "b"])
     user, run = (rows[rows["unit"] == unit].sort_index() for unit in ("user", "run"))

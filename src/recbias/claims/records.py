@@ -14,22 +14,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from recbias._system.places import packaged
 from recbias.claims.ledger import NEEDS, parse_yaml
 from recbias.claims.regions import Region, defined, written
 from recbias.errors import ConfigError, unknown_name
-from recbias.places import packaged
-
-__all__ = [
-    "MEASURES",
-    "UNITS",
-    "ClaimCriterion",
-    "Record",
-    "Region",
-    "Replaced",
-    "Term",
-    "criteria_of",
-    "read_criteria",
-]
 
 MEASURES: Mapping[str, str] = {
     "value": "a quantity",
@@ -226,12 +214,6 @@ class Record:
     def from_dict(cls, raw: Mapping[str, Any]) -> Record:
         """Read a record as the ledger writes it.
 
-        Raises
-        ------
-        ConfigError
-            For a field or name that is not known, a region that is empty or missing, or what the
-            measure lacks.
-
         Examples
         --------
         >>> record = Record.from_dict(
@@ -327,13 +309,6 @@ class Record:
         self, value: float, which: str = "", numbers: Mapping[str, float] | None = None
     ) -> str:
         """Write what was found.
-
-        Parameters
-        ----------
-        value, which
-            Of the part.
-        numbers
-            By name, those of `numbers`.
 
         Examples
         --------
@@ -505,24 +480,7 @@ class ClaimCriterion:
 
 
 def read_criteria(text: str, source: str) -> dict[str, ClaimCriterion]:
-    """Read a file of criteria.
-
-    Parameters
-    ----------
-    text
-        YAML: by claim ``parts``, and optionally ``elsewhere`` and ``replaced``.
-    source
-        What to call it in errors.
-
-    Returns
-    -------
-    dict of str to ClaimCriterion
-
-    Raises
-    ------
-    ConfigError
-        Naming file, claim and what is wrong with it.
-    """
+    """Read a file of criteria."""
     found = {}
     for claim, entry in (parse_yaml(text) or {}).items():
         try:

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from recbias.places import packaged
+from recbias._system.places import packaged
 from recbias.recommenders.line_ups import MCCRS20_ROWS
-
-__all__ = ["Reference", "find_reference", "references"]
 
 _ROWS: Mapping[str, Mapping[str, str]] = {"mccrs20": MCCRS20_ROWS}
 
@@ -32,7 +30,7 @@ class Reference:
     split
         Split of those datasets that the values were measured on.
     protocol
-        How, as :class:`recbias.protocol.Protocol` writes it.
+        How, as :class:`recbias.protocol.protocol.Protocol` writes it.
     values
         Published value by system of the line-up and metric.
     rows
@@ -83,18 +81,6 @@ def references() -> dict[str, Reference]:
 
 def find_reference(name: str, dataset: str, split: str, protocol: str) -> Reference | None:
     """Find the published values that a measurement can be compared with.
-
-    Parameters
-    ----------
-    name
-        Line-up.
-    dataset, split, protocol
-        Those of the measurement; the order of rows in published folds does not matter.
-
-    Returns
-    -------
-    Reference or None
-        None unless all three are those of the published values.
 
     Examples
     --------

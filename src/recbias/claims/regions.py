@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Region", "defined", "written"]
-
 
 @dataclass(frozen=True)
 class Region:
@@ -33,21 +31,7 @@ class Region:
     below: float = math.inf
 
     def verdict(self, low: float, high: float, *, rounding: float = 1e-12) -> str:
-        """Tell whether an interval lies in the region, outside, or on both sides of an end.
-
-        Parameters
-        ----------
-        low, high
-            Ends of the interval; NaN = unknown.
-        rounding
-            What an end that belongs to the region may be missed by: sums of floats are no exact
-            numbers. An end that does not belong is kept to the bit.
-
-        Returns
-        -------
-        str
-            ``"holds"``, ``"refuted"`` or ``"open"``.
-        """
+        """Tell whether an interval lies in the region, outside, or on both sides of an end."""
         if math.isnan(low) or math.isnan(high):
             return "open"
         least, most = self.least - rounding, self.most + rounding

@@ -1,14 +1,15 @@
 """The chapters that judge claims, found by their names.
 
 The claims of a topic such as "design alternatives" are judged by the module or package
-``recbias.claims.design_alternatives``. It holds
+``recbias.book.chapters.design_alternatives``. It holds
 
 * ``CHAPTER``, the name of the notebook, under which the chapter's results are stored;
 * ``FUNCTIONS``, what its criteria compute that has no combinator, by name; mostly empty.
 
 The criteria themselves are data (`recbias.claims.records`).
 
-Functions that make its results are registered when it is imported (`recbias.makers.maker`).
+Functions that make its results are registered when it is imported
+(`recbias.experiment.makers.maker`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from recbias.claims.combinators import Function
 from recbias.claims.ledger import TOPICS
 from recbias.errors import unknown_name
 
-__all__ = ["Judged", "chapters", "find_judged", "find_page"]
-
-
-_PAGES = ("recbias.claims.validation", "recbias.claims.ties")
-"""What makes the results of a page that judges no claim."""
+_PAGES = {"systems": "recbias.book.systems.line_up"}
+"""What the findings of a page stand on that judges no claim."""
+_MAKERS = (
+    "recbias.book.predictions",
+    "recbias.book.systems.validation",
+    "recbias.book.systems.ties",
+)
+"""What makes results of several pages, or of one that judges no claim."""
 
 
 class Judged(NamedTuple):
@@ -47,21 +51,6 @@ class Judged(NamedTuple):
 def find_judged(topic: str) -> Judged | None:
     """Import what judges a topic.
 
-    Parameters
-    ----------
-    topic
-        One of :data:`recbias.claims.TOPICS`.
-
-    Returns
-    -------
-    Judged or None
-        None if its chapter is not written yet.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown topic.
-
     Examples
     --------
     >>> find_judged("design alternatives").chapter
@@ -69,7 +58,7 @@ def find_judged(topic: str) -> Judged | None:
     """
     if topic not in TOPICS:
         raise unknown_name("chapter topic", topic, TOPICS)
-    name = f"recbias.claims.{topic.replace(' ', '_')}"
+    name = f"recbias.book.chapters.{topic.replace(' ', '_')}"
     if find_spec(name) is None:
         return None
     module = importlib.import_module(name)
@@ -79,33 +68,14 @@ def find_judged(topic: str) -> Judged | None:
 def find_page(topic: str) -> Judged | None:
     """Import what a topic's page stands on, also of a page that judges no claim.
 
-    Parameters
-    ----------
-    topic
-        One of :data:`recbias.claims.TOPICS`, or the name of a module of `recbias.claims`. Results
-        of such a page are stored under its name, unless its module has a ``CHAPTER``.
-
-    Returns
-    -------
-    Judged or None
-        None if the chapter of the topic is not written yet.
-
-    Raises
-    ------
-    ConfigError
-        For a topic that is neither.
-
     Examples
     --------
     >>> find_page("systems").chapter
     'systems'
     """
-    slug = topic.replace(" ", "_")
-    name = f"recbias.claims.{slug}"
-    if topic in TOPICS or find_spec(name) is None:
+    if topic not in _PAGES:
         return find_judged(topic)
-    module = importlib.import_module(name)
-    return Judged(getattr(module, "CHAPTER", slug), getattr(module, "FUNCTIONS", {}))
+    return Judged(topic, importlib.import_module(_PAGES[topic]).FUNCTIONS)
 
 
 def chapters() -> dict[str, str | None]:
@@ -114,7 +84,7 @@ def chapters() -> dict[str, str | None]:
     All their modules are imported, and so their makers known, which reading results needs; those of
     the page on systems, which has no topic, as well.
     """
-    for page in _PAGES:
+    for page in _MAKERS:
         importlib.import_module(page)
     found = {topic: find_judged(topic) for topic in TOPICS}
     return {topic: judged and judged.chapter for topic, judged in found.items()}

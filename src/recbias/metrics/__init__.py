@@ -1,4 +1,11 @@
-"""Metrics: values that name themselves, and one pass over ranks or lists that computes them all."""
+"""Metrics: values that name themselves, and one pass over ranks or lists that computes them all.
+
+`base` declares and parses metrics, `lists` is what a metric is given, `measuring` runs them all,
+`aggregation` averages over users with intervals; each other module is a family. Begin with
+`base.Declaration`, which says what each kind of metric sees; `served` is the smallest of ranks,
+`popularity` of items, `concentration` of the system. It imports `recbias.ranking`, `theory` and
+what is below them.
+"""
 
 from recbias.metrics.base import (
     Argument,

@@ -183,9 +183,10 @@ class Declaration:
     The number of relevant items among the first n, as a module of one's own would add it:
 
     >>> def measure_hits(view, metrics):
-    ...     shown, n_users = view.table.rank, view.table.n_users
-    ...     hits = [(shown > 0) & (shown <= metric.cutoff) & view.positive for metric in metrics]
-    ...     return np.array([np.bincount(view.table.user, one, n_users) for one in hits], float)
+    ...     cutoffs = np.array([metric.cutoff for metric in metrics])[:, None]
+    ...     hits = (view.rank > 0) & (view.rank <= cutoffs) & view.positive
+    ...     user, size = view.table.user, view.n_units
+    ...     return np.array([np.bincount(user, one, size) for one in hits], float)
     >>> hits = Declaration("Hits", "ranks", "relevant items among the first n", "h_u(n)",
     ...                    "Cremonesi et al. 2010", "0 for an empty list", measure_hits,
     ...                    per=("user",))
@@ -360,7 +361,7 @@ class Metric:
 
     Examples
     --------
-    >>> from recbias.relevance import GainMap
+    >>> from recbias.protocol.relevance import GainMap
     >>> str(Metric("nDCG", 10, GainMap("exp"))), str(Metric("P", 10, t=100)), str(Metric("AP"))
     ('nDCG(exp)@10', 'P@10|t=100', 'AP')
     >>> Metric("nDCG", 10, "exp").gain

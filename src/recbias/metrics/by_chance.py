@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias._system.streams import stream
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.metrics.base import Metric
 from recbias.metrics.concentration import Terms, dispersion_terms
 from recbias.metrics.lists import ListView, item_counts, list_view
 from recbias.metrics.measuring import measure_system
 from recbias.metrics.prior import prior_terms
-from recbias.ratings import Ratings
-from recbias.streams import stream
 from recbias.theory.chance_lists import CountChances, draw_lists
 
 __all__ = ["REFERENCES", "by_chance", "expected_value"]

@@ -21,7 +21,7 @@ from recbias.metrics.arguments import named_alone
 from recbias.metrics.base import Declaration, Metric, register
 from recbias.metrics.lists import RankView
 from recbias.metrics.positive import POSITIVE, measure_judged
-from recbias.relevance import GainMap
+from recbias.protocol.relevance import GainMap
 
 __all__ = ["measure_anti", "measure_known", "measure_loss"]
 

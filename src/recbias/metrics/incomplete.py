@@ -20,8 +20,8 @@ from recbias.errors import ConfigError
 from recbias.metrics.base import Argument, Declaration, Metric, positive_integer, register
 from recbias.metrics.expected import OF_SAMPLES, SAMPLE_SIZE
 from recbias.metrics.lists import RankView
+from recbias.protocol.relevance import relevant
 from recbias.ranking import RankTable
-from recbias.relevance import relevant
 from recbias.theory import expected_hit, hypergeometric_mean
 
 __all__ = [

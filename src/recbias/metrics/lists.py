@@ -9,10 +9,10 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError, ContractError
+from recbias.protocol.relevance import GainMap, relevant
 from recbias.ranking import RankTable
-from recbias.ratings import Ratings
-from recbias.relevance import GainMap, relevant
 
 __all__ = ["JudgedLists", "ListView", "RankView", "item_counts", "list_order", "list_view"]
 
@@ -59,7 +59,7 @@ class RankView:
     rating_max : float or None
         Top of the rating scale.
     relevant_counts : ndarray of int64, shape (n_items,), or None
-        Relevant ratings of each item, |PR(i)|, for metrics that weigh items.
+        Relevant ratings of each item in training and test together, |PR(i)|: not its popularity.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def item_counts(
         Places that count; None = all that were kept.
     weights : ndarray of int, shape (n_rows, n_users), optional
         How often each user counts, a row for each weighting, as from
-        :func:`recbias.resampling.bootstrap_weights`; every user once, in one row, without it.
+        :func:`recbias.stats.resampling.bootstrap_weights`; every user once, in one row, without it.
 
     Returns
     -------

@@ -84,7 +84,7 @@ def measure(
     See Also
     --------
     measure_items, measure_system : metrics of lists of items.
-    recbias.aggregation.aggregate : from these values to one per system.
+    recbias.metrics.aggregation.aggregate : from these values to one per system.
 
     References
     ----------
@@ -224,8 +224,8 @@ def measure_resampled(
     metrics : sequence of Metric
         Of kind ``system``, in the order of the result's rows.
     weights : ndarray of int, shape (n_rows, n_users)
-        How often each user counts; from :func:`recbias.resampling.bootstrap_weights`, or zeros and
-        ones to leave users out.
+        How often each user counts; from :func:`recbias.stats.resampling.bootstrap_weights`, or
+        zeros and ones to leave users out.
 
     Returns
     -------
@@ -265,9 +265,9 @@ def influence(view: ListView, metrics: Sequence[Metric]) -> FloatArray:
     :math:`I_u = (n-1)(\theta-\theta_{(u)})`, less its mean, with :math:`\theta_{(u)}` the value
     without user u. A mean over users of :math:`\theta + I_u` is :math:`\theta`: so written, a
     metric that is no mean is resampled like one, by
-    :func:`recbias.resampling.linear_replicates`. Its replicates lie around the observed value, as
-    those of values resampled do not, and differences between systems stay paired. The jackknife
-    never expects too small a variance (Efron & Stein).
+    :func:`recbias.stats.resampling.linear_replicates`. Its replicates lie around the observed
+    value, as those of values resampled do not, and differences between systems stay paired. The
+    jackknife never expects too small a variance (Efron & Stein).
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recbias.metrics.base import Argument, Declaration, Metric, register
 from recbias.metrics.lists import JudgedLists, RankView
-from recbias.relevance import GainMap
+from recbias.protocol.relevance import GainMap
 
 __all__ = [
     "POSITIVE",

@@ -1,4 +1,11 @@
-"""Rank once: where every test rating stands in its target sets, and the top of every list."""
+"""Rank once: where every test rating stands in its target sets, and the top of every list.
+
+`passes` goes over the scores, and holds REVISION and SAMPLING_REVISION; `positions` makes every
+table of whole target sets, full and condensed, from its counts; `kernels` has the loops, and
+condenses samples; `tables` is the table, and condenses lists made elsewhere. `unscored` orders what
+has no score, `drawn` gives the items of drawn target sets, `depths` says where condensed items
+stand in full lists. Begin with `passes.rank_once`, then `Positions.table`.
+"""
 
 from recbias.ranking.depths import depth_map
 from recbias.ranking.drawn import target_lists
@@ -14,7 +21,6 @@ from recbias.ranking.passes import (
 from recbias.ranking.positions import LISTED, Positions
 from recbias.ranking.tables import RankTable
 from recbias.ranking.unscored import (
-    POLICIES,
     UNSCORED_REVISION,
     deduce_scored,
     look_at_scored,
@@ -24,7 +30,6 @@ from recbias.ranking.unscored import (
 
 __all__ = [
     "LISTED",
-    "POLICIES",
     "REVISION",
     "SAMPLING_REVISION",
     "UNSCORED_REVISION",

@@ -12,14 +12,14 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from recbias._system.streams import stream
 from recbias.errors import ConfigError
+from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import candidate_items
 from recbias.ranking.kernels import draw, sample, user_secret
 from recbias.ranking.passes import score_blocks
 from recbias.recommenders.base import Recommender
-from recbias.relevance import relevant
-from recbias.splits import Split
-from recbias.streams import stream
-from recbias.targets import candidate_items
 
 __all__ = ["target_lists"]
 
@@ -79,9 +79,9 @@ def target_lists(
     Examples
     --------
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
+    >>> from recbias.data.ratings import Ratings
     >>> from recbias.recommenders import System
-    >>> from recbias.splits import from_fold_labels
+    >>> from recbias.protocol.splits import from_fold_labels
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 1, 2, 2, 3, 3],
     ...     "item_id": [1, 2, 1, 3, 1, 2],

@@ -22,7 +22,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from recbias._system.streams import stream
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError, ContractError, ScoreError
+from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import ItemGroups, Targets, candidate_items, n_all_targets
 from recbias.ranking.kernels import (
     PER_RUN,
     PER_USER,
@@ -34,13 +39,8 @@ from recbias.ranking.kernels import (
 )
 from recbias.ranking.positions import LISTED, Positions, target_counts, train_counts
 from recbias.ranking.tables import RankTable
-from recbias.ratings import Ratings
 from recbias.recommenders import Recommender
 from recbias.recommenders.base import ratings_read
-from recbias.relevance import relevant
-from recbias.splits import Split
-from recbias.streams import stream
-from recbias.targets import ItemGroups, Targets, candidate_items, n_all_targets
 
 __all__ = ["block_size", "rank", "rank_once", "score_blocks", "top_items"]
 
@@ -272,10 +272,10 @@ def rank(
     Examples
     --------
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
+    >>> from recbias.data.ratings import Ratings
     >>> from recbias.recommenders import System
-    >>> from recbias.splits import from_fold_labels
-    >>> from recbias.targets import TargetRule, Targets
+    >>> from recbias.protocol.splits import from_fold_labels
+    >>> from recbias.protocol.targets import TargetRule, Targets
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 1, 2, 2, 3, 3],
     ...     "item_id": [1, 2, 1, 3, 1, 2],

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.errors import ConfigError, ContractError
+from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import ItemGroups, TargetRule
 from recbias.ranking.kernels import count_rows_above, order_rows
 from recbias.ranking.tables import RankTable
-from recbias.relevance import relevant
-from recbias.splits import Split
-from recbias.targets import ItemGroups, TargetRule
 
 __all__ = ["LISTED", "Positions", "target_counts", "train_counts"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.errors import ContractError
-from recbias.splits import Split
-from recbias.targets import candidate_items, n_all_targets
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import candidate_items, n_all_targets
 
 __all__ = ["RankTable"]
 
@@ -132,8 +132,8 @@ class RankTable:
         Examples
         --------
         >>> import pandas as pd
-        >>> from recbias.ratings import Ratings
-        >>> from recbias.splits import from_fold_labels
+        >>> from recbias.data.ratings import Ratings
+        >>> from recbias.protocol.splits import from_fold_labels
         >>> frame = pd.DataFrame({"user_id": [1, 1, 2], "item_id": [1, 2, 1], "rating": [5, 4, 3]})
         >>> split = from_fold_labels(Ratings.from_frame(frame), np.array([1, 0, 1]))[0]
         >>> table = RankTable.from_lists(np.array([[1], [1]]), split)

@@ -24,26 +24,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import unknown_name
+from recbias.protocol.protocol import POLICIES
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import ItemGroups
 from recbias.ranking.passes import rank_once, score_blocks
 from recbias.ranking.positions import LISTED, Positions, target_counts
-from recbias.ratings import Ratings
 from recbias.recommenders import Recommender
 from recbias.recommenders.base import Algorithm, ratings_read
-from recbias.splits import Split
-from recbias.targets import ItemGroups
 
 __all__ = [
-    "POLICIES",
     "UNSCORED_REVISION",
     "deduce_scored",
     "look_at_scored",
     "policy_order",
     "rank_unscored",
 ]
-
-POLICIES = ("none", "random", "popularity", "average-rating")
-"""What may be made of items without a score."""
 
 UNSCORED_REVISION = 1
 """Raised when code changes the order in which items without a score are put below the others."""
@@ -71,7 +68,7 @@ def policy_order(policy: str, train: Ratings) -> npt.NDArray[np.float32]:
     Parameters
     ----------
     policy
-        One of `POLICIES` other than ``"none"``.
+        One of `recbias.protocol.protocol.POLICIES` other than ``"none"``.
     train
         Training ratings.
 
@@ -132,7 +129,7 @@ def rank_unscored(
     split
         That of the model.
     policy
-        One of `POLICIES` other than ``"none"``.
+        One of `recbias.protocol.protocol.POLICIES` other than ``"none"``.
     groups, depth, seed
         As in :func:`recbias.ranking.rank_once`, the same as for the model.
 
@@ -150,8 +147,8 @@ def rank_unscored(
     --------
     The model has no score for the last two of three items, of which the last is more popular.
 
-    >>> from recbias.splits import from_fold_labels
-    >>> from recbias.targets import TargetRule
+    >>> from recbias.protocol.splits import from_fold_labels
+    >>> from recbias.protocol.targets import TargetRule
     >>> import pandas as pd
     >>> ratings = Ratings.from_frame(pd.DataFrame({"user_id": [1, 1, 2, 3, 3],
     ...     "item_id": [2, 3, 3, 1, 3], "rating": 5.0}))

@@ -1,4 +1,11 @@
-"""Recommenders: one small contract, the algorithms of the papers, and named line-ups of systems."""
+"""Recommenders: one small contract, the algorithms of the papers, and named line-ups of systems.
+
+`base` says what a recommender is, names, parametrises and builds one; `contract` checks what it
+promises. The models are in modules by family, what papers really ran in `as_published`. `elsewhere`
+reads scores and lists of other programs, `outside` takes classes of a reader's own, `definitions`
+digests their source; `descriptions` lays out docstrings. It imports `recbias.protocol` and
+`recbias.data`. Begin with `base.Recommender`, then `non_personalised`, the smallest models.
+"""
 
 from recbias.recommenders.base import (
     Algorithm,

@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
+from recbias.data.ratings import NUMBER, Ratings, RatingScale, exact
 from recbias.errors import ConfigError, ContractError, DataError, unknown_name
-from recbias.ratings import NUMBER, Ratings, RatingScale, exact
-from recbias.recommenders.sources import defining_file, session_source
+from recbias.recommenders.definitions import defining_file, session_source
 
 Parameter = str | int | float | bool
 Coverage = Literal["all", "known items", "known pairs", "evidence"]

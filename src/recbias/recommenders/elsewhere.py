@@ -21,10 +21,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from recbias.datasets.tables import columns_by_role, plain_name, read_text_columns
-from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
-from recbias.places import cells_dir
-from recbias.ratings import (
+from recbias._system.places import cells_dir
+from recbias.data.datasets.tables import columns_by_role, plain_name, read_text_columns
+from recbias.data.ratings import (
     Ratings,
     Where,
     label_meaning,
@@ -32,6 +31,7 @@ from recbias.ratings import (
     missing_cells,
     warn_of_cut_numbers,
 )
+from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
 from recbias.recommenders.base import System, adopt
 
 __all__ = ["RECORD", "FromScores", "split_record", "warn_of_missing"]

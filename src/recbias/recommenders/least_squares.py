@@ -13,8 +13,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
-from recbias.ratings import Ratings
 from recbias.recommenders.base import (
     Algorithm,
     Coverage,

@@ -9,15 +9,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from recbias.ratings import Ratings
-from recbias.recommenders.base import (
-    Algorithm,
-    Coverage,
-    Trend,
-    factor_scores,
-    parameter,
-    register,
-)
+from recbias.data.ratings import Ratings
+from recbias.recommenders.base import Algorithm, Coverage, Trend, factor_scores, parameter, register
 
 Factors = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 Lists = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import scipy.sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
-from recbias.ratings import Ratings
 from recbias.recommenders.base import (
     Algorithm,
     Coverage,

@@ -10,15 +10,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
-from recbias.ratings import Ratings
-from recbias.recommenders.base import (
-    Algorithm,
-    Coverage,
-    by_item,
-    parameter,
-    register,
-)
+from recbias.recommenders.base import Algorithm, Coverage, by_item, parameter, register
 
 _BLOCK_BYTES = 2**24
 _NEIGHBOUR_BYTES = 12

@@ -9,15 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, psi
 
-from recbias.ratings import Ratings
-from recbias.recommenders.base import (
-    Algorithm,
-    Coverage,
-    Trend,
-    factor_scores,
-    parameter,
-    register,
-)
+from recbias.data.ratings import Ratings
+from recbias.recommenders.base import Algorithm, Coverage, Trend, factor_scores, parameter, register
 from recbias.recommenders.topic import ratio_products, sum_of_logs, without_zeros
 
 Array = npt.NDArray[np.float64]

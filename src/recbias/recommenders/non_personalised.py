@@ -10,8 +10,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import DataError
-from recbias.ratings import Ratings
 from recbias.recommenders.base import Algorithm, Coverage, parameter, register
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

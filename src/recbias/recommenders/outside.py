@@ -23,7 +23,7 @@ from recbias.recommenders.base import (
     register,
     source_digest,
 )
-from recbias.recommenders.sources import refuse_edited
+from recbias.recommenders.definitions import refuse_edited
 
 __all__ = ["Carried", "as_system", "carried"]
 

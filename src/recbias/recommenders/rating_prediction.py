@@ -9,7 +9,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from recbias.ratings import Ratings
+from recbias.data.ratings import Ratings
 from recbias.recommenders.base import (
     Algorithm,
     Coverage,

@@ -10,16 +10,9 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import DataError
-from recbias.ratings import Ratings
-from recbias.recommenders.base import (
-    Algorithm,
-    Coverage,
-    Trend,
-    factor_scores,
-    parameter,
-    register,
-)
+from recbias.recommenders.base import Algorithm, Coverage, Trend, factor_scores, parameter, register
 
 Array = npt.NDArray[np.float64]
 

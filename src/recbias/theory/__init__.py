@@ -4,14 +4,14 @@ Closed forms, as functions of a split, of lists or of a table of ranks.
 :mod:`recbias.metrics.expected` declares those of a table as metrics (``rho``, ``lower@n``,
 ``P@n|t=T``, ``RR|t=T``, ``P@n|N=N``), so that an experiment can measure them beside what they bound
 or predict.
+
+`uniform` and `sampling` hold the basic expectations of random rankings, `non_personalised` those of
+rankings that are the same for all users, `drawn` and `tied` those of samples and ties,
+`hypergeometric` and `chance_lists` the distributions behind them; `steepness` the lemma of BCC17,
+`notation` its Table 2. Begin with `notation`.
 """
 
-from recbias.theory.chance_lists import (
-    CountChances,
-    draw_lists,
-    random_list_counts,
-    slot_counts,
-)
+from recbias.theory.chance_lists import CountChances, draw_lists, random_list_counts, slot_counts
 from recbias.theory.drawn import (
     chances_of_orders,
     fill_hit_chances,

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ContractError
-from recbias.ratings import Ratings
 
 __all__ = ["CountChances", "draw_lists", "random_list_counts", "slot_counts"]
 

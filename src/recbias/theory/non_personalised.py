@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError, unknown_name
-from recbias.ratings import Ratings
-from recbias.relevance import relevant
-from recbias.splits import Split
-from recbias.targets import candidate_items
+from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import candidate_items
 from recbias.theory.notation import inverse_sizes, split_statistics
 
 __all__ = [
@@ -104,8 +104,8 @@ def item_rates(
     Two of four ratings are in test; item a is liked by two of three users, b by one.
 
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
-    >>> from recbias.splits import from_fold_labels
+    >>> from recbias.data.ratings import Ratings
+    >>> from recbias.protocol.splits import from_fold_labels
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 2, 1, 3], "item_id": list("aabb"), "rating": [5, 5, 5, 1],
     ... }))
@@ -214,8 +214,8 @@ def random_sum(
     User 1 has item a in training, of three; b and c are what they may be shown.
 
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
-    >>> from recbias.splits import from_fold_labels
+    >>> from recbias.data.ratings import Ratings
+    >>> from recbias.protocol.splits import from_fold_labels
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 1, 2, 2], "item_id": list("abac"), "rating": [5, 5, 5, 4],
     ... }))
@@ -317,8 +317,8 @@ def run_bounds(
     Two of three items are tested; all three users have both as targets, and list them.
 
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
-    >>> from recbias.splits import from_fold_labels
+    >>> from recbias.data.ratings import Ratings
+    >>> from recbias.protocol.splits import from_fold_labels
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 2, 3], "item_id": list("abc"), "rating": [5, 5, 4],
     ... }))

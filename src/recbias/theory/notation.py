@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recbias.relevance import relevant
-from recbias.splits import Split
-from recbias.targets import n_all_targets
+from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import n_all_targets
 
 __all__ = ["SplitStatistics", "split_statistics"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.errors import ConfigError
+from recbias.protocol.relevance import relevant
 from recbias.ranking import RankTable
 from recbias.ranking.kernels import order_rows
-from recbias.relevance import relevant
 from recbias.theory.hypergeometric import hypergeometric_cdf, hypergeometric_mean
 
 __all__ = [

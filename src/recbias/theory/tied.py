@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.errors import ConfigError
-from recbias.splits import Split
+from recbias.protocol.splits import Split
 
 __all__ = ["TiedHits", "hits_over_ties"]
 
@@ -83,8 +83,8 @@ def hits_over_ties(
     Items a and b tie for the place behind d, and b is wanted; user 1 has a in training.
 
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
-    >>> from recbias.splits import from_fold_labels
+    >>> from recbias.data.ratings import Ratings
+    >>> from recbias.protocol.splits import from_fold_labels
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 1, 2, 2, 3], "item_id": list("ababd"), "rating": 5,
     ... }))

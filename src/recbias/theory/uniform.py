@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.errors import unknown_name
-from recbias.splits import Split
-from recbias.targets import candidate_items
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import candidate_items
 from recbias.theory.non_personalised import relevant_counts, run_bounds
 from recbias.theory.notation import split_statistics
 
@@ -83,8 +83,8 @@ def uniform_rates(split: Split, form: str, *, min_rating: float) -> FloatArray:
     Both items give one rating to the test; a is liked by both who rated it, b by one of three.
 
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
-    >>> from recbias.splits import from_fold_labels
+    >>> from recbias.data.ratings import Ratings
+    >>> from recbias.protocol.splits import from_fold_labels
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 2, 3, 4, 5], "item_id": list("aabbb"), "rating": [5, 5, 5, 1, 1],
     ... }))
@@ -161,8 +161,8 @@ def uniform_bounds(
     Half of the ratings are positives, and of the test they are expected to be two thirds.
 
     >>> import pandas as pd
-    >>> from recbias.ratings import Ratings
-    >>> from recbias.splits import from_fold_labels
+    >>> from recbias.data.ratings import Ratings
+    >>> from recbias.protocol.splits import from_fold_labels
     >>> ratings = Ratings.from_frame(pd.DataFrame({
     ...     "user_id": [1, 1, 2, 3, 4, 5], "item_id": list("acabbb"), "rating": [5, 1, 5, 5, 1, 1],
     ... }))

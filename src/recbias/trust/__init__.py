@@ -1,8 +1,8 @@
 """Which metric a reader should trust on their data: P, antiP, either, or that none can tell.
 
 An answer stands on three things: what observed ratings say about the relation of popularity and
-liking (`relation`), what happens to both metrics in worlds where the truth is known (`outcomes`),
-and how the two are put together (`answer`).
+liking (`relation`), what happens to both metrics in worlds whose truth is known (`known_truth`),
+and how the two are put together (`answer`). Begin with `answer.which_metric`.
 """
 
 from recbias.trust.answer import (
@@ -15,7 +15,7 @@ from recbias.trust.answer import (
     choice_of,
     which_metric,
 )
-from recbias.trust.outcomes import (
+from recbias.trust.known_truth import (
     MARGIN,
     Outcome,
     better_metric,

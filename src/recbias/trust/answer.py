@@ -5,7 +5,7 @@ are made that are like the data in size, density, skew and share of likes. Their
 spread evenly over what is compatible with the data, and in each those who like an item are so many
 times as likely to rate it as those who do not, a factor up to a stated *strength*. In each world
 ten systems are trained, and P@10 and antiP@10, as observed, are compared with the truth
-(`recbias.trust.outcomes`). A metric is named if it was the better one in 95 % of these worlds.
+(`recbias.trust.known_truth`). A metric is named if it was the better one in 95 % of these worlds.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from recbias.datasets.describe import gini
+from recbias._system.streams import stream
+from recbias.data.datasets.describe import gini
+from recbias.data.ratings import Ratings
+from recbias.data.simulation import STAR_SHARES, PreferenceOptions, preference_world
 from recbias.errors import ConfigError, DataError
-from recbias.ratings import Ratings
-from recbias.relevance import relevant
-from recbias.simulation import STAR_SHARES, PreferenceOptions, preference_world
-from recbias.streams import stream
-from recbias.trust.outcomes import MARGIN, Better, Outcome, world_outcomes
+from recbias.protocol.relevance import relevant
+from recbias.trust.known_truth import MARGIN, Better, Outcome, world_outcomes
 from recbias.trust.relation import SPREAD, Relation, fit_relation
 
 __all__ = [
@@ -54,7 +54,7 @@ _MOST_DENSE = 0.1
 _MOST_RELATED = 0.97
 _LEAST_SKEW = 0.05
 # The factor of typical items (the median over worlds of several relations, skews and densities) by
-# the strength of choice that makes it; tests/test_trust.py measures it again.
+# the strength of choice that makes it; tests/trust/test_trust.py measures it again.
 _FACTORS = {0.0: 1.0, 0.3: 1.35, 0.6: 1.9, 1.0: 2.8, 1.5: 4.3, 2.0: 5.9}
 
 

@@ -38,10 +38,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # its parts are loaded when they are first used: `stats` takes long
 
+from recbias._system.streams import stream
+from recbias.data.ratings import Ratings, exact
 from recbias.errors import ConfigError, DataError
-from recbias.ratings import Ratings, exact
-from recbias.relevance import relevant
-from recbias.streams import stream
+from recbias.protocol.relevance import relevant
 
 __all__ = ["SPREAD", "Relation", "extreme_correlations", "fit_relation"]
 
@@ -122,11 +122,11 @@ def fit_relation(
 
     See Also
     --------
-    recbias.simulation.PreferenceOptions : worlds whose relation is set.
+    recbias.data.simulation.PreferenceOptions : worlds whose relation is set.
 
     Examples
     --------
-    >>> from recbias.datasets import load_dataset
+    >>> from recbias.data.datasets import load_dataset
     >>> world = load_dataset("world(relation=-0.5,users=300,items=400)").ratings
     >>> found = fit_relation(world, 4)
     >>> found.interval[0] < -0.5 < found.interval[1]

@@ -8,16 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
-from recbias.ratings import Ratings
 from recbias.recommenders.as_published.slim import SLIMPenaltyByPopularity
-from recbias.recommenders.base import (
-    Algorithm,
-    Coverage,
-    OnIteration,
-    ratings_read,
-    register,
-)
+from recbias.recommenders.base import Algorithm, Coverage, OnIteration, ratings_read, register
 from recbias.recommenders.neighbourhood import CoRatedItemKNN, CoRatedUserKNN
 from recbias.recommenders.non_personalised import AverageRating, Popularity
 from recbias.recommenders.topic import PLSA

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from recbias.data.ratings import Ratings
 from recbias.errors import DataError
-from recbias.ratings import Ratings
 from recbias.recommenders.base import parameter, register
 from recbias.recommenders.listwise import ListRankMF
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from recbias.ratings import Ratings
+from recbias.data.ratings import Ratings
 from recbias.recommenders.base import Algorithm, Coverage, factor_scores, parameter, register
 from recbias.recommenders.non_negative import starting_gammas
 

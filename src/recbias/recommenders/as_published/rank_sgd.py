@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from recbias.ratings import Ratings
+from recbias.data.ratings import Ratings
 from recbias.recommenders.base import parameter, register
 from recbias.recommenders.pairwise import RankSGD
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
-from recbias.ratings import Ratings
 from recbias.recommenders.base import Algorithm, Coverage, Trend, by_item, parameter, register
 from recbias.recommenders.linear import (
     item_products,

@@ -8,7 +8,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from recbias.ratings import Ratings
+from recbias.data.ratings import Ratings
 from recbias.recommenders.base import parameter, register
 from recbias.recommenders.pairwise import WBPR, Sampler, Triples, TripleSampler
 

@@ -66,7 +66,7 @@ glue(
 glue("sum", HTML("<table><tr><th>1 + 1</th></tr><tr><td>2</td></tr></table>"))
 
 # %% tags=["hide-input", "remove-output"]
-from recbias.claims.findings import Finding, Findings
+from recbias.book.findings import Finding, Findings
 
 found = {"BCC17-F2A/1": Finding("holds", 0.5), "BCC17-F2A/4": Finding("refuted")}
 Findings("design alternatives", found)

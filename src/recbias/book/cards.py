@@ -1,0 +1,271 @@
+"""Verdicts as a reader of a chapter sees them: one card per claim, and their totals."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import pandas as pd
+
+from recbias.book.html import badge, table_html, typeset
+from recbias.claims.assertions import standing
+from recbias.claims.judging import VERDICTS, Verdict
+from recbias.claims.ledger import TOPICS, Claim
+from recbias.claims.parts import Part
+from recbias.claims.records import written
+
+KINDS = {
+    "empirical": "What only a measurement can tell",
+    "theorem": "Identities and bounds, checked on these data",
+    "definition": "Options and records, checked on these data",
+}
+"""Classes of claims in the order of the page, with what they are to a reader."""
+
+_WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
+"""Verdicts on parts, the one that a reader should see first in front."""
+
+_PLURAL = {"holds": "hold"}
+
+_AXIS = re.compile(r"axis\b|[xy]$")
+
+_IMPORTANCE = ("no", "partly", "undecided", "yes", "not testable here", "not yet")
+"""Verdicts on claims, the one that a reader should see first in front."""
+
+
+_OPEN_PARTS = 3
+"""A card lists up to so many parts at once; more wait behind a click."""
+
+
+def by_importance(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Order verdicts as a page shows them: first what the data contradict."""
+    return sorted(verdicts, key=_importance)
+
+
+def _importance(verdict: Verdict) -> tuple[int, int, int]:
+    judged = [part for part in verdict.parts if part.record.decides]
+    refuted = {n for part in judged if part.verdict == "refuted" for n in part.record.asserts}
+    found = {n for part in judged for n in part.record.asserts}
+    return _IMPORTANCE.index(verdict.verdict), -len(refuted), -len(found)
+
+
+def lead(verdict: Verdict) -> Part | None:
+    """Choose the part that a card begins with: a refuted one, an open one, or one that holds."""
+    found = [
+        part
+        for part in verdict.parts
+        if part.record.decides and part.estimate is not None and not part.record.corrects
+    ]
+    return min(found, key=_weight, default=None)
+
+
+def _weight(part: Part) -> tuple[int, bool]:
+    return _WEIGHTS.index(part.verdict), part.verdict == "holds" and not part.record.supports
+
+
+def verdict_cards(verdicts: Sequence[Verdict]) -> str:
+    """Write one card per claim: what was found, what the paper says, and each part."""
+    groups = []
+    for kind, title in KINDS.items():
+        own = by_importance(each for each in verdicts if each.claim.kind == kind)
+        if not own:
+            continue
+        cards = "".join(map(_card, own))
+        told = f"<strong>{title}</strong>: {_counted(own)}"
+        groups.append(
+            f'<p class="claim-group">{told}</p>{cards}'
+            if kind == "empirical"
+            else f'<details class="claim-group"><summary>{told}</summary>{cards}</details>'
+        )
+    return '<div class="verdicts">' + "".join(groups) + "</div>"
+
+
+def _counted(verdicts: Sequence[Verdict]) -> str:
+    """Count verdicts, and name the claims that do not hold."""
+    told = []
+    for name in VERDICTS:
+        ids = [each.claim.id for each in verdicts if each.verdict == name]
+        if ids:
+            named = f" ({', '.join(ids)})" if name in ("no", "partly", "undecided") else ""
+            told.append(f"{len(ids)} {name}{escape(named)}")
+    return ", ".join(told)
+
+
+def totals(verdicts: Iterable[Verdict]) -> pd.DataFrame:
+    """Count verdicts on claims as they are printed, by class."""
+    names = [*KINDS, "paper not at hand"]
+    counts: Counter[tuple[str, str]] = Counter(
+        (each.claim.kind if each.claim.paper_at_hand else names[-1], each.verdict)
+        for each in verdicts
+    )
+    table = pd.DataFrame(
+        [[counts[name, verdict] for verdict in VERDICTS] for name in names],
+        index=pd.Index(names, name="class"),
+        columns=list(VERDICTS),
+    )
+    table["all"] = table.sum(axis=1)
+    return table
+
+
+def assertion_counts() -> pd.DataFrame:
+    """Count by chapter what the papers assert: what is judged, open, or cannot be checked."""
+    counts = {topic: standing(topic) for topic in TOPICS}
+    table = pd.DataFrame.from_dict(counts, orient="index").rename_axis("chapter")
+    table["all"] = table.sum(axis=1)
+    return table
+
+
+def finding_html(verdict: Verdict) -> str:
+    """Write the line that says what became of a claim, in words and numbers."""
+    part = lead(verdict)
+    if part is None:
+        return f"Not decided here: {escape(verdict.reason or 'nothing was measured')}."
+    claimed = _claimed(verdict, part)
+    told = f' <span class="claimed">Claimed: {claimed}.</span>' if claimed else ""
+    return f"{typeset(part.finding)}.{told}"
+
+
+def _claimed(verdict: Verdict, part: Part) -> str:
+    """Write what is claimed where a part stands, with the published value if it has one."""
+    if part.record.claimed == "none":
+        return ""
+    values = verdict.claim.values
+    published = values[part.record.published] if part.record.published else ""
+    return typeset(part.record.claimed) + (f"; published: {escape(published)}" if published else "")
+
+
+def measured_text(part: Part) -> str:
+    """Write the value of a part with its 95 % interval, in its unit; "undefined" has none.
+
+    Examples
+    --------
+    >>> from recbias.claims.records import Record
+    >>> record = Record.from_dict({"finds": "TI covers {value}", "measure": "check",
+    ...                            "name": "covered", "unit": "percent", "least": 0.9})
+    >>> measured_text(Part(record, 0.935))
+    '93.5 %'
+    """
+    if part.estimate is None:
+        return ""
+    (low, high), unit = part.interval, part.record.unit
+    text = _short(part.value, unit)
+    if part.record.measure == "difference":
+        text = f"difference {text}"
+    if low == high or math.isnan(part.value):
+        return text
+    if math.isnan(low) or math.isnan(high):
+        return f"{text} (no interval)"
+    ends = [_short(end, unit).removesuffix(" %").removesuffix(" times") for end in (low, high)]
+    return f"{text} ({ends[0]} to {ends[1]})"
+
+
+def _short(value: float, unit: str) -> str:
+    plain = unit == "number" and math.isfinite(value)
+    return f"{value:.3g}" if plain else written(value, unit)
+
+
+def badges(verdict: Verdict) -> str:
+    """Write the verdict on a claim, and that on its corrected form where an erratum has one."""
+    text = badge(verdict.verdict, verdict.reason)
+    if verdict.corrected:
+        text = f"as printed {text} corrected {badge(verdict.corrected)}"
+    return text
+
+
+def _card(verdict: Verdict) -> str:
+    claim = verdict.claim
+    pilot = (
+        ' <span class="pilot" title="values were known when the criterion was written">'
+        "pilot seen</span>"
+        if claim.pilot_seen
+        else ""
+    )
+    return (
+        f'<section class="claim" id="{escape(claim.id.lower())}">'
+        f'<p class="claim-finding">{badges(verdict)} {finding_html(verdict)}</p>'
+        f'<p class="claim-text"><strong>{escape(claim.id)}</strong> {escape(claim.where)}: '
+        f"{claim_html(claim)}{pilot}</p>"
+        f"{_parts(verdict)}{_not_judged(verdict)}{_earlier(verdict)}</section>"
+    )
+
+
+def claim_html(claim: Claim) -> str:
+    """Write what a claim says, with the published values but without the axes of figures."""
+    values = {name: each for name, each in claim.values.items() if not _AXIS.match(name)}
+    published = dataclasses.replace(claim, values=values).published
+    return typeset(claim.text) + (f" Published: {typeset(published)}." if published else "")
+
+
+def _parts(verdict: Verdict) -> str:
+    """List all parts; what a card with one part has to say stands in its first line."""
+    parts = sorted(verdict.parts, key=_weight)
+    measured = [part.interval for part in parts if part.estimate is not None]
+    intervals = any(low != high for low, high in measured)
+    if not parts or (len(parts) == 1 and not intervals):
+        return ""
+    rows = []
+    for part in parts:
+        sentence = typeset(part.finding or part.record.asked)
+        if part.unsure:
+            sentence += f" ({escape(part.unsure)})"
+        if part.record.corrects or part.record.corrected:
+            form = f"corrected, {part.record.corrects}" if part.record.corrects else "as printed"
+            sentence = f"<em>{escape(form)}:</em> {sentence}"
+        claimed = _claimed(verdict, part) if part.record.decides else "nothing"
+        row = [badge(part.verdict, part.lacks), sentence, claimed]
+        if intervals:
+            row.append(typeset(measured_text(part)))
+        rows.append(row)
+    head = ["verdict", "what we find", "claimed", "value (95 % interval)"][: len(rows[0])]
+    if not any(row[2] for row in rows):
+        rows, head = [row[:2] for row in rows], head[:2]
+    table = table_html(head, rows, style="parts")
+    counts = Counter(part.verdict for part in parts)
+    if len(rows) - counts["beside"] <= _OPEN_PARTS:
+        return table
+    told = ", ".join(
+        f"{counts[name]} {_PLURAL.get(name, name)}" for name in _WEIGHTS if counts[name]
+    )
+    return f"<details><summary>{told}: show the parts</summary>{table}</details>"
+
+
+def _not_judged(verdict: Verdict) -> str:
+    """List the assertions of the entry that are no part, and why."""
+    criterion = verdict.criterion
+    if criterion is None:
+        return ""
+    rows = []
+    for number, assertion in enumerate(verdict.claim.asserts, 1):
+        text = typeset(assertion.text)
+        if place := criterion.elsewhere.get(number):
+            rows.append(f"<li>{text} <em>Judged under {escape(place)}.</em></li>")
+        elif assertion.unchecked:
+            rows.append(f"<li>{text} <em>Not checked: {escape(assertion.unchecked)}.</em></li>")
+    if not rows:
+        return ""
+    return (
+        "<details><summary>Assertions of the paper that are no part of this verdict "
+        f"({len(rows)})</summary><ul>{''.join(rows)}</ul></details>"
+    )
+
+
+def _earlier(verdict: Verdict) -> str:
+    if verdict.criterion is None or not verdict.criterion.replaced:
+        return ""
+    rows = []
+    for old in verdict.criterion.replaced:
+        moved = ", ".join(
+            f"{escape(name)}: {was} &rarr; {now}" for name, (was, now) in old.verdicts.items()
+        )
+        rows.append(
+            f"<p>Until {old.until}: <q>{typeset(old.words)}</q>. Replaced, because "
+            f"{typeset(old.why)}. "
+            f"Verdicts: {moved}.</p>"
+        )
+    return (
+        '<details class="criterion"><summary>The criterion was another before</summary>'
+        f"{''.join(rows)}</details>"
+    )

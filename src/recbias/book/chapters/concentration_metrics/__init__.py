@@ -1,0 +1,57 @@
+"""Chapter 6, "Concentration reinforcement": ATM15.
+
+What the experiment is called and shares (`setup`); counts on which formulas are tried, and their
+plain forms (`counts`); what is tried on them (`count_checks`), and on data (`checks`); pairs and
+ranks by two metrics at once (`orders`); which metrics are one (`alike`); what chance gives and how
+even lists are (`references`); where a feedback loop ends (`loop`); and how all this is shown
+(`figures`, `tables`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recbias.book.chapters.concentration_metrics import (
+    alike,
+    checks,
+    figures,
+    loop,
+    orders,
+    references,
+    setup,
+    tables,
+)
+from recbias.book.chapters.concentration_metrics.alike import OF_ALIKE
+from recbias.book.chapters.concentration_metrics.loop import LOOP, OF_LOOP
+from recbias.book.chapters.concentration_metrics.orders import OF_ORDERS
+from recbias.book.chapters.concentration_metrics.references import OF_REFERENCES
+from recbias.book.chapters.concentration_metrics.setup import CHAPTER
+from recbias.book.chapters.true_vs_false_positive_disagreement.orders import (
+    OF_ORDERS as OF_LINE_UPS,
+)
+from recbias.claims.combinators import Function
+
+__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
+
+_WITH_MAKERS = (
+    alike,
+    checks,
+    figures,
+    loop,
+    orders,
+    references,
+    setup,
+    tables,
+)
+"""Imported, so that the makers in them are registered."""
+
+FUNCTIONS: Mapping[str, Function] = {
+    **OF_ALIKE,
+    **OF_LOOP,
+    **OF_ORDERS,
+    **OF_REFERENCES,
+    **{name: OF_LINE_UPS[name] for name in ("systems_above", "systems_below")},
+}
+"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
+
+SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
+"""What simulations the chapter asks for, by the name under which each is kept."""

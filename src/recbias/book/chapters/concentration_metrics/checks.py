@@ -1,0 +1,199 @@
+"""What chapter 6 checks on data: formulas, their limits, and settings, all in one result."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias._system.streams import stream
+from recbias.book.chapters.concentration_metrics.count_checks import (
+    check_dispersion,
+    check_divergence,
+    check_index,
+    check_lambda,
+    check_limits_of_m,
+    check_long_tail,
+    check_prior,
+    check_proportional,
+    check_reinforcement,
+    check_together,
+    ci,
+)
+from recbias.book.chapters.concentration_metrics.counts import Counts, plain_ci, random_counts
+from recbias.book.chapters.concentration_metrics.setup import CHAPTER, DATASETS, SEVEN
+from recbias.claims.checks import Check, Checks
+from recbias.data.datasets import Dataset, registry
+from recbias.data.ratings import Ratings
+from recbias.experiment.cells import grid_cells, run_cell
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import maker
+from recbias.experiment.reduction import Reader
+from recbias.metrics import parse_metric
+from recbias.metrics.lists import item_counts, list_view
+from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import line_up
+
+_N_INSTANCES = 100
+
+Lists = npt.NDArray[np.int32]
+
+
+def _listed_grid(grid: Grid) -> Grid:
+    """Ask for the lists of the poster's systems, with one training seed."""
+    return dataclasses.replace(
+        grid,
+        systems=tuple(
+            dataclasses.replace(system, n_seeds=1)
+            for system in grid.systems
+            if system.name in SEVEN
+        ),
+        compare=(),
+        replicates=None,
+        crossed=(),
+    )
+
+
+def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name what is checked: the cells that ranked the lists, and the metrics."""
+    return [_listed_grid(Grid.from_dict(given["grid"])).key_of(hashes)]
+
+
+@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
+def concentration_checks(
+    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Mapping[str, Any]
+) -> tuple[list[Check], dict[str, float]]:
+    """Make all checks of the chapter.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    min_rating
+        Smallest rating that is relevant.
+    cutoff
+        Length of the lists.
+    grid
+        The grid of the chapter's systems, which was run here, as a dict.
+
+    Returns
+    -------
+    checks : list of Check
+        On random counts, and on what the systems list on the first fold.
+    statistics : dict
+        ``proportional CI``: the CI of as many places that are drawn in proportion to the prior,
+        which is above 0 since draws vary; mean of 100 draws. ``largest share``: of all prior
+        popularity, that of the most popular item.
+    """
+    asked = Grid.from_dict(grid)
+    train = dataset_splits(dataset, asked.split, seed=asked.seed)[0].train
+    listed = [
+        (lists, _counts(lists, train, min_rating))
+        for lists in _lists(_listed_grid(asked), dataset, cutoff)
+        if (lists >= 0).any()
+    ]
+    rng = stream(asked.seed, "checks", "counts")
+    of_data = [counts for _, counts in listed]
+    small = list(random_counts(_N_INSTANCES, rng))
+    instances, before = [*small, *of_data], of_data[0].prior
+    checks = [
+        *check_reinforcement(instances),
+        *check_limits_of_m(instances),
+        *check_index(instances),
+        *check_counts([lists for lists, _ in listed], train, min_rating=min_rating, cutoff=cutoff),
+        *check_divergence(instances),
+        *check_proportional(instances, before),
+        *check_long_tail(instances, of_data, rng=rng),
+        *check_lambda([*(each for each in small[:20] if len(each.prior) > 2), of_data[0]]),
+        *check_dispersion(instances, _scores(rng)),
+        *check_prior(of_data),
+        *check_together(before),
+        *check_paper(asked),
+    ]
+    places = int(np.median([each.shown.sum() for each in of_data]))
+    statistics = {
+        "proportional CI": _proportional(before, places, rng),
+        "largest share": float(before.max() / before.sum()),
+    }
+    return checks, statistics
+
+
+def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[Lists]:
+    """Read what systems return on the first fold."""
+    for _, cell in takewhile(lambda each: each[1].fold == 0, grid_cells(grid, dataset, None)):
+        run_cell(cell)
+        yield Reader(cell).positions(grid, "full").lists("AI", cutoff)
+
+
+def _counts(lists: Lists, train: Ratings, min_rating: float) -> Counts:
+    """Count positive training ratings and recommendations item by item."""
+    before: dict[int, int] = {}
+    shown: dict[int, int] = {}
+    for item, value in zip(train.item.tolist(), train.value.tolist(), strict=True):
+        if value >= min_rating:
+            before[item] = before.get(item, 0) + 1
+    for item in lists[lists >= 0].tolist():
+        shown[item] = shown.get(item, 0) + 1
+    both = [np.array([each.get(i, 0) for i in range(train.n_items)], float)
+            for each in (before, shown)]  # fmt: skip
+    return Counts(both[0], both[1], lists.size)
+
+
+def _scores(rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Draw scores of 20 users for 30 items, half of them missing, of two items all."""
+    scores = rng.random((20, 30))
+    scores[rng.random(scores.shape) < 0.5] = np.nan
+    scores[:, [3, 17]] = np.nan
+    return scores
+
+
+def _proportional(before: npt.NDArray[np.float64], places: int, rng: np.random.Generator) -> float:
+    drawn = rng.multinomial(places, before / before.sum(), size=100)
+    return float(np.mean([ci(Counts(before, each.astype(float), places)) for each in drawn]))
+
+
+def check_counts(
+    lists: Sequence[Lists], train: Ratings, *, min_rating: float, cutoff: int
+) -> list[Check]:
+    """Compare the prior and the counts that CI of a grid stands on with those counted singly."""
+    metric = parse_metric(f"CI@{cutoff}")
+    wrong_prior, wrong_counts, off = 0.0, 0.0, 0.0
+    for each in lists:
+        view, counted = list_view(each, train, min_rating=min_rating), _counts(
+            each[:, :cutoff], train, min_rating
+        )  # fmt: skip
+        shown = item_counts(view, cutoff)
+        given = np.zeros(train.n_items) if view.prior is None else view.prior
+        wrong_prior += float((given != counted.prior).sum())
+        wrong_counts += float((shown[0] != counted.shown).sum())
+        found = float(metric.declaration.measure(shown, view, [metric])[0, 0])
+        off = max(off, abs(found - plain_ci(counted)))
+    claim, n = "ATM15-CI", len(lists) * train.n_items
+    return [
+        Check(claim, "prior", "items whose prior is not their relevant training ratings", n,
+              wrong_prior),
+        Check(claim, "counts", "items whose count is not the number of lists with it", n,
+              wrong_counts),
+        Check(claim, "measured", "CI of the systems minus the printed sum", len(lists), off),
+    ]  # fmt: skip
+
+
+def check_paper(grid: Grid) -> list[Check]:
+    """See that the poster's data sets and systems are there, and each system has a rank."""
+    known = {each.name for each in line_up("atm15", min_rating=4)}
+    names = [each.name for each in grid.systems]
+    missing = sum(1 for name in SEVEN if name not in known or name not in names)
+    absent = sum(1 for name in DATASETS if name not in registry())
+    ranked = {metric.name for metric in grid.parsed_metrics["full"]}
+    wanted = ("P", "nDCG", "Gini", "Diversity", "CI", "LTI")
+    unranked = sum(1 for name in wanted if name not in ranked) * len(SEVEN)
+    return [
+        Check("ATM15-SETUP", "data-sets", "data sets that are not there", len(DATASETS), absent),
+        Check("ATM15-SETUP", "systems", "systems that are not there", len(SEVEN), missing),
+        Check("ATM15-F1", "ranks", "systems without rank by one of the kinds of metrics",
+              len(SEVEN) * len(wanted), unranked),
+    ]  # fmt: skip

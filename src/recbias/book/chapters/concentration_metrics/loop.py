@@ -1,0 +1,243 @@
+"""Where a feedback loop ends, and which metric of its first lists foretells that.
+
+The seven systems of the poster recommend in worlds, what is recommended becomes known, and the next
+lists are learned from it. A metric of the first lists *foretells* where the loop ends if, over the
+systems, it orders them as they are ordered by what is measured in the last round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import pandas as pd
+import scipy  # its parts are loaded when they are first used: `stats` takes long
+
+from recbias.book.chapters.concentration_metrics.setup import CHAPTER, LAMBDA, SEVEN
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import over_worlds
+from recbias.claims.records import Record
+from recbias.data.simulation import REVISION as WORLD_REVISION
+from recbias.data.simulation import PreferenceOptions
+from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.feedback import REVISION, Choice, Loop, measure_rounds
+from recbias.experiment.grid import component_revisions
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.metrics import parse_metric
+from recbias.recommenders import System, line_up
+
+CHOICES: tuple[Choice, ...] = ("even", "attentive")
+"""How recommendations become ratings."""
+
+LOOP: Mapping[str, Any] = {
+    "n_worlds": 20,
+    "size": (500, 800),
+    "density": 0.03,
+    "n_rounds": 8,
+    "cutoff": 10,
+    "share": 0.3,
+    "min_rating": 4,
+    "workers": 2,
+}
+"""What the chapter asks of `feedback_loop`, whatever the data of its page."""
+
+STARTS: tuple[str, ...] = (
+    "CI",
+    "CI_JS",
+    "LTI",
+    "LTI_percentile",
+    "M",
+    "Gini",
+    "Hoover",
+    "Entropy",
+    "Diversity",
+    "ARP",
+    "P",
+)
+"""Metrics of the first lists that may foretell where a loop ends."""
+
+ENDS: tuple[str, ...] = ("Gini", "CI_initial", "P")
+"""What is foretold, of the lists after the last round: their Gini coefficient, their distance from
+the ratings that there were in the beginning, and how much of them is truly liked."""
+
+INDEX = ("choice", "system", "number", "round")
+
+_METRICS = (
+    "CI@10",
+    "CI@10|JS",
+    f"LTI({LAMBDA:g})@10",
+    "M@10",
+    "Gini@10",
+    "Hoover@10",
+    "Entropy@10",
+)
+
+
+class _Task(NamedTuple):
+    number: int
+    choice: Choice
+    system: str
+
+
+def _systems(min_rating: float) -> dict[str, System]:
+    known = {system.name: system for system in line_up("atm15", min_rating=min_rating)}
+    return {name: known[name] for name in SEVEN}
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of worlds, loops, systems, ranks and metrics."""
+    return {
+        **component_revisions(sampled=False, reduced=False),
+        "world": WORLD_REVISION,
+        "feedback": REVISION,
+        "metrics": [parse_metric(text).identity() for text in _METRICS],
+        "systems": [
+            {"name": name, **system.identity()}
+            for name, system in _systems(given["min_rating"]).items()
+        ],
+    }
+
+
+@maker(f"{CHAPTER}/loop", Table, uses=_revisions, covers=("workers",))
+def feedback_loop(
+    *,
+    n_worlds: int,
+    size: Sequence[int],
+    density: float,
+    n_rounds: int,
+    cutoff: int,
+    share: float,
+    min_rating: float,
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Follow the seven systems through a feedback loop in worlds like MovieLens.
+
+    Parameters
+    ----------
+    n_worlds
+        How many worlds: those of seeds 1, 2, ...
+    size, density
+        Numbers of users and items of each, and the share of all pairs that are known at first.
+    n_rounds, cutoff, share
+        As of :class:`recbias.experiment.feedback.Loop`.
+    min_rating
+        Smallest rating that says liking.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``choice``, ``system``, ``number`` of the world and ``round``.
+    frame : DataFrame
+        A column for each metric of :func:`recbias.experiment.feedback.measure_rounds`.
+    """
+    tasks = [
+        _Task(number + 1, choice, system)
+        for number in range(n_worlds)
+        for choice in CHOICES
+        for system in SEVEN
+    ]
+    work = partial(
+        _rounds, size=tuple(size), density=density, n_rounds=n_rounds, cutoff=cutoff, share=share,
+        min_rating=min_rating,
+    )  # fmt: skip
+    with open_executor(workers) as executor:
+        found = run_all(work, tasks, executor, label="loops")
+    return INDEX, pd.concat(found, ignore_index=True)
+
+
+def _rounds(
+    task: _Task,
+    *,
+    size: Sequence[int],
+    density: float,
+    n_rounds: int,
+    cutoff: int,
+    share: float,
+    min_rating: float,
+) -> pd.DataFrame:
+    world = PreferenceOptions(
+        users=size[0], items=size[1], density=density, liked=int(min_rating), seed=task.number
+    )
+    loop = Loop(
+        str(world), _systems(min_rating)[task.system], task.choice, n_rounds, cutoff, share,
+        seed=task.number,
+    )  # fmt: skip
+    found = measure_rounds(loop, min_rating=min_rating, lam=LAMBDA).reset_index()
+    return found.assign(choice=task.choice, system=task.system, number=task.number)
+
+
+# -- what follows ----------------------------------------------------------------------------------
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    return table.frame.set_index(list(INDEX))
+
+
+def rounds_shown(table: Table, choice: str, quantities: Mapping[str, str]) -> pd.DataFrame:
+    """Lay the courses of all systems out for a figure."""
+    found = _frame(table).xs(choice, level="choice")
+    rows = []
+    for name, panel in quantities.items():
+        for names, values in found[name].groupby(level=["system", "round"], sort=False):
+            system, number = cast("tuple[str, int]", names)
+            mean = over_worlds(values.to_numpy())
+            low, high = mean.interval
+            rows.append((panel, system, number, mean.value, low, high))
+    return pd.DataFrame(rows, columns=["panel", "system", "round", "value", "low", "high"])
+
+
+def _correlations(table: Table, choice: str, start: str, end: str) -> Iterator[float]:
+    """Correlate, in each world, a metric of the first lists with another of the last ones."""
+    found = _frame(table).xs(choice, level="choice")
+    rounds = found.index.get_level_values("round")
+    first, last = (
+        found.xs(number, level="round")[name].unstack("number")
+        for number, name in ((rounds.min(), start), (rounds.max(), end))
+    )
+    for number in first.columns:
+        yield float(scipy.stats.spearmanr(first[number], last.loc[first.index, number]).statistic)
+
+
+def foretold(table: Table, choice: str) -> pd.DataFrame:
+    """Tell how well each metric of the first lists foretells where a loop ends."""
+    rows = []
+    for start in STARTS:
+        for end in ENDS:
+            mean = over_worlds(list(_correlations(table, choice, start, end)))
+            rows.append((start, end, mean.value, *mean.interval))
+    return pd.DataFrame(rows, columns=["start", "end", "value", "low", "high"])
+
+
+def foretells(evidence: Evidence, record: Record) -> Quantity:
+    """Read the mean correlation of a start and an end, written ``START[choice, END] in loop``."""
+    (term,) = record.of
+    choice, end = term.label.split(", ")
+    table = evidence.made(term.table, term.edition or "")
+    if term.metric not in table.frame or end not in table.frame:
+        raise NotComputed(f"{term.metric} and {end} in {term.table}")
+    found = over_worlds(list(_correlations(table, choice, term.metric, end)))
+    evidence.note(term.table, f"{term.metric} foretells {end}, {choice}", found.value)
+    return found
+
+
+def changed(evidence: Evidence, record: Record) -> Quantity:
+    """Read by how much a metric changes over the loop, written ``METRIC[choice] of SYSTEM``."""
+    (term,) = record.of
+    found = _frame(evidence.made(term.table, term.edition or ""))
+    try:
+        own = found[term.metric].xs((term.label, str(term.system)), level=("choice", "system"))
+    except KeyError as error:
+        raise NotComputed(f"{term.metric} of {term.system} in {term.table}") from error
+    course = own.unstack("round").sort_index(axis=1)
+    difference = over_worlds((course.iloc[:, -1] - course.iloc[:, 0]).to_numpy())
+    evidence.note(term.table, f"change of {term.metric} of {term.system}", difference.value)
+    return difference
+
+
+OF_LOOP: Mapping[str, Function] = {"foretells": foretells, "changed": changed}
+"""By the name that a record gives them."""

@@ -1,0 +1,183 @@
+"""What chance alone gives, and how evenly systems spread their recommendations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.book.chapters.concentration_metrics.setup import CHAPTER, SEVEN, plain_name
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import over_worlds
+from recbias.claims.records import Record
+from recbias.data.datasets import Dataset
+from recbias.experiment.cells import grid_cells, run_cell
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.reduction import Reader
+from recbias.experiment.results import Quantity
+from recbias.metrics import parse_metric
+from recbias.metrics.by_chance import REFERENCES, by_chance
+from recbias.metrics.concentration import lorenz
+from recbias.metrics.lists import item_counts, list_view
+from recbias.protocol.testset import dataset_splits
+
+N_DRAWS = 5
+"""How often lists are drawn in each fold: their values differ little from draw to draw."""
+
+N_POINTS = 101
+"""Points of a curve, at equal steps of the share of the items."""
+
+Lists = npt.NDArray[np.int32]
+
+
+def _first_seeds(grid: Grid, names: Sequence[str]) -> Grid:
+    """Ask for the lists of some systems, each trained once in a fold."""
+    systems = tuple(replace(each, n_seeds=1) for each in grid.systems if each.name in names)
+    return replace(grid, systems=systems, compare=(), replicates=None, crossed=())
+
+
+def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[tuple[str, int, Lists]]:
+    """Read what each system lists in each fold."""
+    for name, cell in grid_cells(grid, dataset, None):
+        run_cell(cell)
+        yield name, cell.fold, Reader(cell).positions(grid, "full").lists("AI", cutoff)
+
+
+def _one_system(grid: Grid) -> Grid:
+    """Choose whose lists are as long as the candidates allow.
+
+    Random's, which has a score for all.
+    """
+    names = [each.name for each in grid.systems]
+    return _first_seeds(grid, ["Random" if "Random" in names else names[0]])
+
+
+def _uses_one(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    return [_one_system(Grid.from_dict(given["grid"])).key_of(hashes)]
+
+
+@maker(f"{CHAPTER}/references", Table, uses=_uses_one, covers=("grid",))
+def references_of(
+    dataset: Dataset, *, min_rating: float, metrics: Sequence[str], grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Measure what chance lists, in as many places as a random recommender fills.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    min_rating
+        Smallest rating that is relevant.
+    metrics
+        Of the system, all of one cutoff.
+    grid
+        The grid of the chapter's systems, which was run here, as a dict.
+
+    Returns
+    -------
+    index : tuple of str
+        ``reference`` (of :data:`recbias.metrics.by_chance.REFERENCES`), ``metric`` without its
+        length and arguments, and ``fold``.
+    frame : DataFrame
+        ``value`` and ``spread``, as :func:`recbias.metrics.by_chance.by_chance` gives them.
+    """
+    asked = Grid.from_dict(grid)
+    parsed = [parse_metric(text) for text in metrics]
+    cutoff = max(metric.cutoff or 1 for metric in parsed)
+    names = {text: plain_name(text) for text in metrics}
+    splits = dataset_splits(dataset, asked.split, seed=asked.seed)
+    found = [
+        by_chance(
+            splits[fold].train,
+            parsed,
+            min_rating=min_rating,
+            lengths=(lists >= 0).sum(axis=1),
+            n_draws=N_DRAWS,
+            seed=asked.seed,
+        ).assign(fold=fold)
+        for _, fold, lists in _lists(_one_system(asked), dataset, cutoff)
+    ]
+    frame = pd.concat(found, ignore_index=True)
+    return ("reference", "metric", "fold"), frame.assign(metric=frame["metric"].map(names))
+
+
+def _uses_seven(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    return [_first_seeds(Grid.from_dict(given["grid"]), SEVEN).key_of(hashes)]
+
+
+@maker(f"{CHAPTER}/lorenz", Table, uses=_uses_seven, covers=("grid",))
+def lorenz_curves(
+    dataset: Dataset, *, min_rating: float, cutoff: int, grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Draw the Lorenz curves of the poster's systems, and that of what was popular before.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    min_rating
+        Smallest rating that is relevant.
+    cutoff
+        Length of the lists.
+    grid
+        The grid of the chapter's systems, which was run here, as a dict; of each system the first
+        training on the first fold.
+
+    Returns
+    -------
+    index : tuple of str
+        ``share`` of the items, those in fewest lists first.
+    frame : DataFrame
+        A column for each system that lists anything, and ``prior``: the share of all
+        recommendations, or of relevant training ratings, that these items have together.
+    """
+    asked = Grid.from_dict(grid)
+    train = dataset_splits(dataset, asked.split, seed=asked.seed)[0].train
+    share = np.linspace(0, 1, N_POINTS)
+    curves: dict[str, npt.NDArray[np.float64]] = {"share": share.round(6)}
+    for name, fold, lists in _lists(_first_seeds(asked, SEVEN), dataset, cutoff):
+        if fold == 0:
+            view = list_view(lists, train, min_rating=min_rating)
+            if (lists >= 0).any():
+                curves[name] = _at(share, item_counts(view, cutoff))
+            if view.prior is not None:
+                curves["prior"] = _at(share, view.prior[None, :].astype(np.float64))
+    return ("share",), pd.DataFrame(curves)
+
+
+def _at(share: npt.NDArray[np.float64], counts: npt.NDArray[np.float64]) -> Any:
+    """Read a Lorenz curve at some shares of the items; it is straight between items."""
+    curve = lorenz(counts)[0]
+    return np.interp(share, np.linspace(0, 1, len(curve)), curve)
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+def chance_values(table: Table) -> pd.DataFrame:
+    """Average what chance gives over the folds."""
+    wide = table.frame.groupby(["reference", "metric"])["value"].mean().unstack("metric")
+    return wide.reindex([each for each in REFERENCES if each in wide.index])
+
+
+def by_reference(evidence: Evidence, record: Record) -> Quantity:
+    """Read what chance gives, written ``METRIC[REFERENCE] in references``; its mean over folds."""
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[(frame["reference"] == term.label) & (frame["metric"] == term.metric)]
+    values = own["value"].to_numpy(float)
+    if len(values) < 2 or np.isnan(values).any():
+        raise NotComputed(f"{term.metric} of {term.label} of several folds in {term.table}")
+    mean = over_worlds(values)
+    evidence.note(term.table, f"{term.metric}, {term.label}", mean.value)
+    return mean
+
+
+OF_REFERENCES: Mapping[str, Function] = {"by_reference": by_reference}
+"""By the name that a record gives them."""

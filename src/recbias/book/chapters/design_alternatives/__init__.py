@@ -1,0 +1,37 @@
+"""Chapter 1, "Design alternatives": BCC17 Sections 2-3 and 6.3.
+
+What the experiment is (`setup`), which designs it compares (`panels`), all designs at once
+(`designs`), its tables (`tables`), what its criteria compute (`criteria`), and how definitions and
+theorems are checked on data. `theorems` makes all checks; its own code has the equations and the
+lemma. The lemma's proof is in `proof`, notation and target sets in `definitions`, Fig. 1 in `toy`,
+the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to rank that the
+checks rest on. `truth` asks which design orders systems as the truth does, in simulated worlds.
+"""
+
+from recbias.book.chapters.design_alternatives import (
+    criteria,
+    designs,
+    panels,
+    setup,
+    tables,
+    theorems,
+    truth,
+)
+from recbias.book.chapters.design_alternatives.setup import CHAPTER
+from recbias.book.chapters.design_alternatives.truth import OF_WORLDS
+
+__all__ = ["CHAPTER", "FUNCTIONS"]
+
+_WITH_MAKERS = (
+    criteria,
+    designs,
+    panels,
+    setup,
+    tables,
+    theorems,
+    truth,
+)
+"""Imported, so that the makers in them are registered."""
+
+FUNCTIONS = {**criteria.FUNCTIONS, **OF_WORLDS}
+"""What criteria and findings compute that has no combinator, by the name that a record gives it."""

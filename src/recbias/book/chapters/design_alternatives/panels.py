@@ -1,0 +1,147 @@
+"""The designs that chapter 1 compares, as a reader calls them, and the numbers that it quotes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recbias.book.chapters.design_alternatives.setup import MOVIELENS_1M, tau_between
+from recbias.claims.quantities import flipped_pairs
+from recbias.claims.regions import defined
+from recbias.experiment.run import Results
+from recbias.experiment.training_seeds import few_seeds
+from recbias.stats.agreement import opposed_pairs
+
+
+@dataclass(frozen=True)
+class Design:
+    """One way to rank items for a user.
+
+    Attributes
+    ----------
+    label
+        Of the protocol in the chapter's grid.
+    words
+        Which items are ranked; a line break where a narrow figure may have one.
+    code
+        In the paper's codes.
+    """
+
+    label: str
+    words: str
+    code: str
+
+    @property
+    def name(self) -> str:
+        """Its words in one line."""
+        return self.words.replace("\n", " ")
+
+    @property
+    def title(self) -> str:
+        """What a panel is called."""
+        return f"{self.words}\n{self.code}"
+
+
+def four_designs(size: int, n_sampled: int) -> tuple[Design, ...]:
+    """List the designs of the chapter's figures, AI aside, which differs from TI little or not.
+
+    Examples
+    --------
+    >>> [design.name for design in four_designs(100, 1000)]
+    ['all tested items', '1,000 sampled', '1 relevant + 99 sampled', 'own test ratings']
+    """
+    return (
+        Design("AR", "all tested\nitems", "TI-AN-AR"),
+        Design("NN", f"{n_sampled:,}\nsampled", "TI-NN-AR"),
+        Design("1R", f"1 relevant\n+ {size - 1:,} sampled", "TI-NN-1R"),
+        Design("R_test", "own test\nratings", "no code"),
+    )
+
+
+def moved_pairs(results: Results, first: str, second: str) -> int:
+    """Count the pairs of systems that two designs order in opposite ways, beyond chance."""
+    found = [results.of_systems(label, results.metric(label, "P")) for label in (first, second)]
+    values = [[each.value for each in order.values()] for order in found]
+    drawn = [np.array([each.drawn for each in order.values()]) for order in found]
+    return len(opposed_pairs(*values, *drawn))
+
+
+def values_title(results: Results, compared: Sequence[Design], system: str) -> str:
+    """Write what the figure of values shows: those of one system under each design."""
+    quoted = precision_quoted(results, system)
+    values = [quoted[design.label] for design in compared]
+    metric = results.metric(compared[0].label, "P")
+    return (
+        f"One metric, {len(values)} designs: {metric} of {system} is\n"
+        f"{', '.join(values[:-1])} or {values[-1]}"
+    )
+
+
+def ranks_title(results: Results, compared: Sequence[Design]) -> str:
+    """Write what the figure of ranks shows: the design that turns round most pairs of the first."""
+    first, *others = compared
+    moved = {other.name: moved_pairs(results, first.label, other.label) for other in others}
+    most = max(moved, key=lambda name: moved[name])
+    n_systems = len(results.systems)
+    of = n_systems * (n_systems - 1) // 2
+    if not moved[most]:
+        return f"None of {of} pairs of systems surely changes order"
+    seeds = " (few seeds)" if few_seeds(results) else ""
+    return (
+        f"{moved[most]} of {of} pairs of systems change order{seeds} between\n"
+        f"{first.name} and {most}"
+    )
+
+
+def published_values(dataset: str, tested: Design) -> dict[tuple[str, str], tuple[float, float]]:
+    """Give what the paper's text says of the bars of its Fig. 2, with half of its last digit.
+
+    References
+    ----------
+    BCC17 Sec. 3.3: Popularity scores 0.08 on MovieLens.
+    """
+    return {(tested.title, "Popularity"): (0.08, 0.005)} if dataset in MOVIELENS_1M else {}
+
+
+def precision_quoted(results: Results, system: str = "Popularity") -> dict[str, str]:
+    """Write the precision of a system under each design, by label, with three digits."""
+    return {
+        label: defined(results[system, label, str(results.metric(label, "P"))].value, ".3f")
+        for label in ("AI", "AR", "NN", "1R", "R_test")
+    }
+
+
+def taus_quoted(results: Results) -> dict[str, str]:
+    """Write Kendall's tau of the order under AR and that under each other design, by label."""
+    order = ("AR", str(results.metric("AR", "P")))
+    return {
+        label: defined(
+            tau_between(results, order, (label, str(results.metric(label, "P")))).value, ".2f"
+        )
+        for label in ("AI", "NN", "1R", "R_test")
+    }
+
+
+def flips_quoted(results: Results, label: str = "1R") -> dict[str, str]:
+    """Name the pair of systems that the unit of a paired test turns round most clearly."""
+    metric = str(results.metric(label, "P"))
+    found, _ = flipped_pairs(results.tests, label, metric, systems=results.systems)
+    if not found:
+        return dict.fromkeys(("per_run", "per_user", "p"), "-")
+    return {
+        "per_run": found[0].per_run,
+        "per_user": found[0].per_user,
+        "p": _power_above(found[0].p),
+    }
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power_above(p: float) -> str:
+    """Write the least power of ten that is no smaller."""
+    exponent = math.ceil(math.log10(p)) if p > 0 else -300
+    return f"10{str(exponent).translate(_RAISED)}" if exponent < -3 else f"{10.0**exponent:g}"

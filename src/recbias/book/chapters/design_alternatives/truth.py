@@ -1,0 +1,356 @@
+"""Which design orders systems as the truth does, in worlds that know the truth about all pairs.
+
+In a world every user has a true rating of every item. The *true precision* of a system is the share
+of the items in its users' lists that they would rate as relevant, whether anybody observed it or
+not: P@n among all items outside the user's training ratings, with nothing unjudged. Each design of
+the chapter sees the observed test ratings only. How far its order of the systems is from the true
+one is what `truth` measures, in worlds where popular items are liked by more users than others, by
+as many, or by fewer, and where users choose what they will like, or blindly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from tqdm import tqdm
+
+from recbias._system.streams import stream
+from recbias.book.chapters.design_alternatives.panels import four_designs
+from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
+from recbias.book.html import markdown_table
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import extreme, over_worlds
+from recbias.claims.records import Record, Term
+from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.simulation import REVISION, PreferenceOptions, parse_world
+from recbias.errors import ConfigError, unknown_name
+from recbias.experiment.grid import component_revisions
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.metrics import Metric, aggregation, measure, parse_metric
+from recbias.protocol.protocol import Protocol
+from recbias.protocol.splits import Split
+from recbias.protocol.testset import dataset_splits
+from recbias.ranking import RankTable, rank_once
+from recbias.recommenders import System, line_up
+from recbias.stats.agreement import kendall_tau
+
+TRUE = "truth"
+"""Stands for a design in the table of `truth`: precision by the true ratings of all pairs."""
+
+_LIKE_ML_1M = "skew=0.634,users=1510,items=926,density=0.0447,liked=5"
+_RELATIONS = {"agrees": 0.8, "is independent": 0.0, "opposes": -0.8}
+_CHOICES = {", blind choice": 0.0, "": 1.0, ", strong choice": 2.0}
+_CHOICE_WORDS = {0.0: "blind choice", 1.0: "choice by liking", 2.0: "strong choice"}
+
+WORLDS: Mapping[str, str] = {
+    f"{relation}{choice}": f"world(relation={number:g},{_LIKE_ML_1M},choice={factor:g})"
+    for choice, factor in _CHOICES.items()
+    for relation, number in _RELATIONS.items()
+}
+"""Kinds of worlds, by how popularity relates to liking, and how users choose what they rate.
+
+A quarter of the users and of the items of MovieLens 1M, with its share of observed pairs (.0447),
+its Gini coefficient of the items' numbers of ratings (.634), and five stars as liking.
+"""
+
+SIMULATION: Mapping[str, Any] = {
+    "worlds": WORLDS,
+    "n_worlds": 12,
+    "systems": "bcc17",
+    "split": "ratio 0.2",
+    "cutoff": 10,
+    "size": 100,
+    "n_sampled": 250,
+}
+"""What the chapter asks of `truth`, whatever the data of its page: lists and runs as it has them by
+default, and samples of as large a share of the items as 1,000 are of MovieLens 1M."""
+
+DESIGNS = {"AI": "all items"} | {
+    design.label: design.name
+    for design in four_designs(SIMULATION["size"], SIMULATION["n_sampled"])
+}
+"""What is ranked, by the label of the protocol; all but the last rank unrated items too."""
+
+_PLACES = re.compile(r"places (?P<way>gained|lost) by (?P<system>.+)")
+_INDEX = ("world", "number", "design", "system")
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def _systems(names: str) -> list[System]:
+    """Take the systems of a line-up that give the same lists on every processor."""
+    return [system for system in line_up(names) if not system.depends_on_processor]
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of worlds, splits, systems, ranks, metric and averages."""
+    return {
+        **component_revisions(sampled=True, reduced=False),
+        "world": REVISION,
+        "aggregation": aggregation.REVISION,
+        "metric": parse_metric(f"P@{given['cutoff']}").identity(),
+        "systems": [
+            {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
+            for system in _systems(given["systems"])
+        ],
+    }
+
+
+@maker(f"{CHAPTER}/truth", Table, uses=_revisions)
+def truth(
+    *,
+    worlds: Mapping[str, str],
+    n_worlds: int,
+    systems: str,
+    split: str,
+    cutoff: int,
+    size: int,
+    n_sampled: int,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Measure systems by every design and by the truth.
+
+    Parameters
+    ----------
+    worlds
+        Names of worlds with preferences, by what to call their kind. What is liked is relevant.
+    n_worlds
+        How many independent worlds of each kind: those of seeds 1, 2, ...
+    systems
+        Name of a line-up. Systems whose lists depend on the processor are left out.
+    split
+        Text of the split rule; of several folds the first is used.
+    cutoff
+        Length of the lists.
+    size, n_sampled
+        As of :func:`recbias.book.chapters.design_alternatives.protocols`.
+
+    Returns
+    -------
+    index : tuple of str
+        ``world``, ``number``, ``design`` and ``system``.
+    frame : DataFrame
+        The ``value`` of each: precision under the labels of the chapter's protocols, and true
+        precision under :data:`TRUE`.
+
+    Raises
+    ------
+    ConfigError
+        If a world is none with preferences.
+    """
+    metric, rows = parse_metric(f"P@{cutoff}"), []
+    kinds = [(kind, number + 1) for kind in worlds for number in range(n_worlds)]
+    for kind, number in tqdm(kinds, desc="worlds"):
+        options = _options(worlds[kind])
+        dataset = load_dataset(str(dataclasses.replace(options, seed=number)))
+        fold = dataset_splits(dataset, split, seed=number)[0]
+        asked = protocols(options.liked, size=size, n_sampled=n_sampled)
+        asked = {label: asked[label] for label in DESIGNS}
+        for system in _systems(systems):
+            found = design_values(dataset, fold, system, asked, metric, seed=number)
+            rows += [(kind, number, label, system.name, value) for label, value in found.items()]
+    return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value"])
+
+
+def _options(world: str) -> PreferenceOptions:
+    options = parse_world(world)
+    if not isinstance(options, PreferenceOptions):
+        raise ConfigError(f"{world} has no preferences; name a world with a relation")
+    return options
+
+
+def design_values(
+    dataset: Dataset,
+    fold: Split,
+    system: System,
+    asked: Mapping[str, str],
+    metric: Metric,
+    *,
+    seed: int,
+) -> dict[str, float]:
+    """Train a system once for each of its seeds.
+
+    And measure it by every design and by the truth.
+    """
+    if dataset.truth is None or metric.cutoff is None:
+        raise ConfigError(f"{metric} on {dataset.name}: true precision needs truth and a cutoff")
+    parsed = {label: Protocol.parse(text) for label, text in asked.items()}
+    (min_rating,) = {protocol.min_rating for protocol in parsed.values()}
+    liked = dataset.truth.true_rating(np.arange(fold.train.n_users)) >= min_rating
+    sampled = {label: p.targets for label, p in parsed.items() if p.rule.others == "NN"}
+    found = []
+    for repeat in range(system.n_seeds):
+        rng = stream(seed, "train", system.stream_label(), repeat)
+        model = system.build().fit(fold.train, rng=rng)
+        positions, drawn = rank_once(
+            model, fold, sampled=list(sampled.values()), depth=metric.cutoff, seed=seed
+        )
+        tables = dict(zip(sampled, drawn, strict=True))
+        values = {
+            label: _average(
+                tables[label]
+                if label in tables
+                else positions.table(protocol.rule, min_rating=protocol.targets.min_rating),
+                protocol,
+                metric,
+            )
+            for label, protocol in parsed.items()
+        }
+        found.append({**values, TRUE: true_precision(positions.lists("AI", metric.cutoff), liked)})
+    return {label: float(np.mean([values[label] for values in found])) for label in found[0]}
+
+
+def _average(table: RankTable, protocol: Protocol, metric: Metric) -> float:
+    least, population = protocol.min_rating, protocol.averaging.population
+    values = measure(table, [metric], min_rating=least, condensed=protocol.condensed)
+    found = aggregation.aggregate(table, values, min_rating=least, population=population)
+    return float(found[0])
+
+
+def true_precision(lists: npt.NDArray[np.integer], liked: npt.NDArray[np.bool_]) -> float:
+    """Compute the share of listed items that their users like.
+
+    Examples
+    --------
+    >>> liked = np.array([[True, False, True], [False, False, True]])
+    >>> true_precision(np.array([[0, 1], [2, -1]]), liked)
+    0.5
+    """
+    hits = np.take_along_axis(liked, np.maximum(lists, 0), axis=1) & (lists >= 0)
+    return float(hits.mean())
+
+
+# -- what follows ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8)  # halves of the worlds are asked for beside all of them
+def agreement_with_truth(table: Table) -> pd.DataFrame:
+    """Compare the order of the systems under each design with the true one, world by world."""
+    rows = []
+    for kind, number, values in _by_world(table):
+        true = values.pop(TRUE)
+        for design, observed in values.items():
+            product = _steps(observed) * _steps(true)
+            tau = float(kendall_tau(observed, true))
+            rows.append((kind, number, design, tau, float((product < 0).mean())))
+    return pd.DataFrame(rows, columns=[*_INDEX[:3], "tau", "wrong"])
+
+
+def truth_by_kind(table: Table) -> pd.DataFrame:
+    """Average over the worlds of each kind how well each design orders the systems."""
+    rows = []
+    found = agreement_with_truth(table).set_index(["world", "design"])
+    for kind, design in dict.fromkeys(found.index):
+        own = found.loc[[(kind, design)]]
+        options = _options(table.given["worlds"][kind])
+        tau = over_worlds(own["tau"].to_numpy())
+        choice = _CHOICE_WORDS[options.choice]
+        numbers = (tau.value, *tau.interval, float(own["wrong"].mean()))
+        rows.append((kind, design, options.relation, choice, *numbers))
+    columns = ["world", "design", "relation", "choice", "tau", "low", "high", "wrong"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def truth_title(found: pd.DataFrame, designs: Mapping[str, str]) -> str:
+    """Say in two lines which design has the best worst case, and how the others fare."""
+    worst = {name: float(found.loc[found["design"] == name, "tau"].min()) for name in designs}
+    best = max(worst, key=worst.__getitem__)
+    least = worst.pop(best)
+    return (
+        f"{designs[best].capitalize()}: tau at least {least:.2f} in every kind of world;\n"
+        f"every other design falls to {max(worst.values()):.2f} or below in some"
+    ).replace("-", "\N{MINUS SIGN}")
+
+
+def _steps(values: FloatArray) -> FloatArray:
+    first, second = np.triu_indices(len(values), k=1)
+    return np.sign(values[first] - values[second])
+
+
+def _by_world(table: Table) -> Iterator[tuple[str, int, dict[str, FloatArray]]]:
+    """Give for each world the values of all systems by design, in one order of the systems."""
+    wide = _wide(table, "system")
+    for kind, number in dict.fromkeys((kind, number) for kind, number, _ in wide.index):
+        rows = wide.loc[kind, number]
+        yield kind, number, {str(design): row.to_numpy() for design, row in rows.iterrows()}
+
+
+def _wide(table: Table, columns: str) -> pd.DataFrame:
+    """Spread the values over columns; rows and columns keep the order of the table."""
+    index = [name for name in _INDEX if name != columns]
+    return table.frame.pivot_table(index=index, columns=columns, values="value", sort=False)
+
+
+def places_gained(table: Table, designs: Sequence[str]) -> pd.DataFrame:
+    """Tell how many places each design puts each system above its true one."""
+    means = _gained(table)[list(designs)].groupby(["world", "system"], sort=False).mean()
+    return means.reset_index().pivot_table(
+        index="system", columns="world", values=list(designs), sort=False
+    )
+
+
+@lru_cache(maxsize=8)
+def _gained(table: Table) -> pd.DataFrame:
+    """Subtract each system's rank under each design, in each world, from its true rank."""
+    ranks = _wide(table, "design").groupby(["world", "number"], sort=False).rank(ascending=False)
+    return ranks.rsub(ranks[TRUE], axis=0)
+
+
+def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) -> str:
+    """Write `places_gained` of some kinds of worlds as a table in Markdown."""
+    gained = places_gained(table, designs)
+    columns = [(design, world) for design in designs for world in worlds]
+    head = ("system", *(f"{DESIGNS[design]}, popularity {world}" for design, world in columns))
+    rows = [
+        (str(name), *(f"{row[each]:+.1f}".replace("-", "\N{MINUS SIGN}") for each in columns))
+        for name, row in gained.iterrows()
+    ]
+    return markdown_table(head, rows)
+
+
+def _in_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Average a quantity over worlds; of several the largest, or else the smallest, as asked."""
+    found = {str(term): over_worlds(_of_term(evidence, term)) for term in record.of}
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+def _lead_in_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Average the lead of the first quantity over worlds; of several leads the smallest."""
+    first, *others = (_of_term(evidence, term) for term in record.of)
+    leads = {str(place): over_worlds(first - other) for place, other in enumerate(others)}
+    return extreme(leads, largest=False)[1]
+
+
+def _of_term(evidence: Evidence, term: Term) -> FloatArray:
+    table = evidence.made(term.table, term.edition or "")
+    if places := _PLACES.fullmatch(term.metric):
+        gained = _gained(table).reset_index()
+        sign = 1 if places["way"] == "gained" else -1
+        found = gained.assign(value=sign * gained[term.label])[gained["system"] == places["system"]]
+    elif term.metric in ("tau", "wrong"):
+        agreed = agreement_with_truth(table)
+        found = agreed.assign(value=agreed[term.metric])[agreed["design"] == term.label]
+    else:
+        known = ("tau", "wrong", "places gained by SYSTEM", "places lost by SYSTEM")
+        raise unknown_name("measure of agreement with the truth", term.metric, known)
+    values = found[found["world"] == term.system].sort_values("number")["value"].to_numpy()
+    what = f"{term.metric} under {term.label} where popularity {term.system}"
+    if not len(values):
+        raise NotComputed(what)
+    evidence.note(term.table, what, float(values.mean()), term.edition or "")
+    return values
+
+
+OF_WORLDS: Mapping[str, Function] = {
+    "in_worlds": _in_worlds,
+    "lead_in_worlds": _lead_in_worlds,
+}
+"""What findings compute from the table, by the name that a record gives it."""

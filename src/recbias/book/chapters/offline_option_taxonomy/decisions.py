@@ -1,0 +1,320 @@
+"""How many pairs of systems each decision reverses, from one default to each alternative."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, HALF, split_of
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import has_times
+from recbias.book.choosing import measurable
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record
+from recbias.data.datasets import Dataset, dataset_info, is_path, load_dataset
+from recbias.data.ratings import exact
+from recbias.errors import DataError
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.options import Options
+from recbias.experiment.outcomes import Outcome, evaluate
+from recbias.experiment.results import Quantity
+from recbias.recommenders import System, line_up
+
+NOISE = "noise"
+"""What stands where no decision is taken, and only the seed of the split is another."""
+
+LEVEL = 0.05
+
+_ONE_SPLIT = ("ml-1m",)
+"""Data sets on which no other splits are tried: training all systems on them takes hours."""
+
+_CHANCE = ("Random", "ListRankMF")
+"""Systems of the line-up whose lists are chance, or nearly so."""
+
+
+class Alternative(NamedTuple):
+    """One decision, taken otherwise.
+
+    Attributes
+    ----------
+    decision
+        ``A1`` to ``D``, or :data:`NOISE`.
+    name
+        What is chosen.
+    options
+        All of it.
+    base
+        What it is compared with: the default, or, where a decision is about condensed lists only,
+        the default with condensed lists.
+    """
+
+    decision: str
+    name: str
+    options: Options
+    base: Options
+
+
+def fourteen(min_rating: float) -> tuple[System, ...]:
+    """List the systems that are compared: those of MCCRS20, without the two that are chance.
+
+    Examples
+    --------
+    >>> len(fourteen(4)), fourteen(4)[0].name
+    (14, 'Popularity')
+    """
+    systems = line_up("mccrs20", min_rating=min_rating)
+    return tuple(each for each in systems if each.name not in _CHANCE)
+
+
+_SPLITS = ("ratio 0.2", "ratio 0.8", "leave-out 1", "uniform 0.2", "temporal-user 0.2",
+           "temporal 0.2")  # fmt: skip
+_SELECTIONS = ("users>=50", "items>=10", "head=5%")
+
+
+def alternatives(
+    min_rating: float,
+    seed: int,
+    *,
+    other_ratings: Sequence[float] = (),
+    timed: bool = True,
+    splits: bool = True,
+    test: str = "",
+) -> tuple[Alternative, ...]:
+    """List every decision that is taken otherwise, one at a time.
+
+    Examples
+    --------
+    >>> found = alternatives(4, 1)
+    >>> len(found), found[0].name, print(found[0].base)
+    split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4 users=trained; metric: nDCG@10; pairs: t
+    (35, 'another split', None)
+    """
+    start = f"AI-AN-AR rel>={exact(min_rating)}"
+    default = {
+        "split": "ratio 0.5",
+        "seed": str(seed),
+        "lists": f"{start} users=trained",
+        "metric": "nDCG@10",
+        "pairs": "t",
+    }
+    condensed = {**default, "lists": f"{start} condensed users=trained"}
+    given: list[tuple[str, str, dict[str, str], dict[str, str]]] = [
+        (NOISE, "another split", default, {"seed": str(seed + 1)})
+    ]
+
+    def add(decision: str, part: str, options: Mapping[str, str], base: dict[str, str]) -> None:
+        given.extend((decision, name, base, {part: text}) for name, text in options.items())
+
+    if test:
+        default["test"] = condensed["test"] = test
+    elif splits:
+        add("A1", "data", {text: text for text in _SELECTIONS}, default)
+    if splits:
+        rules = [text for text in _SPLITS if timed or not text.startswith("temporal")]
+        add("A2", "split", {text: text for text in rules}, default)
+    add("B1", "lists", {"all users": start, "users with likes": f"{start} users=relevant"}, default)
+    fills = ("random", "popularity", "average-rating")
+    lists = {f"filled, {fill}": f"{start} unscored={fill} users=trained" for fill in fills}
+    add("B2", "lists", lists, default)
+    add("C1", "lists", {"condensed": condensed["lists"]}, default)
+    metrics = ("P@10", "R@10", "RR", "AP", "RBP(0.8)", "nDCG(exp)@10", "nDCG@5", "nDCG@50")
+    add("C2", "metric", {text: text for text in metrics}, default)
+    stars = {
+        f"liked from {exact(other)}": f"AI-AN-AR rel>={exact(other)} users=trained"
+        for other in other_ratings
+    }
+    add("C2", "lists", stars, default)
+    orders = {text: text for text in ("AUC", "tau", "RBO(0.9)")}
+    add("C2C", "metric", orders, condensed)
+    averages = {
+        "by ratings": "weights=ratings",
+        "by positives": "weights=relevant",
+        "median": "statistic=median",
+        "geometric mean": "statistic=geometric",
+    }
+    add("C3", "lists", {name: f"{start} users=trained {text}" for name, text in averages.items()},
+        default)  # fmt: skip
+    add("C4", "lists", {"reduced": f"{start} users=trained coverage=reduced"}, default)
+    add("D", "pairs", {text: text for text in ("wilcoxon", "sign", "bootstrap")}, default)
+    return tuple(
+        Alternative(decision, name, _options({**base, **changed}), _options(base))
+        for decision, name, base, changed in given
+    )
+
+
+def _options(parts: Mapping[str, str]) -> Options:
+    return Options.parse("; ".join(f"{name}: {text}" for name, text in parts.items()))
+
+
+def decisions_asked(
+    dataset: str, min_rating: float, *, seed: int, workers: int = 1
+) -> dict[str, Any]:
+    """Say what `reversals` is asked for on a data set.
+
+    Examples
+    --------
+    >>> asked = decisions_asked("ml-100k", 4, seed=1)
+    >>> asked["other_ratings"], asked["timed"], len(asked["grid"]["systems"])
+    ([3, 5], True, 14)
+    """
+    loaded = load_dataset(dataset) if is_path(dataset) else None
+    scale = loaded.ratings.scale if loaded else dataset_info(dataset).scale
+    highest = float(loaded.ratings.value.max()) if loaded else scale.maximum
+    others = (min_rating - 1, min_rating + 1)
+    lists = f"AI-AN-AR rel>={exact(min_rating)} users=trained"
+    grid = Grid(
+        dataset, fourteen(min_rating), {"full": lists}, ("nDCG@10",), split=split_of(HALF),
+        seed=seed, replicates=(),
+    )  # fmt: skip
+    return {
+        "min_rating": min_rating,
+        "other_ratings": [each for each in others if scale.minimum < each <= highest],
+        "timed": has_times(dataset),
+        "splits": loaded is None
+        and dataset not in _ONE_SPLIT
+        and bool(dataset_info(dataset).files),
+        "grid": grid.to_dict(),
+        "workers": workers,
+    }
+
+
+# -- reversals -------------------------------------------------------------------------------------
+
+
+def compare_outcomes(base: Outcome, other: Outcome) -> dict[str, float]:
+    """Count the pairs of systems that two outcomes order in opposite ways."""
+    names = ["a", "b"]
+    joined = base.pairs.merge(other.pairs, on=names, suffixes=("", "_other"))
+    d, e = (joined[name].to_numpy(float) for name in ("difference", "difference_other"))
+    first, second = (
+        np.where(joined[p].to_numpy(float) < LEVEL, np.sign(each), 0)
+        for p, each in (("p_holm", d), ("p_holm_other", e))
+    )
+    turned = d * e < 0
+    return {
+        "pairs": float(len(joined)),
+        "resolved": float((first != 0).sum()),
+        "resolved_other": float((second != 0).sum()),
+        "reversed": float((first * second < 0).sum()),
+        "possible": float((first * second <= 0).sum()),
+        "turned": float(turned.sum()),
+        "significance": float(((first != 0) != (second != 0)).sum()),
+        "survives": float(np.abs(d[turned]).max(initial=0.0)),
+        "effect": float(np.nanmax(np.abs(joined["effect"].to_numpy(float)[turned]), initial=0.0)),
+        "moved": float(np.abs(d - e).max(initial=0.0)),
+    }
+
+
+def _grids(given: Mapping[str, Any]) -> list[Grid]:
+    asked = Grid.from_dict(given["grid"])
+    return [each.options.grid(asked.dataset, asked.systems) for each in _tried(given, asked)]
+
+
+def _tried(given: Mapping[str, Any], asked: Grid) -> list[Alternative]:
+    """List the alternatives that a reader's table can have."""
+    found = alternatives(
+        given["min_rating"],
+        asked.seed,
+        other_ratings=given["other_ratings"],
+        timed=given["timed"],
+        splits=given["splits"],
+    )
+    metrics = [str(each.options.measured) for each in found]
+    had = set(measurable(asked.dataset, metrics, min_rating=given["min_rating"]))
+    return [each for each, metric in zip(found, metrics, strict=True) if metric in had]
+
+
+@maker(f"{CHAPTER}/decisions", Table, revision=2, grids=_grids, covers=("grid", "workers"))
+def reversals(
+    dataset: Dataset,
+    *,
+    min_rating: float,
+    other_ratings: Sequence[float],
+    timed: bool,
+    splits: bool,
+    grid: Mapping[str, Any],
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Count what each decision reverses, alone.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    min_rating
+        Smallest rating that is relevant.
+    other_ratings, timed, splits
+        As of `alternatives`.
+    grid
+        Its dataset, systems and seed are taken.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``decision`` and ``option``.
+    frame : DataFrame
+        ``options``, the text, and the columns of :func:`compare_outcomes`. Selections and splits
+        that leave nothing to compare have no row.
+    """
+    asked = Grid.from_dict(grid)
+    known: dict[str, Outcome] = {}
+
+    def outcome(options: Options) -> Outcome:
+        if str(options) not in known:
+            known[str(options)] = evaluate(options, asked.dataset, asked.systems, workers=workers)
+        return known[str(options)]
+
+    given = {
+        "min_rating": min_rating, "other_ratings": other_ratings, "timed": timed, "splits": splits,
+    }  # fmt: skip
+    rows = []
+    for each in _tried(given, asked):
+        try:
+            found = outcome(each.options)
+        except DataError:  # too few ratings for that
+            continue
+        counts = compare_outcomes(outcome(each.base), found)
+        names = {"decision": each.decision, "option": each.name, "options": str(each.options)}
+        rows.append({**names, **counts})
+    return ("decision", "option"), pd.DataFrame(rows)
+
+
+# -- what findings read ----------------------------------------------------------------------------
+
+
+def _reversed(evidence: Evidence, record: Record) -> Quantity:
+    """Read a count of pairs, written ``reversed[OPTION] in decisions``."""
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[frame["option"] == term.label]
+    if own.empty or term.metric not in frame:
+        raise NotComputed(f"{term.metric} of {term.label} in {term.table}")
+    value, possible, pairs = own[[term.metric, "possible", "pairs"]].to_numpy(float)[0].tolist()
+    evidence.note(term.table, f"{term.metric} by {term.label}", value)
+    high = possible if term.metric == "reversed" else value
+    return Quantity(value, None, limits=(value, high), cases=int(pairs))
+
+
+def _most_reversing(evidence: Evidence, record: Record) -> Quantity:
+    """Read the largest count over all options, written ``reversed[*] in decisions``."""
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[frame["decision"] != NOISE]
+    counts = own[term.metric].to_numpy(float)
+    place = int(counts.argmax())
+    value, pairs = float(counts[place]), int(own["pairs"].to_numpy()[place])
+    evidence.note(term.table, f"{term.metric} by {own['option'].iloc[place]}", value)
+    return Quantity(value, None, limits=(value, value), cases=pairs)
+
+
+OF_DECISIONS: Mapping[str, Function] = {
+    "most_reversed": _most_reversing,
+    "reversed_by": _reversed,
+}
+"""By the name that a record gives them."""

@@ -1,0 +1,102 @@
+"""Where the items of condensed lists stand in the full ones (Figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, PLACES
+from recbias.book.chapters.offline_option_taxonomy.users import each_seed
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import over_worlds
+from recbias.claims.records import Record, Term
+from recbias.data.datasets import Dataset
+from recbias.experiment.cells import grid_cells, run_cell
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.reduction import Reader
+from recbias.experiment.results import Quantity
+from recbias.ranking import RankTable
+
+
+def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(given["grid"])
+    return each_seed(grid, [grid.seed])
+
+
+@maker(f"{CHAPTER}/depths", Table, grids=_asked, covers=("grid",))
+def list_depths(
+    dataset: Dataset, *, grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell at which rank of the full list the k-th item of the condensed one stands, on average.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    grid
+        The grid of the start, as a dict; of each system the first training.
+
+    Returns
+    -------
+    index : tuple of str
+        ``system`` and ``place`` k in the condensed list, from 1.
+    frame : DataFrame
+        ``value``, the mean rank over the ``n`` users whose condensed list has a k-th item, and its
+        95 % interval (Student's t), ``low`` to ``high``.
+    """
+    index = ("system", "place")
+    (asked,) = _asked({"grid": grid})
+    rows = []
+    for name, cell in grid_cells(asked, dataset, None):
+        run_cell(cell)
+        table = Reader(cell).table(asked, "full")
+        for place in range(1, PLACES + 1):
+            ranks = mean_depth(table, place)
+            if len(ranks) > 1:
+                mean = over_worlds(ranks)
+                rows.append((name, place, mean.value, *mean.interval, len(ranks)))
+    return index, pd.DataFrame(rows, columns=[*index, "value", "low", "high", "n"])
+
+
+def mean_depth(table: RankTable, place: int) -> npt.NDArray[np.float64]:
+    """Give the ranks in the full lists of the items at one place of the condensed ones."""
+    return table.rank[table.condensed_rank == place].astype(np.float64)
+
+
+# -- what criteria read ----------------------------------------------------------------------------
+
+
+def _at(evidence: Evidence, term: Term) -> Quantity:
+    """Read a term written ``depth[PLACE] of SYSTEM in depths``."""
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[(frame["system"] == term.system) & (frame["place"] == int(term.label))]
+    if own.empty:
+        raise NotComputed(f"place {term.label} of {term.system} in {term.table}")
+    value, low, high = own[["value", "low", "high"]].to_numpy(float)[0].tolist()
+    evidence.note(term.table, f"rank of place {term.label} of {term.system}", value)
+    return Quantity(value, None, limits=(low, high))
+
+
+def _depth(evidence: Evidence, record: Record) -> Quantity:
+    (term,) = record.of
+    return _at(evidence, term)
+
+
+def _deeper(evidence: Evidence, record: Record) -> Quantity:
+    """Divide one depth by another; its interval is that of the two, taken as independent."""
+    a, b = (_at(evidence, term) for term in record.of)
+    error = float(
+        np.hypot(*((np.log(each.interval[1]) - np.log(each.interval[0])) / 2 for each in (a, b)))
+    )
+    ratio = a.value / b.value
+    return Quantity(ratio, None, limits=(ratio * np.exp(-error), ratio * np.exp(error)))
+
+
+OF_DEPTHS: Mapping[str, Function] = {"deeper": _deeper, "depth": _depth}
+"""By the name that a record gives them."""

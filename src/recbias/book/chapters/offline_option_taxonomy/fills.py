@@ -1,0 +1,155 @@
+"""Items without a score: what the number of neighbours is worth under each way to fill them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, FILLS, SIZES, fill_name
+from recbias.book.chapters.offline_option_taxonomy.splits import SPLITS
+from recbias.book.chapters.offline_option_taxonomy.users import each_seed, measure_users
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import extreme
+from recbias.claims.records import Record, Term
+from recbias.data.datasets import Dataset
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.stats.comparison import holm, paired_t
+
+LEVEL = 0.05
+
+
+def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
+    return each_seed(Grid.from_dict(given["grid"]), given["seeds"])
+
+
+@maker(f"{CHAPTER}/fill_seeds", Table, grids=_asked, covers=("grid", "workers"))
+def fill_values(
+    dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Measure each number of neighbours under each way to fill in, in several splits.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    seeds
+        Of the splits.
+    grid
+        The grid of items without a score, as a dict.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``seed``, ``fill``, ``metric`` and ``system``.
+    frame : DataFrame
+        ``value``.
+    """
+    index = ("seed", "fill", "metric", "system")
+    rows = [
+        (asked.seed, fill, metric, name, found.value)
+        for asked in _asked({"grid": grid, "seeds": seeds})
+        for name, users in measure_users(asked, dataset, workers=workers)
+        for (fill, metric), found in users.items()
+    ]
+    return index, pd.DataFrame(rows, columns=[*index, "value"])
+
+
+@maker(f"{CHAPTER}/fill_steps", Table, grids=_asked, covers=("grid", "workers"))
+def fill_steps(
+    dataset: Dataset, *, seeds: Sequence[int], grid: Mapping[str, Any], workers: int = 1
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Test what more neighbours are worth: the mean over splits, users as clusters.
+
+    Parameters
+    ----------
+    dataset, seeds, grid, workers
+        As of `fill_values`.
+
+    Returns
+    -------
+    index : tuple of str
+        ``fill``, ``metric`` and ``step``, such as ``"1 to 3"``.
+    frame : DataFrame
+        ``value``, the mean over users of what each gains by the step, averaged over the splits;
+        its 95 % interval ``low`` to ``high``, ``p`` of the paired t test, ``p_holm`` over the steps
+        of a fill and metric, and ``n`` users.
+    """
+    index = ("fill", "metric", "step")
+    sums: dict[tuple[str, str, str], np.ndarray[Any, Any]] = {}
+    for asked in _asked({"grid": grid, "seeds": seeds}):
+        for name, users in measure_users(asked, dataset, workers=workers):
+            for (fill, metric), found in users.items():
+                both = np.array([np.nan_to_num(found.values), ~np.isnan(found.values)])
+                sums[fill, metric, name] = sums.get((fill, metric, name), 0) + both
+    rows = []
+    for fill in FILLS:
+        for metric in sorted({metric for _, metric, _ in sums}):
+            tested = []
+            for few, more in pairwise(SIZES):
+                a, b = (sums[fill, metric, fill_name(size)] for size in (more, few))
+                counted = (a[1] > 0) & (b[1] > 0)
+                x, y = (each[0][counted] / each[1][counted] for each in (a, b))
+                tested.append((f"{few} to {more}", paired_t(x, y)))
+            adjusted = holm([float(test.p_value) for _, test in tested])
+            rows += [
+                (fill, metric, step, float(test.difference), float(test.low), float(test.high),
+                 float(test.p_value), float(p_holm), test.n)
+                for (step, test), p_holm in zip(tested, adjusted, strict=True)
+            ]  # fmt: skip
+    columns = [*index, "value", "low", "high", "p", "p_holm", "n"]
+    return index, pd.DataFrame(rows, columns=columns)
+
+
+# -- what criteria read ----------------------------------------------------------------------------
+
+
+def _steps(evidence: Evidence, term: Term) -> pd.DataFrame:
+    """Return the steps of a term, written ``METRIC[FILL] in fill_steps``."""
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[(frame["fill"] == term.label) & (frame["metric"] == term.metric)]
+    if own.empty:
+        raise NotComputed(f"{term.metric} under {term.label} in {term.table}")
+    return own
+
+
+def _least_step(evidence: Evidence, record: Record) -> Quantity:
+    """Read the smallest of the steps, with an interval that is right for all of them together."""
+    (term,) = record.of
+    own = _steps(evidence, term)
+    found = extreme(
+        {
+            str(step): Quantity(value, None, limits=(low, high))
+            for step, (value, low, high) in zip(
+                own["step"], own[["value", "low", "high"]].to_numpy(float).tolist(), strict=True
+            )
+        },
+        largest=False,
+    )[1]
+    evidence.note(term.table, f"smallest step of {term.metric} under {term.label}", found.value)
+    return found
+
+
+def _falling(evidence: Evidence, record: Record) -> Quantity:
+    """Count the steps by which more neighbours are surely worse."""
+    (term,) = record.of
+    own = _steps(evidence, term)
+    seeds = evidence.made(term.table, term.edition or "").given["seeds"]
+    value, p = own["value"].to_numpy(float), own["p_holm"].to_numpy(float)
+    surely = int(((p < LEVEL) & (value < 0)).sum())
+    possibly = int((~((p < LEVEL) & (value > 0))).sum())
+    evidence.note(term.table, f"steps down of {term.metric} under {term.label}", float(surely))
+    limits = (surely, possibly) if len(seeds) >= SPLITS else (0, len(own))
+    return Quantity(float(surely), None, limits=limits, cases=len(own))
+
+
+OF_FILLS: Mapping[str, Function] = {"falling_steps": _falling, "least_step": _least_step}
+"""By the name that a record gives them."""

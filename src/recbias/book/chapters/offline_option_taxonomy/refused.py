@@ -1,0 +1,273 @@
+"""Users whom nobody serves, and users with much to go by: who decides an average (Figure 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, KNN, OVERLAPS, READINGS
+from recbias.book.chapters.offline_option_taxonomy.users import each_seed, measure_users
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed, NotTestable
+from recbias.claims.ledger import NEEDS
+from recbias.claims.quantities import over_worlds
+from recbias.claims.records import Record, Term
+from recbias.data.datasets import Dataset
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.protocol.testset import dataset_splits
+
+FloatArray = npt.NDArray[np.float64]
+
+N_GROUPS = 4
+"""Groups of users by their number of training ratings."""
+
+
+# -- who is refused --------------------------------------------------------------------------------
+
+
+def _served(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(given["grid"])
+    asked = replace(
+        grid,
+        protocols={"full": str(grid.parsed["full"])},
+        metrics=("P@10", "Served@1"),
+        compare=(),
+        replicates=(),
+    )
+    return each_seed(asked, [grid.seed])
+
+
+@maker(f"{CHAPTER}/refused", Table, grids=_served, covers=("grid",))
+def refused_users(
+    dataset: Dataset, *, grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Compare the users whom the nearest neighbours serve with those whom they refuse.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    grid
+        The grid of users without neighbours, as a dict; of each system the first training.
+
+    Returns
+    -------
+    index : tuple of str
+        ``overlap``, the least number of common items, and ``system``, the reading of MF.
+    frame : DataFrame
+        ``n_served`` and ``n_refused`` users; ``tests_served`` and ``tests_refused``, how many test
+        ratings they have, and ``tests_gap``, the difference of the two, with ``tests_low`` and
+        ``tests_high``; ``mf_served`` and ``mf_refused``, the P@10 of MF, their difference ``value``
+        with ``low`` and ``high``, and the ``correlation`` over users of being served and the P@10
+        of MF, ``correlation_low`` to ``correlation_high`` (Fisher's z); ``gain``, what the overlap
+        adds to the P@10 of the nearest neighbours on the users it serves, against an overlap of 1,
+        with ``gain_low`` and ``gain_high``. NaN where nobody is refused.
+    """
+    (asked,) = _served({"grid": grid})
+    users = dict(measure_users(asked, dataset))
+    (split,) = dataset_splits(dataset, asked.split, seed=asked.seed)
+    tests = np.bincount(split.test.user, minlength=dataset.ratings.n_users).astype(np.float64)
+    precision = {name: found["full", "P@10"].values for name, found in users.items()}
+    knn = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
+    rows = []
+    for overlap, name in knn.items():
+        served = users[name]["full", "Served@1"].values
+        counted = ~np.isnan(served)
+        yes, no = counted & (served == 1), counted & (served == 0)
+        gain = _mean(precision[name][yes] - precision[knn[1]][yes])
+        for reading in READINGS:
+            mf = precision[reading]
+            rows.append(
+                {
+                    "overlap": overlap,
+                    "system": reading,
+                    "n_served": int(yes.sum()),
+                    "n_refused": int(no.sum()),
+                    "tests_served": _only(tests[yes]),
+                    "tests_refused": _only(tests[no]),
+                    **_named("tests_gap", "tests", _gap(tests[yes], tests[no])),
+                    "mf_served": _only(mf[yes]),
+                    "mf_refused": _only(mf[no]),
+                    **_named("value", "", _gap(mf[yes], mf[no])),
+                    **_named("correlation", "correlation", _correlation(served, mf, counted)),
+                    **_named("gain", "gain", gain),
+                }
+            )
+    return ("overlap", "system"), pd.DataFrame(rows)
+
+
+def _named(name: str, prefix: str, found: tuple[float, float, float]) -> dict[str, float]:
+    prefix = f"{prefix}_" if prefix else ""
+    return {name: found[0], f"{prefix}low": found[1], f"{prefix}high": found[2]}
+
+
+def _only(values: FloatArray) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _mean(values: FloatArray) -> tuple[float, float, float]:
+    """Average values of users, with the 95 % interval of Student's t."""
+    if len(values) < 2:
+        return (np.nan, np.nan, np.nan)
+    mean = over_worlds(values)
+    return (mean.value, *mean.interval)
+
+
+def _gap(a: FloatArray, b: FloatArray) -> tuple[float, float, float]:
+    """Subtract the means of two groups of users, with a 95 % interval."""
+    if len(a) < 2 or len(b) < 2:
+        return (np.nan, np.nan, np.nan)
+    gap = float(a.mean() - b.mean())
+    half = 1.959964 * float(np.hypot(*(x.std(ddof=1) / np.sqrt(len(x)) for x in (a, b))))
+    return (gap, gap - half, gap + half)
+
+
+def _correlation(
+    served: FloatArray, values: FloatArray, counted: npt.NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """Correlate being served with a value, over users, with Fisher's interval."""
+    x, y = served[counted], values[counted]
+    if len(x) < 4 or not x.std() or not y.std():
+        return (np.nan, np.nan, np.nan)
+    r = float(np.corrcoef(x, y)[0, 1])
+    half = 1.959964 / np.sqrt(len(x) - 3)
+    low, high = (float(np.tanh(np.arctanh(r) + side * half)) for side in (-1, 1))
+    return (r, low, high)
+
+
+# -- who has much to go by -------------------------------------------------------------------------
+
+
+def _profiled(given: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(given["grid"])
+    asked = replace(
+        grid,
+        protocols={label: str(grid.parsed[label]) for label in ("full", "condensed")},
+        metrics={"full": ("P@10", "judged@10"), "condensed": ("nDCG@10",)},
+        compare=(),
+        replicates=(),
+    )
+    return each_seed(asked, [grid.seed])
+
+
+@maker(f"{CHAPTER}/profiles", Table, grids=_profiled, covers=("grid",))
+def profile_groups(
+    dataset: Dataset, *, grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Measure quarters of the users, by their number of training ratings.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set.
+    grid
+        The grid of the start, as a dict; of each system the first training.
+
+    Returns
+    -------
+    index : tuple of str
+        ``group``, 1 for the quarter with fewest to 4 for that with most training ratings (ties in
+        the order of the users), ``system`` and ``metric``: ``P@10``, ``judged@10``, ``nDCG@10
+        condensed``, and ``tests``, the number of test ratings.
+    frame : DataFrame
+        ``value``, a mean over ``n`` users with training ratings, and its 95 % interval, ``low`` to
+        ``high``.
+    """
+    (asked,) = _profiled({"grid": grid})
+    (split,) = dataset_splits(dataset, asked.split, seed=asked.seed)
+    n_users = dataset.ratings.n_users
+    trained = np.bincount(split.train.user, minlength=n_users)
+    tests = np.bincount(split.test.user, minlength=n_users).astype(np.float64)
+    known = np.flatnonzero(trained)
+    ordered = known[np.argsort(trained[known], kind="stable")]
+    groups = np.array_split(ordered, N_GROUPS)
+    rows = []
+    for name, users in measure_users(asked, dataset):
+        measured = {
+            "P@10": users["full", "P@10"].values,
+            "judged@10": users["full", "judged@10"].values,
+            "nDCG@10 condensed": users["condensed", "nDCG@10"].values,
+            "tests": tests,
+        }
+        rows += [
+            (place, name, metric, *_mean(values[own]), len(own))
+            for place, own in enumerate(groups, start=1)
+            for metric, values in measured.items()
+        ]
+    columns = ["group", "system", "metric", "value", "low", "high", "n"]
+    return tuple(columns[:3]), pd.DataFrame(rows, columns=columns)
+
+
+# -- what criteria read ----------------------------------------------------------------------------
+
+_LIMITS: Mapping[str, tuple[str, str]] = {
+    "value": ("low", "high"),
+    "tests_gap": ("tests_low", "tests_high"),
+    "gain": ("gain_low", "gain_high"),
+    "correlation": ("correlation_low", "correlation_high"),
+}
+
+
+def _refused(evidence: Evidence, record: Record) -> Quantity:
+    """Read a column of the users who are refused, written ``COLUMN[OVERLAP] of MF in refused``."""
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[(frame["overlap"] == int(term.label)) & (frame["system"] == term.system)]
+    if own.empty or term.metric not in _LIMITS:
+        raise NotComputed(f"{term.metric} at overlap {term.label} in {term.table}")
+    if own[term.metric].isna().any():  # hardly anybody is served, or refused
+        raise NotTestable(NEEDS["pool"])
+    low, high = _LIMITS[term.metric]
+    value, *limits = own[[term.metric, low, high]].to_numpy(float)[0].tolist()
+    evidence.note(term.table, f"{term.metric} at overlap {term.label}, {term.system}", value)
+    return Quantity(value, None, limits=(limits[0], limits[1]))
+
+
+def _profile_of(evidence: Evidence, term: Term) -> Quantity:
+    """Read a term written ``METRIC[GROUP] of SYSTEM in profiles``."""
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[
+        (frame["group"] == int(term.label))
+        & (frame["system"] == term.system)
+        & (frame["metric"] == term.metric)
+    ]
+    if own.empty or own["value"].isna().any():
+        raise NotComputed(f"{term.metric} of group {term.label} in {term.table}")
+    value, low, high = own[["value", "low", "high"]].to_numpy(float)[0].tolist()
+    evidence.note(term.table, f"{term.metric} of group {term.label}, {term.system}", value)
+    return Quantity(value, None, limits=(low, high))
+
+
+def _sum_of(signed: list[tuple[int, Quantity]]) -> Quantity:
+    """Add means of groups of users, taken as independent: too wide an interval for the same."""
+    value = sum(sign * each.value for sign, each in signed)
+    halves = [(each.interval[1] - each.interval[0]) / 2 for _, each in signed]
+    half = float(np.sqrt(np.square(halves).sum()))
+    return Quantity(value, None, limits=(value - half, value + half))
+
+
+def _profile_gap(evidence: Evidence, record: Record) -> Quantity:
+    """Subtract one group's mean from another's."""
+    a, b = (_profile_of(evidence, term) for term in record.of)
+    return _sum_of([(1, a), (-1, b)])
+
+
+def _profile_shift(evidence: Evidence, record: Record) -> Quantity:
+    """Read (a - b) - (c - d) of four means."""
+    found = [_profile_of(evidence, term) for term in record.of]
+    return _sum_of(list(zip((1, -1, -1, 1), found, strict=True)))
+
+
+OF_USERS: Mapping[str, Function] = {
+    "profile_gap": _profile_gap,
+    "profile_shift": _profile_shift,
+    "refused": _refused,
+}
+"""By the name that a record gives them."""

@@ -1,0 +1,335 @@
+"""Tables of chapter 7, as its page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.chapters.offline_option_taxonomy.decision_figures import alternative_name
+from recbias.book.chapters.offline_option_taxonomy.figures import cell_gap
+from recbias.book.chapters.offline_option_taxonomy.setup import (
+    KNN,
+    PERSISTENCES,
+    READINGS,
+    SYSTEMS,
+    cell_metrics,
+)
+from recbias.book.chapters.offline_option_taxonomy.truths import COMMONEST, compare_with_rivals
+from recbias.book.html import interval_text, markdown_table, plain
+from recbias.claims.regions import defined
+from recbias.experiment.decisions import (
+    CHOICES,
+    DECISIONS,
+    PAPERS,
+    decisions_table,
+    methods_paragraph,
+)
+from recbias.experiment.makers import Table
+from recbias.experiment.options import Options
+from recbias.experiment.run import Results
+from recbias.protocol.relevance import GainMap
+
+_SPACE = "\N{NO-BREAK SPACE}"
+_MINUS = "\N{MINUS SIGN}"
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+
+def p_text(p: float) -> str:
+    """Write a p value in two digits, on one line.
+
+    Examples
+    --------
+    >>> p_text(0.0312), p_text(float("nan"))
+    ('0.031', '–')
+    """
+    if np.isnan(p):
+        return "–"
+    if p < 1e-99:
+        return f"<{_SPACE}1e{_HYPHEN}99"
+    return f"{p:.2g}" if p >= 0.001 else f"{p:.0e}".replace("-", _HYPHEN)
+
+
+def _signed(value: float) -> str:
+    """Write a difference with its sign, or a dash for none."""
+    return "–" if np.isnan(value) else f"{value:+.4f}".replace("-", _MINUS)
+
+
+def start_table(systems: Results) -> str:
+    """Write what the two systems have under the starting configuration (Table 2)."""
+    metrics = ("P@10", "nDCG@10")
+    rows = [
+        (
+            plain(name),
+            *(
+                f"{each.value:.4f} ({interval_text(each)})"
+                for each in (systems[name, "full", metric] for metric in metrics)
+            ),
+        )
+        for name in SYSTEMS
+    ]
+    tests = systems.tests[systems.tests["unit"] == "user"]
+    named = tests.set_index(["label", "metric", "a", "b"])["t_p"]
+    for rival in READINGS:
+        cells = []
+        for metric in metrics:
+            gap = systems[KNN, "full", metric] - systems[rival, "full", metric]
+            told = interval_text(gap, "+.4f").replace("-", _MINUS)
+            p = p_text(float(named["full", metric, KNN, rival]))
+            cells.append(f"{_signed(gap.value)} ({told}), p: {p}")
+        rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *cells))
+    return markdown_table(("", *metrics), rows)
+
+
+# -- the cells of Tables 3 and 4 -------------------------------------------------------------------
+
+_LISTS: Mapping[str, str] = {
+    "full": "full lists",
+    "condensed": "condensed lists",
+    "by ratings": "weighted by ratings",
+    "by positives": "weighted by likes",
+    "geometric": "geometric mean",
+}
+
+
+def cells_frame(cells: Table, labels: tuple[str, ...]) -> pd.DataFrame:
+    """Lay out cells of Tables 3 and 4 at the first split."""
+    frame = cells.frame
+    first = frame[frame["seed"] == frame["seed"].min()]
+    found = first.set_index(["label", "metric", "system"])
+    rows = {
+        (label, metric): {
+            "knn": found.loc[(label, metric, READINGS[0]), "knn"],
+            **{
+                f"{rival}{suffix}": found.loc[(label, metric, rival), column]
+                for rival in READINGS
+                for suffix, column in (("", "mf"), (" gap", "value"), (" p", "p"))
+            },
+        }
+        for label in labels
+        for metric in cell_metrics()[label]
+        if (label, metric, READINGS[0]) in found.index
+    }
+    shown = pd.DataFrame.from_dict(rows, orient="index")
+    return shown.rename_axis(["label", "metric"])
+
+
+def cells_table(frame: pd.DataFrame) -> str:
+    """Write cells of Tables 3 and 4."""
+    rows = []
+    last = ""
+    names = zip(*(frame.index.get_level_values(n) for n in range(2)), strict=True)
+    for (label, metric), row in zip(names, frame.to_dict("records"), strict=True):
+        cells = []
+        for rival in READINGS:
+            gap, p = _signed(row[f"{rival} gap"]), row[f"{rival} p"]
+            cells.append(f"{f'**{gap}**' if p < _LEVEL else gap} ({p_text(p)})")
+        name = plain(metric) if label == last else f"*{_LISTS[label]}:* {plain(metric)}"
+        rows.append((name, defined(row["knn"], ".4f"), *cells))
+        last = label
+    head = (f"{_MINUS} {plain(rival)} (p)" for rival in READINGS)
+    return markdown_table(("", "kNN", *head), rows)
+
+
+_LEVEL = 0.05
+
+
+def gains_table(stars: int = 5) -> str:
+    """Write how much each star is worth under the gain maps of the paper.
+
+    Examples
+    --------
+    >>> print(gains_table().splitlines()[2])
+    | $g_1$, `binary` | 0 | 0 | 0 | 1 | 1 |
+    """
+    values = np.arange(1.0, stars + 1)
+    rows = []
+    for words, name in _GAINS.items():
+        gains = GainMap(name).gains(values, min_rating=stars - 1, rating_max=stars)
+        rows.append((f"{words}, `{name}`", *(f"{gain:.3g}" for gain in gains)))
+    return markdown_table(("stars", *(f"{value:g}" for value in values)), rows)
+
+
+_GAINS: Mapping[str, str] = {"$g_1$": "binary", "$g_2$": "exp", "as in ERR": "err"}
+
+
+def orders_table(systems: Results) -> str:
+    """Write how far condensed lists agree with the order of the stars."""
+    metrics = ("tau", *(f"RBO({phi:g})" for phi in PERSISTENCES))
+    rows = [
+        (
+            plain(name),
+            *(defined(systems[name, "condensed", metric].value, ".4f") for metric in metrics),
+        )
+        for name in SYSTEMS
+    ]
+    for rival in READINGS:
+        gaps = [
+            systems[KNN, "condensed", metric] - systems[rival, "condensed", metric]
+            for metric in metrics
+        ]
+        told = (
+            f"{_signed(gap.value)} ({interval_text(gap, '+.4f').replace('-', _MINUS)})"
+            for gap in gaps
+        )
+        rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *told))
+    return markdown_table(("", *map(plain, metrics)), rows)
+
+
+_AVERAGES: Mapping[str, str] = {
+    "full": "mean over users",
+    "by ratings": "weighted by number of test ratings",
+    "by positives": "weighted by number of likes",
+    "geometric": "geometric mean",
+    "median": "median",
+}
+
+
+def averages_table(systems: Results, cells: Table) -> str:
+    """Write what each aggregation over users makes of the same values (Table 4)."""
+    metrics = ("P@10", "nDCG@10")
+    rows = []
+    for label, words in _AVERAGES.items():
+        row = [words]
+        for metric in metrics:
+            row.append(defined(systems[KNN, label, metric].value, ".4f"))
+            for rival in READINGS:
+                gap = (
+                    cell_gap(cells, label, metric, rival)
+                    if label == "geometric"
+                    else systems[KNN, label, metric] - systems[rival, label, metric]
+                )
+                low, high = gap.interval
+                told = _signed(gap.value)
+                row.append(f"**{told}**" if low > 0 or high < 0 else told)
+        rows.append(row)
+    head = [
+        title
+        for metric in metrics
+        for title in (f"{metric}, kNN", *(f"{_MINUS} {plain(rival)}" for rival in READINGS))
+    ]
+    return markdown_table(("", *head), rows)
+
+
+def refused_table(refused: Table) -> str:
+    """Write who is refused as more items in common are asked for, and how MF serves them."""
+    found = refused.frame[refused.frame["system"] == READINGS[0]].sort_values("overlap")
+    rows = []
+    for row in found.to_dict("records"):
+        numbers = ("tests_served", "tests_refused", "mf_served", "mf_refused")
+        told = [
+            "–" if np.isnan(row[name]) else f"{row[name]:.{1 if 'tests' in name else 3}f}"
+            for name in numbers
+        ]
+        gain = _signed(row["gain"])
+        counts = f"{row['n_served']:,.0f} / {row['n_refused']:,.0f}"
+        pairs = (f"{told[0]} / {told[1]}", f"{told[2]} / {told[3]}")
+        rows.append((f"{row['overlap']}", counts, *pairs, gain))
+    head = ("overlap", "users served / refused", "their test ratings", "their P@10 by MF")
+    return markdown_table((*head, "kNN's gain on the served, from overlap 1"), rows)
+
+
+def reversals_table(decisions: Table) -> str:
+    """Write what each alternative to the default does to the pairs of systems."""
+    rows = [
+        (
+            plain(alternative_name(row["decision"], row["option"])),
+            f"{row['resolved_other']:.0f}",
+            f"{row['turned']:.0f}",
+            f"{row['reversed']:.0f}",
+            f"{row['significance']:.0f}",
+            f"{row['survives']:.4f}; {row['effect']:.2f}" if row["turned"] else _not_turned(row),
+        )
+        for row in decisions.frame.to_dict("records")
+    ]
+    head = ("", "resolved", "sign turned", "reversed", "significance changed")
+    return markdown_table((*head, "largest turned; in s.d."), rows)
+
+
+def _not_turned(row: Mapping[Any, Any]) -> str:
+    """Say whether an alternative that turns no sign changes any value."""
+    return "no effect here" if row["decision"] != "D" and not row["moved"] else "–"
+
+
+def truths_table(truths: Table | None) -> str:
+    """Write about how many pairs of systems each option is right, by unbiased judgments."""
+    if truths is None:
+        return "*No table: these data have no unbiased judgments.*"
+    rows = [
+        (
+            plain(alternative_name(row["decision"], row["option"])),
+            *(f"{row[name]:.0f}" for name in ("resolved", "right", "wrong", "signs")),
+        )
+        for row in truths.frame.to_dict("records")
+    ]
+    head = ("", "pairs told apart", "right", "wrong", "right sign")
+    note = (
+        "*Told apart: pairs of systems, trained under that option, that unbiased judgments resolve "
+        "(after Holm). Right, wrong: those of them that the option resolves alike, or the other "
+        "way round; right sign: alike, whether resolved or not.*"
+    )
+    return f"{markdown_table(head, rows)}\n\n{note}"
+
+
+def commonest_table(worlds: Table) -> str:
+    """Write how the options that most papers took fare against rivals where truth is known."""
+    found = compare_with_rivals(worlds)
+    rows = []
+    for decision, own in found.groupby("decision", sort=False):
+        option, text = COMMONEST[str(decision)]
+        (choice,) = (each for each in CHOICES if (each.decision, each.text) == (decision, text))
+        sides = {
+            "less": own["low"] > 0,
+            "better": own["high"] < 0,
+            "open": (own["low"] <= 0) & (own["high"] >= 0),
+        }
+        rivals = [
+            f"{side}: "
+            + "; ".join(_option_name(str(decision), each) for each in own["rival"][those])
+            for side, those in sides.items()
+            if those.any()
+        ]
+        name = f"{decision} {_option_name(str(decision), option)}"
+        right, wrong = (f"{100 * own[side].iloc[0]:.0f}{_SPACE}%" for side in ("right", "wrong"))
+        papers = f"{len(choice.used)} of {len(PAPERS)}"
+        rows.append((name, papers, f"{right} / {wrong}", "<br>".join(rivals)))
+    head = ("taken most often", "by", "right / wrong", "rivals that agree less or better")
+    return markdown_table(head, rows)
+
+
+def _option_name(decision: str, option: str) -> str:
+    named = alternative_name(decision, option).removeprefix(f"{decision} ")
+    return plain(_START_NAMES[decision] if named == "the default" else named)
+
+
+_START_NAMES: Mapping[str, str] = {
+    "A2": "random halves",
+    "C2": "nDCG@10",
+    "C3": "plain mean",
+}
+"""What the start takes, in decisions of which one option is commonest."""
+
+
+# -- options as text -------------------------------------------------------------------------------
+
+
+def methods_quote(options: Options, dataset: Mapping[str, Any]) -> str:
+    """Quote the paragraph on methods that follows from options, but for its last sentence."""
+    sentences = methods_paragraph(options, dataset)
+    return f"> {sentences.rpartition('. ')[0]}."
+
+
+def options_table() -> str:
+    """Write the taxonomy of decisions."""
+    rows: list[tuple[str, str, str]] = []
+    last = ""
+    for choice, option in zip(CHOICES, decisions_table()["option"], strict=True):
+        if choice.decision != last:
+            rows.append((f"**{choice.decision}**", f"**{DECISIONS[choice.decision]}**", ""))
+        text = f"`{option}`" if choice.text or choice.decision != "A1" else "*nothing*"
+        used = ", ".join(choice.used)
+        rows.append((text.replace("|", r"\|"), f"{choice.means} ({choice.acts})", used or "–"))
+        last = choice.decision
+    return markdown_table(("in the line", "means (acts on)", "used by"), rows)

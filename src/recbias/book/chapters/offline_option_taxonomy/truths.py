@@ -1,0 +1,338 @@
+"""Which options agree with the truth, where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.chapters.offline_option_taxonomy.decisions import (
+    LEVEL,
+    NOISE,
+    alternatives,
+    decisions_asked,
+    fourteen,
+)
+from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import over_worlds
+from recbias.claims.records import Record
+from recbias.data.datasets import Dataset
+from recbias.data.ratings import exact
+from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.errors import DataError
+from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.grid import Grid, component_revisions
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.options import Options
+from recbias.experiment.outcomes import Outcome, evaluate
+from recbias.experiment.results import Quantity
+
+WORLDS: Mapping[str, Any] = {
+    "relations": (0.6, 0.0, -0.6),
+    "seeds": (1, 2, 3, 4),
+    "size": (500, 800),
+    "density": 0.03,
+    "min_rating": 4,
+    "workers": 2,
+}
+"""What the chapter asks of `worlds_right`, whatever the data of its page."""
+
+_HELD: Mapping[str, int] = {"cm100k": 5}
+"""Folds of the random judgments, where observed ratings are among them."""
+
+
+_DEFAULT = "the default"
+
+COMMONEST: Mapping[str, tuple[str, str]] = {
+    "A2": ("ratio 0.2", "split: k-fold 5"),  # of five folds each trains on four fifths
+    "C2": ("P@10", "metric: P@10"),
+    "C3": (_DEFAULT, ""),
+}
+"""By decision, the option that more of the four papers took than any other, as worlds and as
+:data:`recbias.experiment.decisions.CHOICES` have it. In all other decisions several were taken
+equally often, or worlds have no other."""
+
+
+def held_of(dataset: str) -> str:
+    """Name the judgments that options are tested on where unbiased ones tell the truth.
+
+    Examples
+    --------
+    >>> held_of("cm100k"), held_of("coat")
+    ('observed held=5', 'observed')
+    """
+    return f"observed held={_HELD[dataset]}" if dataset in _HELD else "observed"
+
+
+def true_options(base: Options, dataset: str) -> Options:
+    """Ask for the truth about the very systems that some options compare.
+
+    Examples
+    --------
+    >>> base = alternatives(4, 1)[0].base
+    >>> print(true_options(base, "coat").test, "|", true_options(base, "").test)
+    unbiased train=observed | truth
+    """
+    parts = {
+        "split": str(base.split),
+        "seed": str(base.seed),
+        "lists": f"AI-AN-AR rel>={exact(base.protocol.min_rating)} users=trained",
+        "metric": "nDCG@10",
+        "test": "truth",
+    }
+    if dataset:
+        held = f" held={_HELD[dataset]}" if dataset in _HELD else ""
+        parts["test"] = f"unbiased train=observed{held}"
+        parts["lists"] = f"TI-AN-AR rel>={exact(base.protocol.min_rating)} condensed users=relevant"
+    return Options.parse("; ".join(f"{name}: {text}" for name, text in parts.items()))
+
+
+def compare_with_truth(outcome: Outcome, truth: Outcome) -> dict[str, float]:
+    """Count the pairs of systems that an outcome has right."""
+    joined = outcome.pairs.merge(truth.pairs, on=["a", "b"], suffixes=("", "_true"))
+    known = joined["p_holm_true"].to_numpy(float) < LEVEL
+    sign = np.sign(joined["difference"].to_numpy(float))
+    true = np.sign(joined["difference_true"].to_numpy(float))
+    found = joined["p_holm"].to_numpy(float) < LEVEL
+    return {
+        "resolved": float(known.sum()),
+        "right": float((known & found & (sign == true)).sum()),
+        "wrong": float((known & found & (sign == -true)).sum()),
+        "signs": float((known & (sign == true)).sum()),
+    }
+
+
+def _rows(
+    dataset: str, min_rating: float, systems: Sequence[Any], *, seed: int, test: str, truth: str,
+    timed: bool,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Compare every option with the truth about the systems of its split."""
+    true: dict[str, Outcome] = {}
+    for decision, name, options in _named(min_rating, seed, timed=timed, test=test):
+        of_split = true_options(options, truth)
+        try:
+            outcome = evaluate(options, dataset, systems)
+        except DataError:  # too few ratings for that
+            continue
+        if str(of_split) not in true:
+            true[str(of_split)] = evaluate(of_split, dataset, systems)
+        found = compare_with_truth(outcome, true[str(of_split)])
+        yield {"decision": decision, "option": name, "options": str(options), **found}
+
+
+def _named(
+    min_rating: float, seed: int, *, timed: bool, test: str
+) -> list[tuple[str, str, Options]]:
+    """List the decisions of `alternatives` with their options, after the default."""
+    asked = alternatives(min_rating, seed, timed=timed, test=test)
+    named = [(each.decision, each.name, each.options) for each in asked if each.decision != NOISE]
+    return [(_DEFAULT, _DEFAULT, asked[0].base), *named]
+
+
+def _grids(given: Mapping[str, Any]) -> list[Grid]:
+    asked = Grid.from_dict(given["grid"])
+    named = _named(
+        given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
+    )
+    options = [each for _, _, each in named]
+    truths = [true_options(each, asked.dataset) for each in options]
+    return [each.grid(asked.dataset, asked.systems) for each in dict.fromkeys(options + truths)]
+
+
+def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    """Name the cells of all options, and of one truth: it goes stale with those of other splits."""
+    asked = Grid.from_dict(given["grid"])
+    found = alternatives(
+        given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
+    )
+    options = [*(each.options for each in found), true_options(found[0].base, asked.dataset)]
+    return [each.grid(asked.dataset, asked.systems).key_of(hashes) for each in options]
+
+
+@maker(f"{CHAPTER}/truths", Table, revision=2, uses=_used, grids=_grids, covers=("grid",))
+def truths_right(
+    dataset: Dataset, *, min_rating: float, timed: bool, grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell which options agree with unbiased judgments.
+
+    Parameters
+    ----------
+    dataset
+        Loaded data set with unbiased judgments.
+    min_rating
+        Smallest rating that is relevant.
+    timed
+        Whether the data have times.
+    grid
+        Its dataset, systems and seed are taken.
+
+    Returns
+    -------
+    index : tuple of str
+        ``decision`` and ``option``.
+    frame : DataFrame
+        ``options``, the text, and the columns of :func:`compare_with_truth`.
+    """
+    asked = Grid.from_dict(grid)
+    rows = _rows(
+        asked.dataset, min_rating, asked.systems, seed=asked.seed, timed=timed,
+        test=held_of(asked.dataset), truth=asked.dataset,
+    )  # fmt: skip
+    return ("decision", "option"), pd.DataFrame(list(rows))
+
+
+def truths_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any]:
+    """Say what `truths_right` is asked for; empty for data without unbiased judgments.
+
+    Examples
+    --------
+    >>> truths_asked("ml-1m", 4, seed=1), truths_asked("coat", 4, seed=1)["timed"]
+    ({}, False)
+    """
+    if truth_of(dataset) != "unbiased":
+        return {}
+    asked = decisions_asked(dataset, min_rating, seed=seed)
+    return {name: asked[name] for name in ("min_rating", "timed", "grid")}
+
+
+class _Task(NamedTuple):
+    relation: float
+    seed: int
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of worlds, systems and ranks."""
+    return {
+        **component_revisions(sampled=False, reduced=False),
+        "world": REVISION,
+        "systems": [
+            {"name": each.name, **each.identity()} for each in fourteen(given["min_rating"])
+        ],
+        "options": [str(each.options) for each in alternatives(given["min_rating"], 1)],
+    }
+
+
+@maker(f"{CHAPTER}/worlds", Table, revision=2, uses=_revisions, covers=("workers",))
+def worlds_right(
+    *,
+    relations: Sequence[float],
+    seeds: Sequence[int],
+    size: Sequence[int],
+    density: float,
+    min_rating: float,
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell which options agree with the truth, in worlds like MovieLens.
+
+    Parameters
+    ----------
+    relations
+        Of popularity with liking, from -1 (opposed) to 1.
+    seeds
+        Of the worlds of each relation, and of their splits.
+    size, density
+        Numbers of users and items, and the share of all pairs that are observed.
+    min_rating
+        Smallest rating that says liking.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``relation``, ``seed``, ``decision`` and ``option``.
+    frame : DataFrame
+        ``options``, the text, and the columns of :func:`compare_with_truth`.
+    """
+    tasks = [_Task(relation, seed) for relation in relations for seed in seeds]
+    work = partial(_world, size=tuple(size), density=density, min_rating=min_rating)
+    with open_executor(workers) as executor:
+        found = run_all(work, tasks, executor, label="worlds")
+    index = ("relation", "seed", "decision", "option")
+    return index, pd.concat(found, ignore_index=True)
+
+
+def _world(task: _Task, *, size: Sequence[int], density: float, min_rating: float) -> pd.DataFrame:
+    world = PreferenceOptions(
+        users=size[0], items=size[1], density=density, liked=int(min_rating),
+        relation=task.relation, seed=task.seed,
+    )  # fmt: skip
+    rows = _rows(
+        str(world), min_rating, fourteen(min_rating), seed=task.seed, test="observed", truth="",
+        timed=False,
+    )  # fmt: skip
+    return pd.DataFrame(list(rows)).assign(relation=task.relation, seed=task.seed)
+
+
+def shares_of(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Give the share of the pairs that the truth resolves, world by world."""
+    counts = frame["right"] - frame["wrong"] if metric == "agreement" else frame[metric]
+    shares = frame.assign(share=counts / frame["resolved"])
+    return shares.pivot(index=["relation", "seed"], columns="option", values="share")
+
+
+def compare_with_rivals(worlds: Table) -> pd.DataFrame:
+    """Compare how well the commonest option of a decision and its rivals agree with the truth."""
+    frame = worlds.frame
+    right, wrong, shares = (shares_of(frame, name) for name in ("right", "wrong", "agreement"))
+    named = frame.drop_duplicates("option")[["decision", "option"]]
+    rows = []
+    for decision, (option, _) in COMMONEST.items():
+        own = named["option"][named["decision"] == decision].tolist()
+        for rival in [*(each for each in own if each != option), *{_DEFAULT} - {option}]:
+            gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
+            means = float(right[option].mean()), float(wrong[option].mean())
+            rows.append((decision, option, rival, *means, gap.value, *gap.interval))
+    columns = ["decision", "option", "rival", "right", "wrong", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+# -- what findings read ----------------------------------------------------------------------------
+
+
+def _agreement_in_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Read how much better an option agrees with the truth than the default, over worlds."""
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    shares = shares_of(frame, term.metric)
+    if term.label not in shares:
+        raise NotComputed(f"{term.label} in {term.table}")
+    found = over_worlds((shares[term.label] - shares[_DEFAULT]).to_numpy(float))
+    evidence.note(term.table, f"{term.metric} by {term.label} minus the default", found.value)
+    return found
+
+
+def _surely_better_rivals(evidence: Evidence, record: Record) -> Quantity:
+    """Count the rivals of commonest options that surely agree better with the truth."""
+    (term,) = record.of
+    found = compare_with_rivals(evidence.made(term.table, term.edition or ""))
+    better, maybe = int((found["high"] < 0).sum()), int((found["low"] < 0).sum())
+    evidence.note(term.table, "rivals of commonest options that agree better", better)
+    return Quantity(float(better), None, limits=(better, maybe), cases=len(found))
+
+
+def _right_by(evidence: Evidence, record: Record) -> Quantity:
+    """Count the pairs about which an option is right, ``right[OPTION] in truths on DATASET``."""
+    (term,) = record.of
+    frame = evidence.made(term.table, term.edition or "").frame
+    own = frame[frame["option"] == term.label]
+    if own.empty or term.metric not in frame:
+        raise NotComputed(f"{term.metric} of {term.label} in {term.table}")
+    value, pairs = own[[term.metric, "resolved"]].to_numpy(float)[0].tolist()
+    evidence.note(term.table, f"{term.metric} by {term.label}", value)
+    share = value / pairs if pairs else float("nan")
+    return Quantity(share, None, limits=(share, share), cases=int(pairs))
+
+
+OF_TRUTHS: Mapping[str, Function] = {
+    "better_rivals": _surely_better_rivals,
+    "right_by": _right_by,
+    "agreement_in_worlds": _agreement_in_worlds,
+}
+"""By the name that a record gives them."""

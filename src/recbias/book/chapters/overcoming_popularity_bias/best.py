@@ -1,0 +1,177 @@
+"""Which protocol is to be trusted in which worlds, and how sure that is.
+
+The best of several is picked by what was found in a few worlds of a kind, so that its lead is
+flattered by chance. What can be said is which protocols may be the best: all but those that another
+one is ahead of by more than chance allows. Where one is left, it is surely the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
+
+from recbias.book.chapters.overcoming_popularity_bias.worlds import PROTOCOLS, column
+from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import kinds_meant
+from recbias.book.html import markdown_table
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence
+from recbias.claims.quantities import extreme, over_worlds
+from recbias.claims.records import Record
+from recbias.errors import ConfigError
+from recbias.experiment.makers import Table
+from recbias.experiment.results import Quantity
+
+_MISS = 0.05
+
+
+def possibly_best(values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    r"""Tell which of several may have the largest mean, judging by a few worlds.
+
+    References
+    ----------
+    J. C. Hsu, "Simultaneous confidence intervals for all distances from the best", Annals of
+    Statistics 9 (1981), with Bonferroni's bound in place of Dunnett's quantile, which supposes one
+    variance.
+
+    Examples
+    --------
+    The second is behind in each world, by about as much; the third wins and loses.
+
+    >>> possibly_best([[0.5, 0.2, 0.4], [0.6, 0.3, 0.7], [0.7, 0.5, 0.5]]).tolist()
+    [True, False, True]
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 2 or len(found) < 2 or not np.isfinite(found).all():
+        raise ConfigError(
+            f"values of shape {found.shape}: expected numbers for two worlds or more, and a column "
+            "for each of those that are compared"
+        )
+    n_worlds, n_names = found.shape
+    ahead = found[:, :, None] - found[:, None, :]  # by how much the first is ahead of the second
+    error = ahead.std(axis=0, ddof=1) / np.sqrt(n_worlds)
+    most = float(stdtrit(n_worlds - 1, 1 - _MISS / max(n_names - 1, 1)))
+    beaten: npt.NDArray[np.bool_] = (ahead.mean(axis=0) > most * error + 1e-12).any(axis=0)
+    return ~beaten
+
+
+def best_protocols(
+    table: Table,
+    truth: str,
+    *,
+    names: Sequence[str] = tuple(PROTOCOLS),
+    by: Sequence[str] = ("relation", "skew"),
+    **where: float,
+) -> pd.DataFrame:
+    """Name the best protocol in each region of the worlds, and those that may be as good."""
+    frame, rows = table.frame, []
+    for name, value in {"choice": 1.0, **where}.items():
+        frame = frame[frame[name] == value]
+    if frame.empty:
+        raise ConfigError(f"no worlds with {where or 'a choice of 1'} in the table")
+    columns = [column(name, truth) for name in names]
+    for region, own in frame.groupby(list(by), sort=True):
+        values = own.groupby("number")[columns].mean().to_numpy()
+        order = np.argsort(-values.mean(axis=0), kind="stable")
+        may = possibly_best(values)
+        mean = over_worlds(values[:, order[0]])
+        ranked = [names[place] for place in order]
+        others = tuple(names[place] for place in order[1:] if may[place])
+        rows.append((*region, ranked[0], mean.value, *mean.interval, ranked[1], others))
+    return pd.DataFrame(rows, columns=[*by, "best", "tau", "low", "high", "second", "others"])
+
+
+def over_relations(
+    table: Table, truth: str, *, names: Sequence[str] = tuple(PROTOCOLS), choice: float = 1.0
+) -> pd.DataFrame:
+    """Average the agreement with the truth over skews, for each relation."""
+    frame = table.frame[table.frame["choice"] == choice]
+    rows = []
+    for name in names:
+        for relation, own in frame.groupby("relation", sort=True):
+            mean = over_worlds(own.groupby("number")[column(name, truth)].mean().to_numpy())
+            rows.append((name, relation, mean.value, *mean.interval))
+    return pd.DataFrame(rows, columns=["name", "relation", "value", "low", "high"])
+
+
+LIKES_ONLY = tuple(name for name in PROTOCOLS if name not in ("bpref", "infAP"))
+"""What can be measured where nobody says what they dislike: bpref and infAP need that."""
+
+
+def map_title(best: Mapping[str, pd.DataFrame]) -> str:
+    """Say in two lines who surely is the best most often, and how often plain AR is."""
+    words = []
+    for truth, rows in best.items():
+        counts = rows["best"][rows["others"].map(len) == 0].value_counts()
+        leading = f"{counts.index[0]} {counts.iloc[0]}" if len(counts) else "none"
+        plain = not len(counts) or counts.index[0] == "AR"
+        others = "" if plain else f", AR {counts.get('AR', 0)}"
+        words.append(f"by true {truth}: {leading}{others}")
+    n_kinds = len(next(iter(best.values())))
+    return f"Surely best, of {n_kinds} kinds of worlds, " + ";\n".join(words)
+
+
+def best_table(best: Mapping[str, pd.DataFrame]) -> str:
+    """Write as a table in Markdown which protocol is the best at each relation.
+
+    And how sure it is.
+    """
+    head = ["relation"]
+    for truth in best:
+        head += [f"best by true {truth}", "tau", "may be as good"]
+    rows = []
+    for regions in zip(*(found.to_dict("records") for found in best.values()), strict=True):
+        cells = [f"{regions[0]['relation']:g}"]
+        for row in regions:
+            numbers = f"{row['tau']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+            cells += [f"**{row['best']}**", numbers, ", ".join(row["others"]) or "none"]
+        rows.append([cell.replace("-", "\N{MINUS SIGN}") for cell in cells])
+    return markdown_table(head, rows)
+
+
+def _best_in(
+    names: Sequence[str], evidence: Evidence, record: Record, *, together: bool
+) -> Quantity:
+    """Compute the share of regions in which a protocol is the best: ``bpref, AUC[*, *]``."""
+    kind, is_best, surely, possibly = ["relation", "skew", "choice"], [], [], []
+    for term in record.of:
+        table = evidence.made(term.table, term.edition or "")
+        name, _, truth = term.metric.partition(", ")
+        columns, place = [column(each, truth) for each in names], names.index(name)
+        meant = list(kinds_meant(table, term))
+        for region in [meant] if together else [[each] for each in meant]:
+            own = table.frame[pd.MultiIndex.from_frame(table.frame[kind]).isin(region)]
+            values = own.groupby("number")[columns].mean().to_numpy()
+            may = possibly_best(values)
+            is_best.append(int(np.argmax(values.mean(axis=0))) == place)
+            possibly.append(bool(may[place]))
+            surely.append(bool(may[place] and may.sum() == 1))
+        evidence.note(term.table, str(term), float(np.mean(is_best)), term.edition or "")
+    limits = (float(np.mean(surely)), float(np.mean(possibly)))
+    return Quantity(float(np.mean(is_best)), None, limits=limits, cases=len(is_best))
+
+
+def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Subtract the second term from the first, world by world; the extreme kind of those meant."""
+    first, second = (
+        kinds_meant(evidence.made(term.table, term.edition or ""), term) for term in record.of
+    )
+    found = {}
+    for kind, values in first.items():
+        place = " - ".join(term.metric for term in record.of) + f" at {kind}"
+        found[place] = over_worlds(values - second[kind])
+        evidence.note(record.of[0].table, place, found[place].value, record.of[0].edition or "")
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+OF_BEST: Mapping[str, Function] = {
+    "ahead_on_worlds": _ahead_on_worlds,
+    "best_kinds": partial(_best_in, tuple(PROTOCOLS), together=False),
+    "best_of_likes": partial(_best_in, LIKES_ONLY, together=False),
+    "best_of_likes_together": partial(_best_in, LIKES_ONLY, together=True),
+}
+"""What findings compute of the worlds, by the name that a record gives it."""

@@ -1,0 +1,99 @@
+"""What chapter 4 checks on data, whatever results its other criteria read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recbias.book.chapters.overcoming_popularity_bias.incomplete import incomplete_checks
+from recbias.book.chapters.overcoming_popularity_bias.percentile_checks import (
+    checked_grids,
+    percentile_checks,
+)
+from recbias.book.chapters.overcoming_popularity_bias.ranked import ranked_grid, used_metrics
+from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
+from recbias.book.chapters.overcoming_popularity_bias.uniform_tests import (
+    check_candidates,
+    check_drawn_positives,
+    check_feasible,
+    check_published,
+    check_quotas,
+)
+from recbias.claims.checks import Check, Checks
+from recbias.data.datasets import Dataset
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import maker
+from recbias.protocol import splits
+from recbias.protocol.splits import KEPT_SHARE, SplitRule
+from recbias.protocol.testset import dataset_splits
+
+
+def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revision of splits, the cells that ranked the systems, and the metrics."""
+    systems = Grid.from_dict(given["grid"])
+    metrics = used_metrics(given["cutoff"], given["size"])
+    of_popularity = checked_grids(systems, _rule(**given))
+    return {
+        "splits": splits.REVISION,
+        "grid": ranked_grid(systems).key_of(hashes),
+        "metrics": metrics,
+        "percentiles": [each.key_of(hashes) for each in of_popularity],
+    }
+
+
+def _rule(test_share: float = 0.2, kept_share: float = KEPT_SHARE, **_others: Any) -> str:
+    return str(SplitRule("uniform", test_share, kept_share))
+
+
+@maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
+def remedy_checks(
+    dataset: Dataset,
+    *,
+    min_rating: float,
+    seed: int,
+    cutoff: int,
+    size: int,
+    grid: Mapping[str, Any],
+    test_share: float = 0.2,
+    kept_share: float = KEPT_SHARE,
+) -> tuple[list[Check], Mapping[str, float]]:
+    """Make all checks of the chapter.
+
+    Parameters
+    ----------
+    dataset
+        A data set.
+    min_rating
+        Smallest rating that is relevant.
+    seed
+        Of the uniform split; the next one names another draw of it.
+    cutoff, size
+        Length of the lists; size of a 1R target set.
+    grid
+        The grid of the chapter's systems, which was run here, as a dict.
+    test_share, kept_share
+        Of the uniform split (sigma and eps).
+
+    Returns
+    -------
+    checks : list of Check
+        In the order of the claims.
+    statistics : dict
+        Those of `percentile_checks`.
+    """
+    counts = dataset.ratings.item_counts()
+    rule = _rule(test_share, kept_share)
+    split, again = (dataset_splits(dataset, rule, seed=each)[0] for each in (seed, seed + 1))
+    systems = Grid.from_dict(grid)
+    options: dict[str, Any] = {"min_rating": min_rating, "cutoff": cutoff, "size": size}
+    shares = {"test_share": test_share, "kept_share": kept_share}
+    checks = [
+        *check_quotas(split, again, min_rating=min_rating, **shares),
+        *check_published(counts),
+        *check_feasible(counts, **shares),
+        *check_drawn_positives(split, min_rating=min_rating, seed=seed),
+        *check_candidates(split, **shares),
+        *incomplete_checks(dataset, systems, **options),
+    ]
+    of_percentiles, statistics = percentile_checks(dataset, systems, split, **options)
+    return [*checks, *of_percentiles], statistics

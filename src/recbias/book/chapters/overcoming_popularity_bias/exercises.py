@@ -1,0 +1,199 @@
+"""Checks of the exercises of chapter 4, "Overcoming popularity bias"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import groupby
+
+from recbias.book.exercises import Checked, called, not_yet, right
+
+_TOLERANCE = 1e-9
+
+
+# -- a mean over percentiles -----------------------------------------------------------------------
+def check_p1r(p1r: Callable[[Sequence[int], Sequence[int], int], float]) -> Checked:
+    """Check ``p1r(hits, runs, n)``, precision over popularity percentiles, run by run.
+
+    Examples
+    --------
+    >>> check_p1r(lambda hits, runs, n: sum(hits) / sum(runs) / n)
+    Not yet: p1r([8, 1], [10, 2], 10) gives 0.075. In the first percentile a run scores 0.08 on
+    average; every percentile with runs counts as much as any other.
+    """
+    cases = (
+        ([8, 1], [10, 2], 10),
+        ([3, 3, 0], [4, 6, 5], 5),
+        ([2, 0, 1], [4, 0, 2], 1),
+        ([5, 4, 0, 0], [9, 8, 1, 0], 10),
+    )
+    for hits, runs, n in cases:
+        found = called(p1r, hits, runs, n)
+        if isinstance(found, Checked):
+            return found
+        of_groups = []
+        for hit, number in zip(hits, runs, strict=True):
+            scores = [Fraction(int(run < hit), n) for run in range(number)]
+            if scores:
+                of_groups.append(sum(scores) / len(scores))
+        if abs(found - sum(of_groups) / len(of_groups)) > _TOLERANCE:
+            empty = " One has none, and no score." if 0 in runs else ""
+            return not_yet(
+                f"p1r({hits}, {runs}, {n}) gives {found:.4g}. In the first percentile a run scores "
+                f"{float(of_groups[0]):.4g} on average; every percentile with runs counts as much "
+                f"as any other.{empty}"
+            )
+    return right(
+        "a run among the least popular items counts more than one among the most popular, because "
+        "there are fewer. That takes popularity's advantage away, and makes the value noisy."
+    )
+
+
+# -- a uniform test --------------------------------------------------------------------------------
+_UNIFORM = (
+    ((10, 8, 5, 4, 2, 1), 0.42, 0.2),
+    ((16, 8, 4, 2, 2), 0.25, 0.5),
+    ((12, 12, 12, 12), 0.5, 0.25),
+    ((40, 9, 8, 8, 7, 3), 0.3, 0.25),
+    ((9, 7, 7, 1), 0.3, 0.5),
+)
+"""Ratings of items, sigma and eps; only powers of two make a product equal to sigma."""
+
+
+def check_uniform(
+    n_items: Callable[[Sequence[int], float, float], float],
+    quota: Callable[[Sequence[int], float, float], float],
+) -> Checked:
+    """Check two functions of ``(counts, sigma, eps)`` that set up a uniform test.
+
+    Examples
+    --------
+    >>> check_uniform(lambda counts, sigma, eps: 2, lambda counts, sigma, eps: 6)
+    Not yet: n_items((10, 8, 5, 4, 2, 1), 0.42, 0.2) gives 2. Of all 30 ratings a test of the first
+    4 items could have 12.8, which is a share of 0.427, and 0.42 is asked for.
+    """
+    for counts, sigma, eps in _UNIFORM:
+        spared, total = 1 - Fraction(str(eps)), sum(counts)
+        largest = {k: spared * counts[k - 1] * k for k in range(1, len(counts) + 1)}
+        last = max(k for k, size in largest.items() if size >= Fraction(str(sigma)) * total)
+        found = called(n_items, counts, sigma, eps)
+        if isinstance(found, Checked):
+            return found
+        if found != last:
+            return not_yet(
+                f"n_items({counts}, {sigma:g}, {eps:g}) gives {found:g}. Of all {total} ratings a "
+                f"test of the first {last} items could have {float(largest[last]):g}, which is a "
+                f"share of {float(largest[last] / total):.3f}, and {sigma:g} is asked for."
+            )
+        found = called(quota, counts, sigma, eps)
+        if isinstance(found, Checked):
+            return found
+        limit = spared * counts[last - 1]
+        if found != max(number for number in range(counts[0] + 1) if number <= limit):
+            return not_yet(
+                f"quota({counts}, {sigma:g}, {eps:g}) gives {found:g}. The last of the {last} "
+                f"items may give {float(limit):g} of its {counts[last - 1]} ratings, and a rating "
+                "cannot be divided."
+            )
+    return right(
+        "the share falls and rises again along the items, so that the last that is large enough "
+        "counts, not the first that is too small."
+    )
+
+
+# -- bpref -----------------------------------------------------------------------------------------
+def check_bpref(bpref: Callable[[str, int, int], float]) -> Checked:
+    """Check ``bpref(listed, n_liked, n_disliked)`` on lists of judged and unjudged items.
+
+    Examples
+    --------
+    >>> check_bpref(lambda listed, n_liked, n_disliked: listed.count("+") / n_liked)
+    Not yet: bpref('-+?-+', 3, 2) gives 0.6667. Of the 3 liked items, in order: 1 disliked item
+    above it, of at most 2 that count, is worth 1/2; 2 disliked items above it, of at most 2 that
+    count, is worth 0; not listed, is worth 0.
+    """
+    cases = (
+        ("-+?-+", 3, 2),
+        ("---+", 1, 3),
+        ("-++++", 6, 4),
+        ("+?+", 2, 0),
+        ("?-?", 2, 3),
+        ("+-", 1, 1),
+        ("--+-+", 2, 5),
+    )
+    for listed, n_liked, n_disliked in cases:
+        found = called(bpref, listed, n_liked, n_disliked)
+        if isinstance(found, Checked):
+            return found
+        worth, told = _worth(listed, n_liked, n_disliked)
+        if abs(found - sum(worth) / n_liked) > _TOLERANCE:
+            them = "1 liked item" if n_liked == 1 else f"{n_liked} liked items, in order"
+            return not_yet(
+                f"bpref({listed!r}, {n_liked}, {n_disliked}) gives {found:.4g}. Of the {them}: "
+                f"{'; '.join(told)}."
+            )
+    return right(
+        "unjudged items count for nothing, wherever they stand. Where nothing is disliked, the "
+        "value is the share of the liked items that are listed at all."
+    )
+
+
+def _worth(listed: str, n_liked: int, n_disliked: int) -> tuple[list[Fraction], list[str]]:
+    """Say of each liked item what it adds, and why; those of one kind are told once."""
+    cap = min(n_liked, n_disliked)
+    worth, told = [], []
+    for place, judged in enumerate(listed):
+        if judged != "+":
+            continue
+        above = listed[:place].count("-")
+        worth.append(1 - Fraction(min(above, cap), cap) if above else Fraction(1))
+        items = "item" if above == 1 else "items"
+        of_most = f", of at most {cap} that count" if above else ""
+        told.append(f"{above} disliked {items} above it{of_most}, is worth {worth[-1]}")
+    n_missing = n_liked - len(worth)
+    told += ["not listed, is worth 0"] * n_missing
+    worth += [Fraction(0)] * n_missing
+    return worth, [text for text, _ in groupby(told)]
+
+
+# -- the weight of a hit ---------------------------------------------------------------------------
+def check_weight(weight: Callable[[float, float], float]) -> Checked:
+    """Check ``weight(p, sigma)``, by which hits on observed ratings stand for true ones.
+
+    Examples
+    --------
+    >>> check_weight(lambda p, sigma: 1)
+    Not yet: of 1000 users who like an item, with p = 0.1 and sigma = 0.5, 950 lack it in training,
+    and the test knows 50 of them; with p = 0.5 they are 750 and 250. A hit should weigh 6.333
+    times as much in the first case, and weighs 1.
+    """
+    for sigma in (0.5, 0.2, 0.8):
+        for low, high in ((0.1, 0.5), (0.25, 1.0), (0.02, 0.9)):
+            found = []
+            for p in (low, high):
+                answer = called(weight, p, sigma)
+                if isinstance(answer, Checked):
+                    return answer
+                found.append(answer)
+            outcomes = [_likers(p, sigma) for p in (low, high)]
+            (few, known_few), (many, known_many) = outcomes
+            asked = (few / known_few) / (many / known_many)
+            if found[1] <= 0 or abs(found[0] / found[1] - asked) > 1e-6 * asked:
+                is_given = f"{found[0] / found[1]:.4g}" if found[1] else "cannot be divided"
+                return not_yet(
+                    f"of 1000 users who like an item, with p = {low:g} and sigma = {sigma:g}, "
+                    f"{few:.4g} lack it in training, and the test knows {known_few:.4g} of them; "
+                    f"with p = {high:g} they are {many:.4g} and {known_many:.4g}. A hit should "
+                    f"weigh {asked:.4g} times as much in the first case, and weighs {is_given}."
+                )
+    return right(
+        "these are the weights that make stratified recall an estimate of true recall. They ask "
+        "for the probability that a like is rated, which ratings alone do not tell."
+    )
+
+
+def _likers(p: float, sigma: float) -> tuple[float, float]:
+    """Count, of 1000 who like an item, those who lack it in training and those in the test."""
+    states = {"training": p * (1 - sigma), "test": p * sigma, "not rated": 1 - p}
+    outside = sum(share for name, share in states.items() if name != "training")
+    return 1000 * outside, 1000 * states["test"]

@@ -1,0 +1,182 @@
+"""What Popularity keeps of its advantage where tests do not favour it: BCC17 Sections 6.2 and 6.3.
+
+Rankings that are the same for everybody are measured exactly, nothing being sampled: under the
+designs of Section 3, under each remedy, and in controls that tell what its rest is made of. Two
+things differ between popular items and others in a uniform test: more of their ratings may be
+positive, which is what the paper names; and more users have them in training, so that fewer target
+sets hold them (E05). `+train` leaves a user's training items in the pool and so takes the second
+away; calling every rating positive takes the first away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recbias.book.non_personalised import baselines
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence
+from recbias.claims.quantities import extreme
+from recbias.claims.records import Record, Term
+from recbias.data.ratings import exact
+from recbias.errors import ConfigError
+from recbias.experiment.results import Quantity
+from recbias.protocol.testset import TestSet
+from recbias.recommenders import System
+
+POSITIVE = "positive "
+"""What a label begins with whose protocol calls every rating positive."""
+
+KEPT = ("kept", "kept_uniform")
+"""Names of the results: on folds, and on a uniform split."""
+
+_WIDE = 2
+"""Percentiles of about as many items as a uniform test of MovieLens 1M has: half the catalogue."""
+
+ROUNDING = 1e-12
+"""Sums of floats are no exact numbers."""
+
+_ON_FOLDS = {
+    "AR": "TI-AN-AR",
+    "1R": "TI-AN-1R",
+    "head": "TI-AN-1R",
+    "P1R": "TI-AN-P1R m=10",
+    "P1R-wide": f"TI-AN-P1R m={_WIDE}",
+}
+_UNIFORM = {
+    "UAR": "TI-AN-AR",
+    "UAR-control": "TI-AN-AR +train",
+    "U1R": "TI-AN-1R",
+    "U1R-control": "TI-AN-1R +train",
+}
+_ALSO_POSITIVE = ("AR", "1R", "P1R", *_UNIFORM)
+
+
+def kept_systems(min_rating: float) -> list[System]:
+    """Return the rankings that are measured: :func:`recbias.book.non_personalised.baselines`."""
+    return baselines(min_rating)
+
+
+def kept_grids(
+    min_rating: float,
+    *,
+    cutoff: int,
+    size: int,
+    uniform: str = "uniform 0.2",
+    lowest: float = 0.0,
+) -> dict[str, dict[str, Any]]:
+    """Say what is measured of the rankings: by name of the results, arguments of a grid.
+
+    Examples
+    --------
+    >>> asked = kept_grids(5, cutoff=10, size=100)
+    >>> asked["kept_uniform"]["protocols"]["positive U1R-control"]
+    'TI-AN-1R +train rel>=0'
+    >>> asked["kept"]["metrics"]["P1R-wide"], asked["kept"]["tests"]
+    (('P@10|t=100', 'rho|t=100'), {'head': 'observed head=10%'})
+    """
+    narrow = {"U1R-narrow": "TI-AN-P1R m=10"}
+    found: dict[str, dict[str, Any]] = {}
+    combined: dict[str, tuple[str, ...]] = {
+        KEPT[0]: ("1R", "P1R", "P1R-wide", "positive AR", "positive 1R", "positive P1R"),
+        KEPT[1]: ("U1R", "U1R-control", "U1R-narrow", *(POSITIVE + label for label in _UNIFORM)),
+    }
+    for name, rules in zip(KEPT, (_ON_FOLDS, _UNIFORM | narrow), strict=True):
+        protocols = {label: f"{rule} rel>={exact(min_rating)}" for label, rule in rules.items()}
+        if "U1R-narrow" in protocols:
+            protocols["U1R-narrow"] += " users=runs"
+        protocols |= {
+            POSITIVE + label: f"{rule} rel>={exact(lowest)}"
+            for label, rule in rules.items()
+            if label in _ALSO_POSITIVE
+        }
+        given = {label: "" if "AR" in label else f"|t={size}" for label in protocols}
+        metrics = {label: (f"P@{cutoff}{t}", f"rho{t}") for label, t in given.items()}
+        tests = {"head": str(TestSet(head=10))} if "head" in protocols else {}
+        found[name] = {
+            "protocols": protocols,
+            "metrics": metrics,
+            "tests": tests,
+            "replicates": tuple(
+                (label, text) for label in combined[name] for text in metrics[label]
+            ),
+        }
+    found["kept_uniform"]["split"] = uniform
+    return found
+
+
+# -- what criteria compute ---------------------------------------------------------------------
+
+
+def pairs_of(terms: Sequence[Term]) -> list[tuple[Term, Term]]:
+    """Group terms by two: what a ranking scores, and what Random does.
+
+    Examples
+    --------
+    >>> ((first, second),) = pairs_of([Term.parse("P[U1R]"), Term.parse("rho[U1R]")])
+    >>> str(first), str(second)
+    ('P[U1R]', 'rho[U1R]')
+    """
+    if len(terms) % 2:
+        raise ConfigError(f"{len(terms)} quantities: expected pairs, of which one is Random's")
+    return list(zip(terms[::2], terms[1::2], strict=True))
+
+
+def _excesses(evidence: Evidence, record: Record) -> list[Quantity]:
+    """Subtract Random's exact value from each score."""
+    return [
+        evidence.quantity(score) - evidence.quantity(random)
+        for score, random in pairs_of(record.of)
+    ]
+
+
+def _difference(evidence: Evidence, record: Record) -> Quantity:
+    """Subtract the second excess over Random from the first."""
+    first, second = _excesses(evidence, record)
+    return first - second
+
+
+def share_of(part: Quantity, whole: Quantity) -> Quantity:
+    """Divide one excess by another; what is not surely above 0 has no shares.
+
+    Examples
+    --------
+    >>> draws = np.array([0.9, 1.1])
+    >>> round(share_of(Quantity(0.1, 0.1 * draws), Quantity(0.2, 0.2 * draws)).value, 6)
+    0.5
+    >>> share_of(Quantity(0.1, 0.1 * draws), Quantity(0.0, draws - 1)).value
+    nan
+    """
+    if whole.interval[0] > 0:
+        return part / whole
+    return Quantity(np.nan, np.array([np.nan]))
+
+
+def _share(evidence: Evidence, record: Record) -> Quantity:
+    """Divide the first excess over Random by the second."""
+    return share_of(*_excesses(evidence, record))
+
+
+def _spread(evidence: Evidence, record: Record) -> Quantity:
+    """Subtract the smallest excess over Random from the largest.
+
+    Each relative to Random's score.
+    """
+    found = {
+        str(score): (evidence.quantity(score) - evidence.quantity(random))
+        / evidence.quantity(random)
+        for score, random in pairs_of(record.of)
+    }
+    least, most = (extreme(found, largest=largest)[1] for largest in (False, True))
+    low, high = most.interval[0] - least.interval[1], most.interval[1] - least.interval[0]
+    return Quantity(most.value - least.value, None, limits=(low, high))
+
+
+OF_KEPT: Mapping[str, Function] = {
+    "difference_of_excesses": _difference,
+    "share_of_excess": _share,
+    "spread_of_excesses": _spread,
+}
+"""What criteria and findings compute over the rankings, by the name that a record gives it."""

@@ -1,0 +1,240 @@
+"""Popularity percentile by percentile: what P1R is a mean of (BCC17 Sec. 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy  # its parts are loaded when they are first used: `stats` takes long
+
+from recbias._system.streams import stream
+from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import LEAST_POOL, LEAST_RUNS, Evidence, NotTestable
+from recbias.claims.ledger import NEEDS
+from recbias.claims.records import Record, Term
+from recbias.data.datasets import Dataset
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.experiment.run import N_REPLICATES, grid_tables, run
+from recbias.metrics import Metric, measure
+from recbias.metrics.aggregation import contributions
+from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import Split
+from recbias.protocol.targets import popularity_groups
+from recbias.protocol.testset import dataset_splits
+from recbias.ranking import RankTable
+from recbias.stats.resampling import bootstrap_weights, weighted_sums
+
+INDEX = ("quantity", "percentile")
+"""What names a row of the table."""
+
+SEGMENTS = 10
+"""An end of a percentile is so small a part of its items, as a segment of Fig. 7 is."""
+
+FEWEST = 3
+"""A correlation of fewer percentiles says nothing."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def _of_popularity(grid: Mapping[str, Any]) -> Grid:
+    """Ask the chapter's grid for Popularity under P1R alone."""
+    asked = Grid.from_dict(grid)
+    protocols, metrics = dict(asked.protocols), asked.by_label  # type: ignore[arg-type]
+    return Grid(
+        asked.dataset,
+        asked.with_systems(["Popularity"]).systems,
+        {"P1R": protocols["P1R"]},
+        {"P1R": metrics["P1R"]},
+        split=asked.split,
+        seed=asked.seed,
+        groups=asked.groups,
+    )
+
+
+def _key(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
+    return _of_popularity(given["grid"]).key_of(hashes)
+
+
+@maker(f"{CHAPTER}/percentiles", Table, uses=_key, covers=("grid",))
+def percentiles(
+    dataset: Dataset, *, grid: Mapping[str, Any]
+) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:
+    """Describe every percentile of P1R.
+
+    Parameters
+    ----------
+    dataset
+        That of the grid.
+    grid
+        The chapter's grid of systems, as a dict: its folds and its protocol P1R.
+
+    Returns
+    -------
+    index : tuple of str
+        ``quantity`` and ``percentile``, from 1, the most popular items.
+    frame : DataFrame
+        The ``value`` of each. ``items`` of the percentile and the ``runs`` in it, over all folds;
+        the mean ``pool`` that a run draws on; precision ``P`` of Popularity, and ``rho``, what
+        Random is expected to have; ``lead``, the first over the second, less 1; mean relevant test
+        ratings of its ``first`` and its ``last`` tenth of items by training ratings, and their
+        ``range``: the difference, as a share of that over all percentiles.
+    replicates : ndarray
+        On the resampled users of the grids. What follows from counts stays what it is.
+    """
+    asked = _of_popularity(grid)
+    results = run(asked)
+    precision, rho = (results.metric("P1R", name) for name in ("P", "rho"))
+    n_groups = asked.parsed["P1R"].rule.n_groups or 1
+    tables = [table for *_, table in grid_tables(asked, "P1R")]
+    folds = dataset_splits(dataset, asked.split, seed=asked.seed)
+    sums = _sums(tables, (precision, rho), asked, n_groups)
+    runs, pool = sums[0, :, 2], _pools(tables, n_groups)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = sums[:, :, :2] / sums[:, :, 2:]
+        lead = means[:, :, 0] / means[:, :, 1] - 1
+    ends = percentile_ranges(folds, asked.parsed["P1R"].min_rating, n_groups)
+    found = {
+        "items": _fixed(ends["items"]),
+        "runs": _fixed(runs),
+        "pool": _fixed(pool),
+        "P": means[:, :, 0],
+        "rho": means[:, :, 1],
+        "lead": lead,
+        **{name: _fixed(ends[name]) for name in ("first", "last", "range")},
+    }
+    rows = [
+        (name, place + 1, value)
+        for name, each in found.items()
+        for place, value in enumerate(each[0])
+    ]
+    frame = pd.DataFrame(rows, columns=[*INDEX, "value"])
+    return INDEX, frame, np.concatenate([each[1:].T for each in found.values()])
+
+
+def _fixed(values: FloatArray) -> FloatArray:
+    """Give values that resampling leaves alone."""
+    return np.tile(values, (1 + N_REPLICATES, 1))
+
+
+def _sums(
+    tables: list[RankTable], metrics: tuple[Metric, ...], grid: Grid, n_groups: int
+) -> FloatArray:
+    """Sum metrics and runs by percentile: of everybody, then of resampled users, row by row."""
+    protocol = grid.parsed["P1R"]
+    options: dict[str, Any] = {"min_rating": protocol.min_rating, "n_groups": n_groups}
+    columns = np.sum(
+        [
+            contributions(
+                table,
+                measure(table, metrics, min_rating=protocol.min_rating),
+                protocol.averaging,
+                group=table.group,
+                **options,
+            )
+            for table in tables
+        ],
+        axis=0,
+    )
+    n_users = tables[0].n_users
+    weights = bootstrap_weights(n_users, N_REPLICATES, rng=stream(grid.seed, "bootstrap"))
+    drawn = np.vstack([columns.sum(axis=1), weighted_sums(columns, weights)])
+    return drawn.reshape(len(drawn), n_groups, len(metrics) + 1)
+
+
+def _pools(tables: list[RankTable], n_groups: int) -> FloatArray:
+    """Average the items besides the relevant one that a run can draw from."""
+    group = np.concatenate([table.group for table in tables])  # type: ignore[arg-type]
+    others = np.concatenate([table.n_targets for table in tables]) - 1.0
+    n_runs = np.bincount(group, minlength=n_groups)
+    pools = np.full(n_groups, np.nan)
+    return np.divide(np.bincount(group, others, n_groups), n_runs, out=pools, where=n_runs > 0)
+
+
+def percentile_ranges(
+    folds: list[Split], min_rating: float, n_groups: int
+) -> dict[str, FloatArray]:
+    """Compare both ends of each percentile: relevant test ratings per item, means over folds.
+
+    References
+    ----------
+    BCC17 Sec. 6.1 (Delta_k).
+    """
+    ends = np.zeros((len(folds), 2, n_groups))
+    for number, fold in enumerate(folds):
+        liked = fold.test.item[relevant(fold.test.value, min_rating)]
+        counts = np.bincount(liked, minlength=fold.test.n_items)
+        order = np.argsort(-fold.train.item_counts(), kind="stable")
+        labels = popularity_groups(fold.train, n_groups).labels[order]
+        for place in range(n_groups):
+            own = counts[order[labels == place]]
+            n = max(1, round(len(own) / SEGMENTS))
+            ends[number, :, place] = own[:n].mean(), own[-n:].mean()
+    first, last = ends.mean(axis=0)
+    return {
+        "items": np.bincount(labels, minlength=n_groups).astype(np.float64),
+        "first": first,
+        "last": last,
+        "range": (first - last) / (whole if (whole := first[0] - last[-1]) else np.nan),
+    }
+
+
+# -- what criteria compute ---------------------------------------------------------------------
+
+
+def large_percentiles(table: Table) -> list[int]:
+    """Name the percentiles with a pool, and relevant ratings, of the least size that is judged."""
+    wide = table.frame.pivot(index="percentile", columns="quantity", values="value")
+    large = (wide["pool"] >= LEAST_POOL) & (wide["runs"] >= LEAST_RUNS)
+    return [int(number) for number in wide.index[large]]
+
+
+def _large(evidence: Evidence, term: Term, least: int = 1) -> list[Quantity]:
+    """Read a quantity of all percentiles that are large enough."""
+    numbers = large_percentiles(evidence.made(term.table, term.edition or ""))
+    if len(numbers) < least:
+        raise NotTestable(NEEDS["pool"])
+    return [
+        evidence.of_table(
+            term.table, {"quantity": term.metric, "percentile": number}, term.edition or ""
+        )
+        for number in numbers
+    ]
+
+
+def _ahead(evidence: Evidence, record: Record) -> Quantity:
+    """Count the share of percentiles in which a quantity is above 0."""
+    (term,) = record.of
+    found = _large(evidence, term)
+    sure, possible = (float(np.mean([each.interval[end] > 0 for each in found])) for end in (0, 1))
+    share = float(np.mean([each.value > 0 for each in found]))
+    return Quantity(share, None, limits=(sure, possible))
+
+
+def _correlated(evidence: Evidence, record: Record) -> Quantity:
+    """Correlate the ranks of two quantities over percentiles."""
+    a, b = ([*_large(evidence, term, FEWEST)] for term in record.of)
+    value = scipy.stats.spearmanr(*([each.value for each in found] for found in (a, b)))[0]
+    n_draws = max(len(each.drawn) for each in (*a, *b))
+    ranks = [
+        scipy.stats.rankdata([np.broadcast_to(each.drawn, n_draws) for each in found], axis=0)
+        for found in (a, b)
+    ]
+    centred = [each - each.mean(axis=0) for each in ranks]
+    with np.errstate(invalid="ignore"):
+        drawn = (centred[0] * centred[1]).sum(axis=0) / np.sqrt(
+            (centred[0] ** 2).sum(axis=0) * (centred[1] ** 2).sum(axis=0)
+        )
+    return Quantity(float(value), drawn)
+
+
+OF_PERCENTILES: Mapping[str, Function] = {
+    "percentiles_ahead": _ahead,
+    "over_percentiles": _correlated,
+}
+"""What criteria compute over percentiles, by the name that a record gives it."""

@@ -1,0 +1,389 @@
+"""Which protocol orders systems as judgments of items drawn at random do, on real data.
+
+Of CM100k and Coat a part was rated for random items. Each protocol orders the same systems by
+observed ratings, those with a test of their own (UAR, U1R) by a split of their own; the truth is
+about the very models that made the order, on unbiased judgments of pairs outside their training. It
+is read in two ways: how much of the first ten items is liked (P), and how often a liked item stands
+above a disliked one, anywhere (AUC).
+
+All pairs outside training have to be equally likely to be judged. They are on Coat, whose users
+rated once what they chose, and once what was drawn. On CM100k observed are those of the random
+judgments whose item was known, and training would take away most judgments of popular items. There
+a fifth of all judgments is held out first, each in turn; the ratings that remain are split by each
+protocol as it does, and the truth is asked of what was held out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias._system.streams import stream
+from recbias.book.chapters.overcoming_popularity_bias.setup import (
+    CHAPTER,
+    protocols,
+    uniform_protocols,
+)
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
+from recbias.book.systems.line_up import relevance_threshold
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record, Term
+from recbias.data.datasets import Dataset, dataset_info, is_path
+from recbias.data.ratings import exact
+from recbias.experiment.cells import grid_cells, run_cell
+from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.reduction import FoldPart, combine_folds, reduce_fold
+from recbias.experiment.results import Quantity
+from recbias.experiment.run import N_REPLICATES, fold_tasks
+from recbias.experiment.training_seeds import training_seeds
+from recbias.protocol.testset import TestSet
+from recbias.recommenders import System, line_up, with_seeds
+from recbias.stats.agreement import kendall_tau, resolved_signs
+from recbias.stats.resampling import bootstrap_weights
+
+INDEX = ("truth", "protocol")
+
+TRUTHS = ("P", "AUC")
+"""What unbiased judgments of pairs outside training are read as."""
+
+_TRUE = "true"
+_DRAWS = 5
+"""Uniform tests that are drawn: five of a fifth of the ratings each, as five folds are."""
+
+_HELD = {"cm100k": 5}
+"""Folds of the random judgments, each held out in turn, where observed ratings are among them."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Values(NamedTuple):
+    """What some systems score: a number each, and the same on resampled users, a column a draw."""
+
+    value: FloatArray
+    replicates: FloatArray
+
+
+def true_orders_asked(
+    dataset: str, *, cutoff: int, size: int, seed: int, uniform: str, workers: int = 1
+) -> dict[str, dict[str, Any]]:
+    """Name the tables of true orders that a page makes, with the parameters of each.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> asked = partial(true_orders_asked, cutoff=10, size=100, seed=1, uniform="uniform 0.2")
+    >>> list(asked("cm100k")), asked("ml-1m")
+    (['true_orders', 'true_orders_top', 'true_orders_more'], {})
+    """
+    if is_path(dataset) or truth_of(dataset) != "unbiased":
+        return {}
+    liked, top = relevance_threshold(dataset), dataset_info(dataset).scale.maximum
+    n_seeds = training_seeds(dataset)
+    asked = {
+        "true_orders": (with_seeds(line_up("bcc17"), n_seeds), liked),
+        "true_orders_top": (with_seeds(line_up("bcc17"), n_seeds), top),
+        "true_orders_more": (line_up("mccrs20", min_rating=liked), liked),
+    }
+    return {
+        name: true_orders_parameters(
+            dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform,
+            workers=workers,
+        )
+        for name, (systems, min_rating) in asked.items()
+    }  # fmt: skip
+
+
+def true_orders_parameters(
+    dataset: str,
+    systems: Sequence[System],
+    min_rating: float,
+    *,
+    cutoff: int,
+    size: int,
+    seed: int,
+    uniform: str = "uniform 0.2",
+    draws: int = _DRAWS,
+    workers: int = 1,
+) -> dict[str, Any]:
+    """Give the parameters of :func:`true_orders`.
+
+    Examples
+    --------
+    >>> from recbias.recommenders import line_up
+    >>> asked = true_orders_parameters("coat", line_up("bcc17"), 4, cutoff=10, size=100, seed=1)
+    >>> asked["random"]["protocols"]["P1R"], asked["uniform"]["tests"]
+    ('TI-AN-P1R m=3 rel>=4', {'true': 'unbiased train=observed'})
+    >>> asked = true_orders_parameters("cm100k", line_up("bcc17"), 3, cutoff=10, size=100, seed=1)
+    >>> asked["uniform"]["tests"]["UAR"], asked["uniform"]["tests"]["true"], asked["draws"]
+    ('observed held=5', 'unbiased train=observed held=5', 1)
+    """
+    info = dataset_info(dataset)
+    n_groups = max(1, min(10, (info.n_items or 0) // size))
+    held = _HELD.get(dataset)
+    truth = TestSet("truth")
+    if "real people" not in info.cannot_test:
+        truth = TestSet("unbiased", train="observed", held=held)
+    beside = {_TRUE: f"AI-AN-AR rel>={exact(min_rating)} users=relevant"}
+    of_random, head = protocols(min_rating, n_groups=n_groups)
+    of_uniform = uniform_protocols(min_rating)
+    runs = (f"P@{cutoff}|t={size}",)
+    whole = f"P@{cutoff}"
+    judged = ("bpref", "infAP(pool=100)", f"SR(gamma=1)@{cutoff}")
+    metrics = {
+        "AR": (whole, *judged), "1R": runs, "head": runs, "P1R": runs, "UAR": (whole,), "U1R": runs,
+        _TRUE: (whole, "AUC"),
+    }  # fmt: skip
+
+    def asked(split: str, of: Mapping[str, str], labels: Sequence[str], **tests: str) -> Grid:
+        chosen = {label: of[label] for label in labels} | beside
+        observed = {label: TestSet.parse(tests.get(label, "")) for label in labels}
+        sides = {
+            label: str(dataclasses.replace(each, held=held)) for label, each in observed.items()
+        }
+        return Grid(
+            dataset, tuple(systems), chosen, {label: metrics[label] for label in chosen},
+            split=split, seed=seed, tests={**sides, _TRUE: str(truth)},
+            groups=f"popularity {math.lcm(10, n_groups)}", replicates=(),
+        )  # fmt: skip
+
+    random = asked(
+        "ratio 0.2" if held else "k-fold 5", of_random, ("AR", "1R", "head", "P1R"), **head
+    )
+    drawn = asked(uniform, of_uniform, ("UAR", "U1R"))
+    return {
+        "random": random.to_dict(), "uniform": drawn.to_dict(), "draws": 1 if held else draws,
+        "workers": workers,
+    }  # fmt: skip
+
+
+def _grids(
+    random: Mapping[str, Any], uniform: Mapping[str, Any], draws: int
+) -> tuple[list[Grid], list[Grid]]:
+    """Give the grid of the folds, and one for each uniform test that is drawn."""
+    drawn = Grid.from_dict(uniform)
+    seeds = [drawn.seed + number for number in range(draws)]
+    return [Grid.from_dict(random)], [dataclasses.replace(drawn, seed=seed) for seed in seeds]
+
+
+def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+    grids = _grids(given["random"], given["uniform"], given.get("draws", _DRAWS))
+    return [grid.key_of(hashes) for grid in chain(*grids)]
+
+
+@maker(f"{CHAPTER}/true_orders", Table, uses=_uses, covers=("random", "uniform", "workers"))
+def true_orders(
+    dataset: Dataset,
+    *,
+    random: Mapping[str, Any],
+    uniform: Mapping[str, Any],
+    draws: int = _DRAWS,
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Compare the orders by all protocols with the true one.
+
+    Parameters
+    ----------
+    dataset
+        That of the grids.
+    random, uniform
+        Grids as dicts, of the labels of `true_orders_parameters`. What is missing is trained.
+    draws
+        How many uniform tests are drawn, with the seeds from that of the grid on. What they give is
+        averaged as over folds.
+    workers
+        Processes.
+
+    Returns
+    -------
+    index : tuple of str
+        ``truth``, one of :data:`TRUTHS`, and ``protocol``: a label; ``bpref``, ``infAP`` or ``SR``
+        measured under AR; ``P`` for the order by true precision, or ``AUC``, beside the other.
+    frame : DataFrame
+        As of `agreement_rows`.
+
+    Raises
+    ------
+    ConfigError
+        If the data have neither unbiased judgments nor truth.
+    """
+    of_random, of_uniform = _grids(random, uniform, draws)
+    names = [system.name for system in of_random[0].systems]
+    compared: dict[tuple[str, str], tuple[Values, Values]] = {}
+    for grids in (of_random, of_uniform):
+        values = _measured(grids, dataset, workers)
+        true = {_name(metric): values.pop((_TRUE, metric)) for metric in grids[0].by_label[_TRUE]}
+        orders = {
+            label if _name(metric) == "P" else _name(metric): found
+            for (label, metric), found in values.items()
+        }
+        if grids is of_random:
+            orders |= true
+        for truth, protocol in product(true, orders):
+            if truth != protocol:
+                compared[truth, protocol] = orders[protocol], true[truth]
+    return INDEX, pd.DataFrame(agreement_rows(compared, names.index("Popularity")))
+
+
+def _name(metric: str) -> str:
+    return metric.partition("(")[0].partition("@")[0]
+
+
+def _measured(
+    grids: Sequence[Grid], dataset: Dataset, workers: int
+) -> dict[tuple[str, str], Values]:
+    """Measure the systems of grids that differ in their seed alone, as if they were one's folds."""
+    first = grids[0]
+    parts: dict[str, list[Mapping[str, FoldPart]]] = {each.name: [] for each in first.systems}
+    with open_executor(workers) as executor:
+        for grid in grids:
+            cells = grid_cells(grid, dataset, None)
+            missing = [cell for _, cell in cells if cell.missing()]
+            run_all(run_cell, missing, executor, label=f"{dataset.name}: true orders")
+            tasks = fold_tasks(grid, cells)
+            found = run_all(reduce_fold, tasks, None, label=f"{dataset.name}: measures")
+            for task, (part, _) in zip(tasks, found, strict=True):
+                parts[task.grid.systems[0].name].append(part)
+    rng = stream(first.seed, "bootstrap")
+    weights = bootstrap_weights(dataset.ratings.n_users, N_REPLICATES, rng=rng)
+    measured = {}
+    for label, metrics in first.by_label.items():
+        each = [
+            combine_folds(first, label, [part[label] for part in own], weights)
+            for own in parts.values()
+        ]
+        for place, metric in enumerate(metrics):
+            measured[label, metric] = Values(
+                np.array([float(numbers["value"].iloc[place]) for numbers, _ in each]),
+                np.array([replicates[place] for _, replicates in each]),
+            )
+    return measured
+
+
+def agreement_rows(
+    compared: Mapping[tuple[str, str], tuple[Values, Values]], popularity: int
+) -> list[dict[str, Any]]:
+    """Compare orders of systems with true ones.
+
+    Examples
+    --------
+    >>> noise = 0.1 * np.random.default_rng(1).normal(size=(2, 3, 1000))
+    >>> seen, known = np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.1, 3.0])
+    >>> both = (Values(seen, seen[:, None] + noise[0]), Values(known, known[:, None] + noise[1]))
+    >>> (row,) = agreement_rows({("P", "AR"): both}, 0)
+    >>> row["value"], row["resolved"], row["right"], row["turned"], row["popularity"]
+    (1.0, 2, 2, 0, 3)
+    """
+    sides = list({id(each): each for both in compared.values() for each in both}.values())
+    first, second = np.triu_indices(len(sides[0].value), k=1)
+    gaps = np.array([side.value[first] - side.value[second] for side in sides])
+    drawn = [side.replicates[first] - side.replicates[second] for side in sides]
+    signs = resolved_signs(gaps.ravel(), np.concatenate(drawn)).reshape(gaps.shape).astype(int)
+    place = {id(side): number for number, side in enumerate(sides)}
+    rows = []
+    for (truth, protocol), (found, true) in compared.items():
+        by, known = place[id(found)], place[id(true)]
+        kept, turned = (int((side * signs[by] * signs[known] > 0).sum()) for side in (1, -1))
+        n_open = len(first) - kept - turned
+        rows.append(
+            {
+                "truth": truth,
+                "protocol": protocol,
+                "value": float(kendall_tau(found.value, true.value)),
+                "low": (kept - turned - n_open) / len(first),
+                "high": (kept - turned + n_open) / len(first),
+                "pairs": len(first),
+                "resolved": int((signs[known] != 0).sum()),
+                "right": int((np.sign(gaps[by]) * signs[known] > 0).sum()),
+                "kept": kept,
+                "turned": turned,
+                "popularity": _place(found.value, popularity),
+                "popularity_true": _place(true.value, popularity),
+            }
+        )
+    return rows
+
+
+def _place(values: FloatArray, which: int) -> int:
+    """Tell at which place a system is, the best being the first; at the first of those it ties."""
+    return int((values > values[which]).sum()) + 1
+
+
+# -- what findings read ---------------------------------------------------------------------------
+
+
+def _row(evidence: Evidence, term: Term) -> pd.Series[Any]:
+    """Read a row by truth and protocol: ``tau[AUC, bpref] in true_orders on coat``."""
+    table = evidence.made(term.table, term.edition or "")
+    names = dict(zip(INDEX, term.label.split(", "), strict=True))
+    rows = table.select(**names)
+    if len(rows) != 1:
+        raise NotComputed(f"{term.label} in {term.table}")
+    evidence.note(term.table, term.label, float(rows["value"].iloc[0]), term.edition or "")
+    return rows.iloc[0]
+
+
+def _right(row: pd.Series[Any]) -> Quantity:
+    if not row["resolved"]:
+        raise NotComputed("pairs that the truth resolves")
+    right, kept, turned = (float(row[name] / row["resolved"]) for name in _COUNTS)
+    return Quantity(right, None, limits=(kept, 1 - turned), cases=int(row["resolved"]))
+
+
+_COUNTS = ("right", "kept", "turned")
+
+
+def pairs_right(evidence: Evidence, record: Record) -> Quantity:
+    """Give the share of the pairs that the truth resolves which an order has right."""
+    (term,) = record.of
+    return _right(_row(evidence, term))
+
+
+def more_right(evidence: Evidence, record: Record) -> Quantity:
+    """Subtract the shares of two orders; the interval holds the difference of any in theirs."""
+    first, second = (_right(_row(evidence, term)) for term in record.of)
+    (low, high), (least, most) = first.interval, second.interval
+    limits = (low - most, high - least)
+    return Quantity(first.value - second.value, None, limits=limits, cases=_common(first, second))
+
+
+def _common(*shares: Quantity) -> int | None:
+    """Tell how many cases all shares are of; None where they are of different numbers."""
+    numbers = {each.cases for each in shares}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def most_ahead(evidence: Evidence, record: Record) -> Quantity:
+    """Find by how much the best of some orders has more pairs right than the first one."""
+    first, *others = (_right(_row(evidence, term)) for term in record.of)
+    low, high = first.interval
+    ahead = [each.value - first.value for each in others]
+    least = max(each.interval[0] - high for each in others)
+    most = max(each.interval[1] - low for each in others)
+    return Quantity(max(ahead), None, limits=(least, most), cases=_common(first, *others))
+
+
+def most_sure(evidence: Evidence, record: Record) -> Quantity:
+    """Give the largest share of the pairs that one of some orders puts surely, right or wrong."""
+    shares = [_right(_row(evidence, term)) for term in record.of]
+    sure = max(shares, key=lambda each: each.interval[0] - each.interval[1])
+    value = 1 - (sure.interval[1] - sure.interval[0])
+    return Quantity(value, None, limits=(value, value), cases=sure.cases)
+
+
+OF_TRUE_ORDERS: Mapping[str, Function] = {
+    "more_right": more_right,
+    "most_ahead": most_ahead,
+    "most_sure": most_sure,
+    "pairs_right": pairs_right,
+}
+"""By the name that a record gives them."""

@@ -1,0 +1,129 @@
+"""What the page shows of protocols beside unbiased truth: a figure, its title, and a table.
+
+Tables are those of :mod:`recbias.book.chapters.overcoming_popularity_bias.true_orders`, by the name
+of their data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
+from recbias.book.chapters.overcoming_popularity_bias.true_orders import TRUTHS
+from recbias.book.chapters.popularity_bias.concentration import short_title
+from recbias.book.html import markdown_table
+from recbias.claims.judging import load_chapter
+from recbias.experiment.makers import Table
+
+_KNOWN = ("cm100k", "coat")
+
+_NAMES = {  # in the order of rows: plain tests, remedies, other ways to count
+    "AR": "AR",
+    "1R": "1R",
+    "head": "1R without the head",
+    "P1R": "percentiles (P1R)",
+    "UAR": "uniform (UAR)",
+    "U1R": "uniform (U1R)",
+    "bpref": "bpref",
+    "infAP": "infAP",
+    "SR": "stratified recall",
+}
+
+
+def true_order_tables(own: Mapping[str, Table], name: str = "true_orders") -> dict[str, Table]:
+    """Choose what is shown: CM100k, Coat, and the page's own data where they have a truth."""
+    found: dict[str, Table] = {}
+    for dataset in _KNOWN:
+        recorded = load_chapter(CHAPTER, dataset).get(name)
+        if isinstance(recorded, Table):
+            found[dataset] = recorded
+    if name in own:
+        found[own[name].dataset_name] = own[name]
+    return {short_title(str(each.dataset["title"])): each for each in found.values()}
+
+
+def _with_share(table: Table) -> pd.DataFrame:
+    """Add which share of the pairs that the truth resolves an order has right, and its range."""
+    frame = table.frame[table.frame["protocol"].isin(list(_NAMES))]
+    resolved = frame["resolved"].replace(0, np.nan)
+    return frame.assign(
+        share=frame["right"] / resolved,
+        least=frame["kept"] / resolved,
+        most=1 - frame["turned"] / resolved,
+    )
+
+
+def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFrame:
+    """Lay out how many of the pairs of systems that a truth resolves each protocol has right."""
+    columns = ["panel", "protocol", "line", "value", "low", "high", "count"]
+    rows = []
+    for protocol in _NAMES:
+        for title, table in tables.items():
+            found = _with_share(table).set_index(["truth", "protocol"])
+            for truth in TRUTHS:
+                shares = 100 * found.loc[(truth, protocol), ["share", "least", "most"]]
+                count = int(found["resolved"][truth, protocol])
+                rows.append((title, _NAMES[protocol], _truth(truth, cutoff), *shares, count))
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _truth(name: str, cutoff: int) -> str:
+    return f"true {name}@{cutoff}" if name == "P" else f"true {name}"
+
+
+def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
+    """Say in two lines which protocols surely have more pairs right than AR, and which fewer."""
+    if not tables:
+        return "No data with judgments of random items are at hand"
+    ahead: list[str] = []
+    behind: list[str] = []
+    for title, table in tables.items():
+        by_names: dict[tuple[bool, str], list[str]] = {}
+        for truth in TRUTHS:
+            own = _with_share(table).set_index(["truth", "protocol"]).loc[truth]
+            plain = own.loc["AR"]
+            for first, apart in (
+                (True, own["least"] > plain["most"]),
+                (False, own["most"] < plain["least"]),
+            ):
+                if names := [name for name in _NAMES if name in own.index and apart[name]]:
+                    by_names.setdefault((first, ", ".join(names)), []).append(_truth(truth, cutoff))
+        for (first, joined), truths in by_names.items():
+            side = ahead if first else behind
+            side.append(f"{joined} on {title} ({' and '.join(truths)})")
+    lines = [", ".join(found) or "none" for found in (ahead, behind)]
+    return f"Surely ahead of AR: {lines[0]};\nsurely behind: {lines[1]}"
+
+
+def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
+    """Set the protocols beside each other.
+
+    Tau with its interval, and pairs that they have right.
+    """
+    if not tables:
+        return ""
+    asked = [(title, truth) for title in tables for truth in TRUTHS]
+    head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in asked)]
+    head += [f"place, {title}" for title in tables]
+    rows = []
+    for protocol in (*_NAMES, *TRUTHS):
+        cells = [_truth(protocol, cutoff) if protocol in TRUTHS else _NAMES[protocol]]
+        for title, truth in asked:
+            own = tables[title].select(truth=truth, protocol=protocol)
+            cells.append(_agreement(own.iloc[0]) if len(own) else "")
+        places = [table.select(protocol=protocol)["popularity"] for table in tables.values()]
+        rows.append([*cells, *(str(place.iloc[0]) for place in places)])
+    return markdown_table(head, rows)
+
+
+def _agreement(row: pd.Series[Any]) -> str:
+    value, low, high = (
+        f"{row[name]:.2f}".replace("-", "\N{MINUS SIGN}") for name in ("value", "low", "high")
+    )
+    interval = f"({low} to {high})".replace(" ", "\N{NO-BREAK SPACE}")
+    pairs = f"{row['right']} of {row['resolved']}".replace(" ", "\N{NO-BREAK SPACE}")
+    return f"{value} {interval}<br>{pairs}"

@@ -1,0 +1,128 @@
+"""What rankings score in draws of a uniform test, every rating being relevant: BCC17 Sec. 6.2.
+
+Every item of such a test has exactly its quota of relevant ratings, so that users who are drawn
+again tell nothing of how much its results vary: they break what the test keeps. Other draws of the
+test do tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
+    UNIFORM_LABELS,
+    errors_in_worlds,
+    measured_on,
+    metrics_of,
+)
+from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
+from recbias.book.chapters.popularity_bias.worlds import OF_WORLDS
+from recbias.book.non_personalised import baselines
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import LEAST_POOL, Evidence, NotTestable
+from recbias.claims.ledger import NEEDS
+from recbias.claims.records import Record
+from recbias.data.datasets import Dataset
+from recbias.experiment.grid import component_revisions
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.metrics import aggregation, parse_metric
+from recbias.protocol.testset import dataset_splits
+
+_INDEX = ("relevant", "number", "system")
+
+_EVERY = 0.0
+"""A rating from which every rating is relevant."""
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of splits, systems, ranks, metrics and averages."""
+    texts = {
+        text
+        for label in UNIFORM_LABELS
+        for text in metrics_of(label, given["cutoff"], given["size"])
+    }
+    return {
+        **component_revisions(sampled=False, reduced=False),
+        "aggregation": aggregation.REVISION,
+        "metrics": [parse_metric(text).identity() for text in sorted(texts)],
+        "systems": [system.identity() for system in baselines(given["min_rating"])],
+    }
+
+
+@maker(f"{CHAPTER}/uniform_draws", Table, uses=_revisions)
+def uniform_draws(
+    dataset: Dataset,
+    *,
+    min_rating: float,
+    seed: int,
+    cutoff: int,
+    size: int,
+    uniform: str = "uniform 0.2",
+    n_draws: int = 10,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Measure rankings in several draws of a uniform test.
+
+    Parameters
+    ----------
+    dataset
+        Ratings, which all count as relevant.
+    min_rating
+        Smallest rating that is positive to the rankings that count positive ones.
+    seed
+        Of the first draw; each next one has the next seed.
+    cutoff, size
+        n of P@n; size of a 1R target set. A pool that holds fewer items is used whole.
+    uniform
+        Text of the uniform split.
+    n_draws
+        How many draws.
+
+    Returns
+    -------
+    index : tuple of str
+        ``relevant`` (which ratings are: ``all``), ``number`` of the draw from 1, and ``system``, of
+        :func:`recbias.book.non_personalised.baselines` those that rank.
+    frame : DataFrame
+        Under ``UAR`` and ``U1R``, and under the controls ``UAR-control`` and ``U1R-control``, which
+        leave training items in the pool, the expected precision, and as ``rho`` before the same
+        labels that of Random.
+
+    Raises
+    ------
+    DataError
+        If the uniform split asks more of the data than they have.
+    """
+    rows = []
+    systems = [each for each in baselines(min_rating) if each.name != "Random"]
+    for number in range(n_draws):
+        (fold,) = dataset_splits(dataset, uniform, seed=seed + number)
+        for system in systems:
+            found = measured_on(
+                fold, system, UNIFORM_LABELS, (cutoff, size), min_rating=_EVERY, seed=seed + number
+            )
+            rows.append({"relevant": "all", "number": number + 1, "system": system.name, **found})
+    return _INDEX, pd.DataFrame(rows)
+
+
+def _of_pools(function: Function) -> Function:
+    """Let a function refuse target sets of 1R that have fewer rivals than `LEAST_POOL`."""
+
+    def guarded(evidence: Evidence, record: Record) -> Quantity | float:
+        term = record.of[0]
+        random = evidence.made(term.table, term.edition or "").frame["rho U1R"]
+        if float(random.max()) * (LEAST_POOL + 1) > 1:
+            raise NotTestable(NEEDS["pool"])
+        return function(evidence, record)
+
+    return guarded
+
+
+OF_DRAWS: Mapping[str, Function] = {
+    "errors_apart_in_draws": _of_pools(errors_in_worlds),
+    "ratio_in_draws": _of_pools(OF_WORLDS["ratio_of_worlds"]),
+}
+"""What criteria and findings compute over these draws, by the name that a record gives it."""

@@ -1,0 +1,154 @@
+"""What rankings that are the same for all users score in a uniform test, beside what is printed.
+
+BCC17 Sec. 6.2: a table of expectations for :mod:`recbias.book.non_personalised`, whose rankings
+they are about; and what criteria compute of systems with all items as candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recbias._system.streams import stream
+from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
+from recbias.book.non_personalised import INDEX, baselines
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence
+from recbias.claims.quantities import extreme
+from recbias.claims.records import Record
+from recbias.data.datasets import Dataset
+from recbias.experiment.grid import component_revisions
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.protocol.targets import candidate_items, n_all_targets
+from recbias.protocol.testset import dataset_splits
+from recbias.ranking import target_lists
+from recbias.theory import (
+    UNIFORM_FORMS,
+    listed_sum,
+    positive_ratios,
+    random_sum,
+    run_depths,
+    uniform_bounds,
+    uniform_rates,
+)
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of splits, ranks and samples, and the rankings."""
+    return {
+        **component_revisions(sampled=True, reduced=False),
+        "systems": [system.identity() for system in baselines(given["min_rating"])],
+    }
+
+
+@maker(f"{CHAPTER}/uniform_predicted", Table, uses=_revisions)
+def uniform_predicted(
+    dataset: Dataset, *, min_rating: float, split: str, cutoff: int, size: int, seed: int
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Predict what the rankings score in a uniform test.
+
+    Parameters
+    ----------
+    dataset
+        A data set.
+    min_rating
+        Smallest rating that is relevant.
+    split
+        Text of a rule ``uniform``.
+    cutoff
+        Length of the lists.
+    size
+        Size of a 1R target set.
+    seed
+        Of the split; names the samples of the bounds.
+
+    Returns
+    -------
+    index : tuple of str
+        ``quantity``, ``label`` and ``system``.
+    frame : DataFrame
+        The ``value`` of each. Of a ranking: P@n by each of :data:`recbias.theory.UNIFORM_FORMS`
+        under ``AR``, and the bounds of :func:`recbias.theory.uniform_bounds` under ``all-1R``. Of
+        the ``data``: ``one over size`` and ``1/t`` of the candidates of ``UAR`` and ``AI-UAR``.
+    """
+    (fold,) = dataset_splits(dataset, split, seed=seed)
+    depth = run_depths(fold, cutoff, min_rating=min_rating)
+    ratios = positive_ratios(fold, min_rating=min_rating)
+    rates = {form: uniform_rates(fold, form, min_rating=min_rating) for form in UNIFORM_FORMS}
+    rows: list[tuple[str, str, str, float]] = []
+    for system in baselines(min_rating):
+        if system.name == "Random":
+            own = {
+                form: random_sum(fold, each, cutoff, min_rating=min_rating)[0]
+                for form, each in rates.items()
+            }
+            (first, sizes), (every, _) = (
+                random_sum(fold, ratios, each, min_rating=min_rating, n_sampled=size - 1)
+                for each in (cutoff, depth)
+            )
+        else:
+            rng = stream(seed, "train", system.stream_label(), 0)
+            model = system.build().fit(fold.train, rng=rng)
+            options: dict[str, Any] = {"min_rating": min_rating, "seed": seed}
+            lists, _ = target_lists(model, fold, np.full(fold.test.n_users, cutoff), **options)
+            own = {form: listed_sum(lists, each, cutoff) for form, each in rates.items()}
+            lists, sizes = target_lists(model, fold, depth, n_sampled=size - 1, **options)
+            first, every = (listed_sum(lists, ratios, each) for each in (cutoff, depth))
+        rows += [(form, "AR", system.name, value / cutoff) for form, value in own.items()]
+        bounds = uniform_bounds(fold, first, every, sizes, cutoff, min_rating=min_rating)
+        rows += [
+            (name.replace("_", " "), "all-1R", system.name, value)
+            for name, value in bounds._asdict().items()
+        ]
+    for label, candidates in (("UAR", "TI"), ("AI-UAR", "AI")):
+        chosen: Any = candidates
+        sizes = n_all_targets(fold, chosen)
+        size_of_all = len(candidate_items(fold, chosen))
+        rows.append(("one over size", label, "data", 1 / size_of_all))
+        rows.append(("1/t", label, "data", float(np.mean(1 / sizes))))
+    return INDEX, pd.DataFrame(rows, columns=[*INDEX, "value"])
+
+
+# -- what criteria compute ---------------------------------------------------------------------
+
+
+def _of_plan(evidence: Evidence, record: Record) -> Quantity:
+    """Read a number of a uniform test: a term's metric is ``what``, its label the share."""
+    (term,) = record.of
+    row = {"share": float(term.label), "what": term.metric}
+    return evidence.of_table(term.table, row, term.edition or "")
+
+
+def _pairs(evidence: Evidence, record: Record) -> tuple[list[Quantity], dict[str, list[Quantity]]]:
+    """Read two quantities of Popularity, and of each system that a record goes over."""
+    own, *others = (
+        [evidence.quantity(term, system=name) for term in record.of]
+        for name in ("Popularity", *evidence.systems(record))
+    )
+    return own, dict(zip(evidence.systems(record), others, strict=True))
+
+
+def _gain_over_others(evidence: Evidence, record: Record) -> Quantity:
+    """Tell by how much Popularity gains more, from the second to the first, than any other."""
+    (high, low), others = _pairs(evidence, record)
+    ahead = {name: (high - low) - (a - b) for name, (a, b) in others.items()}
+    return extreme(ahead, largest=False)[1]
+
+
+def _least_gain(evidence: Evidence, record: Record) -> Quantity:
+    """Divide the least ratio of the first quantity to the second by that of Popularity."""
+    (high, low), others = _pairs(evidence, record)
+    ratios = {name: (a / b) / (high / low) for name, (a, b) in others.items()}
+    return extreme(ratios, largest=False)[1]
+
+
+OF_UNIFORM: Mapping[str, Function] = {
+    "gain_over_others": _gain_over_others,
+    "least_gain": _least_gain,
+    "of_plan": _of_plan,
+}
+"""By the name that a record gives them."""

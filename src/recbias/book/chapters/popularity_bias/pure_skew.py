@@ -1,0 +1,253 @@
+"""How much of Popularity's score on a data set is pure skew: its counts, with stars drawn by lot.
+
+Every user and every item keeps its number of ratings; who rates what is drawn, and so are the
+stars, from those of the data. In such a world nobody prefers anything, and popular items are liked
+no more than others. What Popularity still scores there follows from the counts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy  # its parts are loaded when they are first used: `stats` takes long
+
+from recbias._system.streams import stream
+from recbias.book.chapters.popularity_bias.setup import CHAPTER
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import extreme
+from recbias.claims.records import Record
+from recbias.data.datasets import Dataset
+from recbias.data.ratings import Ratings, exact
+from recbias.data.simulation import REVISION, CountOptions, count_world
+from recbias.errors import ConfigError
+from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.grid import component_revisions
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.metrics import aggregation, measure, parse_metric
+from recbias.metrics.aggregation import contributions, finish
+from recbias.protocol.protocol import Protocol
+from recbias.protocol.splits import Split, SplitRule
+from recbias.protocol.testset import dataset_splits
+from recbias.ranking import rank_once
+from recbias.recommenders import System
+from recbias.stats.resampling import bootstrap_weights, weighted_sums
+
+DATA, RANDOM, WORLD, SHARE = "data", "random", "without preferences", "share"
+"""What a design gives: Popularity and Random on the data, Popularity in worlds that have only its
+counts, and the share of the first that the last is."""
+
+N_REPLICATES = 1000
+
+_AT_RANDOM = ("ratio", "k-fold")
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def designs(
+    min_rating: float, *, cutoff: int, size: int, n_sampled: int
+) -> dict[str, tuple[str, str]]:
+    """Name the designs by label: a protocol that samples nothing, and the metric that expects.
+
+    Examples
+    --------
+    >>> designs(5, cutoff=10, size=100, n_sampled=1000)["1R"]
+    ('TI-AN-1R rel>=5', 'P@10|t=100')
+    """
+    relevance = f"rel>={exact(min_rating)}"
+    return {
+        "AR": (f"TI-AN-AR {relevance}", f"P@{cutoff}"),
+        "NN": (f"TI-AN-AR {relevance}", f"P@{cutoff}|N={n_sampled}"),
+        "1R": (f"TI-AN-1R {relevance}", f"P@{cutoff}|t={size}"),
+        "R_test": (f"TI-AN-AR {relevance} condensed", f"P@{cutoff}"),
+    }
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
+    sizes = {name: given[name] for name in ("cutoff", "size", "n_sampled")}
+    asked = designs(given["min_rating"], **sizes)
+    return {
+        **component_revisions(sampled=False, reduced=False),
+        "world": REVISION,
+        "aggregation": aggregation.REVISION,
+        "metrics": [parse_metric(text).identity() for _, text in asked.values()],
+        "systems": [_system(name).identity() for name in ("Popularity", "Random")],
+    }
+
+
+def _system(name: str) -> System:
+    return System(name, name, {})
+
+
+@maker(f"{CHAPTER}/pure_skew", Table, uses=_revisions, covers=("workers",))
+def pure_skew(
+    dataset: Dataset,
+    *,
+    min_rating: float,
+    split: str,
+    cutoff: int,
+    size: int,
+    n_sampled: int,
+    seed: int,
+    n_worlds: int = 5,
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray]:
+    """Compare Popularity on a data set and in worlds that have its counts and no preferences.
+
+    Parameters
+    ----------
+    dataset
+        Ratings.
+    min_rating
+        Smallest rating that is relevant.
+    split, seed
+        Of the folds; in a world the first of them is used.
+    cutoff, size, n_sampled
+        As of :func:`designs`.
+    n_worlds
+        Independent worlds, two at least.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``design`` and ``quantity``: :data:`DATA`, :data:`RANDOM`, :data:`WORLD`, :data:`SHARE`.
+    frame : DataFrame
+        Their ``value``.
+    replicates : ndarray of float64, shape (n_rows, 1000)
+        On resampled users; of the mean over worlds by Student's t, about other worlds.
+
+    Raises
+    ------
+    ConfigError
+        For fewer than two worlds.
+    """
+    if n_worlds < 2:
+        raise ConfigError(f"n_worlds={n_worlds}: an interval over worlds needs two at least")
+    asked = designs(min_rating, cutoff=cutoff, size=size, n_sampled=n_sampled)
+    folds = dataset_splits(dataset, split, seed=seed)
+    weights = bootstrap_weights(
+        dataset.ratings.n_users, N_REPLICATES, rng=stream(seed, "bootstrap")
+    )
+    of_data = {
+        what: _resampled(_system(name), folds, asked, min_rating, weights, seed)
+        for what, name in ((DATA, "Popularity"), (RANDOM, "Random"))
+    }
+    work = partial(_in_world, source=dataset.ratings, split=split, asked=asked, least=min_rating)
+    with open_executor(workers) as executor:
+        found = np.array(run_all(work, range(1, n_worlds + 1), executor, label="worlds"))
+    noise = scipy.stats.t.ppf(stream(seed, "worlds").random(N_REPLICATES), n_worlds - 1)
+    rows, drawn = [], []
+    for place, design in enumerate(asked):
+        mean, error = found[:, place].mean(), found[:, place].std(ddof=1) / np.sqrt(n_worlds)
+        several = {what: (each[0][place], each[1][place]) for what, each in of_data.items()}
+        several[WORLD] = (mean, mean + error * noise)
+        several[SHARE] = tuple(
+            np.divide(world, data, out=np.full_like(data, np.nan), where=data != 0)
+            for world, data in zip(several[WORLD], several[DATA], strict=True)
+        )
+        for what, (value, replicates) in several.items():
+            rows.append((design, what, float(value)))
+            drawn.append(replicates)
+    index = ("design", "quantity")
+    return index, pd.DataFrame(rows, columns=[*index, "value"]), np.array(drawn)
+
+
+def _in_world(
+    number: int,
+    *,
+    source: Ratings,
+    split: str,
+    asked: Mapping[str, tuple[str, str]],
+    least: float,
+) -> FloatArray:
+    """Measure Popularity in a world, by design."""
+    ratings = count_world(CountOptions(counts=source.name, seed=number), source).ratings
+    rule = SplitRule.parse(split)
+    if rule.kind not in _AT_RANDOM:  # a world has neither times nor ready folds
+        rule = SplitRule.parse("k-fold 5")
+    fold = rule.splits(ratings, rng=stream(number, "split", str(rule)))[0]
+    columns = _columns(_system("Popularity"), fold, asked, least, number)
+    return np.array([finish(each.sum(axis=1), averaging, 1)[0] for each, averaging in columns])
+
+
+def _resampled(
+    system: System,
+    folds: list[Split],
+    asked: Mapping[str, tuple[str, str]],
+    min_rating: float,
+    weights: npt.NDArray[np.uint8],
+    seed: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Measure a system on all folds: value and replicates by design."""
+    by_fold = [_columns(system, fold, asked, min_rating, seed) for fold in folds]
+    values, replicates = [], []
+    for of_design in zip(*by_fold, strict=True):
+        columns = np.sum([each for each, _ in of_design], axis=0)
+        averaging = of_design[0][1]
+        values.append(finish(columns.sum(axis=1), averaging, 1)[0])
+        replicates.append(finish(weighted_sums(columns, weights), averaging, 1)[:, 0])
+    return np.array(values), np.array(replicates)
+
+
+def _columns(
+    system: System,
+    fold: Split,
+    asked: Mapping[str, tuple[str, str]],
+    min_rating: float,
+    seed: int,
+) -> list[tuple[FloatArray, aggregation.Averaging]]:
+    """Rank once, and write for each design what every user adds to its average."""
+    model = system.build().fit(fold.train, rng=stream(seed, "train", system.stream_label(), 0))
+    positions, _ = rank_once(model, fold, depth=1, seed=seed)
+    found = []
+    for text, metric in asked.values():
+        protocol = Protocol.parse(text)
+        table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
+        values = measure(
+            table, [parse_metric(metric)], min_rating=min_rating, condensed=protocol.condensed
+        )
+        averaging = protocol.averaging
+        columns = contributions(table, values, averaging, min_rating=min_rating)
+        found.append((columns, averaging.resolved(table.per)))
+    return found
+
+
+def skew_shares(table: Table) -> pd.DataFrame:
+    """Lay out by design how much of Popularity's score is pure skew."""
+    rows = []
+    for design in dict.fromkeys(table.frame["design"]):
+        of_design = {
+            quantity: table[{"design": design, "quantity": quantity}]
+            for quantity in (DATA, RANDOM, WORLD, SHARE)
+        }
+        values = {name: each.value for name, each in of_design.items()}
+        low, high = of_design[SHARE].interval
+        rows.append({"design": design, **values, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def _of_skew(evidence: Evidence, record: Record) -> Quantity:
+    """Read quantities of designs: ``share[1R] in pure_skew``; of several the extreme asked for."""
+    found = {}
+    for term in record.of:
+        table = evidence.made(term.table, term.edition or "")
+        rows = table.select(design=term.label, quantity=term.metric)
+        if len(rows) != 1:
+            raise NotComputed(str(term))
+        quantity = table[{"design": term.label, "quantity": term.metric}]
+        evidence.note(term.table, str(term), quantity.value, term.edition or "")
+        found[str(term)] = quantity
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+OF_SKEW: Mapping[str, Function] = {"pure_skew": _of_skew}
+"""What findings compute from the table, by the name that a record gives it."""

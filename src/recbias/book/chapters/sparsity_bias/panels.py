@@ -1,0 +1,301 @@
+"""What the figures of chapter 2 show, as frames, and the messages in their titles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.chapters.sparsity_bias.densities import DESIGNS
+from recbias.book.html import markdown_table, plain
+from recbias.book.non_personalised import BASELINES
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import median, slope
+from recbias.claims.records import Record
+from recbias.claims.regions import defined
+from recbias.experiment.makers import Table
+from recbias.experiment.results import Quantity
+from recbias.experiment.run import Results
+from recbias.theory import FORMS
+
+MARKED = ("pLSA", "Popularity", "MF (rating prediction)", "kNN (rating prediction)", "Random")
+"""The systems of BCC17 Fig. 4, MF and kNN read as rating predictors (E25)."""
+
+FIGURE_4 = ("% kept", "% kept", "size t")
+"""What is on the axes of its panels."""
+
+
+def kept_labels(results: Results, label: str) -> dict[int, str]:
+    """Name the labels of one protocol by the percent of the test ratings that are kept."""
+    grid = results.grid
+    same = [name for name, protocol in grid.parsed.items() if protocol == grid.parsed[label]]
+    found: dict[int, str] = {}
+    for name in (label, *same):
+        found.setdefault(100 - grid.test(name).removed, name)
+    return dict(sorted(found.items()))
+
+
+def thinned_frame(results: Results, label: str, metric: str, *, power: float) -> pd.DataFrame:
+    """Follow a metric as test ratings are kept, beside a power of the share that is."""
+    labels = kept_labels(results, label)
+    return _course(results, {kept: (name, metric) for kept, name in labels.items()}, 100, power)
+
+
+def sizes_frame(results: Results, label: str, name: str, *, power: float) -> pd.DataFrame:
+    """Follow an expectation over samples as target sets grow; as `thinned_frame`."""
+    metrics = [each for each in results.grid.parsed_metrics[label] if each.name == name]
+    asked = {size: (label, str(each)) for each in metrics if (size := dict(each.given).get("t"))}
+    return _course(results, dict(sorted(asked.items())), min(asked), power)
+
+
+def _course(
+    results: Results, places: Mapping[int, tuple[str, str]], through: int, power: float
+) -> pd.DataFrame:
+    rows = []
+    for system in results.systems:
+        start = results[system, *places[through]].value
+        for place, asked in places.items():
+            found = results[system, *asked]
+            predicted = start * (place / through) ** power
+            rows.append((system, place, found.value, *found.interval, predicted))
+    columns = ["system", "place", "value", "low", "high", "predicted"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def figure_4(results: Results, cutoff: int, size: int) -> dict[str, pd.DataFrame]:
+    """Collect what BCC17 Fig. 4 shows, a frame per panel."""
+    metric = f"P@{cutoff}"
+    return {
+        "AR": thinned_frame(results, "AR", metric, power=1),
+        "1R": thinned_frame(results, "all-1R", f"{metric}|t={size}", power=0),
+        "1R, larger sets": sizes_frame(results, "sizes", "P", power=-1),
+    }
+
+
+def figure_4_title(panels: Mapping[str, pd.DataFrame]) -> str:
+    """Say what becomes of the values of all systems where fewest test ratings are kept."""
+    thinned = [_changes(panels[name], least=True) for name in ("AR", "1R")]
+    kept = int(panels["AR"]["place"].min())
+    ranges = [f"{defined(each.min(), '.0%')} to {defined(each.max(), '.0%')}" for each in thinned]
+    return (
+        f"With {kept} % of the test ratings AR precision is {ranges[0]}\n"
+        f"of its value, 1R precision {ranges[1]}"
+    )
+
+
+def _changes(frame: pd.DataFrame, *, least: bool) -> pd.Series:
+    """Divide each system's value at one end of the axis by that at the other."""
+    wide = frame.pivot_table(index="system", columns="place", values="value", sort=False)
+    ends = wide[wide.columns.min()], wide[wide.columns.max()]
+    return ends[0] / ends[1] if least else ends[1] / ends[0]
+
+
+def joined(panels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put the frames of several panels below each other, for a download."""
+    return pd.concat(panels, names=["panel"]).droplevel(1).set_index("system", append=True)
+
+
+def list_shares(results: Results) -> pd.DataFrame:
+    """Tell what is known of the items in a list: liked, rated lower, or nothing."""
+    labels = kept_labels(results, "AR")
+    liked, lower = (results.metric("AR", name) for name in ("P", "antiP"))
+    best = results.table("AR", liked)["value"].sort_values(ascending=False, kind="stable").index
+    rows = []
+    for kept in (100, min(labels)):
+        for system in best:
+            known = [results[system, labels[kept], str(each)].value for each in (liked, lower)]
+            rows.append((kept, system, *known, 1 - sum(known)))
+    return pd.DataFrame(rows, columns=["kept", "system", "relevant", "rated lower", "not rated"])
+
+
+def list_shares_title(shares: pd.DataFrame, cutoff: int) -> str:
+    """Say of how many items in a list nothing is known, for the system that comes first."""
+    name = shares["system"].iloc[0]
+    unrated = cutoff * shares[shares["system"] == name].set_index("kept")["not rated"]
+    return (
+        f"Of {cutoff} items that {name} recommends,\n"
+        f"{defined(unrated.iloc[0], '.1f')} are unrated; "
+        f"with {unrated.index[1]} % of the test ratings {defined(unrated.iloc[1], '.1f')}"
+    )
+
+
+def metric_slopes(results: Results) -> pd.DataFrame:
+    """Fit how metrics go with the share of the test ratings that is kept, both in logarithms."""
+    rows = []
+    for label, (words, chosen) in _FOLLOWED.items():
+        labels = kept_labels(results, label)
+        for metric in results.grid.parsed_metrics[label]:
+            if chosen and metric.name not in chosen:
+                continue
+            name = words.format(str(metric).partition("|")[0])
+            for system in results.systems:
+                course = {k: results[system, each, str(metric)] for k, each in labels.items()}
+                found = slope(course)
+                rows.append((name, system, found.value, *found.interval))
+    return pd.DataFrame(rows, columns=["metric", "system", "slope", "low", "high"])
+
+
+_FOLLOWED = {"AR": ("{}", ("P",)), "liked": ("{}, users with one", ()), "all-1R": ("1R{}", ("P",))}
+"""What metrics under a label are called, and which are shown; all if none is named."""
+
+
+def metric_slopes_title(slopes: pd.DataFrame) -> str:
+    """Say what is left of the metric that falls most and of the one that falls least, by half."""
+    medians = slopes.groupby("metric", sort=False)["slope"].median()
+    left = (100 * 0.5**medians).sort_values(kind="stable")
+    return (
+        f"Half of the test ratings leave {defined(left.iloc[0], '.0f')} % of {left.index[0]},\n"
+        f"and {defined(left.iloc[-1], '.0f')} % of {left.index[-1]} (medians)"
+    )
+
+
+def predictions(results: Results, table: Table) -> pd.DataFrame:
+    """Divide what rankings score under AR, which are the same for all users.
+
+    By what is predicted.
+    """
+    metric = str(results.metric("AR", "P"))
+    rows = []
+    for form, system in product(FORMS, BASELINES):
+        number = table[{"quantity": form, "label": "AR", "system": system}]
+        ratio = results[system, "AR", metric] / number
+        rows.append((form, system, number.value, ratio.value, *ratio.interval))
+    return pd.DataFrame(rows, columns=["form", "system", "predicted", "value", "low", "high"])
+
+
+def predictions_title(found: pd.DataFrame) -> str:
+    """Say how far the forms of the prediction are off, each where it is farthest."""
+    off = {form: own["value"].dropna() for form, own in found.groupby("form")}
+    with np.errstate(divide="ignore"):
+        printed, odds = (
+            own.iloc[np.abs(np.log(own)).argmax()] if len(own := off[form]) else np.nan
+            for form in FORMS
+        )
+    return (
+        f"Measured precision is up to {defined(printed, '.2f')} times what Eq. 3 predicts,\n"
+        f"and {defined(odds, '.2f')} times what the odds of each item do"
+    )
+
+
+# -- how many judgements are enough ------------------------------------------------------------
+
+
+def told_apart(table: Table) -> pd.DataFrame:
+    """Count the pairs of systems that are told apart, by the share of the test ratings."""
+    shares = np.geomspace(table.frame["value"].min(), 1.0, 60)
+    rows = []
+    for design, words in DESIGNS.items():
+        found = table.select(design=design)[["value", "high", "low"]].to_numpy()
+        for share in shares:
+            rows.append((words, 100 * share, *(found < share).sum(axis=0)))
+    return pd.DataFrame(rows, columns=["design", "kept", "pairs", "low", "high"])
+
+
+def told_apart_title(table: Table) -> str:
+    """Say how many pairs are told apart under AR by all test ratings, and by how few the most."""
+    values = table.select(design="AR")["value"]
+    tenth, hundredth = (int((values < share).sum()) for share in (0.1, 0.01))
+    return (
+        f"All test ratings tell {int((values < 1).sum())} of {len(values)} pairs apart under AR,\n"
+        f"one in ten {tenth}, and one in a hundred {hundredth}"
+    )
+
+
+def densities_table(table: Table, n_rows: int = 12) -> str:
+    """Write which pairs need most judgements under AR, and what they need by others.
+
+    In Markdown.
+    """
+    asked = table.select(design="AR").sort_values("value", ascending=False, kind="stable")
+    columns = ["first", "second", "value", "low", "high"]
+    others = {
+        design: {
+            frozenset(row[:2]): row
+            for row in table.select(design=design)[columns].to_numpy(dtype=object)
+        }
+        for design in DESIGNS
+        if (table.frame["design"] == design).any()
+    }
+    rows = []
+    for first, second, *_ in asked.head(n_rows)[columns].to_numpy(dtype=object):
+        cells = []
+        for by_pair in others.values():
+            ahead, _, value, low, high = by_pair[frozenset((first, second))]
+            turned = "" if ahead == first else ", reversed"
+            needed = f"{_percent(value)} % ({_percent(low)} to {_percent(high)}){turned}"
+            cells.append("not by all" if value >= 1 else needed)
+        rows.append((plain(first), plain(second), *cells))
+    return markdown_table(("ahead", "behind", *(DESIGNS[design] for design in others)), rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
+
+
+def _median_share(evidence: Evidence, record: Record) -> Quantity:
+    """Take the median over pairs of the share of the test ratings that tells them apart."""
+    (term,) = record.of
+    pairs = evidence.made(term.table, term.edition or "").select(design=term.label)
+    found = median(
+        Quantity(value, None, limits=(low, high))
+        for value, low, high in pairs[["value", "low", "high"]].itertuples(index=False, name=None)
+    )
+    evidence.note(term.table, f"median share under {term.label}", found.value)
+    return found
+
+
+def _cheaper_pairs(evidence: Evidence, record: Record) -> Quantity:
+    """Tell for what share of the pairs the first design needs fewer judgements than the second."""
+    first, second = (_by_pair(evidence.made(term.table), term.label) for term in record.of)
+    both = [(a, second[pair]) for pair, a in first.items() if a[0] < 1 and second[pair][0] < 1]
+    if not both:
+        raise NotComputed("a pair of systems that all test ratings tell apart")
+    value, surely, possibly = (
+        float(np.mean([a[one] < b[other] for a, b in both]))
+        for one, other in ((0, 0), (2, 1), (1, 2))
+    )
+    evidence.note(record.of[0].table, "share of pairs that need fewer judgements", value)
+    return Quantity(value, None, limits=(surely, possibly))
+
+
+def _by_pair(table: Table, design: str) -> dict[frozenset[str], list[float]]:
+    """Give the share that each pair needs under a design, with the ends of its interval."""
+    rows = table.select(design=design)[["first", "second", "value", "low", "high"]]
+    return {frozenset((a, b)): numbers for a, b, *numbers in rows.itertuples(index=False)}
+
+
+OF_DENSITIES: Mapping[str, Function] = {
+    "median_share": _median_share,
+    "cheaper_pairs": _cheaper_pairs,
+}
+"""What findings compute from the table of densities, by the name that a record gives it."""
+
+
+# -- where nearly everything is judged ---------------------------------------------------------
+
+
+def saturation_panels(table: Table) -> dict[str, pd.DataFrame]:
+    """Collect what normalised metrics do as ever more pairs of a world are judged."""
+    found = {}
+    for name, words in _NORMALISED.items():
+        rows = table.select(metric=name).rename(columns={"judged": "place"})
+        odds = rows["positive"] / (1 - rows["positive"])
+        columns = ["system", "place", "value", "low", "high", "predicted"]
+        found[words] = rows.assign(predicted=odds)[columns]
+    return found
+
+
+_NORMALISED = {"AP": "MAP", "nDCG": "nDCG", "R": "recall"}
+
+
+def saturation_title(panels: Mapping[str, pd.DataFrame]) -> str:
+    """Say how far each metric of Random is from the ratio where everything is judged."""
+    times = {}
+    for words, frame in panels.items():
+        last = frame[(frame["place"] == frame["place"].max()) & (frame["system"] == "Random")]
+        times[words] = float((last["value"] / last["predicted"]).iloc[0])
+    said = ", ".join(f"{words} {each:.2f}" for words, each in times.items())
+    return f"Random with everything judged, relative to the ratio\nthat the paper names: {said}"

@@ -1,0 +1,217 @@
+"""How many sampled negatives are enough: what follows from the table of `negatives`.
+
+Where pairs of systems turn, from which size on one evaluation finds their order, what a page says
+of both, and what findings compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recbias.book.html import markdown_table, plain
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record
+from recbias.experiment.makers import Table
+from recbias.experiment.results import Quantity
+
+
+@lru_cache(maxsize=2)
+def crossings(table: Table) -> pd.DataFrame:
+    """List the sizes at which pairs of systems turn."""
+    rows = []
+    for (a, b), own in _pairs(table):
+        own = own[own["size"] > table.given["cutoff"]]
+        sizes, low, high = (own[name].to_numpy() for name in ("size", "low", "high"))
+        sign = np.sign(own["value"].to_numpy())
+        for place in range(1, len(own)):
+            if sign[place] * sign[place - 1] < 0:
+                beyond = low > 0 if sign[place] > 0 else high < 0
+                before = high < 0 if sign[place] > 0 else low > 0
+                left, right = sizes[:place][before[:place]], sizes[place:][beyond[place:]]
+                ahead = a if sign[place] > 0 else b
+                ends = (left[-1] if len(left) else np.nan, right[0] if len(right) else np.nan)
+                rows.append((a, b, int(sizes[place]), ahead, *ends))
+    return pd.DataFrame(rows, columns=["a", "b", "size", "ahead", "low", "high"])
+
+
+@lru_cache(maxsize=8)
+def enough(table: Table, most: float = 0.05) -> pd.DataFrame:
+    """Tell for each pair of systems from which size on one evaluation finds its order."""
+    turns = crossings(table).groupby(["a", "b"])["size"].max()
+    rows, pairs = [], list(_pairs(table))
+    for (a, b), own in pairs:
+        last = own.iloc[-1]
+        own = own[own["size"] > table.given["cutoff"]]
+        resolved = _sure_sign(last, len(pairs)) > 0
+        sizes = (_from_on(own, "wrong", most), _from_on(own, "wrong_most", most))
+        turn = float(turns.get((a, b), np.nan))
+        rows.append((a, b, last["value"], last["low"], last["high"], resolved, *sizes, turn))
+    names = ["a", "b", "value", "low", "high", "resolved", "size", "shared", "turns"]
+    return pd.DataFrame(rows, columns=names)
+
+
+@lru_cache(maxsize=2)
+def at_size(table: Table) -> pd.DataFrame:
+    """Take the rows at the size that was asked about, beside those where nothing is sampled."""
+    pairs = list(_pairs(table))
+    size = min(table.given["size"], int(table.frame["size"].max()))
+    rows = []
+    for (a, b), own in pairs:
+        asked, last = own[own["size"] == size].iloc[0], own.iloc[-1]
+        order = _sure_sign(asked, len(pairs))
+        sure = _sure_sign(last, len(pairs)) > 0
+        rows.append((a, b, order, sure, float(asked["value"]), float(asked["wrong"])))
+    return pd.DataFrame(rows, columns=["a", "b", "order", "sure", "value", "wrong"])
+
+
+def _sure_sign(row: pd.Series[Any], n_pairs: int) -> int:
+    """Give the sign of a difference that is beyond chance for all pairs at once, or else 0."""
+    # Bonferroni, over both ends of every interval, as if these were normal.
+    wider = NormalDist().inv_cdf(1 - 0.025 / n_pairs) / NormalDist().inv_cdf(0.975)
+    low, high = (row["value"] + wider * (row[end] - row["value"]) for end in ("low", "high"))
+    return int(low > 0) - int(high < 0)
+
+
+def _pairs(table: Table) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
+    """Give the rows of each pair by size, in the order of the table."""
+    for names, own in table.frame.groupby(["a", "b"], sort=False):
+        yield (str(names[0]), str(names[1])), own.sort_values("size")
+
+
+def _from_on(own: pd.DataFrame, column: str, most: float) -> float:
+    """Find the smallest size from which on a chance is small enough."""
+    small = (own[column] <= most).to_numpy()
+    if not small.any() or not small[-1]:
+        return np.nan
+    wrong = np.flatnonzero(~small)
+    return float(own["size"].iloc[wrong[-1] + 1 if len(wrong) else 0])
+
+
+# -- on the page -------------------------------------------------------------------------------
+
+
+def negatives_quoted(table: Table) -> dict[str, str]:
+    """Write what sentences quote: numbers of pairs, of items, and who needs most of them."""
+    found = enough(table)
+    resolved = found[found["resolved"]].sort_values("size")
+    most = resolved.iloc[-1] if len(resolved) else None
+    return {
+        "n_all": f"{len(found):,}",
+        "n_resolved": f"{len(resolved):,}",
+        "n_enough": f"{int((resolved['size'] <= table.given['size']).sum()):,}",
+        "n_pool": f"{int(table.frame['size'].max()) - 1:,}",
+        "most_own": "none" if most is None else f"{int(most['size']) - 1:,}",
+        "most_a": "nobody" if most is None else str(most["a"]),
+        "most_b": "nobody" if most is None else str(most["b"]),
+    }
+
+
+def negatives_title(table: Table) -> str:
+    """Say in two lines for how many pairs the size that was asked about is enough."""
+    quoted = negatives_quoted(table)
+    if quoted["n_resolved"] == "0":
+        return "All items order no pair of systems beyond chance"
+    return (
+        f"{table.given['size'] - 1:,} sampled items are enough for {quoted['n_enough']} of "
+        f"{quoted['n_resolved']} pairs,\n{quoted['most_own']} of {quoted['n_pool']} for all of them"
+    )
+
+
+def turns_title(table: Table) -> str:
+    """Say in two lines how many pairs are surely turned round at the size that was asked about."""
+    found = at_size(table)
+    turned = int(((found["order"] < 0) & found["sure"]).sum())
+    are = "pair is" if turned == 1 else "pairs are"
+    return (
+        f"Among {table.given['size'] - 1:,} sampled items {turned} {are} turned round,\n"
+        f"of {int(found['sure'].sum())} that all items order beyond chance"
+    )
+
+
+def negatives_table(table: Table, n_rows: int = 12) -> str:
+    """Write which pairs need most sampled items, in Markdown."""
+    found = enough(table)
+    chosen = found[found["resolved"]].sort_values("size", ascending=False, kind="stable")
+    turned = {
+        (row.a, row.b): row for row in crossings(table).sort_values("size").itertuples(index=False)
+    }
+    rows = []
+    row: Any
+    for row in chosen.head(n_rows).itertuples():
+        turn = turned.get((row.a, row.b))
+        rows.append(
+            (
+                plain(row.a),
+                plain(row.b),
+                f"{row.value:.4f} ({row.low:.4f} to {row.high:.4f})",
+                _turn_text(turn) if turn is not None else "no",
+                f"{int(row.size) - 1:,}",
+                f"{int(row.shared) - 1:,}",
+            )
+        )
+    head = ("ahead", "behind", "difference among all", "turn at", "own samples", "shared samples")
+    return markdown_table(head, rows)
+
+
+def _turn_text(turn: Any) -> str:
+    """Write the number of sampled items at a turn, with what the data leave open."""
+    low, high = (
+        word if np.isnan(end) else f"{int(end) - 1:,}"
+        for end, word in ((turn.low, "any fewer"), (turn.high, "any more"))
+    )
+    return f"{turn.size - 1:,} ({low} to {high})"
+
+
+# -- findings ----------------------------------------------------------------------------------
+
+
+def _turned_pairs(evidence: Evidence, record: Record) -> Quantity:
+    """Count the pairs that all items order beyond chance.
+
+    And the asked size the other way round.
+    """
+    found = at_size(evidence.made("negatives"))
+    sure = found[found["sure"]]
+    if sure.empty:
+        raise NotComputed("a pair of systems that all items order beyond chance")
+    surely = float((sure["order"] < 0).sum())
+    evidence.note("negatives", "pairs that are turned round", surely)
+    return Quantity(surely, None, limits=(surely, float((sure["order"] <= 0).sum())))
+
+
+def _unlucky_share(evidence: Evidence, record: Record) -> Quantity:
+    """Of the pairs that one evaluation of the asked size may well get wrong, take those in luck."""
+    found = at_size(evidence.made("negatives"))
+    doubtful = found[found["sure"] & (found["wrong"] > 0.05)]
+    if doubtful.empty:
+        raise NotComputed("a pair of systems that one evaluation may well get wrong")
+    share = float((doubtful["value"] > 0).mean())
+    evidence.note("negatives", "share of the doubtful pairs that luck decides", share)
+    return Quantity(share, None, limits=(share, share))
+
+
+def _most_needed(evidence: Evidence, record: Record) -> Quantity:
+    """Give the share of the pool that has to be sampled for every pair that all items order."""
+    table = evidence.made("negatives")
+    found = enough(table)
+    sizes = found.loc[found["resolved"], "size"]
+    if sizes.empty:
+        raise NotComputed("a pair of systems that all items order beyond chance")
+    share = float((sizes.max() - 1) / (table.frame["size"].max() - 1))
+    evidence.note("negatives", "share of the pool that the most demanding pair needs", share)
+    return Quantity(share, None, limits=(share, share))
+
+
+OF_NEGATIVES: Mapping[str, Function] = {
+    "turned_pairs": _turned_pairs,
+    "unlucky_share": _unlucky_share,
+    "most_needed": _most_needed,
+}
+"""What findings compute from the table, by the name that a record gives it."""

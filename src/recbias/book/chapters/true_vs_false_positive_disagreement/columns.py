@@ -1,0 +1,209 @@
+"""All eight columns that the authors of MCCRS20 published for each system, beside ours.
+
+Full lists are compared by the rule of the page on the systems. Condensed values of all systems lie
+close together, as their lists hold the same items; there a margin of its own is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from recbias.book.html import badge, table_html
+from recbias.book.systems import validation
+from recbias.book.systems.line_up import LINE_UP
+from recbias.book.systems.tables import comparison_sentence
+from recbias.book.systems.validation import Comparison, Placed
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record
+from recbias.claims.reference import Reference, find_reference
+from recbias.experiment.grid import Grid
+from recbias.experiment.run import Results
+from recbias.recommenders import line_ups
+from recbias.recommenders.line_ups import Change
+
+COLUMNS: Mapping[str, tuple[str, str]] = {
+    "P@10": ("full", "P@10"),
+    "antiP@10": ("full", "antiP@10"),
+    "recall@10": ("full", "R@10"),
+    "fallout@10": ("full", "fallout@10"),
+    "condensed P@10": ("condensed", "P@10|judged"),
+    "condensed antiP@10": ("condensed", "antiP@10|judged"),
+    "condensed recall@10": ("condensed", "R@10"),
+    "condensed fallout@10": ("condensed", "fallout@10"),
+}
+"""Label and metric of each column of the published values, by its name there."""
+
+MARGIN = 0.003
+"""The difference that is allowed in condensed lists."""
+
+
+def published_columns(grid: Grid) -> Reference | None:
+    """Find the published values for a grid with the labels of the chapter, if there are any.
+
+    Examples
+    --------
+    >>> from recbias.book.chapters.true_vs_false_positive_disagreement import setup
+    >>> from recbias.recommenders import line_up
+    >>> asked = setup.protocols(4)[0]
+    >>> metrics = setup.metrics(10, asked)
+    >>> grid = Grid("ml-100k", line_up("mccrs20"), asked, metrics, split="k-fold 5")
+    >>> published_columns(grid) is None
+    True
+    """
+    found = find_reference(LINE_UP, grid.dataset, grid.split, str(grid.parsed["full"]))
+    measured = {(label, str(m)) for label, each in grid.parsed_metrics.items() for m in each}
+    return found if measured.issuperset(COLUMNS.values()) else None
+
+
+def compare_columns(
+    measured: Results, reference: Reference, *, of: Mapping[str, str] | None = None
+) -> list[Comparison]:
+    """Compare systems with their published values in all columns."""
+    of = of or {name: name for name in measured.systems}
+    found = []
+    for system, base in of.items():
+        if base in (validation.RANDOM, validation.FIXED):
+            continue
+        for column, (label, metric) in COLUMNS.items():
+            published, quantity = reference.values[base][column], measured[system, label, metric]
+            full = label == "full"
+            width = validation.tolerance(published) if full else MARGIN
+            placed = Placed(
+                f"{system}, {column}", quantity.value, published - width, published + width
+            )
+            rule = "tolerance" if full else "margin"
+            found.append(Comparison(system, column, published, quantity, (placed,), rule))
+    return found
+
+
+def changes_grid(measured: Results, reference: Reference) -> tuple[list[Change], Grid | None]:
+    """Choose what may explain the systems that are off, with one thing changed in each."""
+    own = measured.grid
+    missed = validation.outside(compare_columns(measured, reference))
+    steps = line_ups.ablations(min_rating=own.parsed["full"].min_rating)
+    changes = [step for step in steps if step.base in missed]
+    if not changes:
+        return [], None
+    asked: dict[str, list[str]] = {}
+    for label, metric in COLUMNS.values():
+        asked.setdefault(label, []).append(metric)
+    protocols = {label: str(own.parsed[label]) for label in asked}
+    systems = tuple(step.system for step in changes)
+    return changes, Grid(
+        own.dataset, systems, protocols, asked, split=own.split, seed=own.seed, replicates=()
+    )
+
+
+def columns_explained(
+    comparisons: Iterable[Comparison],
+    changes: Iterable[Change],
+    changed: Results | None,
+    reference: Reference,
+) -> dict[str, str]:
+    """Find what brings systems that are off to their published values, in all columns."""
+    missed = validation.outside(comparisons)
+    found: dict[str, str] = {}
+    for change in changes:
+        if changed is None or change.base not in missed:
+            continue
+        after = compare_columns(changed, reference, of={change.system.name: change.base})
+        if not validation.outside(after):
+            found.setdefault(change.base, change.what)
+    return found
+
+
+def columns_html(
+    measured: Results,
+    reference: Reference,
+    changes: Sequence[Change] = (),
+    changed: Results | None = None,
+) -> str:
+    """Write all columns of all systems, with how far each value is from the published one."""
+    comparisons = compare_columns(measured, reference)
+    explanations = columns_explained(comparisons, changes, changed, reference)
+    missed, rows, told = validation.outside(comparisons), [], ""
+    for system in dict.fromkeys(each.system for each in comparisons):
+        own = [each for each in comparisons if each.system == system]
+        rows.append([f"<strong>{escape(system)}</strong>", *map(_cell, own), _badge(own)])
+        tried = [change for change in changes if change.base == system and system in missed]
+        if changed is not None and tried:
+            change, after = _nearest(tried, changed, reference)
+            rows.append([escape(change.what), *map(_cell, after), _badge(after)])
+            if off := [each.metric for each in after if not each.inside]:
+                told += (
+                    f"<p>{escape(system)} comes nearest with one change, {escape(change.what)}: "
+                    f"{len(after) - len(off)} of {len(after)} columns agree then, "
+                    f"{escape(', '.join(off))} not.</p>"
+                )
+    head = ["system", *map(escape, COLUMNS), "agrees"]
+    sentence = comparison_sentence(comparisons, explanations)
+    return sentence + told + table_html(head, rows)
+
+
+def _nearest(
+    changes: Iterable[Change], changed: Results, reference: Reference
+) -> tuple[Change, list[Comparison]]:
+    """Choose the change with which most columns of a system agree, the first of several."""
+    tried = [
+        (change, compare_columns(changed, reference, of={change.system.name: change.base}))
+        for change in changes
+    ]
+    return max(tried, key=lambda each: sum(column.inside for column in each[1]))
+
+
+def _badge(comparisons: Sequence[Comparison]) -> str:
+    return badge("yes" if all(each.inside for each in comparisons) else "no")
+
+
+def _cell(comparison: Comparison) -> str:
+    """Write our value, and how far it is off: full lists in percent, condensed ones as it is."""
+    if comparison.rule == "tolerance":
+        off = f"{comparison.difference / comparison.published:+.1%}".replace("%", " %")
+    else:
+        off = f"{comparison.difference:+.4f}"
+    if not off.strip("+-0. %"):
+        off = off.lstrip("+-")
+    off = off.replace("-", "\N{MINUS SIGN}").replace(" ", "\N{NO-BREAK SPACE}")
+    text = f"{comparison.measured.value:.4f}<br/><small>{off}</small>"
+    return text if comparison.inside else f"<strong>{text}</strong>"
+
+
+# -- what findings compute -------------------------------------------------------------------------
+
+
+def _compared(evidence: Evidence, record: Record) -> tuple[Results, Reference]:
+    table = evidence.table(record.of[0].table)
+    reference = published_columns(table.grid)
+    if reference is None:
+        raise NotComputed("published values for this data set and split")
+    return table, reference
+
+
+def systems_met(evidence: Evidence, record: Record) -> float:
+    """Count the systems that meet their published values in all columns."""
+    comparisons = compare_columns(*_compared(evidence, record))
+    systems = {each.system for each in comparisons}
+    found = float(len(systems) - len(validation.outside(comparisons)))
+    evidence.note(record.of[0].table, "systems that meet all published columns", found)
+    return found
+
+
+def systems_unexplained(evidence: Evidence, record: Record) -> float:
+    """Count the systems that are off, and stay so with every change that was measured."""
+    measured, reference = _compared(evidence, record)
+    changes, grid = changes_grid(measured, reference)
+    changed = evidence.table(record.of[1].table) if grid else None
+    comparisons = compare_columns(measured, reference)
+    known = columns_explained(comparisons, changes, changed, reference)
+    found = float(len(set(validation.outside(comparisons)) - set(known)))
+    evidence.note(record.of[0].table, "systems off that no change explains", found)
+    return found
+
+
+OF_COLUMNS: Mapping[str, Function] = {
+    "systems_met": systems_met,
+    "systems_unexplained": systems_unexplained,
+}
+"""By the name that a record gives them."""

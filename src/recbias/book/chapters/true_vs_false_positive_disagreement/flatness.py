@@ -1,0 +1,78 @@
+"""How skewed popularity has to be for the two optimal rankings to oppose each other (MCCRS20)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import scipy  # its parts are loaded when they are first used: `stats` takes long
+
+from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
+    chosen_pairs,
+    item_judgments,
+)
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
+from recbias.data.datasets import load_dataset
+from recbias.data.datasets.describe import gini
+from recbias.data.ratings import exact
+from recbias.data.simulation import REVISION
+from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.makers import Table, maker
+from recbias.theory import pair_table
+
+_ASKED: Mapping[str, Any] = {"n_worlds": 20, "min_rating": 4, "workers": 2}
+
+FLATNESS: Mapping[str, Mapping[str, Any]] = {
+    "independent": {"relation": 0.0, "skews": (0.0, 0.2, 0.4, 0.6, 0.8), **_ASKED},
+    "agreeing": {"relation": 0.8, "skews": (0.2, 0.6), **_ASKED},
+    "opposing": {"relation": -0.8, "skews": (0.2, 0.6), **_ASKED},
+}
+"""What the chapter asks of `flatness`, under names of their own: worlds of the size of MovieLens
+100K in which popular items
+are liked as much as others, more, and less."""
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    return {"world": REVISION}
+
+
+def flatness(
+    *,
+    relation: float,
+    skews: Sequence[float],
+    n_worlds: int,
+    min_rating: float,
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Count pairs of items in worlds of more and more skewed popularity; nothing is trained."""
+    tasks = [(float(skew), number + 1) for skew in skews for number in range(n_worlds)]
+    work = partial(_in_world, relation=relation, min_rating=min_rating)
+    with open_executor(workers) as executor:
+        return ("skew", "number"), pd.DataFrame(run_all(work, tasks, executor, label="worlds"))
+
+
+for _name in FLATNESS:
+    maker(f"{CHAPTER}/{_name}", Table, uses=_revisions, covers=("workers",))(flatness)
+
+
+def _in_world(task: tuple[float, int], *, relation: float, min_rating: float) -> dict[str, float]:
+    skew, number = task
+    name = f"world(relation={relation:g},skew={skew:g},liked={exact(min_rating)},seed={number})"
+    ratings = load_dataset(name).ratings
+    liked, disliked = item_judgments(ratings, min_rating)
+    rated = liked + disliked
+    table = pair_table(rated, ratings.n_users - rated, liked, disliked)
+    shares = table["pairs"] / table["pairs"].sum()
+    known = rated > 0
+    return {
+        "skew": skew,
+        "number": number,
+        "disagree": float(shares[chosen_pairs(table, "disagree")].sum()),
+        "both": float(shares[chosen_pairs(table, "both")].sum()),
+        "gini": gini(rated),
+        "relation": float(
+            scipy.stats.spearmanr(rated[known], (liked / rated.clip(1))[known]).statistic
+        ),
+    }

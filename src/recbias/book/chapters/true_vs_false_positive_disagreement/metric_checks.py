@@ -1,0 +1,402 @@
+"""How chapter 5 checks the definitions of its metrics, and what follows from them (MCCRS20 Sec. 3).
+
+What is compared is counted in the lists of the systems, by set operations; metrics are the
+package's. Every check takes what it judges as an argument.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.book.chapters.design_alternatives.definitions import largest
+from recbias.book.chapters.true_vs_false_positive_disagreement.listed import (
+    BINARY,
+    Counted,
+    Listed,
+    Measured,
+    count_lists,
+    measure_lists,
+    rank_table,
+)
+from recbias.claims.checks import Check, joined_checks
+from recbias.data.ratings import Ratings
+from recbias.metrics import measure, parse_metric
+from recbias.ranking import RankTable
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def check_anti(found: Measured, counted: Counted, better: Mapping[str, str | None]) -> list[Check]:
+    """Compare antiP and fallout with what was counted, and with flipped relevance.
+
+    References
+    ----------
+    MCCRS20 Sec. 3, definitions of anti-precision and fallout.
+    """
+    n_users, cutoff = counted.loss.shape
+    judged = counted.liked + counted.disliked
+    some, whole = judged > 0, counted.listed == cutoff
+    negative = counted.all_disliked > 0
+    tested = (counted.all_liked + counted.all_disliked) > 0
+    in_list = counted.disliked > 0
+    left_out = counted.all_disliked - counted.disliked
+    of_antip = largest(found.full["antiP|judged"][some] - (counted.disliked / judged.clip(1))[some])
+    sums = counted.liked + counted.disliked + counted.unjudged
+    shares = [
+        found.full["P"] - counted.liked / sums.clip(1),
+        found.full["antiP"] - counted.disliked / sums.clip(1),
+    ]
+    of_fallout = found.full["fallout"] - counted.disliked / (counted.disliked + left_out).clip(1)
+    checks = [
+        Check(
+            _ANTI, "fraction", "|antiP of judged items - FP/(TP + FP)|", int(some.sum()), of_antip
+        ),
+        Check(
+            _ANTI,
+            "flipped",
+            "|antiP - P of flipped relevance|",
+            n_users,
+            largest(found.full["antiP"] - found.turned["P"]),
+        ),
+        Check(
+            _ANTI,
+            "unjudged",
+            "|P - TP/(TP + FP + U)| and the like of antiP",
+            int(whole.sum()),
+            largest([each[whole] for each in shares]),
+        ),
+        Check(
+            _FALLOUT,
+            "fraction",
+            "|fallout - FP/(FP + TN)|",
+            int(negative.sum()),
+            largest(of_fallout[negative]),
+        ),
+        Check(
+            _FALLOUT,
+            "without-dislikes",
+            "share of tested users without disliked test item",
+            int(tested.sum()),
+            float(np.mean(~negative[tested])),
+        ),
+        Check(
+            _FALLOUT,
+            "flipped",
+            "|fallout - R of flipped relevance|",
+            int(negative.sum()),
+            largest((found.full["fallout"] - found.turned["R"])[negative]),
+        ),
+    ]
+    for claim, name in ((_ANTI, "antiP"), (_FALLOUT, "fallout")):
+        stays = found.without_one[name][in_list] >= found.full[name][in_list]
+        wrong = int(stays.sum()) if better[name] == "lower" else n_users
+        what = "lists whose value does not fall when a disliked item leaves them"
+        checks.append(Check(claim, "orientation", what, int(in_list.sum()), wrong))
+    return checks
+
+
+def check_complement(found: Measured, counted: Counted) -> list[Check]:
+    """Tell by how much P + antiP differs from 1, where everything is judged and where not.
+
+    References
+    ----------
+    MCCRS20 Sec. 3; the authors' code divides condensed precision by tp + fp.
+    """
+    tested = (counted.all_liked + counted.all_disliked) > 0
+    cutoff = counted.loss.shape[1]
+    precision, anti = (found.condensed[name] for name in ("P|judged", "antiP|judged"))
+    known = tested & ~np.isnan(precision)
+    by_n = found.condensed["P"] + found.condensed["antiP"]
+    slope = _slope(anti[known], precision[known])
+    adds_up = np.abs(found.full["P"] + found.full["antiP"] - 1) < _ROUNDING
+    all_judged = counted.liked + counted.disliked == cutoff
+    sums = "P + antiP"
+    return [
+        Check(
+            _COMPLEMENT,
+            "complement",
+            f"|{sums} - 1| in condensed lists, divided by their judged items",
+            int(known.sum()),
+            largest((precision + anti - 1)[known]),
+        ),
+        Check(
+            _COMPLEMENT,
+            "divided-by-n",
+            f"1 - ({sums}) in condensed lists, divided by n",
+            int(tested.sum()),
+            largest((1 - by_n)[tested]),
+        ),
+        Check(
+            _COMPLEMENT,
+            "empty",
+            "empty condensed lists",
+            int(tested.sum()),
+            int((tested & ~known).sum()),
+        ),
+        Check(
+            _COMPLEMENT,
+            "slope",
+            "|1 + slope of P on antiP over users| in condensed lists",
+            int(known.sum()),
+            abs(1 + slope),
+        ),
+        Check(
+            _COMPLEMENT,
+            "premise",
+            f"full lists where {sums} = 1 and all are judged do not go together",
+            int(tested.sum()),
+            int((adds_up != all_judged)[tested].sum()),
+        ),
+        Check(
+            _COMPLEMENT,
+            "not-judged",
+            "share of full lists with an unjudged item",
+            int(tested.sum()),
+            float(np.mean(~all_judged[tested])),
+        ),
+    ]
+
+
+def _slope(x: FloatArray, y: FloatArray) -> float:
+    """Fit a line by least squares; not a number if all `x` are equal."""
+    centred = x - x.mean() if len(x) else x
+    squares = float(np.sum(centred**2))
+    return float(np.sum(centred * y) / squares) if squares else np.nan
+
+
+def positive_only(listed: Sequence[Listed], *, cutoff: int, min_rating: float) -> FloatArray:
+    """Measure condensed lists where only liked items are known, by system, metric and user."""
+    return np.array([_binary(each.liked, cutoff, min_rating) for each in listed])
+
+
+def _binary(table: RankTable, cutoff: int, min_rating: float) -> FloatArray:
+    names = [parse_metric(f"{name}@{cutoff}") for name in BINARY]
+    return measure(table, names, min_rating=min_rating, condensed=True)
+
+
+def check_positive_only(
+    listed: Sequence[Listed], found: FloatArray, *, cutoff: int, min_rating: float
+) -> list[Check]:
+    """Compare systems by condensed lists where only liked items are known, user by user.
+
+    References
+    ----------
+    MCCRS20 Sec. 3.
+    """
+    first = listed[0].table
+    liked = first.value >= min_rating
+    scored = np.all([each.table.rank > 0 for each in listed], axis=0)
+    complete = np.bincount(first.user[liked & ~scored], minlength=first.n_users) == 0
+    some = np.bincount(first.user[liked], minlength=first.n_users) > 0
+    both = np.array([_binary(each.table, cutoff, min_rating) for each in listed])
+    what = f"largest - smallest value over the systems, of {', '.join(BINARY)}"
+    n_liked = int(some.sum())
+    return [
+        Check(
+            _POSITIVE,
+            "positive-only",
+            f"{what}; liked items known",
+            n_liked,
+            _spread(found[..., some]),
+        ),
+        Check(
+            _POSITIVE,
+            "with-dislikes",
+            f"{what}; all judged items known",
+            n_liked,
+            _spread(both[..., some]),
+        ),
+        Check(
+            _POSITIVE,
+            "without-score",
+            "share of liked test items without a score",
+            int(liked.sum()),
+            float(np.mean(~scored[liked])) if liked.any() else float("nan"),
+        ),
+        Check(
+            _POSITIVE,
+            "with-coverage",
+            f"{what}; liked items known and scored",
+            int((some & complete).sum()),
+            _spread(found[..., some & complete]),
+        ),
+    ]
+
+
+def _spread(values: FloatArray) -> float:
+    return largest(values.max(axis=0) - values.min(axis=0))
+
+
+class Session(NamedTuple):
+    """Plays of a listening session in their order; whether each was skipped."""
+
+    skipped: tuple[bool, ...]
+
+
+def sessions(n_sessions: int, rng: np.random.Generator) -> list[Session]:
+    """Draw sessions of 1 to 30 plays, each with a share of skips of its own."""
+    return [
+        Session(tuple((rng.random(rng.integers(1, 31)) < share).tolist()))
+        for share in rng.random(n_sessions)
+    ]
+
+
+def check_skips(log: Sequence[Session]) -> list[Check]:
+    """Read a skip as dislike, and compare anti-precision with skipped plays over all plays.
+
+    References
+    ----------
+    MCCRS20 Sec. 3.
+    """
+    table = rank_table([[float(not each) for each in session.skipped] for session in log])
+    plays = [len(session.skipped) for session in log]
+    rate = np.array([sum(session.skipped) for session in log]) / plays
+    lengths = sorted(set(plays))
+    texts = [f"antiP@{max(lengths)}|judged", *(f"antiP@{each}" for each in lengths)]
+    whole, *of_length = measure(table, [parse_metric(text) for text in texts], min_rating=1)
+    apart = [whole - rate] + [
+        np.where(np.array(plays) == length, values - rate, 0.0)
+        for length, values in zip(lengths, of_length, strict=True)
+    ]
+    what = "|antiP of the plays of a session - skipped plays/plays|"
+    return [Check("MCCRS20-C-SKIP", "skip-rate", what, len(log), largest(apart))]
+
+
+def worst_order(test: Ratings, *, cutoff: int, min_rating: float) -> FloatArray:
+    """Sum the discounted losses of each user's worst list: the largest first."""
+    loss = np.maximum(min_rating - test.value, 0.0)
+    order = np.lexsort((-loss, test.user))
+    user = test.user[order]
+    place = np.arange(len(user)) - np.searchsorted(user, user)
+    shown = place < cutoff
+    worth = loss[order][shown] / np.log2(place[shown] + 2)
+    return np.bincount(user[shown], worth, minlength=test.n_users).astype(np.float64)
+
+
+def check_losses(found: Measured, counted: Counted, worst: FloatArray) -> list[Check]:
+    """Compare nDCL and antiRR of full lists with losses summed place by place.
+
+    References
+    ----------
+    TOIS21, the authors' code.
+    """
+    negative = counted.all_disliked > 0
+    places = np.arange(1, counted.loss.shape[1] + 1)
+    ndcl = (counted.loss / np.log2(places + 1)).sum(axis=1)[negative] / worst[negative]
+    is_bad = counted.loss > 0
+    first = np.where(is_bad.any(axis=1), 1 / (is_bad.argmax(axis=1) + 1), 0.0)[negative]
+    n_users = int(negative.sum())
+    return [
+        Check(
+            _LOSS,
+            "worst-order",
+            "|nDCL - loss of the list/loss of its worst order|",
+            n_users,
+            largest(found.full["nDCL"][negative] - ndcl),
+        ),
+        Check(
+            _LOSS,
+            "first-disliked",
+            "|antiRR - 1/place of the first disliked item|",
+            n_users,
+            largest(found.full["antiRR"][negative] - first),
+        ),
+    ]
+
+
+_LISTED = (None, 5, 1, None, 2, 4, 3, None, 4, 1)
+_ELSEWHERE = (5, 5, 5, 4, 4, 3, 3, 3, 3, 2, 2, 1, 1)
+_RANKS = ((2, 3), (5, 1), (1, 5), (4, 2))
+
+
+def spreadsheet() -> dict[str, float]:
+    """Measure the worked example of the authors: a list of ten, and four lists of six.
+
+    Examples
+    --------
+    >>> {name: round(value, 4) for name, value in spreadsheet().items()}
+    {'nDCL': 0.3234, 'nDCG': 0.2946, 'MRR': 0.4875, 'antiMRR': 0.5083}
+    """
+    ten = rank_table([_LISTED], elsewhere=_ELSEWHERE)
+    graded = [parse_metric(text) for text in ("nDCL@10", "nDCG(steps)@10")]
+    loss, gain = measure(ten, graded, min_rating=4)[:, 0]
+    four = rank_table(
+        [[{good: 5.0, bad: 1.0}.get(place) for place in range(1, 7)] for good, bad in _RANKS]
+    )
+    ranks = [parse_metric(text) for text in ("RR", "antiRR")]
+    first, first_bad = measure(four, ranks, min_rating=4).mean(axis=1)
+    return {
+        "nDCL": float(loss),
+        "nDCG": float(gain),
+        "MRR": float(first),
+        "antiMRR": float(first_bad),
+    }
+
+
+_PRINTED = {
+    "toy-ndcl": ("nDCL", 0.32339),
+    "toy-ndcg": ("nDCG", 0.29456),
+    "toy-rr": ("MRR", 0.4875),
+    "toy-antirr": ("antiMRR", 0.50833),
+}
+"""What the authors' spreadsheet toy_examples.xlsx shows (github.com/elikary/tois2021)."""
+
+
+def check_spreadsheet(found: Mapping[str, float]) -> list[Check]:
+    """Compare the worked example with the values of the authors' spreadsheet."""
+    return [
+        Check(_LOSS, name, f"|{metric} - published value|", 1, abs(found[metric] - printed))
+        for name, (metric, printed) in _PRINTED.items()
+    ]
+
+
+_ANTI, _FALLOUT, _COMPLEMENT, _POSITIVE, _LOSS = (
+    "MCCRS20-D-ANTIP",
+    "MCCRS20-D-FALL",
+    "MCCRS20-C-COMPL",
+    "MCCRS20-C-CONDPOS",
+    "TOIS21-D-NDCL",
+)
+_ROUNDING = 1e-9
+
+
+def check_systems(
+    listed: Sequence[Listed], test: Ratings, *, min_rating: float, cutoff: int
+) -> list[Check]:
+    """Make the checks that look at lists, of all systems together."""
+    better = {
+        name: parse_metric(f"{name}@{cutoff}").declaration.better for name in ("antiP", "fallout")
+    }
+    worst = worst_order(test, cutoff=cutoff, min_rating=min_rating)
+    checks: list[Check] = []
+    for each in listed:
+        found = measure_lists(each.table, min_rating=min_rating, cutoff=cutoff)
+        counted = count_lists(each.lists, test, min_rating)
+        checks += check_anti(found, counted, better)
+        checks += check_complement(found, counted)
+        checks += check_losses(found, counted, worst)
+    liked = positive_only(listed, cutoff=cutoff, min_rating=min_rating)
+    return [
+        *_over_systems(checks),
+        *check_positive_only(listed, liked, cutoff=cutoff, min_rating=min_rating),
+    ]
+
+
+def _over_systems(checks: Sequence[Check]) -> list[Check]:
+    found = []
+    for joined in joined_checks(checks):
+        same = [
+            each.worst for each in checks if (each.claim, each.name) == (joined.claim, joined.name)
+        ]
+        if joined.name in ("orientation", "premise", "empty"):
+            joined = dataclasses.replace(joined, worst=sum(same))
+        elif joined.name == "not-judged":
+            joined = dataclasses.replace(joined, worst=float(np.mean(same)))
+        found.append(joined)
+    return found

@@ -1,0 +1,442 @@
+"""How well "which metric should I trust?" answers, and what it says of data whose truth is known.
+
+`trust` asks it of worlds that were listed before the answer was tuned
+(``data/evaluation/trust_worlds.txt``). `trust_answers` asks it of data sets, and puts what their
+truth says beside the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy  # its parts are loaded when they are first used: `stats` takes long
+
+from recbias._system.places import packaged
+from recbias.book.chapters.popularity_bias.concentration import short_title
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import (
+    CHAPTER,
+    protocols,
+    truth_of,
+)
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import extreme
+from recbias.claims.records import Record
+from recbias.data.datasets import dataset_info, load_dataset
+from recbias.data.simulation import PreferenceOptions, parse_world
+from recbias.errors import unknown_name
+from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.experiment.run import Results, run
+from recbias.experiment.store import digest
+from recbias.metrics import aggregation
+from recbias.stats.agreement import kendall_tau, tau_interval
+from recbias.trust import (
+    FEWEST_WORLDS,
+    STRENGTH,
+    Outcome,
+    Relation,
+    Shape,
+    answer_from,
+    better_metric,
+    choice_of,
+    compared_systems,
+    fit_relation,
+    revisions,
+    which_metric,
+    world_outcomes,
+)
+
+_LIKED = 4
+
+TRUST: Mapping[str, Any] = {
+    "shapes": [
+        [300, 400, density, skew, _LIKED] for density in (0.04, 0.08) for skew in (0.4, 0.6)
+    ],
+    "n_worlds": 250,
+    "reach": 0.97,
+    "workers": 2,
+}
+"""What the chapter asks of `trust`, whatever the data of its page."""
+
+TRUST_ANSWERS: Mapping[str, Any] = {
+    "liked": {"cm100k": 3, "coat": 4, "synthetic": 4},
+    "n_worlds": 100,
+    "split": "k-fold 5",
+    "seed": 1,
+    "workers": 2,
+}
+"""What the chapter asks of `trust_answers`: data sets whose truth is known, wholly or in part."""
+
+_REVISION = 1
+"""Raised when code changes what is fitted to ratings, or how worlds are matched to them."""
+
+
+def evaluation_worlds() -> list[str]:
+    """Name the worlds of the evaluation, as they were listed before the answer was tuned.
+
+    Examples
+    --------
+    >>> len(evaluation_worlds())
+    480
+    """
+    text = packaged("evaluation/trust_worlds.txt").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.startswith("world(")]
+
+
+def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    liked = given.get("liked")
+    if liked is None:
+        return {
+            "trust": _REVISION,
+            "worlds": digest(evaluation_worlds()),
+            "outcomes": revisions(_LIKED),
+        }
+    return {
+        "trust": _REVISION,
+        "outcomes": [revisions(each) for each in liked.values()],
+        "aggregation": aggregation.REVISION,
+        "contents": {name: dataset_info(name).content_hash for name in liked},
+    }
+
+
+class _Asked(NamedTuple):
+    """What the ratings of a world say, without its truth."""
+
+    relation: Relation
+    shape: Shape
+
+
+def _ask(world: str) -> _Asked:
+    ratings = load_dataset(world).ratings
+    return _Asked(fit_relation(ratings, _LIKED), Shape.of(ratings, _LIKED))
+
+
+@maker(f"{CHAPTER}/trust", Table, uses=_uses, covers=("workers",))
+def trust(
+    *, shapes: Sequence[Sequence[float]], n_worlds: int, reach: float, workers: int = 1
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Ask which metric to trust in worlds whose truth is known, and compare the answers with it.
+
+    All is done as `recbias.trust.which_metric` does it but for one thing that saves time: worlds of
+    like density and skew share the worlds that they are matched with. Each takes those of the
+    nearest shape whose relations are compatible with its ratings; where these are fewer than 20,
+    which happens at either end, the 20 nearest.
+
+    Parameters
+    ----------
+    shapes
+        Users, items, density, skew and stars from which an item is liked, of the matched worlds.
+    n_worlds
+        Matched worlds of each shape.
+    reach
+        Their relations are spread evenly from -`reach` to `reach`.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``world``, its name.
+    frame : DataFrame
+        ``relation``, ``skew``, ``density``, ``choice`` of the world; what its ratings say of the
+        relation, ``estimate`` and ``low`` to ``high``; ``matched`` worlds and the shares of them in
+        which ``P``, ``antiP`` and ``either`` was right; the ``answer``; Kendall's tau with the
+        truth, ``tau_P`` and ``tau_antiP``, and what is ``right``.
+    """
+    kinds = [
+        Shape(int(users), int(items), density, skew, int(liked))
+        for users, items, density, skew, liked in shapes
+    ]
+    banks = [
+        kind.worlds((-reach, reach), n_worlds, seed=number)
+        for number, kind in enumerate(kinds, start=1)
+    ]
+    names = evaluation_worlds()
+    found = world_outcomes(
+        [*names, *(world for bank in banks for world in bank)], _LIKED, workers=workers
+    )
+    with open_executor(workers) as executor:
+        asked = run_all(_ask, names, executor, label="questions")
+    rows = []
+    for world, own, (relation, shape) in zip(names, found, asked, strict=False):
+        place = min(range(len(kinds)), key=partial(_distance, kinds, shape))
+        start = len(names) + place * n_worlds
+        matched = _compatible(found[start : start + n_worlds], relation)
+        answer = answer_from(world, relation, matched)
+        options = parse_world(world)
+        assert isinstance(options, PreferenceOptions)
+        assert own is not None
+        rows.append(
+            {
+                "world": world,
+                **{name: getattr(options, name) for name in _OPTIONS},
+                "estimate": relation.estimate,
+                "low": relation.interval[0],
+                "high": relation.interval[1],
+                "matched": len(answer.worlds),
+                **{str(metric): share for metric, share in answer.shares.items()},
+                "answer": answer.metric,
+                "tau_P": own.tau_precision,
+                "tau_antiP": own.tau_anti_precision,
+                "right": own.better,
+            }
+        )
+    return ("world",), pd.DataFrame(rows)
+
+
+_OPTIONS = ("relation", "skew", "density", "choice")
+
+
+def _compatible(found: Sequence[Outcome | None], relation: Relation) -> list[Outcome]:
+    """Select the worlds whose relation is in the interval, or the nearest ones."""
+    low, high = relation.interval
+    made = [each for each in found if each is not None]
+    outside = [max(low - each.relation, each.relation - high, 0.0) for each in made]
+    n = max(FEWEST_WORLDS, outside.count(0.0))
+    return [made[place] for place in np.argsort(outside, kind="stable")[:n]]
+
+
+def _distance(kinds: Sequence[Shape], shape: Shape, place: int) -> float:
+    """Tell how unlike two shapes are: in the log of density, and in skew."""
+    kind = kinds[place]
+    return abs(np.log(kind.density / shape.density)) + abs(kind.skew - shape.skew)
+
+
+@maker(f"{CHAPTER}/trust_answers", Table, uses=_uses, covers=("workers",))
+def trust_answers(
+    *, liked: Mapping[str, float], n_worlds: int, split: str, seed: int, workers: int = 1
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Ask which metric to trust on data sets whose truth is known, wholly or by a random sample.
+
+    The answer sees observed ratings alone. The truth comes from the same ten systems, as the
+    chapter measures it: trained on observed ratings of other pairs, tested on random judgments.
+
+    Parameters
+    ----------
+    liked
+        Smallest rating that says liking, by name of a data set.
+    n_worlds
+        Matched worlds of each.
+    split
+        Text of the split rule, of observed ratings and of random judgments.
+    seed
+        Names all draws.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``dataset``.
+    frame : DataFrame
+        As of `trust`, without the options of worlds; ``P_low`` to ``P_high`` and ``antiP_low`` to
+        ``antiP_high`` are 95 % intervals of the taus over resampled users.
+
+    Raises
+    ------
+    MissingData
+        If a data set is neither at hand nor made here.
+    ConfigError
+        If one has neither truth nor an unbiased part.
+    """
+    rows = []
+    for name, min_rating in liked.items():
+        dataset = load_dataset(name)
+        answer = which_metric(
+            dataset.ratings, min_rating, n_worlds=n_worlds, seed=seed, workers=workers
+        )
+        taus = _true_taus(name, min_rating, split=split, seed=seed, workers=workers)
+        rows.append(
+            {
+                "dataset": name,
+                "estimate": answer.relation.estimate,
+                "low": answer.relation.interval[0],
+                "high": answer.relation.interval[1],
+                "matched": len(answer.worlds),
+                **{str(metric): share for metric, share in answer.shares.items()},
+                "answer": answer.metric,
+                **taus,
+                "right": better_metric(taus["tau_P"] - taus["tau_antiP"]),
+            }
+        )
+    return ("dataset",), pd.DataFrame(rows)
+
+
+def _true_taus(
+    name: str, min_rating: float, *, split: str, seed: int, workers: int
+) -> dict[str, float]:
+    """Compare the orders by both observed metrics with the true one, by the grid of the chapter."""
+    asked, tests = protocols(min_rating, truth=truth_of(name))
+    grid = Grid(
+        dataset=name,
+        systems=compared_systems(min_rating),
+        protocols={label: asked[label] for label in ("full", "true")},
+        metrics=("P@10", "antiP@10"),
+        split=split,
+        seed=seed,
+        tests=tests,
+    )
+    found = run(grid, workers=workers)
+    true = _ordered(found, "true", "P@10", 1)
+    taus: dict[str, float] = {}
+    for metric, sign in (("P", 1), ("antiP", -1)):
+        values, drawn = _ordered(found, "full", f"{metric}@10", sign)
+        low, high = tau_interval(values, true[0], drawn, true[1])
+        taus |= {
+            f"tau_{metric}": float(kendall_tau(values, true[0])),
+            f"{metric}_low": low,
+            f"{metric}_high": high,
+        }
+    return taus
+
+
+def _ordered(
+    found: Results, label: str, metric: str, sign: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Values of all systems, larger being better, and their replicates."""
+    quantities = found.of_systems(label, metric).values()
+    values = np.array([sign * each.value for each in quantities])
+    drawn = [each.replicates for each in quantities if each.replicates is not None]
+    return values, sign * np.array(drawn)
+
+
+# -- what follows ------------------------------------------------------------------------------
+
+
+_BINS = (0, 0.2, 0.4, 0.6, 0.8, 0.95)
+
+
+def calibration(table: Table, *, edges: Sequence[float] = _BINS) -> pd.DataFrame:
+    """Compare shares of matched worlds with how often it was so in the worlds asked about."""
+    said = pd.concat(
+        [
+            pd.DataFrame({"share": table.frame[name], "came": table.frame["right"] == name})
+            for name in ("P", "antiP", "either")
+        ]
+    )
+    said["bin"] = np.digitize(said["share"], edges)
+    rows = []
+    for _, own in said.groupby("bin"):
+        n, came = len(own), int(own["came"].sum())
+        low, high = _wilson(came, n)
+        rows.append((n, own["share"].mean(), came / n, low, high))
+    return pd.DataFrame(rows, columns=["n", "share", "came", "low", "high"])
+
+
+def answers_title(table: Table) -> str:
+    """Say in two lines how often each metric is named where popularity and liking are related."""
+    opposed, agreeing = (_rows_of(table.frame, label) for label in ("opposed", "agreeing"))
+    return (
+        f"Where popularity and liking are opposed it names antiP in {_named(opposed, 'antiP'):.0%} "
+        f"of\nthe worlds; where they agree it names P in {_named(agreeing, 'P'):.0%}"
+    )
+
+
+def _named(rows: pd.DataFrame, name: str) -> float:
+    return float((rows["answer"] == name).mean())
+
+
+def trust_table(table: Table, points: Table) -> pd.DataFrame:
+    """Lay out the answers about data sets beside their truth, for a reader."""
+    rows = []
+    for row in table.frame.to_dict("records"):
+        rows.append(
+            {
+                "data": short_title(dataset_info(row["dataset"]).title),
+                "relation, under the bound": f"{row['low']:+.2f} to {row['high']:+.2f}",
+                "relation, true": f"{_true_relation(points, row['dataset']):+.2f}",
+                "P better in": f"{row['P']:.0%}",
+                "antiP better in": f"{row['antiP']:.0%}",
+                "answer": row["answer"],
+                **{
+                    f"tau of {metric} with the truth": f"{row[f'tau_{metric}']:+.2f} "
+                    f"({row[f'{metric}_low']:+.2f} to {row[f'{metric}_high']:+.2f})"
+                    for metric in ("P", "antiP")
+                },
+                "better in truth": row["right"],
+            }
+        )
+    return pd.DataFrame(rows).set_index("data")
+
+
+def _true_relation(points: Table, dataset: str) -> float:
+    return float(points.select(dataset=dataset, quantity="relation")["value"].iloc[0])
+
+
+def _wilson(n_true: int, n: int) -> tuple[float, float]:
+    found = scipy.stats.binomtest(n_true, n).proportion_ci(method="wilson")
+    return float(found.low), float(found.high)
+
+
+_STRONG = 0.5
+
+
+def _rows_of(frame: pd.DataFrame, label: str) -> pd.DataFrame:
+    """Select worlds by their label: all of them, or by relation or strength of selection."""
+    relation = frame["relation"]
+    chosen = {
+        "all": relation.notna(),
+        "strong": relation.abs() >= _STRONG,
+        "agreeing": relation >= _STRONG,
+        "opposed": relation <= -_STRONG,
+        "beyond": frame["choice"] > choice_of(STRENGTH),
+    }
+    if label not in chosen:
+        raise unknown_name("kind of the listed worlds", label, chosen)
+    return frame[chosen[label]]
+
+
+def _of_trust(evidence: Evidence, record: Record) -> Quantity:
+    """Read the evaluation: ``wrong[all] in trust``, by `_rows_of`; of several terms the extreme."""
+    found = {}
+    for term in record.of:
+        rows = _rows_of(evidence.made(term.table, term.edition or "").frame, term.label)
+        answered = rows[rows["answer"] != "cannot tell"]
+        wrong = answered[answered["answer"] != answered["right"]]
+        counts = {
+            "answers": (len(answered), None),
+            "wrong": (len(wrong), len(answered)),
+            "answered": (len(answered), len(rows)),
+            **{
+                f"named_{name}": (int((rows["answer"] == name).sum()), len(rows))
+                for name in ("P", "antiP", "either")
+            },
+        }
+        if term.metric not in counts or rows.empty:
+            raise NotComputed(str(term))
+        n_true, n = counts[term.metric]
+        value = n_true / n if n else float(n_true)
+        limits = _wilson(n_true, n) if n else (value, value)
+        found[str(term)] = Quantity(value, None, limits=limits)
+        evidence.note(term.table, str(term), value, term.edition or "")
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+def _of_answer(evidence: Evidence, record: Record) -> Quantity:
+    """Read what is said of a data set: ``high[coat] in trust_answers``; of several the extreme."""
+    found = {}
+    for term in record.of:
+        rows = evidence.made(term.table, term.edition or "").select(dataset=term.label)
+        if len(rows) != 1 or term.metric not in ("lean", *rows.columns):
+            raise NotComputed(str(term))
+        row = rows.iloc[0]
+        if term.metric == "lean":
+            sign = 1.0 if row["P"] > row["antiP"] else -1.0
+            value = sign * float(row["tau_P"] - row["tau_antiP"])
+        else:
+            value = float(row[term.metric])
+        found[str(term)] = Quantity(value, None, limits=(value, value))
+        evidence.note(term.table, str(term), value, term.edition or "")
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+OF_TRUST: Mapping[str, Function] = {"of_trust": _of_trust, "of_answer": _of_answer}
+"""What findings compute from both tables, by the name that a record gives it."""

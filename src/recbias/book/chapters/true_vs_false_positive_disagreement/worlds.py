@@ -1,0 +1,443 @@
+"""Whether P and antiP agree on systems, and which of them is right, where the truth is known.
+
+Worlds differ in how popularity relates to liking, from opposed to agreeing; in how unevenly ratings
+are spread over the items; and in how far users choose what they will like. In each of them the
+systems of a line-up are ordered by precision and anti-precision, observed and true, and what is
+kept are the values of Kendall's tau between these orders. An anti-metric is better the lower it is:
+of the order of the systems, P and antiP *agree* where tau is below 0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias._system.streams import stream
+from recbias.book.chapters.design_alternatives.truth import true_precision
+from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
+from recbias.claims.combinators import Function
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.quantities import extreme, folded, over_worlds
+from recbias.claims.records import Record, Term
+from recbias.data.datasets import Dataset, load_dataset
+from recbias.data.ratings import Ratings, exact
+from recbias.data.simulation import REVISION, PreferenceOptions
+from recbias.errors import ConfigError
+from recbias.experiment.engine import open_executor, run_all
+from recbias.experiment.grid import component_revisions
+from recbias.experiment.makers import Table, maker
+from recbias.experiment.results import Quantity
+from recbias.metrics import aggregation, measure, parse_metric
+from recbias.protocol.protocol import Protocol
+from recbias.protocol.splits import Split
+from recbias.protocol.testset import TestSet, dataset_splits
+from recbias.ranking import Positions, rank_once
+from recbias.recommenders import System, line_up
+from recbias.stats.agreement import kendall_tau
+
+SYSTEMS: tuple[str, ...] = (
+    "Random",
+    "Popularity",
+    "Average rating",
+    "User kNN",
+    "Item kNN",
+    "SLIM",
+    "pLSA",
+    "PNMF",
+    "BPoissMF",
+    "WRMF",
+    "SVD++",
+    "RankSGD",
+    "ListRankMF",
+)
+"""Systems of the line-up ``mccrs20`` in worlds: all but eALS, WBPR and GBPR, whose training takes
+four times as long as that of the other thirteen together."""
+
+LIKED = "liked"
+"""Share of the items in the lists that their users like, by the truth about all pairs."""
+
+DISLIKED = "disliked"
+"""Share that they do not; the rest are places of lists that are shorter."""
+
+QUANTITIES: Mapping[str, tuple[str, str]] = {
+    "observed": ("P@10", "antiP@10"),
+    "observed_at_50": ("P@50", "antiP@50"),
+    "observed_recall": ("R@10", "fallout@10"),
+    "observed_nDCG": ("nDCG@10", "antinDCG@10"),
+    "true": ("true P@10", "true antiP@10"),
+    "P": ("P@10", LIKED),
+    "antiP": ("antiP@10", DISLIKED),
+}
+"""What tau is between, by the name of its column: an observed metric and its anti-metric; P and
+antiP by a sample of the truth; the observed P, or antiP, and what the truth about all pairs says.
+
+A sample, because of lists that are judged entirely antiP is 1 - P, and tau -1 whatever there is to
+be found. The last two need none: there the noise of a sample would only hide how right a metric is.
+"""
+
+WORLDS: Mapping[str, Any] = {
+    "relations": (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6, 0.9),
+    "skews": (0.0, 0.2, 0.35, 0.5, 0.65, 0.8),
+    "choices": (0.0, 2.0),
+    "at_skew": 0.5,
+    "n_worlds": 4,
+    "size": (600, 800),
+    "min_rating": 4,
+    "split": "ratio 0.2",
+    "judged": 0.1,
+    "systems": SYSTEMS,
+    "workers": 2,
+}
+"""What the chapter asks of `worlds`, whatever the data of its page."""
+
+ROLES: Mapping[str, Any] = {
+    "relations": (-0.6, 0.6),
+    "skew": 0.5,
+    "n_worlds": 4,
+    **{name: WORLDS[name] for name in ("size", "min_rating", "split", "judged", "systems")},
+    "workers": 2,
+}
+"""What the chapter asks of `roles`: worlds as skewed as CM100k, in which popularity agrees with
+liking as it does there, and opposes it as much."""
+
+INDEX = ("relation", "skew", "choice", "number")
+
+_OBSERVED = ("P@10", "antiP@10", "P@50", "antiP@50", "R@10", "fallout@10", "nDCG@10", "antinDCG@10")
+_TRUE = ("P@10", "antiP@10")
+_CUTOFF = 10
+
+
+class _Kind(NamedTuple):
+    relation: float
+    skew: float
+    choice: float
+    number: int
+
+
+def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
+    return {
+        **component_revisions(sampled=False, reduced=True),
+        "world": REVISION,
+        "aggregation": aggregation.REVISION,
+        "metrics": [parse_metric(text).identity() for text in _OBSERVED],
+        "systems": [
+            {"name": each.name, **each.identity()}
+            for each in systems_of_map(given["systems"], given["min_rating"])
+        ],
+    }
+
+
+def systems_of_map(names: Sequence[str], min_rating: float) -> list[System]:
+    """Take systems of the line-up ``mccrs20`` by name; ConfigError if one is not there."""
+    known = {system.name: system for system in line_up("mccrs20", min_rating=min_rating)}
+    if absent := [name for name in names if name not in known]:
+        raise ConfigError(f"no system {absent[0]!r} in mccrs20; there are {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def systems_in_world(
+    dataset: Dataset,
+    systems: Sequence[System],
+    *,
+    min_rating: float,
+    split: str,
+    judged: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Measure systems by observed ratings, by a sample of the truth, and by the whole truth."""
+    if dataset.truth is None:
+        raise ConfigError(f"the truth of {dataset.name} is not known")
+    fold, sampled = (
+        dataset_splits(dataset, split, seed=seed, judgments=judgments)[0]
+        for judgments in (None, truth_sample(dataset, judged))
+    )
+    stars = dataset.truth.true_rating(np.arange(dataset.ratings.n_users))
+    both = _joined(fold, sampled, stars)
+    rows = [np.isin(_pairs(both.test), _pairs(each.test)) for each in (fold, sampled)]
+    found = {}
+    for system in systems:
+        repeats = []
+        for repeat in range(system.n_seeds):
+            rng = stream(seed, "train", system.stream_label(), repeat)
+            model = system.build().fit(fold.train, rng=rng)
+            positions, _ = rank_once(model, both, depth=_CUTOFF, seed=seed)
+            observed, true = (
+                _measured(positions.take(kept), texts, min_rating)
+                for kept, texts in zip(rows, (_OBSERVED, _TRUE), strict=True)
+            )
+            lists = positions.lists("AI", _CUTOFF)
+            repeats.append(
+                {
+                    **observed,
+                    **{f"true {text}": value for text, value in true.items()},
+                    LIKED: true_precision(lists, stars >= min_rating),
+                    DISLIKED: true_precision(lists, stars < min_rating),
+                }
+            )
+        found[system.name] = pd.DataFrame(repeats).mean()
+    return pd.DataFrame(found).T.rename_axis("system")
+
+
+def truth_sample(dataset: Dataset, judged: float) -> TestSet:
+    """Name a sample of the truth: for each user this share of the items, one at least."""
+    return TestSet("truth", sample=max(1, round(judged * dataset.ratings.n_items)))
+
+
+def _joined(fold: Split, other: Split, stars: npt.NDArray[np.floating[Any]]) -> Split:
+    """Test on what either of two splits does: lists do not depend on it, so one pass is enough."""
+    pairs = np.union1d(_pairs(fold.test), _pairs(other.test))
+    user, item = (each.astype(np.int32) for each in np.divmod(pairs, fold.train.n_items))
+    test = dataclasses.replace(
+        fold.test, user=user, item=item, value=stars[user, item].astype(np.float64)
+    )
+    return dataclasses.replace(fold, test=test, test_items=np.unique(item))
+
+
+def _pairs(ratings: Ratings) -> npt.NDArray[np.int64]:
+    return ratings.user * np.int64(ratings.n_items) + ratings.item
+
+
+def _measured(positions: Positions, texts: Sequence[str], min_rating: float) -> dict[str, float]:
+    protocol = Protocol.parse(f"AI-AN-AR rel>={exact(min_rating)} users=tested")
+    table = positions.table(protocol.rule, min_rating=min_rating)
+    values = measure(table, [parse_metric(text) for text in texts], min_rating=min_rating)
+    means = aggregation.aggregate(
+        table, values, min_rating=min_rating, population=protocol.averaging.population
+    )
+    return dict(zip(texts, map(float, means), strict=True))
+
+
+@maker(f"{CHAPTER}/worlds", Table, uses=_revisions, covers=("workers",))
+def worlds(
+    *,
+    relations: Sequence[float],
+    skews: Sequence[float],
+    choices: Sequence[float],
+    at_skew: float,
+    n_worlds: int,
+    size: Sequence[int],
+    min_rating: float,
+    split: str,
+    judged: float,
+    systems: Sequence[str],
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Order systems by observed and true metrics over kinds of worlds, and compare the orders.
+
+    Parameters
+    ----------
+    relations, skews
+        Of :class:`recbias.data.simulation.PreferenceOptions`, every one with every other; with a
+        skew of 0 no item is more popular than another, so that the relation is 0.
+    choices, at_skew
+        Further strengths of users' choice beside the default, 1, for all relations at one skew.
+    n_worlds
+        How many independent worlds of each kind: those of seeds 1, 2, ...
+    size
+        Numbers of users and items.
+    min_rating, split, judged
+        As of `systems_in_world`.
+    systems
+        Names of systems of the line-up ``mccrs20``, each trained once per world.
+    workers
+        Processes; the results do not depend on them.
+
+    Returns
+    -------
+    index : tuple of str
+        ``relation``, ``skew``, ``choice`` and ``number``.
+    frame : DataFrame
+        A column of Kendall's tau over the systems for each of :data:`QUANTITIES`.
+    """
+    kinds = [
+        (relation, skew, 1.0) for skew in skews for relation in relations if skew or not relation
+    ]
+    kinds += [(relation, at_skew, choice) for choice in choices for relation in relations]
+    tasks = [_Kind(*kind, number + 1) for kind in kinds for number in range(n_worlds)]
+    work = partial(
+        _taus, size=tuple(size), min_rating=min_rating, split=split, judged=judged,
+        systems=tuple(systems),
+    )  # fmt: skip
+    with open_executor(workers) as executor:
+        return INDEX, pd.DataFrame(run_all(work, tasks, executor, label="worlds"))
+
+
+def _taus(kind: _Kind, **asked: Any) -> dict[str, float]:
+    found = _of_kind(kind, **asked)
+    taus = {
+        name: float(kendall_tau(found[one], found[other]))
+        for name, (one, other) in QUANTITIES.items()
+    }
+    return {**kind._asdict(), **taus}
+
+
+def _of_kind(
+    kind: _Kind,
+    *,
+    size: Sequence[int],
+    min_rating: float,
+    split: str,
+    judged: float,
+    systems: Sequence[str],
+) -> pd.DataFrame:
+    relation, skew, choice, number = kind
+    options = PreferenceOptions(
+        relation=relation, skew=skew, choice=choice, seed=number,
+        users=size[0], items=size[1], liked=int(min_rating),
+    )  # fmt: skip
+    return systems_in_world(
+        load_dataset(str(options)),
+        systems_of_map(systems, min_rating),
+        min_rating=min_rating,
+        split=split,
+        judged=judged,
+        seed=number,
+    )
+
+
+@maker(f"{CHAPTER}/roles", Table, uses=_revisions, covers=("workers",))
+def roles(
+    *,
+    relations: Sequence[float],
+    skew: float,
+    n_worlds: int,
+    size: Sequence[int],
+    min_rating: float,
+    split: str,
+    judged: float,
+    systems: Sequence[str],
+    workers: int = 1,
+) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Show the systems themselves in a few of the `worlds`, whose parameters these are.
+
+    Returns
+    -------
+    index : tuple of str
+        ``relation`` and ``system``.
+    frame : DataFrame
+        Means over worlds of what `systems_in_world` measures.
+    """
+    tasks = [
+        _Kind(relation, skew, 1.0, number + 1)
+        for relation in relations
+        for number in range(n_worlds)
+    ]
+    work = partial(
+        _of_kind, size=tuple(size), min_rating=min_rating, split=split, judged=judged,
+        systems=tuple(systems),
+    )  # fmt: skip
+    with open_executor(workers) as executor:
+        found = run_all(work, tasks, executor, label="worlds")
+    named = dict(zip(tasks, found, strict=True))
+    rows = pd.concat(named, names=list(INDEX)).groupby(level=["relation", "system"], sort=False)
+    return ("relation", "system"), rows.mean().reset_index()
+
+
+# -- what follows ----------------------------------------------------------------------------------
+
+
+def agreement_map(table: Table, quantity: str, *, choice: float = 1.0) -> pd.DataFrame:
+    """Lay out one tau over the kinds of worlds."""
+    found = kinds_meant(table, Term(quantity, f"*, *, {choice:g}", table="worlds"))
+    means = {kind: over_worlds(values) for kind, values in found.items()}
+    rows = [(*kind[:2], mean.value, *mean.interval) for kind, mean in means.items()]
+    return pd.DataFrame(rows, columns=["relation", "skew", "value", "low", "high"])
+
+
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+def _is_meant(value: float, text: str) -> bool:
+    """Tell whether a number is ``*`` (any), ``0.5``, ``>0``, ``>=0.5``, ``<0`` or ``<=-0.6``."""
+    if text == "*":
+        return True
+    for sign, holds in _COMPARED.items():
+        if text.startswith(sign):
+            return holds(value, float(text.removeprefix(sign)))
+    return value == float(text)
+
+
+def kinds_meant(table: Table, term: Term) -> dict[tuple[float, float, float], pd.Series[float]]:
+    """Find the values of a term by kind of world."""
+    wanted = term.label.split(", ")
+    wanted += ["1"] if len(wanted) == 2 else []
+    kind: Any = list(INDEX[:3])
+    if term.metric not in table.frame or len(wanted) != 3:
+        raise NotComputed(str(term))
+    found = {
+        (relation, skew, choice): own.set_index("number")[term.metric].astype(float)
+        for (relation, skew, choice), own in table.frame.groupby(kind, sort=True)
+        if all(map(_is_meant, (relation, skew, choice), wanted))
+    }
+    if not found:
+        raise NotComputed(str(term))
+    return found
+
+
+def _terms(
+    evidence: Evidence, record: Record
+) -> Iterator[tuple[Term, dict[tuple[float, float, float], pd.Series[float]]]]:
+    for term in record.of:
+        yield term, kinds_meant(evidence.made(term.table, term.edition or ""), term)
+
+
+def _on_worlds(evidence: Evidence, record: Record) -> Quantity:
+    """Average over the worlds of each kind that is meant; the extreme kind of all terms."""
+    found = {}
+    for term, kinds in _terms(evidence, record):
+        for kind, values in kinds.items():
+            place = f"{term.metric} at {', '.join(f'{each:g}' for each in kind)}"
+            found[place] = over_worlds(values)
+            evidence.note(term.table, place, found[place].value, term.edition or "")
+    return extreme(found, largest=record.take == "largest")[1]
+
+
+def _over_skews(evidence: Evidence, record: Record) -> Quantity:
+    """Average over relations at each skew; how far the two skews that differ most are apart."""
+    ((term, kinds),) = _terms(evidence, record)
+    by_skew: dict[float, list[pd.Series[float]]] = {}
+    for (_, skew, _), values in kinds.items():
+        by_skew.setdefault(skew, []).append(values)
+    courses = {skew: pd.concat(own, axis=1).mean(axis=1) for skew, own in by_skew.items()}
+    for skew, course in courses.items():
+        place = f"{term.metric} at skew {skew:g}"
+        evidence.note(term.table, place, float(course.mean()), term.edition or "")
+    apart = {
+        f"{one:g} and {other:g}": folded(over_worlds(courses[other] - courses[one]))
+        for one, other in combinations(courses, 2)
+    }
+    return extreme(apart, largest=True)[1]
+
+
+def _all_above_zero(evidence: Evidence, record: Record) -> Quantity:
+    """Compute the share of the kinds of worlds in which the mean of every term is above 0."""
+    surely, possibly = [], []
+    for kinds in zip(*(found.values() for _, found in _terms(evidence, record)), strict=True):
+        intervals = [over_worlds(values).interval for values in kinds]
+        surely.append(all(low > 0 for low, _ in intervals))
+        possibly.append(all(high > 0 for _, high in intervals))
+    share = float(np.mean(surely))
+    return Quantity(share, None, limits=(share, float(np.mean(possibly))))
+
+
+OF_WORLDS: Mapping[str, Function] = {
+    "all_above_zero": _all_above_zero,
+    "on_worlds": _on_worlds,
+    "over_skews": _over_skews,
+}
+"""What criteria and findings compute over worlds, by the name that a record gives it. A term names
+a column, relation and skew, and the choice where it is not 1: ``observed[>0, 0.65] in worlds``."""

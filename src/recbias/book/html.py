@@ -1,0 +1,134 @@
+"""Tables, numbers and links as pages write them, in HTML or Markdown."""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from recbias.claims.regions import defined
+from recbias.experiment.results import Quantity
+
+_SPACE, _MINUS = "\N{NO-BREAK SPACE}", "\N{MINUS SIGN}"
+_FORMULA = re.compile(r"\$([^$]+)\$|\b(\d(?:\.\d+)?)e([+-])0*(\d+)\b|(\d) %|(?<![\w-])-(?=\d)")
+
+
+def table_html(
+    head: Iterable[str], rows: Iterable[Iterable[str]], *, style: str = "numbers"
+) -> str:
+    """Write a table that scrolls in its own box where the page is narrow."""
+    head = list(head)
+    names = [title.partition(" (")[0] if style == "labelled" else "" for title in head]
+    names = [f' data-head="{name}"' if name else "" for name in names]
+    titles = "".join(f"<th>{title}</th>" for title in head)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{name}>{cell}</td>" for name, cell in zip(names, cells, strict=False))
+        + "</tr>"
+        for cells in rows
+    )
+    named = f' class="{escape(style)}"' if style else ""
+    return (
+        f'<div class="scrolls"><table{named}><thead><tr>{titles}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def typeset(text: str) -> str:
+    r"""Write a sentence as HTML: formulas between dollars as those of the page, powers of ten.
+
+    Examples
+    --------
+    >>> print(typeset("$T_u$ & p = 2e-32"))
+    <span class="math notranslate nohighlight">\(T_u\)</span> &amp; p = 2·10<sup>−32</sup>
+    """
+    return _FORMULA.sub(_typeset, escape(text, quote=False))
+
+
+def _typeset(found: re.Match[str]) -> str:
+    formula, digits, sign, power, percent = found.groups()
+    if formula:
+        return f'<span class="math notranslate nohighlight">\\({formula}\\)</span>'
+    if percent:
+        return f"{percent}{_SPACE}%"
+    if not power:
+        return _MINUS
+    return f"{digits}·10<sup>{_MINUS if sign == '-' else ''}{power}</sup>"
+
+
+def file_links(files: Mapping[str, tuple[str, bytes]]) -> str:
+    """Write links that hand out files which the page itself holds."""
+    links = [
+        f'<a download="{escape(name)}" href="data:{kind};base64,'
+        f'{base64.b64encode(content).decode()}">{escape(name)}</a>'
+        for name, (kind, content) in files.items()
+    ]
+    return f'<p class="downloads">Download: {" · ".join(links)}</p>'
+
+
+def quantity_text(quantity: Quantity) -> str:
+    r"""Write a value with its 95 % interval, kept on one line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantity_text(Quantity(0.25, np.array([0.2, 0.3])))
+    '0.2500\xa0(0.2025\xa0to\xa00.2975)'
+    """
+    return f"{defined(quantity.value, '.4f')}{_SPACE}({_range_text(*quantity.interval)})"
+
+
+def _range_text(low: float, high: float) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return f"no{_SPACE}interval"
+    return f"{low:.4f}{_SPACE}to{_SPACE}{high:.4f}"
+
+
+def badge(verdict: str, reason: str = "") -> str:
+    """Write a verdict as a coloured label."""
+    told = f" ({escape(reason)})" if reason else ""
+    return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}{told}</span>'
+
+
+_MARKUP = re.compile(r"[\\`*_\[\]|]")
+
+
+def plain(text: str) -> str:
+    r"""Escape what Markdown or HTML would read in a text that is none, such as a name.
+
+    Examples
+    --------
+    >>> print(plain("P@10|t=100 of <kNN [a_b]>"))
+    P@10\|t=100 of &lt;kNN \[a\_b\]&gt;
+    """
+    return _MARKUP.sub(r"\\\g<0>", escape(text, quote=False))
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Write a table.
+
+    Examples
+    --------
+    >>> print(markdown_table(("system", "P@10"), [("Random", "0.01")]))
+    | system | P@10 |
+    |---|---|
+    | Random | 0.01 |
+    """
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in rows])
+
+
+def interval_text(quantity: Quantity, form: str = ".4f") -> str:
+    """Write a 95 % interval, or that there is none.
+
+    Examples
+    --------
+    >>> interval_text(Quantity(0.25, None, limits=(0.2, 0.3)), ".2f")
+    '0.20 to 0.30'
+    """
+    low, high = quantity.interval
+    if math.isnan(low) or math.isnan(high):
+        return "no interval"
+    return f"{defined(low, form)} to {defined(high, form)}"

@@ -1,0 +1,271 @@
+"""The scorecard: every claim on every data set with results, as a matrix of verdicts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from recbias.book.cards import (
+    KINDS,
+    assertion_counts,
+    badges,
+    by_importance,
+    claim_html,
+    finding_html,
+    lead,
+    measured_text,
+)
+from recbias.book.html import file_links, table_html, typeset
+from recbias.claims.assertions import STANDINGS
+from recbias.claims.judging import Verdict, scorecards
+from recbias.claims.ledger import claims
+from recbias.claims.parts import Part
+from recbias.claims.topics import chapters
+from recbias.data.datasets import is_path, own_table
+from recbias.experiment.results import SIMULATIONS, recorded_datasets, results_dir
+
+SIGNS: Mapping[str, str] = {
+    "yes": "\N{CHECK MARK}",
+    "no": "\N{BALLOT X}",
+    "undecided": "?",
+    "partly": "\N{PLUS-MINUS SIGN}",
+    "not testable here": "\N{EN DASH}",
+    "not yet": "\N{MIDDLE DOT}",
+}
+"""What stands in a cell beside its colour."""
+
+Matrix = Mapping[str, Sequence[Verdict]]
+"""By data set, that of the edition first: verdicts on all claims, in the order of the ledger."""
+
+
+def _name(dataset: str) -> str:
+    """Name a data set as its edition is named: by itself, or by file and content of a table."""
+    if is_path(dataset):
+        return own_table(dataset).name
+    return re.sub(r"[^\w.+=-]+", "_", dataset)
+
+
+def _title(dataset: str) -> str:
+    """Call a data set as readers see it: by its name, or that of the file of a table."""
+    return own_table(dataset).title if is_path(dataset) else _name(dataset)
+
+
+def columns(dataset: str) -> tuple[str, ...]:
+    """Name the data sets of an edition's scorecard: its own, and others with recorded results."""
+    written = [chapter for chapter in chapters().values() if chapter]
+    others = [
+        name
+        for name in recorded_datasets()
+        if name not in (dataset, SIMULATIONS)
+        and any((results_dir(name, recorded=True) / each).is_dir() for each in written)
+    ]
+    return (dataset, *others)
+
+
+def judged_datasets(dataset: str) -> Matrix:
+    """Judge all claims on an edition's data set and on all that have recorded results."""
+    return scorecards(columns(dataset))
+
+
+def matrix_html(matrix: Matrix) -> str:
+    """Write the matrix of all claims whose chapter is written, with what was found below each."""
+    edition, *_ = names = list(matrix)
+    head = _head(names, ("published", f"on {_title(edition)} (95 % interval)"))
+    folds = []
+    for topic, chapter in chapters().items():
+        own = [each for each in matrix[edition] if each.claim.topic == topic]
+        if not chapter or not own:
+            continue
+        papers = ", ".join(dict.fromkeys(each.claim.paper for each in own))
+        rows = "".join(
+            _claim_rows(_row_of(matrix, verdict.claim.id), chapter)
+            for kind in KINDS
+            for verdict in by_importance(each for each in own if each.claim.kind == kind)
+        )
+        folds.append(
+            f"<summary><strong>{escape(f'{topic[0].upper()}{topic[1:]}')}</strong> ({papers})"
+            f'{_counts(own, edition)}</summary><p><a href="{chapter}.html">The chapter</a></p>'
+            f'<table class="matrix">{head}{rows}</table>'
+        )
+    start = '<details class="chapter" open>' if len(folds) == 1 else '<details class="chapter">'
+    return "".join(f"{start}{fold}</details>" for fold in folds)
+
+
+def _counts(verdicts: Sequence[Verdict], dataset: str) -> str:
+    """Write how many claims of a chapter have each verdict, in the order of the legend."""
+    found = Counter(each.verdict for each in verdicts)
+    signs = "".join(
+        f' <span class="sign {name.replace(" ", "-")}">{sign}</span> {found[name]} {name}'
+        for name, sign in SIGNS.items()
+        if found[name]
+    )
+    return f' <span class="counts">on {escape(_title(dataset))}:{signs}</span>'
+
+
+def small_matrix_html(matrix: Matrix) -> str:
+    """Write the matrix of the empirical claims alone, in their own words: what the index shows."""
+    edition, *_ = names = list(matrix)
+    body = []
+    for topic, chapter in chapters().items():
+        own = (v for v in matrix[edition] if (v.claim.topic, v.claim.kind) == (topic, "empirical"))
+        for verdict in by_importance(own) if chapter else ():
+            anchor = verdict.claim.id.lower()
+            found = _row_of(matrix, verdict.claim.id)
+            cells = "".join(
+                _cell(name, each, f"{chapter}.html", "scorecard.html")
+                for name, each in found.items()
+            )
+            words = f'<a href="scorecard.html#{anchor}">{typeset(verdict.claim.text)}</a>'
+            body.append(f'<tr><th scope="row">{words}</th>{cells}</tr>')
+    return f'<table class="matrix small">{_head(names, ())}<tbody>{"".join(body)}</tbody></table>'
+
+
+def _row_of(matrix: Matrix, claim: str) -> dict[str, Verdict]:
+    return {
+        name: next(each for each in verdicts if each.claim.id == claim)
+        for name, verdicts in matrix.items()
+    }
+
+
+def _head(names: Sequence[str], more: Iterable[str]) -> str:
+    titles = "".join(f'<th scope="col" class="number">{escape(title)}</th>' for title in more)
+    columns = "".join(
+        f'<th scope="col" class="data-set"><span>{escape(_title(name))}</span></th>'
+        for name in names
+    )
+    return f'<thead><tr><th scope="col">claim</th>{titles}{columns}</tr></thead>'
+
+
+def _claim_rows(found: Mapping[str, Verdict], chapter: str) -> str:
+    """Write the verdicts on a claim, and in a row below what was found on each data set."""
+    verdict = next(iter(found.values()))
+    claim, part = verdict.claim, lead(verdict)
+    anchor = claim.id.lower()
+    cells = "".join(_cell(name, each, f"{chapter}.html") for name, each in found.items())
+    lines = "".join(
+        f'<li id="{anchor}-{_name(name)}"><strong>{escape(_title(name))}</strong> '
+        f"{badges(each)} {finding_html(each)}</li>"
+        for name, each in found.items()
+    )
+    told = " ".join(f"{_name(name)}:{_code(each)}" for name, each in found.items())
+    return (
+        f'<tbody class="claim-row" id="{anchor}" data-paper="{escape(claim.paper)}" '
+        f'data-chapter="{escape(claim.topic)}" data-class="{claim.kind}" '
+        f'data-verdicts="{told}"><tr><th scope="row">{escape(claim.id)} '
+        f'<span class="kind">{claim.kind}</span></th>'
+        f'<td class="number">{_published(verdict)}</td>'
+        f'<td class="number">{_measured(verdict)}</td>{cells}</tr>'
+        f'<tr><td colspan="{len(found) + 3}"><details><summary>'
+        f"{typeset(part.finding) if part else finding_html(verdict)}</summary>"
+        f"<p>{escape(claim.where)}: {claim_html(claim)}</p><ul>{lines}</ul>"
+        "</details></td></tr></tbody>"
+    )
+
+
+def _code(verdict: Verdict) -> str:
+    return verdict.verdict.replace(" ", "-")
+
+
+def _cell(name: str, verdict: Verdict, card: str, page: str = "") -> str:
+    """Write a verdict that leads to its card; by `page` where this site has no such edition."""
+    anchor = verdict.claim.id.lower()
+    told = escape(f"{verdict.claim.id} on {_title(name)}: {verdict.verdict}")
+    return (
+        f'<td class="{_code(verdict)}"><a href="{page}#{anchor}-{_name(name)}" '
+        f'data-edition="{_name(name)}" data-card="{card}#{anchor}" '
+        f'aria-label="{told}" title="{told}">{SIGNS[verdict.verdict]}</a></td>'
+    )
+
+
+def _against(verdict: Verdict) -> Part | None:
+    """Find the part that stands against a published value."""
+    measured = (part for part in verdict.parts if part.estimate is not None)
+    return next((part for part in measured if part.record.published), None)
+
+
+def _published(verdict: Verdict) -> str:
+    part = _against(verdict)
+    return typeset(verdict.claim.values[part.record.published]) if part else ""
+
+
+def _measured(verdict: Verdict) -> str:
+    """Write the value beside the published one, else that of the part that leads."""
+    part = _against(verdict) or lead(verdict)
+    if part is None or part.finding == part.record.if_none:
+        return ""
+    return typeset(measured_text(part))
+
+
+def legend_html() -> str:
+    """Write what the signs of the matrix mean, in a line."""
+    signs = (
+        f'<span class="sign {name.replace(" ", "-")}">{sign}</span> {name}'
+        for name, sign in SIGNS.items()
+    )
+    return f'<p class="legend">{" · ".join(signs)}</p>'
+
+
+def chapters_html() -> str:
+    """Write a line per chapter: its claims, and what became of the assertions behind them."""
+    rows, counts = [], assertion_counts().astype(str)
+    for topic, chapter in chapters().items():
+        own = [claim for claim in claims() if claim.topic == topic]
+        papers = ", ".join(dict.fromkeys(claim.paper for claim in own))
+        title = escape(f"{topic[0].upper()}{topic[1:]}")
+        rows.append(
+            [
+                f'<a href="{chapter}.html">{title}</a>' if chapter else f"{title}, not yet written",
+                escape(papers),
+                str(len(own)),
+                *counts.loc[topic, ["all", *STANDINGS]],
+            ]
+        )
+    return table_html(("chapter", "papers", "claims", "assertions", *STANDINGS), rows)
+
+
+_COLUMNS = (
+    "dataset", "claim", "paper", "chapter", "class", "where", "verdict", "corrected", "part",
+    "asserts", "which", "value", "low", "high", "unit", "claimed", "published", "finding", "reason",
+)  # fmt: skip
+
+
+def scorecard_csv(matrix: Matrix) -> str:
+    """Write verdicts and parts as CSV, a line for each part."""
+    written = {topic for topic, chapter in chapters().items() if chapter}
+    text = io.StringIO()
+    table = csv.DictWriter(text, _COLUMNS, lineterminator="\n", restval="")
+    table.writeheader()
+    for name, verdicts in matrix.items():
+        for verdict in verdicts:
+            claim = verdict.to_dict()
+            row = {column: claim[column] for column in ("paper", "chapter", "class", "where")}
+            row |= {"dataset": _title(name), "claim": claim["id"], "verdict": claim["verdict"]}
+            row |= {"corrected": claim["corrected"], "reason": claim["reason"]}
+            if verdict.claim.topic not in written:
+                continue
+            for part in claim["parts"]:
+                low, high = part["interval"]
+                own = {key: part[key] for key in ("which", "unit", "claimed", "published")}
+                own |= {"part": part["verdict"], "finding": part["found"], "low": low, "high": high}
+                own |= {"asserts": " ".join(map(str, part["asserts"])), "value": part["value"]}
+                table.writerow(row | own | {"reason": part["reason"]})
+            if not claim["parts"]:
+                table.writerow(row)
+    return text.getvalue()
+
+
+def scorecard_links(matrix: Matrix) -> str:
+    """Write links that hand out the scorecard: CSV of all data sets, JSON of the edition's."""
+    edition = next(iter(matrix))
+    rows = json.dumps([each.to_dict() for each in matrix[edition]], ensure_ascii=False, indent=1)
+    return file_links(
+        {
+            "scorecard.csv": ("text/csv", scorecard_csv(matrix).encode()),
+            f"scorecard-{_name(edition)}.json": ("application/json", rows.encode()),
+        }
+    )

@@ -1,0 +1,600 @@
+"""The command line: ``recbias data``, ``run``, ``book``, ``measure``, ``claims`` and others."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from recbias._system.places import cache_dir, clone_root
+from recbias.cli.measure import measure
+from recbias.cli.table_options import (
+    CommandGroup,
+    data_dir_option,
+    finite,
+    load_said,
+    order_option,
+    ordered_rule,
+    parameter_options,
+    read_options,
+    read_parameters,
+    say_read,
+    table_options,
+    warnings_said,
+)
+from recbias.data.datasets import (
+    Dataset,
+    DatasetInfo,
+    dataset_info,
+    find_files,
+    is_path,
+    kept_options,
+    load_dataset,
+    options_file,
+    own_table,
+    registry,
+    state,
+    top_rating,
+)
+from recbias.data.datasets.describe import describe, describe_entry, size_said, warn_of_memory
+from recbias.data.datasets.frames import frame_of
+from recbias.data.datasets.liked import LEAST
+from recbias.data.ratings import exact
+from recbias.errors import ConfigError, MissingData
+from recbias.experiment.store import write_atomically
+from recbias.protocol.splits import Split, warn_of_other_share
+
+_SHOWN = 5
+"""Differences of a result that `verify` names."""
+
+
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show where an error was raised.")
+@click.version_option(package_name="recbias")
+def main(debug: bool) -> None:
+    """Biases in offline recommender evaluation: the book and its experiments."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")  # a sign that a file cannot hold stops nothing
+
+
+@contextmanager
+def needs_the_extra(name: str) -> Iterator[None]:
+    """Say how packages are installed that a command needs beside those of the library."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"this command needs the package {error.name}, which is not installed\n"
+            f"install the extra '{name}': pip install 'recbias[{name}]'"
+        ) from None
+
+
+def _writes_all() -> bool:
+    """Tell whether what is printed may hold any sign."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+main.add_command(measure)
+
+
+@main.group()
+def data() -> None:
+    """Say which data sets are known, and which are on this machine."""
+
+
+@data.command("list")
+@data_dir_option
+def data_list() -> None:
+    """List the known data sets, and whether each is on this machine.
+
+    present: all its files are here. partial: some are. fetchable: `recbias data fetch` gets it.
+    by hand: you have to place its files; `recbias data info` says how. made here: needs no files.
+    """
+    for info in registry().values():
+        click.echo(f"{info.name:16} {state(info):10} {info.title}; {size_said(info)}")
+
+
+@data.command("info")
+@click.argument("name", metavar="NAME|FILE")
+@table_options
+@click.option(
+    "--min-rating",
+    type=float,
+    callback=finite,
+    help="Smallest relevant rating; else that of the chapters.",
+)
+@click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
+@click.option("--claims", "with_ids", is_flag=True, help="Name the claims that it cannot test.")
+@data_dir_option
+def data_info(
+    name: str, min_rating: float | None, keep: bool, with_ids: bool, **options: Any
+) -> None:
+    """Print how a data set or table is understood, what it is like, and what it can test.
+
+    Of a known data set also address, checksum, licence and citation, and where it was searched.
+    """
+    info = registry().get(name)
+    if info is not None:
+        _echo(describe_entry(info))
+        if state(info) not in ("present", "made here"):
+            _echo(_missing(info))
+            _echo(_testable(info, with_ids=with_ids))
+            return
+    dataset = load_said(name, options)
+    if keep:
+        if info is not None:
+            raise ConfigError(f"--keep: {name} is read as published; give the path of a table")
+        path = Path(name)
+        given = {**kept_options(path).given(), **read_options(options).given()}
+        write_atomically(
+            options_file(path), yaml.safe_dump(given, allow_unicode=True).encode("utf-8")
+        )
+        click.echo(f"{'kept':10} {options_file(path)}")
+    if info is None:
+        _echo({"name": dataset.title, "content": dataset.ratings.content_hash})
+    _echo([("read as", statement) for statement in dataset.understood])
+    threshold = top_rating(dataset) if min_rating is None else min_rating
+    _echo(describe(dataset.ratings, threshold))
+    if min_rating is None and dataset.ratings.feedback == "explicit":
+        _echo({"threshold": _thresholds_said(dataset)})
+    if dataset.unbiased is not None:
+        parts = dataset.unbiased
+        users, items = len(set(parts.user.tolist())), len(set(parts.item.tolist()))
+        _echo({"unbiased": f"{len(parts):,} ratings of {users:,} users for {items:,} items"})
+    _echo(_testable(dataset.info, with_ids=with_ids))
+
+
+def _thresholds_said(dataset: Dataset) -> str:
+    """Tell from which rating on the chapters take an item as relevant, and why."""
+    from recbias.book.systems.line_up import relevance_threshold  # pulls in every recommender
+
+    strict, mild = top_rating(dataset), relevance_threshold(dataset)
+    said = f"{exact(strict)} in chapters 1 to 4, {exact(mild)} in chapter 5 and for the systems"
+    usual = dataset.ratings.scale.maximum
+    share = float((dataset.ratings.value >= usual).mean())
+    if share < LEAST and strict != usual and dataset.info.relevant_from is None:
+        said += f"; from the data, since only {100 * share:.2g} % have {exact(usual)}, the top"
+    return f"{said}; -p min_rating NUMBER sets another"
+
+
+def _echo(rows: dict[str, str] | list[tuple[str, str]]) -> None:
+    for label, text in rows.items() if isinstance(rows, dict) else rows:
+        click.echo(f"{label:10} {text}")
+
+
+def _missing(info: DatasetInfo) -> list[tuple[str, str]]:
+    try:
+        find_files(info)
+    except MissingData as error:
+        return [("missing", line) for line in str(error).splitlines()]
+    return []
+
+
+_LACKING = {
+    "no timestamps": "for lack of times",
+    "merged stars": "for lack of ratings as they were given",
+    "no negatives": "for lack of dislikes",
+    "no unbiased part": "for lack of an unbiased part",
+    "dataset not here": "about other data",
+    "pool too small": "for lack of a larger pool",
+}
+"""Why data cannot test claims, by the reason of `recbias.claims.NOT_TESTABLE`."""
+
+
+def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
+    """Tell by chapter how many claims the data can test, and for what reason not the others."""
+    from recbias.claims import chapters, claims  # pulls in every metric and recommender
+    from recbias.claims.needs import missing_need
+
+    def named(ids: list[str]) -> str:
+        return f": {', '.join(ids)}" if with_ids else ""
+
+    rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
+    for number, topic in enumerate(chapters(), start=1):
+        own = [claim for claim in claims() if claim.topic == topic]
+        simulated = [claim.id for claim in own if claim.simulation]
+        against: dict[str, list[str]] = {}
+        for claim in own:
+            reason = missing_need(claim, info.name, info.cannot_test)
+            if reason is not None and not claim.simulation:
+                against.setdefault(reason, []).append(claim.id)
+        n_asked = len(own) - len(simulated)
+        n_open = n_asked - sum(map(len, against.values()))
+        text = f"chapter {number}, {topic}: {n_open} of {n_asked} claims"
+        for reason, ids in against.items():
+            text += f"; not {len(ids)}, {_LACKING[reason]} ('{reason}'){named(ids)}"
+        if simulated:
+            text += f"; {len(simulated)} more in simulated worlds, without data{named(simulated)}"
+        rows.append(("can test", text))
+    return rows
+
+
+@data.command("split")
+@click.argument("name", metavar="NAME|FILE")
+@click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
+@order_option
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
+@table_options
+@data_dir_option
+def data_split(
+    name: str, text: str, order: str | None, seed: int, out: Path, **options: Any
+) -> None:
+    """Write the splits of a data set or table as CSV files, the ones that experiments use.
+
+    RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'uniform 0.2', 'temporal 0.2',
+    'temporal-user 0.2', 'ready' or 'ready order=file'.
+    The files hold ratings, so the terms of the data hold for them too.
+    """
+    from recbias.protocol.testset import dataset_splits  # pulls in every recommender
+
+    rule = ordered_rule(text, order)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
+    dataset = say_read(load_said(name, options))
+    splits = dataset_splits(dataset, str(rule), seed=seed)
+    with warnings_said():
+        warn_of_other_share(splits)
+    _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed})
+    for split in splits:
+        fold = out / f"fold-{split.fold + 1}"
+        click.echo(f"{fold}  {len(split.train):,} train, {len(split.test):,} test")
+    click.echo(f"{'licence':10} {dataset.info.licence}")
+
+
+def _write_splits(
+    out: Path, dataset: Dataset, splits: list[Split], record: dict[str, object]
+) -> None:
+    """Write all files, and only then give their folder its name."""
+    from recbias.recommenders.elsewhere import RECORD  # pulls in every recommender
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
+    try:
+        for split in splits:
+            fold = folder / f"fold-{split.fold + 1}"
+            fold.mkdir()
+            for part, ratings in (("train", split.train), ("test", split.test)):
+                frame_of(ratings).to_csv(fold / f"{part}.csv", index=False)
+        record |= {
+            "dataset": dataset.name,
+            "content_hash": dataset.ratings.content_hash,
+            "train": [split.train.content_hash for split in splits],
+            "recbias": version("recbias"),
+            "licence": dataset.info.licence,
+        }
+        (folder / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+        folder.chmod(0o755)
+        folder.rename(out)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+
+
+@data.command("fetch")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Agree to the licence without being asked.")
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to; the clone's data/downloads if not given.",
+)
+def data_fetch(name: str, yes: bool, data_dir: Path | None) -> None:
+    """Download a data set, after showing its licence, size, address and checksum."""
+    from recbias.data.datasets.download import (  # no other command needs the network
+        downloads,
+        fetch,
+    )
+
+    info = dataset_info(name)
+    if not info.files:
+        click.echo(f"{name} is made on this machine; there is nothing to fetch")
+        return
+    if here := _files_here(info, data_dir):
+        click.echo(f"{name} is here already: {', '.join(map(str, here))}")
+        return
+    wanted = downloads(info)
+    root = clone_root()
+    folder = data_dir or (root / "data" / "downloads" if root else None)
+    if folder is None:
+        raise ConfigError(f"no clone to keep {name} in: name a folder by --data-dir")
+    click.echo(f"{info.title}\n{'licence':10} {info.licence}\n{'you may':10} {info.use}")
+    click.echo(f"{'cite':10} {info.citation}")
+    for download in wanted:
+        size = "not stated" if download.size is None else f"{download.size:,} bytes"
+        source = "" if download.checksum.startswith("sha256:") else " (no sha256 is known)"
+        click.echo(f"{'address':10} {download.address}\n{'size':10} {size}")
+        click.echo(f"{'checksum':10} {download.checksum}{source}")
+    click.echo(f"{'into':10} {folder.resolve()}")
+    if not yes:
+        if not _at_terminal():
+            raise ConfigError(f"nothing was downloaded: add --yes to agree to what {name} asks for")
+        click.confirm("Agree and download?", abort=True)
+    for path in fetch(info, folder):
+        click.echo(path)
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, ...]:
+    try:
+        return find_files(info, data_dir)
+    except MissingData:
+        return ()
+
+
+@main.command()
+@click.argument("chapter")
+@click.option("--dataset", required=True, help="Name of a data set, or a CSV or Parquet file.")
+@parameter_options
+@click.option(
+    "--record", is_flag=True, help="Renew data/recorded from this run; needs the data set."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Where the page goes: a file that ends in .html; the notebook goes beside it.",
+)
+@table_options
+@data_dir_option
+def run(
+    chapter: str,
+    dataset: str,
+    params: tuple[tuple[str, str], ...],
+    min_rating: str | None,
+    split: str | None,
+    record: bool,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    """Execute CHAPTER on a data set or table, and write it as one page that needs nothing else.
+
+    Printed are the page, which any browser opens, the notebook beside it, and what it took. Without
+    --out they go into this folder; what may be of use again is kept in the user's cache. The bar
+    counts cells of the chapter; one that trains systems can take most of the time.
+    """
+    with needs_the_extra("book"):  # starting Jupyter's parts takes a while
+        from recbias.book.notebooks import edition_name, find_chapter, run_chapter
+        from recbias.book.rerun import check_out
+        from recbias.book.standalone import write_sheet
+
+    started = time.perf_counter()
+    found = find_chapter(chapter)
+    asked, told = read_parameters(params, min_rating, split), read_options(options)
+    out = out or Path(f"{found.name}--{edition_name(dataset, told, asked)}.html")
+    check_out(out)
+    with warnings_said():
+        if is_path(dataset):
+            warn_of_memory(say_read(load_dataset(dataset, **vars(told))).ratings, found.name)
+        executed = run_chapter(
+            found,
+            dataset,
+            asked,
+            options=told,
+            record=record,
+            progress=True,
+            build=None if record else cache_dir(),
+        )
+    page, notebook = write_sheet(executed, out, found.root / "book" / "_static")
+    used = os.times()
+    processor = used.user + used.system + used.children_user + used.children_system
+    click.echo(f"page       {page}\nnotebook   {notebook}")
+    click.echo(
+        f"took       {time.perf_counter() - started:.0f} s, {processor:.0f} s of processor time"
+    )
+
+
+@main.command()
+@click.argument("datasets", metavar="[NAME|FILE]...", nargs=-1)
+@parameter_options
+@table_options
+@data_dir_option
+def book(
+    datasets: tuple[str, ...],
+    params: tuple[tuple[str, str], ...],
+    min_rating: str | None,
+    split: str | None,
+    **options: Any,
+) -> None:
+    """Build the site with one edition for each data set or table, and print where it is.
+
+    Without names the editions of _config.yml are built. The first stands at the root of the site.
+    A parameter changes every chapter that has it.
+    """
+    with needs_the_extra("book"):
+        from recbias.book.site import build_site
+
+    asked, told = read_parameters(params, min_rating, split), read_options(options)
+    with warnings_said():
+        for table in filter(is_path, datasets):
+            say_read(load_dataset(table, **vars(told)))
+        index = build_site(datasets, params=asked, options=told)
+    click.echo(f"the book is in {index}\nopen {index.as_uri()}")
+
+
+@main.command()
+@click.option("--dataset", default="synthetic", show_default=True, metavar="NAME|FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a line for each part.")
+@click.option("--explain", metavar="ID", help="Print all that leads to the verdict on one claim.")
+@click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
+@table_options
+def claims(
+    dataset: str,
+    as_json: bool,
+    as_csv: bool,
+    explain: str | None,
+    renew: bool,
+    **options: Any,
+) -> None:
+    """Print what became of every claim of the papers on a data set or table.
+
+    Of a table with what `recbias run` and `recbias book` computed, read in the same way.
+    """
+    from recbias.book import matrix
+    from recbias.claims import explain_claim, load_provenance, scorecard
+    from recbias.claims.lock import write_locks
+
+    if renew:
+        click.echo(write_locks())
+        return
+    table = own_table(dataset, read_options(options)) if is_path(dataset) else None
+    if table:
+        say_read(load_said(dataset, options))
+    with table.handed_on() if table else nullcontext(dataset) as called:
+        if explain:
+            click.echo(explain_claim(explain, called))
+            return
+        verdicts = scorecard(called)
+        if as_csv:
+            click.echo(matrix.scorecard_csv({called: verdicts}), nl=False)
+            return
+        if as_json:
+            provenance = load_provenance(called)
+            rows = [
+                {**verdict.to_dict(), "provenance": provenance.get(verdict.claim.topic)}
+                for verdict in verdicts
+            ]
+            click.echo(json.dumps(rows, indent=1, ensure_ascii=not _writes_all()))
+            return
+        for verdict in verdicts:
+            reason = f" ({verdict.reason})" if verdict.reason else ""
+            claim = verdict.claim
+            click.echo(f"{claim.id:18} {claim.kind:11} {verdict.verdict}{reason}  [{claim.topic}]")
+            for part in verdict.parts:
+                low, high = part.interval
+                span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"
+                click.echo(f"    {part.verdict:12} {part.sentence}{span}")
+
+
+@main.command()
+@click.argument("name", metavar="DATASET|TABLE")
+@table_options
+@click.option(
+    "--min-rating",
+    type=float,
+    callback=finite,
+    help="Smallest liked rating; else one step below the scale's top.",
+)
+@click.option(
+    "--spread", type=float, help="By which factor items differ in selection, at most; 1.5 if none."
+)
+@click.option(
+    "--strength", type=float, help="How many times likelier likes are rated, at most; 3 if none."
+)
+@click.option("--worlds", "n_worlds", type=click.IntRange(20), default=100, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of all worlds.")
+@data_dir_option
+def trust(
+    name: str,
+    min_rating: float | None,
+    spread: float | None,
+    strength: float | None,
+    n_worlds: int,
+    seed: int,
+    workers: int,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Say which metric to trust on a data set or table: P@10, antiP@10, either, or none.
+
+    Worlds that these ratings may come from are made, and in each, whose truth is known, systems are
+    ordered by both metrics and by the truth. A world costs seconds; it is kept with the cells.
+    """
+    from recbias.book.systems.line_up import relevance_threshold  # pulls in every recommender
+    from recbias.trust import SPREAD, STRENGTH, which_metric
+
+    dataset = say_read(load_said(name, options))
+    answer = which_metric(
+        dataset.ratings,
+        relevance_threshold(dataset) if min_rating is None else min_rating,
+        spread=SPREAD if spread is None else spread,
+        strength=STRENGTH if strength is None else strength,
+        n_worlds=n_worlds,
+        seed=seed,
+        workers=workers,
+    )
+    click.echo(json.dumps(answer.to_dict(), indent=1) if as_json else answer)
+
+
+@main.command()
+@click.option("--dataset", "names", multiple=True, help="Verify this one; else all recorded ones.")
+@click.option(
+    "--systems",
+    type=click.IntRange(1),
+    help="Compare so many systems of each grid, no table about all of them together, and "
+    "simulations only if --dataset names them.",
+)
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option(
+    "--cells",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A new folder that keeps the cells, one folder in it for each data set.",
+)
+@data_dir_option
+def verify(names: tuple[str, ...], systems: int | None, workers: int, cells: Path | None) -> None:
+    """Compute recorded results anew where the data is here; exit with 1 if they differ.
+
+    Everything that a verdict reads is compared: values, intervals, replicates, tests, target sets,
+    checks, tables, the record of the data set; and the manifest tells what must be there. Nothing
+    that was computed before is used. Without the data only the manifest and the digests are
+    checked, which notice accidents: they are no proof against forgery.
+    """
+    from recbias.claims import chapters
+    from recbias.experiment.results import SIMULATIONS
+    from recbias.experiment.verification import check_manifest, listed_datasets
+    from recbias.experiment.verification import verify as verify_results
+
+    chapters()  # makes known what their results are made by
+    agrees = True
+    for name in names or listed_datasets():
+        if name == SIMULATIONS:  # all of their systems share a world: no sample of them is shorter
+            is_here, lack = systems is None, "simulations are made anew without --systems"
+        else:
+            is_here = state(dataset_info(name)) in ("present", "made here")
+            lack = "the data set is not here"
+        if not (names or is_here):
+            problems = check_manifest(name)
+            agrees &= not problems
+            click.echo(f"{name}: not verified, {lack}")
+            for result, problem in problems.items():
+                click.echo(f"{name}: {result}: DIFFERS {problem}")
+            continue
+        folder = cells / name if cells else None
+        found = verify_results(name, systems=systems, workers=workers, cells=folder)
+        for row in found.to_dict("records"):
+            agrees &= bool(row["agrees"])
+            click.echo(f"{name}: {_verified(row)}")
+    if not agrees:
+        raise SystemExit(1)
+
+
+def _verified(row: Mapping[Hashable, Any]) -> str:
+    """Tell in a line how a result compares, with the first of what differs."""
+    title = f"{row['recorded']}{row['about'] and ': '}{row['about']}"
+    differing = row["differing"]
+    more = f"; and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+    outcome = f"DIFFERS {'; '.join(differing[:_SHOWN])}{more}" if differing else "agrees"
+    if not row["values"]:
+        return f"{title}: {outcome}" if differing else title
+    return (
+        f"{title}: {row['values']} values, largest difference {row['difference']:.2g} "
+        f"({row['of bound']:.2g} of the bound): {outcome}"
+    )

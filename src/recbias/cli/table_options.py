@@ -1,0 +1,260 @@
+"""What commands share: options that say what a table is and where data are, and how they end."""
+
+from __future__ import annotations
+
+import _thread
+import dataclasses
+import math
+import os
+import signal
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recbias.data.datasets import Dataset, TableOptions, load_dataset
+from recbias.data.ratings import THOUSANDS, RatingScale
+from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError
+from recbias.protocol.splits import SplitRule
+
+_STOPPED = "stopped; what was finished is kept, and the same command goes on from there"
+_SECONDS_TO_CLEAN_UP = 1.0
+"""Who presses Ctrl-C sees it answered within two; what is left over goes when it is begun again."""
+_FULL = "\nmake room there and give the command again: what was finished is kept and used"
+
+order_option = click.option(
+    "--order",
+    type=click.Choice(["file"]),
+    help="Of the rule 'ready': keep the order of rows in the files, as in 'ready order=file'.",
+)
+
+
+def ordered_rule(text: str, order: str | None) -> SplitRule:
+    """Read a split rule, with what ``--order`` says."""
+    rule = SplitRule.parse(text)
+    return dataclasses.replace(rule, order=order or rule.order)
+
+
+class _Terminated(KeyboardInterrupt):
+    """The request to end that needs no terminal, cleaned up after like the one that does."""
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Have a command that is stopped clean up first, for a second, and only once."""
+    if threading.current_thread() is not threading.main_thread():  # only that may say so
+        yield
+        return
+    left = threading.Event()
+    stops: list[int] = []
+    before: dict[int, Any] = {}
+
+    def end(number: int) -> None:
+        if not left.wait(_SECONDS_TO_CLEAN_UP):
+            os.write(2, f"recbias: {_STOPPED}\n".encode())
+            os._exit(128 + number)
+
+    def stop(number: int, _: object) -> None:
+        stops.append(number)
+        if stops[1:]:  # it is about to end
+            return
+        _thread.start_new_thread(end, (number,))  # without a lock, unlike Thread: see where we are
+        raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):  # nobody else's, nor ignored
+            before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        left.set()
+        for asked, handler in before.items():
+            signal.signal(asked, handler)
+
+
+class CommandGroup(click.Group):
+    """A group whose commands end with a message and an exit code where a person can mend it."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; exit 2 for what a person can mend, 130 and 143 for what was stopped."""
+        try:
+            with _stoppable():
+                return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # click ends quietly when nobody reads on
+        except KeyboardInterrupt as stopped:
+            if ctx.params["debug"]:
+                raise
+            click.echo(f"recbias: {_STOPPED}", err=True)
+            ctx.exit(128 + (signal.SIGTERM if isinstance(stopped, _Terminated) else signal.SIGINT))
+        except click.UsageError as error:  # click's own words take four lines
+            asked = error.ctx or ctx
+            click.echo(f"recbias: {error.format_message()}", err=True)
+            click.echo(f"see: {asked.command_path} --help", err=True)
+            ctx.exit(2)
+        except (RecbiasError, OSError) as error:
+            if ctx.params["debug"]:
+                raise
+            full = getattr(error, "errno", None) in NO_SPACE
+            click.echo(f"recbias: {error}{_FULL if full else ''}", err=True)
+            ctx.exit(getattr(error, "exit_code", 2))
+
+
+def finite(_: click.Context, option: click.Parameter, number: float | None) -> float | None:
+    """Refuse what is no finite number; a callback of an option."""
+    if number is not None and not math.isfinite(number):
+        raise ConfigError(f"{option.opts[0]} {number}: expected a finite number")
+    return number
+
+
+def _use_data_dir(ctx: click.Context, option: click.Parameter, folder: Path | None) -> None:
+    """Search `folder` first, also in the kernels that this process starts."""
+    if folder:
+        before = os.environ.get("RECBIAS_DATA")
+        os.environ["RECBIAS_DATA"] = f"{folder}{os.pathsep}{before}" if before else str(folder)
+
+
+data_dir_option = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    callback=_use_data_dir,
+    expose_value=False,
+    help="Folder with data sets, searched before RECBIAS_DATA; only read.",
+)
+
+_PARAMETER_OPTIONS = (
+    click.option(
+        "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
+    ),
+    click.option("--min-rating", help="Smallest relevant rating: -p min_rating VALUE."),
+    click.option("--split", help="The rule, such as 'ratio 0.2': -p split VALUE."),
+)
+
+
+def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that change parameters of chapters; a decorator of a command."""
+    for option in reversed(_PARAMETER_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_parameters(
+    params: Sequence[tuple[str, str]], min_rating: str | None = None, split: str | None = None
+) -> dict[str, str]:
+    """Join what changes parameters.
+
+    Examples
+    --------
+    >>> read_parameters([("cutoff", "5")], "4")
+    {'cutoff': '5', 'min_rating': '4'}
+    """
+    named = {"min_rating": min_rating, "split": split}
+    said = [*params, *((name, value) for name, value in named.items() if value is not None)]
+    if twice := [name for name, n in Counter(name for name, _ in said).items() if n > 1]:
+        raise ConfigError(f"parameter {twice[0]} is given twice")
+    return dict(said)
+
+
+_OPTIONS = (
+    click.option("--user", help="Column with the users."),
+    click.option("--item", help="Column with the items."),
+    click.option("--rating", help="Column with the ratings, or none."),
+    click.option("--timestamp", help="Column with the times, or none."),
+    click.option("--separator", help="What separates the fields: one character, '::' or 'tab'."),
+    click.option("--header/--no-header", default=None, help="Whether line 1 names the columns."),
+    click.option(
+        "--quotes/--no-quotes",
+        default=None,
+        help="Whether '\"' encloses fields; else not between tabs, and between other marks.",
+    ),
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), help="The decimal sign of the ratings."
+    ),
+    click.option(
+        "--rating-scale",
+        "scale",
+        type=float,
+        nargs=3,
+        metavar="MINIMUM MAXIMUM STEP",
+        help="The scale, if the table does not have all of it; STEP 0: any value in between.",
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(["error", "last", "mean"]),
+        help="What several ratings of one pair mean; last: the latest, if there are times.",
+    ),
+    click.option(
+        "--thousands",
+        type=click.Choice(list(THOUSANDS.values())),
+        help="What separates the thousands of the ratings, as in 12,500.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "drop"]),
+        help="What a row without id, rating or time means; drop: it is left out, and counted.",
+    ),
+    click.option("--encoding", help="Encoding of a text, e.g. latin-1 or utf-16; else UTF-8."),
+)
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options by which the owner of a table says what it is; a decorator of a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_options(given: Mapping[str, Any]) -> TableOptions:
+    r"""Read what `table_options` gave a command.
+
+    Examples
+    --------
+    >>> read_options({"separator": "tab", "scale": (1.0, 5.0, 1.0)}).given()
+    {'separator': '\t', 'scale': [1.0, 5.0, 1.0]}
+    """
+    values = dict(given)
+    if scale := values.get("scale"):
+        values["scale"] = RatingScale(*scale)
+    if values.get("separator") in ("tab", "\\t"):
+        values["separator"] = "\t"
+    typed = {word: mark for mark, word in THOUSANDS.items()}
+    if word := values.get("thousands"):
+        values["thousands"] = typed.get(word, word)
+    return TableOptions(**{name: None if value == () else value for name, value in values.items()})
+
+
+def load_said(name: str, given: Mapping[str, Any]) -> Dataset:
+    """Load a data set or table as `table_options` says, and print what may be wrong with it."""
+    with warnings_said():
+        return load_dataset(name, **vars(read_options(given)))
+
+
+def say_read(dataset: Dataset) -> Dataset:
+    """Print how a table was understood, in one line where warnings go, and give it back."""
+    if dataset.understood:
+        click.echo(f"recbias: read {dataset.source}", err=True)
+    return dataset
+
+
+@contextmanager
+def warnings_said() -> Iterator[None]:
+    """Print what may be wrong with data that are read meanwhile, each warning once."""
+    said: set[str] = set()
+
+    def say(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if not issubclass(category, DataWarning):
+            shown(message, category, *rest)
+        elif str(message) not in said:
+            said.add(str(message))
+            click.echo(f"recbias: warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DataWarning)
+        shown = warnings.showwarning
+        warnings.showwarning = say  # type: ignore[assignment]
+        yield

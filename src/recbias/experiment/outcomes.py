@@ -1,0 +1,266 @@
+"""What options give: values of systems, and a paired test of every two of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import stdtr
+
+from recbias._system.streams import stream
+from recbias.data.datasets import load_dataset
+from recbias.experiment.cells import grid_cells
+from recbias.experiment.options import Options
+from recbias.experiment.reduction import FoldPart, reduce_fold
+from recbias.experiment.run import Results, fold_tasks, run
+from recbias.metrics.aggregation import weighted_units
+from recbias.stats.comparison import bootstrap_test, holm, paired_t, sign_test, wilcoxon
+from recbias.stats.resampling import bootstrap_weights
+
+__all__ = ["N_DRAWS", "Outcome", "evaluate", "resampled_tests"]
+
+N_DRAWS = 10_000
+"""Samples of users of a bootstrap test: the smallest p that they can give, times the 91 pairs of 14
+systems, is still below .05."""
+
+_BLOCK = 64 * 2**20  # bytes of draws at a time
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What options give for some systems on one dataset.
+
+    Attributes
+    ----------
+    options : Options
+    results : Results
+        Values with intervals.
+    pairs : DataFrame
+        A row per pair of systems: ``a``, ``b``, ``n`` users, ``difference`` of the values (a - b),
+        ``effect``, how many standard deviations of users' differences that is, ``p`` of the paired
+        test and ``p_holm``, corrected over all pairs. NaN without two users.
+    """
+
+    options: Options
+    results: Results
+    pairs: pd.DataFrame
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Value of each system."""
+        rows = self.results.values
+        return dict(zip(rows["system"], rows["value"].tolist(), strict=True))
+
+
+class _Users(NamedTuple):
+    """Each user's mean over folds or runs, NaN for who is not counted, and what it weighs."""
+
+    values: FloatArray
+    weights: FloatArray
+
+
+def evaluate(
+    options: Options,
+    dataset: Any,
+    systems: Any,
+    *,
+    workers: int = 1,
+    data_dir: Path | None = None,
+) -> Outcome:
+    r"""Evaluate systems under options.
+
+    Parameters
+    ----------
+    options
+        As given, not in canonical form.
+    dataset, systems
+        As of :class:`~recbias.experiment.grid.Grid`.
+    workers
+        Local processes. The results do not depend on it.
+    data_dir
+        Folder that holds datasets.
+
+    Returns
+    -------
+    Outcome
+        With the values, and a test of each difference.
+
+    Raises
+    ------
+    ConfigError
+        If the options cannot be measured together, or not on these data.
+
+    Notes
+    -----
+    Units of the paired tests are users: the mean of a user's values in the folds, or of their runs.
+    Under reduced averages users count whom both systems serve.
+
+    ``t`` and ``bootstrap`` (:data:`N_DRAWS` samples) test the statistic that is reported. A mean in
+    which users weigh differently is tested by :func:`~recbias.metrics.aggregation.weighted_units`.
+    A geometric mean is tested in logarithms, :math:`\ln(v+\epsilon)`. A median has no standard
+    error of its own: that of resampled users takes its place, and their share beyond zero that of a
+    bootstrap test. ``wilcoxon`` and ``sign`` count each user alike, whatever is reported: neither
+    knows weights, nor statistics.
+
+    References
+    ----------
+    CCM20 Sec. 3.10, Sec. 4.5 (t test of logarithms).
+
+    Examples
+    --------
+    >>> from recbias.recommenders import line_up
+    >>> options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: P@10")
+    >>> options.grid("synthetic", line_up("bcc17")[:2]).protocols
+    {'options': 'AI-AN-AR rel>=4'}
+    """
+    asked = options.grid(dataset, systems)
+    if options.protocol.averaging.statistic == "median":
+        asked = replace(asked, replicates=None)  # kept: the only standard error of a median
+    results = run(asked, workers=workers, data_dir=data_dir)
+    grid = results.grid
+    tasks = fold_tasks(grid, grid_cells(grid, load_dataset(dataset, data_dir=data_dir), data_dir))
+    folds: dict[str, list[FoldPart]] = {}
+    for task in tasks:
+        parts, _ = reduce_fold(task)
+        folds.setdefault(task.grid.systems[0].name, []).append(parts["options"])
+    found = _tests(options, results, {name: _users(own) for name, own in folds.items()})
+    values = Outcome(options, results, pd.DataFrame()).values
+    pairs = pd.DataFrame(
+        [
+            {"a": a, "b": b, "difference": values[a] - values[b], **found[a, b]._asdict()}
+            for a, b in combinations(folds, 2)
+        ],
+        columns=["a", "b", "n", "difference", "effect", "p"],
+    )
+    known = pairs["p"].notna().to_numpy()
+    pairs["p_holm"] = np.nan
+    pairs.loc[known, "p_holm"] = holm(pairs.loc[known, "p"].to_numpy())
+    return Outcome(options, results, pairs)
+
+
+def _users(folds: list[FoldPart]) -> _Users:
+    n_users = len(folds[0].member)
+    if folds[0].medians:
+        units = [found for fold in folds for found in fold.medians if len(found[0])]
+        user = np.concatenate([found[2] for found in units]) if units else np.empty(0, np.int64)
+        value = np.concatenate([found[0][0] for found in units]) if units else np.empty(0)
+        known = ~np.isnan(value)
+        total = np.bincount(user[known], value[known], minlength=n_users)
+        size = np.bincount(user[known], minlength=n_users).astype(np.float64)
+    else:
+        # Of metrics from ranks first, then from items; what the metric is not has no row.
+        own = next((part for part in zip(*(f.columns for f in folds), strict=True)
+                    if len(part[0]) > 1), None)  # fmt: skip
+        if own is None:
+            return _Users(np.full(n_users, np.nan), np.zeros(n_users))
+        total, size = np.sum(own, axis=0).reshape(-1, 2, n_users).sum(axis=0)
+    values = np.divide(total, size, out=np.full(n_users, np.nan), where=size > 0)
+    return _Users(values, size)
+
+
+class _Test(NamedTuple):
+    n: int
+    effect: float
+    p: float
+
+
+def _tests(
+    options: Options, results: Results, users: dict[str, _Users]
+) -> dict[tuple[str, str], _Test]:
+    """Test pairs together of which the same users have values under both systems."""
+    alike: dict[bytes, list[tuple[str, str]]] = {}
+    for a, b in combinations(users, 2):
+        both = ~np.isnan(users[a].values) & ~np.isnan(users[b].values)
+        alike.setdefault(both.tobytes(), []).append((a, b))
+    found: dict[tuple[str, str], _Test] = {}
+    for key, pairs in alike.items():
+        both = np.frombuffer(key, dtype=bool)
+        n = int(both.sum())
+        if n < 2:
+            found |= dict.fromkeys(pairs, _Test(n, np.nan, np.nan))
+            continue
+        values, others = (
+            np.array([users[pair[side]].values[both] for pair in pairs]) for side in (0, 1)
+        )
+        if options.protocol.averaging.statistic == "median":
+            statistic, p = _median_tests(options, results, pairs, n)
+        else:
+            weights = [(users[a].weights[both] + users[b].weights[both]) / 2 for a, b in pairs]
+            units = weighted_units(values - others, np.array(weights))
+            nothing = np.zeros_like(units)
+            test = paired_t(units, nothing)
+            statistic, p = test.statistic, test.p_value
+            if options.pairs == "bootstrap":
+                p = bootstrap_test(units, nothing, _draws(n, options.seed))
+        if options.pairs in _OF_USERS:
+            p = _OF_USERS[options.pairs](values, others)
+        effects = (statistic / np.sqrt(n)).tolist()
+        tests = (_Test(n, *each) for each in zip(effects, p.tolist(), strict=True))
+        found |= dict(zip(pairs, tests, strict=True))
+    return found
+
+
+_OF_USERS = {"wilcoxon": wilcoxon, "sign": sign_test}
+"""Tests that count each user alike."""
+
+
+def _median_tests(
+    options: Options, results: Results, pairs: list[tuple[str, str]], n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Give the difference of medians in units of its resampled standard error, and its p."""
+    metric = str(options.measured)
+    gaps = [results[a, "options", metric] - results[b, "options", metric] for a, b in pairs]
+    tests = [resampled_tests(gap.value, gap.drawn, n) for gap in gaps]
+    statistic, by_error, by_share = np.array(tests).T
+    return statistic, by_share if options.pairs == "bootstrap" else by_error
+
+
+def resampled_tests(value: float, drawn: FloatArray, n_users: int) -> tuple[float, float, float]:
+    """Test whether something is 0 that has no standard error but that of resampled users.
+
+    Parameters
+    ----------
+    value
+        On all users.
+    drawn : ndarray of float64, shape (n_replicates,)
+        On resampled users.
+    n_users
+        How many they are.
+
+    Returns
+    -------
+    statistic, p, share : float
+        The value in standard deviations of what was drawn; two-sided p of that as Student's t; and
+        p as twice the share that lies on the other side of 0, the value counted as drawn.
+
+    References
+    ----------
+    B. Efron & R. Tibshirani, "An introduction to the bootstrap" (1993), Sec. 13.3, 15.4.
+
+    Examples
+    --------
+    >>> print(*(round(each, 3) for each in resampled_tests(0.2, np.array([0.1, 0.3, 0.2]), 50)))
+    2.0 0.051 0.5
+    """
+    error = float(np.std(drawn, ddof=1))
+    statistic = 0.0 if value == 0 else value / error if error else math.copysign(math.inf, value)
+    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+    p = 2 * float(stdtr(n_users - 1, -abs(statistic)))
+    return statistic, p, min(1.0, 2 * (1 + beyond) / (1 + len(drawn)))
+
+
+def _draws(n_users: int, seed: int) -> Iterator[npt.NDArray[np.uint8]]:
+    """Draw samples of users, in blocks that fit in memory."""
+    rng = stream(seed, "pairs", n_users)
+    size = max(1, _BLOCK // n_users)
+    for start in range(0, N_DRAWS, size):
+        yield bootstrap_weights(n_users, min(size, N_DRAWS - start), rng=rng)

@@ -1,0 +1,574 @@
+"""Reduction: from the tables of cells to values, in three steps.
+
+*Reduce* the tables of one system on one fold: each artefact is read once, a damaged one is computed
+again, and what comes out is small (columns per user, whose sums give means; units, of which medians
+are taken; values of the system as a whole). *Combine* the folds. *Compare* all pairs of systems.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias.errors import DamagedError, StoreError
+from recbias.experiment.cells import (
+    Artefact,
+    Cell,
+    artefact_of,
+    artefacts_of,
+    cell_dataset,
+    cell_relevant_counts,
+    cell_split,
+    load_positions,
+    load_table,
+    reduce_positions,
+    run_cell,
+)
+from recbias.experiment.grid import Grid, Outside
+from recbias.experiment.store import canonical_json
+from recbias.metrics import Metric, influence, list_view, measure, measure_items, measure_resampled
+from recbias.metrics.aggregation import contributions, finish, units, user_sums
+from recbias.protocol.protocol import Protocol
+from recbias.protocol.relevance import relevant
+from recbias.protocol.targets import TargetRule
+from recbias.ranking import Positions, RankTable
+from recbias.recommenders.elsewhere import FromScores
+from recbias.stats.comparison import compare_all
+from recbias.stats.resampling import (
+    crossed_sums,
+    interval,
+    linear_replicates,
+    normal_interval,
+    weighted_medians,
+    weighted_sums,
+)
+
+__all__ = [
+    "CROSSED",
+    "NUMBERS",
+    "FoldPart",
+    "Pairs",
+    "Reader",
+    "Task",
+    "combine_crossed",
+    "combine_folds",
+    "compare_systems",
+    "metric_identities",
+    "paired_values",
+    "reduce_fold",
+    "sum_sets",
+]
+
+NUMBERS = ("value", "low", "high", "se", "fold_sd", "n_users")
+"""What is told of every value, as :class:`recbias.experiment.run.Results` describes it."""
+
+CROSSED = ("system", "label", "metric", "low", "high", "se")
+"""What is told where items are resampled too."""
+
+FloatArray = npt.NDArray[np.float64]
+_Loaded = TypeVar("_Loaded")
+
+
+class Task(NamedTuple):
+    """One system on one fold: what a worker reduces, once it has what it needs from outside."""
+
+    outside: Outside
+    metrics: str
+    grid: Grid
+    cells: tuple[Cell, ...]
+
+
+class RatedPairs(NamedTuple):
+    """Sums over rated pairs, for resampling items too: what each test rating adds to the values.
+
+    ``values`` has a row per metric; ``sizes`` are the users, and under 1R items (else -1), that the
+    values are divided by the number of.
+    """
+
+    user: npt.NDArray[np.int32]
+    item: npt.NDArray[np.int32]
+    values: FloatArray
+    sizes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+
+
+class FoldPart(NamedTuple):
+    """What the tables of one label, system and fold come down to.
+
+    Means are kept as columns per user, ``finish`` turns their sums into values; medians as the
+    units that they are taken of; systems as a whole as values, and how much each user moves them.
+    Metrics are those from ranks, from listed items, and of the system, in this order. ``beyond``
+    is about scores from elsewhere: of each metric, users and test items that it looks at and that
+    have no place, item -1 for an empty place of the list.
+    """
+
+    columns: tuple[FloatArray, ...]
+    medians: tuple[tuple[FloatArray, FloatArray, npt.NDArray[np.int64]], ...]
+    system: FloatArray
+    influence: FloatArray
+    member: npt.NDArray[np.bool_]
+    runs: tuple[FloatArray, npt.NDArray[np.int32]] | None
+    sets: dict[str, int]
+    pairs: RatedPairs | None
+    beyond: dict[str, npt.NDArray[np.int32]]
+
+
+def metric_identities(grid: Grid) -> str:
+    """Tell in which state of their code the metrics of a grid are."""
+    metrics = {metric for metrics in grid.parsed_metrics.values() for metric in metrics}
+    return canonical_json([metric.identity() for metric in sorted(metrics, key=str)])
+
+
+def needs_all(grid: Grid, label: str) -> bool:
+    """Tell whether a label asks for lists or for training items, beside counts of targets."""
+    metrics = grid.parsed_metrics[label]
+    return grid.parsed[label].rule.with_train or any(metric.kind != "ranks" for metric in metrics)
+
+
+class Reader:
+    """Reads each artefact of a cell once, and computes a damaged one again."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.damaged: list[str] = []
+        self._positions: dict[Artefact, Positions] = {}
+        self._reduced: dict[tuple[Artefact, str], Positions] = {}
+        self._tables: dict[tuple[Artefact, str, str, float | None], RankTable] = {}
+
+    def positions(self, grid: Grid, label: str) -> Positions:
+        """Return the counts that a label is about."""
+        artefacts, test = artefacts_of(grid, label), grid.test(label)
+        whole = any(needs_all(grid, other) for other in grid.parsed)
+        for each in artefacts:
+            if each not in self._positions:
+                found = self._read(each, partial(load_positions, self.cell, each, whole=whole))
+                if each.unscored:
+                    found = self._positions[artefacts[0]].with_below(found)
+                self._positions[each] = found
+        name = artefacts[-1], str(test)
+        if name not in self._reduced:
+            self._reduced[name] = reduce_positions(self._positions[name[0]], self.cell, test)
+        return self._reduced[name]
+
+    def table(self, grid: Grid, label: str) -> RankTable:
+        """Return the table of ranks under a label."""
+        found = self._table(grid, label)
+        if grid.parsed[label].averaging.population != "trained":
+            return found
+        train = cell_split(self.cell, artefact_of(grid, label)).train
+        return dataclasses.replace(found, trained=train.user_counts() > 0)
+
+    def _table(self, grid: Grid, label: str) -> RankTable:
+        protocol, artefact = grid.parsed[label], artefacts_of(grid, label)[-1]
+        if artefact.rule:
+            return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
+        # Full and condensed lists, and for AR all thresholds, have one table.
+        least = protocol.targets.min_rating
+        name = artefact, str(grid.test(label)), str(protocol.rule), least
+        if name not in self._tables:
+            positions = self.positions(grid, label)
+            self._tables[name] = positions.table(protocol.rule, min_rating=least)
+        return self._tables[name]
+
+    def _read(self, artefact: Artefact, load: Callable[[], _Loaded]) -> _Loaded:
+        try:
+            return load()
+        except DamagedError:
+            path = self.cell.path(artefact)
+            path.unlink(missing_ok=True)
+            run_cell(self.cell)
+            self.damaged.append(str(path))
+            return load()
+
+
+def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
+    """Measure one system on one fold under every label; say which artefacts were damaged."""
+    task.outside.load()
+    grid = task.grid
+    if metric_identities(grid) != task.metrics:
+        raise StoreError("the code of a metric changed while an experiment ran; run it again")
+    parts: dict[str, FoldPart] = {}
+    readers = [Reader(cell) for cell in task.cells]
+    for label in grid.parsed:
+        artefact = artefact_of(grid, label)
+        own = [reader for reader in readers if artefact in reader.cell.artefacts]
+        parts[label] = _reduce_label(grid, label, artefact, own)
+    return parts, [path for reader in readers for path in reader.damaged]
+
+
+def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Reader]) -> FoldPart:
+    """Measure a label on all training seeds of a fold, and average over them."""
+    protocol, averaging = grid.parsed[label], grid.parsed[label].averaging
+    of_ranks, of_items, of_system = _by_kind(grid.parsed_metrics[label])
+    dataset = cell_dataset(readers[0].cell)
+    split = cell_split(readers[0].cell, artefact)
+    crossed = grid.crossed_metrics(label)
+    found: list[tuple[FloatArray, ...]] = []
+    beyond: dict[str, npt.NDArray[np.int32]] = {}
+    is_elsewhere = grid.systems[0].algorithm == FromScores.__name__
+    table = readers[0].table(grid, label)
+    member = _members(table, protocol) if of_system else np.zeros(table.n_users, dtype=bool)
+    for reader in readers:
+        if reader is not readers[0]:
+            table = reader.table(grid, label)
+        measured_by = partial(
+            measure,
+            metrics=of_ranks,
+            min_rating=protocol.min_rating,
+            condensed=protocol.condensed,
+            rating_max=dataset.ratings.scale.maximum,
+            relevant_counts=cell_relevant_counts(reader.cell, artefact, protocol.min_rating),
+        )
+        values = measured_by(table) if of_ranks else np.empty((0, _n_units(table)))
+        if is_elsewhere and of_ranks:
+            beyond |= _unplaced_items(table, of_ranks, values, measured_by)
+            for metric in of_ranks:
+                if metric.name == "Served":
+                    beyond[str(metric)] = _empty_places(
+                        metric.cutoff, table.n_scored, table.n_targets
+                    )
+            if protocol.rule.with_train:  # lists cannot hold these, and scores need not
+                own = np.array([split.train.user, split.train.item])
+                beyond |= {name: np.hstack([pairs, own]) for name, pairs in beyond.items()}
+        per_rating = np.empty((0, len(table.user)))
+        if crossed and table.per == "run":
+            per_rating = values[[of_ranks.index(metric) for metric in crossed]]
+        elif crossed:
+            alone = _each_rating(table, condensed=protocol.condensed)
+            per_rating = measure(alone, crossed, min_rating=protocol.min_rating)
+        item_values = moved = np.empty((0, table.n_users))
+        system_values = np.empty(0)
+        if of_items or of_system:
+            positions = reader.positions(grid, label)
+            depth = max(metric.cutoff or positions.depth for metric in (*of_items, *of_system))
+            lists = positions.lists(protocol.rule.candidates, depth)
+            view = list_view(lists, split.train, min_rating=protocol.min_rating)
+            item_values = measure_items(view, of_items)
+            if is_elsewhere:
+                sizes = positions.table(TargetRule(protocol.rule.candidates, "AN", "AR")).n_targets
+                for metric in (*of_items, *of_system):
+                    shown = (lists[:, : metric.cutoff] >= 0).sum(axis=1)
+                    beyond[str(metric)] = _empty_places(
+                        metric.cutoff or positions.depth, shown, sizes
+                    )
+            view = dataclasses.replace(view, items=lists[member], own_popularity=None)
+            everybody = np.ones((1, len(view.items)), dtype=np.uint8)
+            system_values = measure_resampled(view, of_system, everybody)[:, 0]
+            moved = np.zeros((len(of_system), table.n_users))
+            # Resampling draws all users: those of the population count for more.
+            moved[:, member] = influence(view, of_system) * (table.n_users / max(member.sum(), 1))
+        found.append((values, item_values, system_values, moved, per_rating))
+    values, item_values, system_values, moved, per_rating = (
+        np.mean(kind, axis=0) for kind in zip(*found, strict=True)
+    )
+    options: dict[str, Any] = {
+        "min_rating": protocol.min_rating, "condensed": protocol.condensed
+    }  # fmt: skip
+    measured = [(values, False), *([(item_values, True)] if of_items else [])]
+    if averaging.statistic == "median":
+        medians = tuple(
+            units(table, each, averaging, **options, skip_undefined=skip) for each, skip in measured
+        )
+        columns: tuple[FloatArray, ...] = ()
+    else:
+        medians = ()
+        columns = tuple(
+            contributions(
+                table, each, averaging, **options, group=table.group,
+                n_groups=protocol.rule.n_groups or 1, skip_undefined=skip,
+            )
+            for each, skip in measured
+        )  # fmt: skip
+    compared = [str(metric) for asked, metric in grid.compare if asked == label]
+    runs = None
+    if compared and averaging.resolved(table.per).population == "runs":
+        rows = [place for place, metric in enumerate(of_ranks) if str(metric) in compared]
+        runs = np.nan_to_num(values[rows]), table.user
+    sets = _describe_sets(table, protocol, of_ranks)
+    pairs = _rated_pairs(table, per_rating, protocol) if crossed else None
+    return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs, beyond)
+
+
+def _unplaced_items(
+    table: RankTable,
+    metrics: Sequence[Metric],
+    values: FloatArray,
+    measured_by: Callable[[RankTable], FloatArray],
+) -> dict[str, npt.NDArray[np.int32]]:
+    """Name users and test items that have no place, where one below the end changes a value.
+
+    Placed right behind the end, the best or the worst first, they do so if anything below does.
+    Those of a sample that were not drawn are named too.
+    """
+    rows = table.rank == 0
+    moved = np.zeros(values.shape, dtype=bool)
+    for best_first in (True, False):
+        other = measured_by(table.with_rest(rows, best_first=best_first))
+        moved |= (other != values) & ~(np.isnan(other) & np.isnan(values))
+    of_rows = moved if table.per == "run" else moved[:, table.user]
+    return {
+        str(metric): np.array([table.user[rows & own], table.item[rows & own]])
+        for metric, own in zip(metrics, of_rows, strict=True)
+    }
+
+
+def _empty_places(
+    asked: int | None, shown: npt.NDArray[np.integer[Any]], sizes: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.int32]:
+    """Name users, and item -1, for each place that is asked for and holds none of the targets."""
+    wanted = sizes if asked is None else np.minimum(asked, sizes)
+    users = np.repeat(np.arange(len(sizes)), np.maximum(wanted - shown, 0))
+    return np.array([users, np.full_like(users, -1)], np.int32)
+
+
+def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:
+    """Make each test rating a user of its own, so that a sum over ratings is what it alone adds."""
+    rank = table.condensed_rank if condensed else table.rank
+    return dataclasses.replace(
+        table,
+        n_users=len(table.user),
+        user=np.arange(len(table.user), dtype=np.int32),
+        rank=rank,
+        condensed_rank=(rank > 0).astype(np.int32),
+        n_targets=table.n_targets[table.user],
+        n_scored=table.n_scored[table.user],
+    )
+
+
+def _rated_pairs(table: RankTable, values: FloatArray, protocol: Protocol) -> RatedPairs:
+    """Keep the ratings of the population that add something, and what its size is counted by."""
+    if table.per == "run":
+        sizes = table.user, table.item
+        adds = (values != 0).any(axis=0)
+    else:
+        member = _members(table, protocol)
+        users = np.flatnonzero(member).astype(np.int32)
+        sizes = users, np.full(len(users), -1, dtype=np.int32)
+        adds = (values != 0).any(axis=0) & member[table.user]
+    return RatedPairs(table.user[adds], table.item[adds], values[:, adds], sizes)
+
+
+def _by_kind(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric], list[Metric]]:
+    """Sort metrics: from ranks, from listed items, of the system."""
+    of_ranks, of_items, of_system = (
+        [metric for metric in metrics if metric.kind == kind]
+        for kind in ("ranks", "items", "system")
+    )
+    return of_ranks, of_items, of_system
+
+
+def _n_units(table: RankTable) -> int:
+    return len(table.user) if table.per == "run" else table.n_users
+
+
+def _members(table: RankTable, protocol: Protocol) -> npt.NDArray[np.bool_]:
+    """Tell which users are of the protocol's population."""
+    nothing = np.zeros((1, table.n_users))
+    _, member = user_sums(
+        table, nothing, min_rating=protocol.min_rating, population=protocol.averaging.population
+    )
+    return member > 0
+
+
+def _describe_sets(
+    table: RankTable, protocol: Protocol, metrics: Sequence[Metric]
+) -> dict[str, int]:
+    """Count the target sets of one table that are not what a reader would expect."""
+    n_relevant = np.bincount(
+        table.user[relevant(table.value, protocol.min_rating)], minlength=table.n_users
+    )
+    rated = np.bincount(table.user, minlength=table.n_users)
+    sizes = rated if protocol.condensed else table.n_targets.astype(np.int64)
+    asked = protocol.rule.n_sampled or 0
+    own = np.ones(len(sizes), dtype=np.int64) if table.per == "run" else n_relevant
+    # An expectation over samples speaks of other sets than the table's.
+    cutoffs = [metric.cutoff or 0 for metric in metrics if not metric.given]
+    return {
+        "sets": len(sizes),
+        "no_relevant": 0 if table.per == "run" else int((n_relevant == 0).sum()),
+        "short_sample": int((table.n_targets < asked + own).sum()) if asked else 0,
+        "below_cutoff": int((sizes < max(cutoffs, default=0)).sum()),
+        "smallest": int(sizes.min()) if len(sizes) else 0,
+    }
+
+
+def combine_folds(
+    grid: Grid, label: str, folds: Sequence[FoldPart], weights: npt.NDArray[np.uint8]
+) -> tuple[pd.DataFrame, list[FloatArray]]:
+    """Turn what the folds contribute into values with intervals, in the order of the metrics."""
+    metrics = grid.parsed_metrics[label]
+    order = [metric for kind in _by_kind(metrics) for metric in kind]
+    averaging, n_groups = grid.parsed[label].averaging, 1
+    if averaging.population == "groups":  # percentiles (P1R) whose runs weigh alike are no groups
+        n_groups = grid.parsed[label].rule.n_groups or 1
+    sizes = [len(kind) for kind in _by_kind(metrics)[:2]]
+    values, by_fold, drawn, carriers = [], [], [], []
+    for place, n_metrics in enumerate(sizes):
+        if not n_metrics:
+            continue
+        if averaging.statistic == "median":
+            per_fold = [fold.medians[place] for fold in folds]
+            everybody = np.ones((1, weights.shape[1]), dtype=np.uint8)
+            unit_values, unit_weights, owner = (
+                np.concatenate(each, axis=-1) for each in zip(*per_fold, strict=True)
+            )
+            found = weighted_medians(unit_values, unit_weights, owner, everybody)[:, 0]
+            single = np.array(
+                [weighted_medians(*each, user_weights=everybody)[:, 0] for each in per_fold]
+            )
+            resampled = weighted_medians(unit_values, unit_weights, owner, weights)
+            n_users = np.full(n_metrics, len(np.unique(owner)))
+        else:
+            columns = np.sum([fold.columns[place] for fold in folds], axis=0)
+            found = finish(columns.sum(axis=1), averaging, n_metrics, n_groups)
+            single = np.array(
+                [
+                    finish(fold.columns[place].sum(axis=1), averaging, n_metrics, n_groups)
+                    for fold in folds
+                ]
+            )
+            sums = weighted_sums(columns, weights)
+            resampled = np.ascontiguousarray(finish(sums, averaging, n_metrics, n_groups).T)
+            n_users = _carriers(columns, n_metrics, n_groups)
+        values.append(found)
+        by_fold.append(single)
+        drawn.append(resampled)
+        carriers.append(n_users)
+    if len(order) > sum(sizes):
+        whole = np.array([fold.system for fold in folds])
+        moved = np.mean([fold.influence for fold in folds], axis=0)
+        values.append(whole.mean(axis=0))
+        by_fold.append(whole)
+        drawn.append(linear_replicates(values[-1], moved, weights))
+        n_members = np.any([fold.member for fold in folds], axis=0).sum()
+        carriers.append(np.full(len(values[-1]), n_members))
+    value, fold_values = np.concatenate(values), np.concatenate(by_fold, axis=1)
+    replicates, n_users = np.concatenate(drawn), np.concatenate(carriers)
+    rows = []
+    for metric in metrics:
+        place = order.index(metric)
+        low, high, error = _uncertainty(
+            float(value[place]), replicates[place], metric.declaration.interval
+        )
+        spread = np.std(fold_values[:, place], ddof=1) if len(folds) > 1 else np.nan
+        rows.append((float(value[place]), low, high, error, float(spread), int(n_users[place])))
+    return pd.DataFrame(rows, columns=list(NUMBERS)), [replicates[order.index(m)] for m in metrics]
+
+
+def combine_crossed(
+    grid: Grid,
+    label: str,
+    folds: Sequence[FoldPart],
+    user_weights: npt.NDArray[np.uint8],
+    item_weights: npt.NDArray[np.uint8],
+) -> list[tuple[str, str, float, float, float]]:
+    """Resample users and items: label, metric, interval and standard error of each that is asked.
+
+    Ranks stay, and so do the users of a population: under AR a value is divided by their number,
+    under 1R by that of the runs whose users and items were drawn.
+    """
+    pairs = [fold.pairs for fold in folds if fold.pairs is not None]
+    if not pairs:
+        return []
+    weights = user_weights, item_weights
+    users, items = (np.concatenate(each) for each in zip(*(p.sizes for p in pairs), strict=True))
+    size = crossed_sums(users, items, np.ones(len(users)), *weights)
+    user = np.concatenate([each.user for each in pairs])
+    item = np.concatenate([each.item for each in pairs])
+    rows = []
+    for place, metric in enumerate(grid.crossed_metrics(label)):
+        values = np.concatenate([each.values[place] for each in pairs])
+        total = crossed_sums(user, item, values, *weights)
+        drawn = np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0)
+        rows.append((label, str(metric), *_uncertainty(np.nan, drawn, "percentile")))
+    return rows
+
+
+def _carriers(columns: FloatArray, n_metrics: int, n_groups: int) -> npt.NDArray[np.int64]:
+    """Count the users that carry each value."""
+    by_group = columns.reshape(n_groups, -1, columns.shape[1])
+    sizes = (by_group[:, n_metrics:] > 0).any(axis=0)
+    return np.broadcast_to(sizes.sum(axis=1), n_metrics)
+
+
+def _uncertainty(value: float, replicates: FloatArray, method: str) -> tuple[float, float, float]:
+    """Interval and standard error, by the method that a metric declares."""
+    if method == "none":
+        return np.nan, np.nan, np.nan
+    low, high = interval(replicates)
+    if method == "normal":
+        low, high = normal_interval(value, replicates)
+    return float(low), float(high), float(np.std(replicates, ddof=1))
+
+
+def sum_sets(folds: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Add up the counts of the folds, but for the size of the smallest set."""
+    total = {name: sum(fold[name] for fold in folds) for name in folds[0]}
+    return {**total, "smallest": min(fold["smallest"] for fold in folds)}
+
+
+class Pairs(NamedTuple):
+    """A system's values that are compared with those of others, pair by pair.
+
+    Runs and their users where runs are averaged over, else the users of the population: a user's
+    value is the mean over the folds in which they are of it.
+    """
+
+    values: FloatArray
+    user: npt.NDArray[np.int32] | None
+
+
+def paired_values(grid: Grid, folds: Sequence[Mapping[str, FoldPart]]) -> list[Pairs]:
+    """Collect a system's values for each comparison of a grid."""
+    found = []
+    for label, text in grid.compare:
+        of_ranks = [str(metric) for metric in _by_kind(grid.parsed_metrics[label])[0]]
+        parts = [fold[label] for fold in folds]
+        given = [part.runs for part in parts if part.runs is not None]
+        if given:
+            compared = [metric for metric in of_ranks if (label, metric) in grid.compare]
+            place = compared.index(text)
+            values = np.concatenate([values[place] for values, _ in given])
+            found.append(Pairs(values, np.concatenate([user for _, user in given])))
+        else:
+            columns = np.sum([part.columns[0] for part in parts], axis=0)
+            total, size = columns[of_ranks.index(text)], columns[-1]
+            found.append(Pairs(total[size > 0] / size[size > 0], None))
+    return found
+
+
+def compare_systems(grid: Grid, by_system: Mapping[str, Sequence[Pairs]]) -> pd.DataFrame:
+    """Test all pairs of systems: on users, and on runs too where those are averaged over."""
+    frames = []
+    for place, (label, text) in enumerate(grid.compare):
+        values = {system: pairs[place].values for system, pairs in by_system.items()}
+        user = next(iter(by_system.values()))[place].user
+        named = {"label": label, "metric": text}
+        frames.append(_compared(values, user).assign(**named, unit="user"))
+        if user is not None:
+            frames.append(_compared(values).assign(**named, unit="run"))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _compared(
+    values: Mapping[str, FloatArray], user: npt.NDArray[np.integer] | None = None
+) -> pd.DataFrame:
+    """Test all pairs; one user, or one run, tells nothing: then no interval, and p is 1."""
+    units = next(iter(values.values())) if user is None else np.unique(user)
+    if len(units) > 1:
+        return compare_all(values, user=user)
+    nothing = {"low": np.nan, "high": np.nan} | dict.fromkeys(
+        ("t_p", "wilcoxon_p", "t_p_holm", "wilcoxon_p_holm"), 1.0
+    )
+    means = {name: float(np.mean(each)) if len(each) else np.nan for name, each in values.items()}
+    rows = [
+        {"a": a, "b": b, "n": len(units), "difference": means[a] - means[b], **nothing}
+        for a, b in combinations(values, 2)
+    ]
+    return pd.DataFrame(rows)

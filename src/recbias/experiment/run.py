@@ -1,0 +1,600 @@
+"""Experiments: a grid is run, its tables are reduced to values, and the values are what is stored.
+
+Three steps: *reduce* the tables of one system on one fold (each artefact is read once, in worker
+processes where that pays), *combine* the folds, *test* all pairs of systems.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from recbias._system.places import clone_root
+from recbias._system.streams import stream
+from recbias.data.datasets import Dataset, dataset_info, load_dataset
+from recbias.data.ratings import Ratings, exact
+from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
+from recbias.experiment.cells import (
+    Cell,
+    artefact_of,
+    artefacts_to_train,
+    cell_split,
+    grid_cells,
+    run_cell,
+)
+from recbias.experiment.engine import are_waiting, open_executor, peak_mb, run_all, run_each
+from recbias.experiment.folds import Source, grid_source, source_splits
+from recbias.experiment.grid import Grid
+from recbias.experiment.reduction import (
+    CROSSED,
+    NUMBERS,
+    Pairs,
+    Reader,
+    Task,
+    combine_crossed,
+    combine_folds,
+    compare_systems,
+    metric_identities,
+    paired_values,
+    reduce_fold,
+    sum_sets,
+)
+from recbias.experiment.reproduction import (
+    WIDER,
+    agreement,
+    comparable_rows,
+    compare_arrays,
+    compare_corrections,
+    compare_frames,
+    hundredth_bound,
+)
+from recbias.experiment.results import (
+    Agreement,
+    Quantity,
+    StoredResult,
+    dataset_record,
+    kept_result,
+    recorded_result,
+    register_kind,
+    results_dir,
+    values_text,
+)
+from recbias.experiment.store import frame_from_json, frame_to_json, platform_record
+from recbias.experiment.untrainable import known_reason, remember, systems_left_out
+from recbias.metrics import Metric
+from recbias.protocol.relevance import relevant
+from recbias.ranking import RankTable
+from recbias.recommenders.elsewhere import warn_of_missing
+from recbias.stats.resampling import bootstrap_weights, rounded_replicates
+
+__all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
+
+N_REPLICATES = 1000
+"""Resamplings of users behind every interval: the end of one then has a s.d. over seeds of
+sqrt(.025 * .975 / 1000) / phi(1.96) = .084 standard errors; 500 leave .12."""
+
+WORKERS_FROM = 4_000_000
+"""Test ratings, over all cells, from which reducing tables pays the start of worker processes."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@register_kind
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Results(StoredResult):
+    """What a grid gave: values with intervals, replicates and tests; no rating.
+
+    Attributes
+    ----------
+    grid
+        What was measured.
+    values : DataFrame
+        A row per (system, label, metric): ``value``, 95 % interval ``low`` to ``high`` and standard
+        error ``se`` from resampled users, ``fold_sd`` between folds (NaN for a single one), and
+        ``n_users``, the users that carry the value.
+    replicates : mapping of int to ndarray of float64, shape (n_replicates,)
+        The values on resampled users, by row, for those that the grid keeps; to 16 binary digits.
+    tests : DataFrame
+        A row per comparison and pair of systems: t and Wilcoxon tests, per user and, for 1R, per
+        run. Users are those of the protocol's population.
+    target_sets : DataFrame
+        A row per label, over all folds: number of ``sets`` and the size of the ``smallest``; how
+        many hold ``no_relevant`` item, have a ``short_sample`` (the pool was smaller than asked) or
+        fewer targets than the largest cutoff (``below_cutoff``: P@n still divides by n).
+    crossed : DataFrame
+        A row per system and pair of label and metric that the grid asks for: 95 % interval ``low``
+        to ``high`` and standard error ``se`` from resampled users *and items*, ranks fixed.
+    left_out : mapping of str to str
+        Systems that were asked for and cannot be trained on the data, with the reason; `grid` and
+        all tables are without them.
+    """
+
+    kind: ClassVar[str] = "grid"
+
+    grid: Grid
+    values: pd.DataFrame
+    replicates: Mapping[int, FloatArray] = field(repr=False)
+    tests: pd.DataFrame
+    target_sets: pd.DataFrame
+    crossed: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CROSSED))
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Lay all values out in 80 columns: system, design, metric, value and interval."""
+        about = f"{self.dataset['title']}; {self.grid.split}, seed {self.grid.seed}; {self.origin}"
+        return values_text(about, self.values)
+
+    def __getitem__(self, names: tuple[str, str, str]) -> Quantity:
+        """Return one quantity by system, protocol label and metric."""
+        row = self._rows.get(names)
+        if row is None and names[0] in self.left_out:
+            raise ConfigError(f"not measured: {names[0]} is left out: {self.left_out[names[0]]}")
+        if row is None:
+            raise ConfigError(f"not measured: {names[2]} of {names[0]} under {names[1]}")
+        value, low, high = self._numbers[row].tolist()
+        method = self._methods[names[1], names[2]]
+        return Quantity(value, self.replicates.get(row), method, (low, high))
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str, str], int]:
+        columns = (self.values[each].tolist() for each in ("system", "label", "metric"))
+        return {names: row for row, names in enumerate(zip(*columns, strict=True))}
+
+    @cached_property
+    def _numbers(self) -> FloatArray:
+        return self.values[list(NUMBERS[:3])].to_numpy(dtype=np.float64)
+
+    @cached_property
+    def _methods(self) -> dict[tuple[str, str], str]:
+        return {
+            (label, str(metric)): metric.declaration.interval
+            for label, metrics in self.grid.parsed_metrics.items()
+            for metric in metrics
+        }
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of the systems, in the order of the grid."""
+        return [system.name for system in self.grid.systems]
+
+    def among(self, names: Iterable[str]) -> list[str]:
+        """Keep the names of systems that were measured, in the order given."""
+        return [name for name in names if name in self._measured]
+
+    @cached_property
+    def _measured(self) -> set[str]:
+        return set(self.systems)
+
+    def metric(self, label: str, name: str) -> Metric:
+        """Return the metric of a name that was measured under a label, whatever its cutoff.
+
+        Raises
+        ------
+        ConfigError
+            If there is none, or more than one, where a name with arguments, ``SR(gamma=1)``, tells
+            which.
+        """
+        found = self.named(label, name)
+        if len(found) != 1:
+            raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
+        return found[0]
+
+    def named(self, label: str, name: str) -> Sequence[Metric]:
+        """List the metrics measured under a label that a name stands for, as `is_named` says."""
+        if (label, name) not in self._named:
+            measured = self.grid.parsed_metrics[label]
+            self._named[label, name] = tuple(each for each in measured if is_named(each, name))
+        return self._named[label, name]
+
+    @cached_property
+    def _named(self) -> dict[tuple[str, str], tuple[Metric, ...]]:
+        return {}
+
+    def of_systems(
+        self, label: str, metric: Metric | str, systems: Sequence[str] | None = None
+    ) -> dict[str, Quantity]:
+        """Return one metric of several systems; of all of them by default."""
+        return {name: self[name, label, str(metric)] for name in systems or self.systems}
+
+    def table(self, label: str, metric: Metric | str) -> pd.DataFrame:
+        """Select one metric under one protocol: a row per system with value and interval."""
+        rows = (self.values["label"] == label) & (self.values["metric"] == str(metric))
+        return self.values[rows].set_index("system")[["value", "low", "high", "se"]]
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The grid."""
+        return self.grid.to_dict()
+
+    def body(self) -> dict[str, Any]:
+        """Return values (in the order of systems, labels, metrics) and the other tables."""
+        return {
+            "values": frame_to_json(self.values[list(NUMBERS)]),
+            "tests": frame_to_json(self.tests),
+            "target_sets": frame_to_json(self.target_sets),
+            "crossed": frame_to_json(self.crossed),
+            **({"left_out": dict(self.left_out)} if self.left_out else {}),
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the kept replicates and their rows."""
+        rows = np.array(sorted(self.replicates), dtype=np.int64)
+        if not len(rows):
+            return {}
+        drawn = np.array([self.replicates[row] for row in rows])
+        # Flat: rows of bytes, as arrays with two axes are stored, become a fifth larger.
+        return {"rows": rows, "replicates": rounded_replicates(drawn).ravel()}
+
+    @classmethod
+    def key_of(cls, parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
+        """Digest grid, data and revisions."""
+        return Grid.from_dict(parameters).key_of(hashes)
+
+    @classmethod
+    def restore(
+        cls,
+        parameters: Mapping[str, Any],
+        body: Mapping[str, Any],
+        arrays: Mapping[str, npt.NDArray[Any]],
+        **context: Any,
+    ) -> Self:
+        """Build the results from their document."""
+        grid = Grid.from_dict(parameters)
+        values = pd.concat([_names(grid), frame_from_json(body["values"])], axis=1)
+        kept: dict[int, FloatArray] = {}
+        if arrays:
+            drawn = arrays["replicates"].reshape(len(arrays["rows"]), -1).astype(np.float64)
+            kept = dict(zip(arrays["rows"].tolist(), drawn, strict=True))
+        return cls(
+            grid=grid,
+            values=values,
+            replicates=kept,
+            tests=frame_from_json(body["tests"]),
+            target_sets=frame_from_json(body["target_sets"]),
+            crossed=frame_from_json(body["crossed"]),
+            left_out=body.get("left_out", {}),
+            **context,
+        )
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The tables of the body, by name, with the names of all rows."""
+        return {name: getattr(self, name) for name in self.body() if name != "left_out"}
+
+    def recompute(
+        self, *, systems: int | None = None, workers: int = 1, data_dir: Path | None = None
+    ) -> StoredResult:
+        """Run the grid again, or with some of its systems only: `Grid.sample` tells which."""
+        part = self.grid if systems is None else self.grid.sample(systems)
+        dataset = load_dataset(self.dataset_name, data_dir=data_dir)
+        return _measure_grid(part, dataset, workers=workers, data_dir=data_dir)
+
+    def verify(self, fresh: StoredResult) -> Agreement:
+        """Compare all tables and replicates, within a hundredth of each fresh standard error.
+
+        That of a p value is the one of its statistic. Systems that are known to depend on the
+        processor are compared apart, as trainings that may differ by 30 times as much: replicates
+        in their root mean square, and ends of intervals as far as this moves them. Corrections for
+        the number of pairs have to follow from the p values beside them.
+        """
+        if not isinstance(fresh, Results):
+            return Agreement(0, np.nan, np.nan, ("another kind of result",))
+        chosen = set(fresh.systems)
+        reasons = {system.name: system.depends_on_processor for system in fresh.grid.systems}
+        wide = {name: reason for name, reason in reasons.items() if reason}
+        bound = partial(hundredth_bound, wide=set(wide))
+        stored, expected = self.frames, fresh.frames
+        found = [
+            compare_frames(
+                comparable_rows(stored.get(name, pd.DataFrame()), chosen),
+                comparable_rows(expected.get(name, pd.DataFrame()), chosen),
+                bound,
+                name="" if name == "values" else name,
+            )
+            for name in dict.fromkeys([*expected, *stored])
+        ]
+        found += [*self._compare_replicates(fresh, set(wide)), compare_corrections(self.tests)]
+        lines = pd.concat([each for each in found if len(each)], ignore_index=True)
+        apart = []
+        for name, reason in wide.items():
+            own = lines["row"].map(lambda row, name=name: name in row).to_numpy(dtype=bool)
+            about = f"{name} (depends on the processor: {reason}; {WIDER} times the bound)"
+            apart.append(agreement(lines[own], about=about))
+            lines = lines[~own]
+        return agreement(lines, apart=tuple(apart))
+
+    def _compare_replicates(self, fresh: Results, wide: set[str]) -> Iterator[pd.DataFrame]:
+        """Compare what is kept for the systems of the fresh results, name by name."""
+        stored, expected = (
+            {names: each.replicates.get(row) for names, row in each._rows.items()}
+            for each in (self, fresh)
+        )
+        limits = hundredth_bound("replicates", fresh.values, wide=wide)
+        for (names, drawn), limit in zip(expected.items(), limits, strict=True):
+            # Twice what rounding to 16 digits may make of numbers that differ in their last bits.
+            least = 2.0**-15 * np.abs(drawn) if drawn is not None else 0.0
+            both, bounds = (stored.get(names), drawn), np.fmax(limit, least)
+            yield compare_arrays(names, "replicates", *both, bounds, together=names[0] in wide)
+
+
+def is_named(metric: Metric, name: str) -> bool:
+    """Tell whether a name stands for a metric, whatever its cutoff and condition.
+
+    Parameters
+    ----------
+    metric
+        A metric.
+    name
+        Its name, alone or with its arguments.
+
+    Examples
+    --------
+    >>> one = Metric("nDCG", 10, "exp")
+    >>> [is_named(one, name) for name in ("nDCG", "nDCG(exp)", "nDCG(linear)", "nDCG@10")]
+    [True, True, False, False]
+    """
+    return name in (metric.name, re.split("[@|]", str(metric))[0])
+
+
+def _names(grid: Grid) -> pd.DataFrame:
+    """Name the rows of a grid's values: systems, labels and metrics in the grid's order."""
+    rows = [
+        (system.name, label, str(grid.parsed[label]), metric)
+        for system in grid.systems
+        for label, metrics in grid.by_label.items()
+        for metric in metrics
+    ]
+    return pd.DataFrame(rows, columns=["system", "label", "protocol", "metric"])
+
+
+def run(
+    grid: Grid,
+    *,
+    workers: int = 1,
+    data_dir: Path | None = None,
+    record: str | None = None,
+) -> Results:
+    """Measure a grid, computing only the cells that are not there yet.
+
+    Where ``record`` names live results whose code, parameters and data are the same, those are
+    returned; where the dataset is not at hand, recorded ones. What kept artefacts of a cell cannot
+    answer, such as a sample of another size, is trained for again; the progress bar says what for.
+
+    Parameters
+    ----------
+    grid
+        What to measure.
+    workers
+        Local processes. The results do not depend on it, bit for bit.
+    data_dir
+        Folder that holds datasets, besides ``RECBIAS_DATA``.
+    record
+        Name under which a chapter keeps these results, e.g.
+        ``"01_design_alternatives/systems"``; live results are written below ``_build/results``.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    MissingData
+        If the dataset is neither at hand nor recorded.
+    TrainingError
+        If none of the systems can be trained on the data; one that cannot is left out, see
+        `Results.left_out`.
+    StoreError
+        If recorded results exist but were computed with other data, parameters or code; if the
+        data changes while the grid runs.
+
+    Warns
+    -----
+    StoreWarning
+        If an artefact was damaged; it is computed again.
+    """
+    if not isinstance(grid, Grid):
+        raise ConfigError(f"run: expected a Grid, got {type(grid).__name__} {grid!r}")
+    if not isinstance(workers, int) or workers < 1:
+        raise ConfigError(f"workers={workers!r}: expected at least 1")
+    try:
+        dataset = load_dataset(grid.dataset, data_dir=data_dir)
+    except MissingData as missing:
+        if record is None:
+            raise
+        return _recorded(grid, record, missing)
+    grid.warn_of_split(dataset)
+    if record is not None:
+        kept = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
+        if isinstance(kept, Results):
+            return dataclasses.replace(kept, grid=grid)  # the same table may be elsewhere now
+    results = _measure_grid(grid, dataset, workers=workers, data_dir=data_dir)
+    if record is not None and clone_root() is not None:
+        results.save(results_dir(dataset.name, recorded=False) / record)
+    return results
+
+
+def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
+    found = recorded_result(record, grid.dataset, missing)
+    hashes = dict(found.dataset["hashes"])
+    if "observed" in hashes:
+        hashes["observed"] = str(dataset_info(grid.dataset).content_hash)
+    if not isinstance(found, Results) or found.key != grid.without(found.left_out).key_of(hashes):
+        raise StoreError(
+            f"{results_dir(grid.dataset, recorded=True) / record}: recorded with other parameters "
+            f"than asked for\n{missing}"
+        ) from missing
+    return found
+
+
+def grid_tables(
+    grid: Grid, label: str, *, data_dir: Path | None = None
+) -> Iterator[tuple[str, int, int, RankTable]]:
+    """Yield the rank tables behind one protocol of a grid that was run.
+
+    Yields
+    ------
+    system : str
+    fold : int
+    repeat : int
+        Number of the training seed.
+    table : RankTable
+    """
+    dataset = load_dataset(grid.dataset, data_dir=data_dir)
+    artefact = artefact_of(grid, label)
+    for system, cell in grid_cells(grid, dataset, data_dir):
+        if artefact in cell.artefacts:
+            reader = Reader(cell)
+            yield system, cell.fold, cell.repeat, reader.table(grid, label)
+
+
+@lru_cache(maxsize=2)
+def _resampled(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
+    return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
+
+
+@lru_cache(maxsize=1)
+def _resampled_both(
+    n_users: int, n_items: int, seed: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Weights of users, the same as without items, and of items; a column per resampling."""
+    items = bootstrap_weights(n_items, N_REPLICATES, rng=stream(seed, "bootstrap", "items"))
+    both = _resampled(n_users, seed), items
+    return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
+
+
+def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
+    started = time.perf_counter()
+    _check_data(grid, dataset)
+    cells = grid_cells(grid, dataset, data_dir)
+    missing = [(name, cell) for name, cell in cells if cell.missing()]
+    untried = [cell for cell in _long_first(grid, missing) if known_reason(cell) is None]
+    again = artefacts_to_train(untried)
+    tasks = fold_tasks(grid, cells)
+    n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
+    n_workers = min(workers, max(len(untried), len(tasks)))
+    needed = bool(untried) or n_rows >= WORKERS_FROM or are_waiting(n_workers)
+    title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
+    sizes = dataset.ratings.n_users, dataset.ratings.n_items
+    weights = _resampled(sizes[0], grid.seed)
+    both = _resampled_both(*sizes, grid.seed) if grid.crossed else None
+    values: list[pd.DataFrame] = []
+    drawn: list[FloatArray] = []
+    crossed: list[tuple[str | float, ...]] = []
+    pairs: dict[str, list[Pairs]] = {}
+    sets: dict[str, dict[str, int]] = {}
+    # Classes from elsewhere may be edited before the next grid, under the same name.
+    kept = not any(grid.outside)
+    with open_executor(n_workers if needed else 1, kept=kept) as executor:
+        found = dict(zip(untried, run_all(run_cell, untried, executor, label=title), strict=True))
+        reasons = [remember(cell, found.get(cell)) for _, cell in missing]
+        left_out = systems_left_out(grid, dataset, [name for name, _ in missing], reasons)
+        grid = grid.without(left_out)
+        tasks = [task for task in tasks if task.grid.systems[0].name not in left_out]
+        reduced = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: measures")
+        for system in grid.systems:
+            own = sum(task.grid.systems == (system,) for task in tasks)
+            folds, damaged = zip(*islice(reduced, own), strict=True)
+            for path in (path for paths in damaged for path in paths):
+                warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
+            for label in grid.parsed:
+                parts = [fold[label] for fold in folds]
+                numbers, replicates = combine_folds(grid, label, parts, weights)
+                values.append(numbers)
+                drawn += replicates
+                if both is not None:
+                    of_label = combine_crossed(grid, label, parts, *both)
+                    crossed += [(system.name, *row) for row in of_label]
+                sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
+                beyond = [part.beyond for part in parts]
+                source = grid_source(grid, dataset, data_dir, str(grid.test(label).judgments))
+                warn_of_missing(system, label, beyond, partial(_train, source))
+            pairs[system.name] = paired_values(grid, folds)
+    rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
+    hashes = grid.hashes(dataset)
+    return Results(
+        grid=grid,
+        key=grid.key_of(hashes),
+        dataset=dataset_record(dataset, hashes),
+        values=rows,
+        replicates=_kept(grid, rows, drawn),
+        tests=compare_systems(grid, pairs),
+        target_sets=pd.DataFrame([{"label": label, **counts} for label, counts in sets.items()]),
+        crossed=pd.DataFrame(crossed, columns=CROSSED),
+        left_out=left_out,
+        provenance=platform_record(),
+        times={
+            "seconds": round(time.perf_counter() - started, 1),
+            "peak_mb": peak_mb(),
+            "cells": len(cells),
+            "computed": len(untried),
+        },
+    )
+
+
+def _long_first(grid: Grid, named: Sequence[tuple[str, Cell]]) -> list[Cell]:
+    """Order the cells of each fold: whoever has done the last one waits for those still at work.
+
+    What is drawn in training is improved in many rounds; most of what is not takes one.
+    """
+    short = {system.name: not system.random_training for system in grid.systems}
+    by_fold = groupby(named, key=lambda each: each[1].fold)
+    return [cell for _, own in by_fold for _, cell in sorted(own, key=lambda each: short[each[0]])]
+
+
+def _train(source: Source, fold: int) -> Ratings:
+    return source_splits(source)[fold].train
+
+
+def _check_data(grid: Grid, dataset: Dataset) -> None:
+    for protocol in grid.parsed.values():
+        if not relevant(dataset.ratings.value, protocol.min_rating).any():
+            scale = dataset.ratings.scale
+            raise ConfigError(
+                f"{protocol}: no rating of {dataset.title} is that high; its scale is "
+                f"{exact(scale.minimum)} to {exact(scale.maximum)}"
+            )
+    asked = [metric for metrics in grid.parsed_metrics.values() for metric in metrics]
+    for metric in asked:
+        if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:
+            raise ConfigError(
+                f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
+                f"{dataset.ratings.n_items:,} items"
+            )
+
+
+def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
+    """Group the cells by system, in the order of the grid, and fold."""
+    single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
+    grouped: dict[tuple[str, int], list[Cell]] = {
+        (name, fold): [] for name in single for fold in sorted({cell.fold for _, cell in cells})
+    }
+    for name, cell in cells:
+        grouped[name, cell.fold].append(cell)
+    outside, metrics = grid.outside, metric_identities(grid)
+    return [Task(outside, metrics, single[name], tuple(own)) for (name, _), own in grouped.items()]
+
+
+def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[int, FloatArray]:
+    """Keep the replicates that the grid asks for, as they will be read back."""
+    wanted = None if grid.replicates is None else set(grid.replicates)
+    places = [
+        row
+        for row, names in enumerate(zip(rows["label"], rows["metric"], strict=True))
+        if wanted is None or names in wanted
+    ]
+    if not places:
+        return {}
+    rounded = rounded_replicates([drawn[row] for row in places]).astype(np.float64)
+    return dict(zip(places, rounded, strict=True))

@@ -1,0 +1,600 @@
+"""Artefacts on disk: named by what they are, written whole or not at all, with their provenance.
+
+An artefact is a Parquet file of named arrays with its key and provenance in the metadata. Its key
+is a digest of everything that decides its content; an artefact with the right key is reused.
+
+Checksums and digests of content tell that a file is what was written: they notice accidents, such
+as damage, an edit by hand, files that were mixed up. They do not tell who wrote it, and what they
+cover can be forged together with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from threadpoolctl import threadpool_info
+
+from recbias._system.places import clone_root
+from recbias._system.processes import begun_prefix, remove_begun
+from recbias.errors import NO_SPACE, ConfigError, DamagedError, NoSpaceError, StoreError
+
+__all__ = [
+    "canonical_json",
+    "digest",
+    "frame_from_json",
+    "frame_to_json",
+    "platform_record",
+    "read_arrays",
+    "read_document",
+    "write_arrays",
+    "write_atomically",
+    "write_document",
+]
+
+
+def canonical_json(record: object) -> str:
+    """Write a record so that equal records give equal text: sorted keys, no spaces, no NaN.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": (0.2, None)})
+    '{"a":[0.2,null],"b":1}'
+    """
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(record: object) -> str:
+    """Digest a JSON-able record, or bytes, by sha256 in hex."""
+    content = record if isinstance(record, bytes) else canonical_json(record).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under its name only once it is complete.
+
+    Parameters
+    ----------
+    path
+        Target; its folder is made if need be, a file of that name is replaced.
+    content
+        All of it.
+
+    Raises
+    ------
+    NoSpaceError
+        If the disk is full, or what one may use of it.
+    OSError
+        If the folder cannot be written.
+
+    Notes
+    -----
+    Nothing half-written stays: what a killed process leaves goes when that file is written again.
+    """
+    try:
+        _write_atomically(path, content)
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        raise NoSpaceError(
+            f"{path}: {len(content):,} bytes did not fit: {error.strerror}\n"
+            "make room, or name a folder elsewhere (RECBIAS_CELLS for cells, --out for pages), and "
+            "run it again\nnothing half-written is left; what was finished is kept and used"
+        ) from error
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    remove_begun(path.parent, path.name)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=begun_prefix(path.name))
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_arrays(
+    path: Path,
+    arrays: Mapping[str, npt.NDArray[Any]],
+    *,
+    key: str,
+    provenance: Mapping[str, object],
+    level: int = 1,
+) -> str:
+    """Write named arrays of any lengths as one Parquet file with a checksum over all of it.
+
+    Parameters
+    ----------
+    path
+        Target.
+    arrays
+        Arrays of bool, int or float with one or two axes; dtypes and shapes are kept (numbers of
+        another byte order come back in the machine's own).
+    key
+        What :func:`read_arrays` will be asked for.
+    provenance
+        JSON-able record of how the content arose; not part of the key.
+    level
+        How hard zstd tries, from 1 to 22: fast for artefacts, small for what is committed.
+
+    Returns
+    -------
+    str
+        The sha256 of the file, for the document beside it: see :func:`write_document`.
+
+    Raises
+    ------
+    ConfigError
+        If an array has another kind of values or another number of axes.
+    OSError
+        As :func:`write_atomically`.
+
+    Notes
+    -----
+    Other programs can read the file: every array is a column, those that are shorter than others
+    end with nulls. Rows of arrays with two axes are bytes, because a reader of Parquet goes through
+    lists number by number, which takes long for millions of them. Bytes of equal weight are written
+    together (``BYTE_STREAM_SPLIT``): what changes slowly from row to row becomes small. The
+    checksum is the sha256 of the file with zeros in its place.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "ranks.parquet"
+    ...     sha256 = write_arrays(path, {"rank": np.arange(3)}, key="k", provenance={"seed": 1})
+    ...     print(sha256 == digest(path.read_bytes()), read_arrays(path, key="k"))
+    True ({'rank': array([0, 1, 2])}, {'seed': 1})
+    """
+    shapes = {name: [values.dtype.name, *values.shape] for name, values in arrays.items()}
+    columns = [_column(name, values) for name, values in arrays.items()]
+    n_rows = max(map(len, columns), default=0)
+    columns = [
+        pa.concat_arrays([column, pa.nulls(n_rows - len(column), column.type)])
+        for column in columns
+    ]
+    schema = pa.schema(
+        [
+            pa.field(name, column.type, nullable=column.null_count > 0)
+            for name, column in zip(arrays, columns, strict=True)
+        ]
+    )
+    metadata = {
+        "recbias.key": key,
+        "recbias.provenance": canonical_json(provenance),
+        "recbias.arrays": canonical_json(shapes),
+        # The last one: the file is searched for it from its end, whatever words come before it.
+        "recbias.checksum": (_CHECKSUM + _NO_CHECKSUM).decode(),
+    }
+    encodings = {
+        name: "PLAIN" if values.dtype.kind == "b" else "BYTE_STREAM_SPLIT"
+        for name, values in arrays.items()
+    }
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=level,
+        use_dictionary=False,
+        column_encoding=encodings,
+        write_statistics=False,
+        store_schema=False,  # Arrow's copy of schema and metadata, which nobody here needs
+    ) as writer:
+        writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        writer.add_key_value_metadata(metadata)
+    content = bytearray(sink.getvalue())
+    place = _checksum_place(content)
+    content[place : place + 64] = _checksum(content, place)
+    write_atomically(path, bytes(content))
+    return digest(bytes(content))
+
+
+def read_arrays(
+    path: Path, *, key: str, names: Sequence[str] | None = None
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """Read what :func:`write_arrays` wrote.
+
+    Parameters
+    ----------
+    path
+        An artefact.
+    key
+        The key that it must have.
+    names
+        The arrays that are wanted, which saves unpacking the others; None = all.
+
+    Returns
+    -------
+    arrays : dict of ndarray
+        In the order of writing; C-contiguous, free to be changed.
+    provenance : dict
+
+    Raises
+    ------
+    DamagedError
+        If the file is not there, differs in any bit from what was written (which is found out
+        before any of it is interpreted), is no artefact, or has another key.
+    """
+    try:
+        content = path.read_bytes()
+        place = _checksum_place(content)
+        if place < 0 or content[place : place + 64] != _checksum(content, place):
+            raise ValueError("its checksum is absent or another")
+        file = pq.ParquetFile(pa.BufferReader(content))
+        metadata = file.schema_arrow.metadata
+        # In one thread: workers share the processors already.
+        table = file.read(columns=None if names is None else list(names), use_threads=False)
+        found = metadata[b"recbias.key"].decode()
+        provenance = json.loads(metadata[b"recbias.provenance"])
+        shapes = json.loads(metadata[b"recbias.arrays"])
+        arrays = {name: _array(table.column(name), *shapes[name]) for name in table.column_names}
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"{path}: damaged artefact ({error!r}); delete it and rerun") from error
+    if found != key:
+        raise DamagedError(f"{path}: key {found[:12]}, expected {key[:12]}; delete it and rerun")
+    return arrays, provenance
+
+
+_CHECKSUM = b"recbias-sha256:"
+_NO_CHECKSUM = b"0" * 64
+
+
+def _checksum_place(content: bytes | bytearray) -> int:
+    """Find where the checksum of an artefact is written; -1 if nowhere."""
+    place = content.rfind(_CHECKSUM)
+    return place if place < 0 else place + len(_CHECKSUM)
+
+
+def _checksum(content: bytes | bytearray, place: int) -> bytes:
+    """Compute the checksum of an artefact that is to be written at `place`."""
+    view = memoryview(content)
+    found = hashlib.sha256(view[:place])
+    found.update(_NO_CHECKSUM)
+    found.update(view[place + 64 :])
+    return found.hexdigest().encode()
+
+
+def _column(name: str, values: npt.NDArray[Any]) -> pa.Array:
+    """Make a column of an array; rows of an array with two axes are bytes."""
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or values.ndim not in (1, 2):
+        raise ConfigError(
+            f"array '{name}' of {values.dtype} with {values.ndim} axes cannot be stored; give "
+            "numbers of up to 64 bits or bools with one or two axes"
+        )
+    values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if values.ndim == 1:
+        return pa.array(values)
+    if values.size == 0:
+        return pa.array(values.ravel())
+    row = pa.binary(values.shape[1] * values.itemsize)
+    return pa.Array.from_buffers(row, len(values), [None, pa.py_buffer(values)])
+
+
+def _array(column: pa.ChunkedArray, dtype: str, *shape: int) -> npt.NDArray[Any]:
+    """Make the array of a column again."""
+    size = math.prod(shape)
+    content = column.slice(0, shape[0] if size else 0).combine_chunks()
+    if len(shape) == 2 and size:
+        width = content.type.byte_width
+        place = content.offset * width
+        flat = np.frombuffer(content.buffers()[1], dtype, size, place)
+    else:
+        flat = content.to_numpy(zero_copy_only=False)
+    if flat.dtype != dtype:
+        raise ValueError(f"{flat.dtype} where {dtype} was written")
+    return np.array(flat.reshape(shape))
+
+
+_FIELDS = (
+    "kind",
+    "key",
+    "dataset",
+    "parameters",
+    "provenance",
+    "times",
+    "body",
+    "sidecar",
+    "digest",
+)
+_REMEDY = (
+    "restore it, or record it again where the data is: recbias run CHAPTER --dataset NAME --record"
+)
+
+
+def write_document(
+    path: Path,
+    *,
+    kind: str,
+    key: str,
+    dataset: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    times: Mapping[str, Any],
+    body: Mapping[str, Any],
+    sidecar: str | None = None,
+) -> None:
+    """Write results as readable JSON with a digest that notices any later edit.
+
+    Parameters
+    ----------
+    path
+        Target, with the suffix ``.json``.
+    kind
+        What kind of result it is.
+    key
+        Digest of what decides the results.
+    dataset
+        Record of the dataset.
+    parameters
+        What was asked for: enough to compute it again.
+    provenance
+        Versions and the like.
+    times
+        What differs from run to run and says nothing about the results: seconds, memory, date.
+        The digest covers all the rest, including the order of names and of rows.
+    body
+        The results; tables as :func:`frame_to_json` gives them.
+    sidecar
+        The sha256 of the Parquet file of the same name that belongs to the document, as
+        :func:`write_arrays` returns it. Write that file first.
+
+    Raises
+    ------
+    ValueError
+        If a number is infinite or NaN, which JSON lacks, or two names are one as text.
+    OSError
+        As :func:`write_atomically`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "means.json"
+    ...     means = frame_to_json(pd.DataFrame({"system": ["Random"], "value": [0.25]}))
+    ...     write_document(
+    ...         path,
+    ...         kind="table",
+    ...         key="k",
+    ...         dataset={"name": "ml-1m"},
+    ...         parameters={"seed": 1},
+    ...         provenance={},
+    ...         times={"seconds": 2.5},
+    ...         body={"means": means},
+    ...     )
+    ...     frame_from_json(read_document(path)["body"]["means"])
+       system  value
+    0  Random   0.25
+    """
+    given = {
+        "kind": kind,
+        "key": key,
+        "dataset": dataset,
+        "parameters": parameters,
+        "provenance": provenance,
+        "times": times,
+        "body": body,
+        "sidecar": sidecar,
+    }
+    # As it will be read: names are text, tuples are lists.
+    record = json.loads(json.dumps(given, allow_nan=False), object_pairs_hook=_named_once)
+    record["digest"] = _document_digest(record)
+    write_atomically(path, (_laid_out(record) + "\n").encode())
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Read what :func:`write_document` wrote.
+
+    Parameters
+    ----------
+    path
+        A document, with its suffix ``.json``.
+
+    Returns
+    -------
+    dict
+        ``kind``, ``key``, ``dataset``, ``parameters``, ``provenance``, ``times``, ``body``,
+        ``sidecar`` and ``digest``.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, is no such document, or was edited in anything but its times; if
+        the Parquet file that belongs to it is missing or is another.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_named_once)
+        if absent := [name for name in _FIELDS if name not in record]:
+            raise ValueError(f"without {', '.join(absent)}")
+        if not isinstance(record["times"], dict):  # the one entry that the digest leaves out
+            raise ValueError("times are no record")
+        expected, found = _document_digest(record), record["digest"]
+    except FileNotFoundError as error:
+        raise StoreError(f"{path}: missing result; {_REMEDY}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(f"{path}: not a result ({error!r}); {_REMEDY}") from error
+    if found != expected:
+        raise StoreError(
+            f"{path}: changed after it was computed (digest {expected[:12]}, "
+            f"written {str(found)[:12]}); {_REMEDY}"
+        )
+    if record["sidecar"] is not None:
+        _check_sidecar(path.with_suffix(".parquet"), record["sidecar"], path)
+    return record
+
+
+def _check_sidecar(sidecar: Path, expected: str, document: Path) -> None:
+    try:
+        found = digest(sidecar.read_bytes())
+    except OSError as error:
+        raise StoreError(f"{sidecar}: missing, {document} needs it; {_REMEDY}") from error
+    if found != expected:
+        raise StoreError(
+            f"{sidecar}: not the file that belongs to {document} (sha256 {found[:12]}, expected "
+            f"{expected[:12]}); {_REMEDY}"
+        )
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that stands twice: people would read the first value, programs the last."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a name stands twice")
+    return record
+
+
+def _document_digest(record: Mapping[str, Any]) -> str:
+    """Digest all of a document but its times, in the order of the file."""
+    covered = {name: value for name, value in record.items() if name not in ("times", "digest")}
+    return digest(json.dumps(covered, separators=(",", ":"), allow_nan=False).encode())
+
+
+def _laid_out(value: Any, indent: str = "") -> str:
+    """Write JSON with a line per name; a list of plain values stands on one line."""
+    deeper = indent + " "
+    if isinstance(value, dict) and value:
+        lines = [
+            f"{deeper}{json.dumps(name)}: {_laid_out(each, deeper)}" for name, each in value.items()
+        ]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+        lines = [deeper + _laid_out(each, deeper) for each in value]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    return json.dumps(value)
+
+
+def frame_to_json(frame: pd.DataFrame) -> dict[str, Any]:
+    """Write a table column by column, so that a document holds it in a line per column.
+
+    Parameters
+    ----------
+    frame
+        Columns of bools, ints, floats or texts with text names, under the default index.
+
+    Returns
+    -------
+    dict
+        ``dtypes`` and ``columns``, each by name. Numbers keep all their digits; NaN and missing
+        texts are None, infinities the texts ``"inf"`` and ``"-inf"``.
+
+    Raises
+    ------
+    ConfigError
+        If a column has another kind of values, a name is no text or stands twice, or rows have
+        names.
+
+    Examples
+    --------
+    >>> frame_to_json(pd.DataFrame({"system": ["Random", "Popularity"], "value": [0.1, np.nan]}))
+    {'dtypes': {'system': 'str', 'value': 'float64'},
+     'columns': {'system': ['Random', 'Popularity'], 'value': [0.1, None]}}
+    """
+    if not frame.index.equals(pd.RangeIndex(len(frame))) or (len(frame) and frame.columns.empty):
+        raise ConfigError("a table is stored without names of rows: use frame.reset_index()")
+    if not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
+        raise ConfigError(f"columns {list(frame.columns)}: expected texts, each of them once")
+    dtypes = {name: _dtype_name(name, frame[name]) for name in frame.columns}
+    columns = {name: [_plain(value) for value in frame[name].tolist()] for name in frame.columns}
+    return {"dtypes": dtypes, "columns": columns}
+
+
+def _dtype_name(name: str, column: pd.Series) -> str:
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.itemsize <= 8:
+        return dtype.name
+    if isinstance(dtype, pd.StringDtype):
+        return "str"
+    if isinstance(dtype, np.dtype) and all(isinstance(each, str | None) for each in column):
+        return "str"
+    raise ConfigError(
+        f"column '{name}' of {dtype} cannot be stored; give bools, ints, floats or texts"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Replace what JSON lacks."""
+    if value is None or value is pd.NA or value != value:
+        return None
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+def frame_from_json(record: Mapping[str, Any]) -> pd.DataFrame:
+    """Read what :func:`frame_to_json` wrote.
+
+    Parameters
+    ----------
+    record
+        ``dtypes`` and ``columns``.
+
+    Returns
+    -------
+    DataFrame
+        Values, dtypes and order of columns as they were, also without rows; texts as the columns
+        of text that pandas makes of a list.
+
+    Raises
+    ------
+    StoreError
+        If the record is no such table.
+
+    Examples
+    --------
+    >>> record = {"dtypes": {"value": "float64"}, "columns": {"value": [0.1, None, "-inf"]}}
+    >>> frame_from_json(record)["value"].tolist()
+    [0.1, nan, -inf]
+    """
+    texts = pd.Series([""]).dtype
+    try:
+        dtypes, columns = record["dtypes"], record["columns"]
+        if list(dtypes) != list(columns) or len({len(values) for values in columns.values()}) > 1:
+            raise ValueError("columns and dtypes differ in names, or columns in length")
+        return pd.DataFrame(
+            {
+                name: pd.Series(values, dtype=texts if dtypes[name] == "str" else dtypes[name])
+                for name, values in columns.items()
+            }
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"not a table ({error!r}); {_REMEDY}") from error
+
+
+# Packages stay what they are while a process runs, and every cell asks for five of them.
+_version = lru_cache(version)
+
+
+def platform_record() -> dict[str, object]:
+    """Describe what the bits of a result can depend on: versions, lock, processor, BLAS."""
+    names = ("internal_api", "version", "architecture")
+    pools = (pool for pool in threadpool_info() if pool.get("user_api") == "blas")
+    blas = sorted({" ".join(str(pool.get(name, "")) for name in names).strip() for pool in pools})
+    root = clone_root()
+    lock = root / "requirements.lock" if root else None
+    return {
+        "recbias": _version("recbias"),
+        "lock": digest(lock.read_bytes()) if lock and lock.is_file() else None,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "numpy": _version("numpy"),
+        "scipy": _version("scipy"),
+        "numba": _version("numba"),
+        "implicit": _version("implicit"),
+        "blas": blas,
+    }

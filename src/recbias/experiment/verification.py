@@ -1,0 +1,303 @@
+"""Verification: recorded results are computed again, in full or in part, and compared.
+
+What must exist is listed in a *manifest* beside the recorded results, so that one that was deleted
+is missed. Keys and digests, which reading checks, notice accidents; what was edited and digested
+again is noticed here, where the data is. What cannot be detected:
+
+* times, and versions and processor of the provenance, which differ from machine to machine;
+* edits within the bound: a hundredth of the standard error of a fresh value, .3 for a system
+  that depends on the processor (for resampled values in their root mean square, and somewhat
+  more for one of them or an end of an interval), one part in a million of a table or statistic,
+  1e-9 of a check;
+* results of other parameters under the right name: the page notices, which asks for its own;
+* a result that is no longer listed either, and results that are listed under other names: the
+  history of the repository tells, and so does a page or criterion that asks for them;
+* without the data, any forgery that is consistent: file, digest and manifest;
+* when a part of the systems is compared, what was edited of the others, and tables about all;
+* what code and data get wrong alike, now and when the results were recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from recbias._system.places import cells_kept_in
+from recbias.errors import ConfigError, MissingData, StoreError
+from recbias.experiment.makers import Made
+from recbias.experiment.results import (
+    Agreement,
+    StoredResult,
+    load_result,
+    recorded_datasets,
+    results_dir,
+    stored_results,
+)
+from recbias.experiment.store import read_document, write_atomically
+
+__all__ = [
+    "check_manifest",
+    "listed_datasets",
+    "missing_results",
+    "renew_manifest",
+    "verify",
+]
+
+MANIFEST = "manifest.json"
+
+LEFT_OUT = "about all systems together, not compared for a part of them"
+"""What the row of a table says that a sample of the systems leaves out."""
+
+_LISTED = ("kind", "key", "digest")
+
+
+def verify(
+    dataset: str,
+    *,
+    systems: int | None = None,
+    workers: int = 1,
+    data_dir: Path | None = None,
+    cells: Path | None = None,
+) -> pd.DataFrame:
+    """Compute a dataset's recorded results anew, from the ratings, and compare.
+
+    Parameters
+    ----------
+    dataset
+        A dataset that is at hand.
+    systems
+        Compute only so many systems of each recorded grid (see
+        `recbias.experiment.grid.Grid.sample`). Tables about all systems of a grid together are then
+        left out, and their rows say so; results of other kinds are computed as a whole. None = all.
+    workers, data_dir
+        As in :func:`recbias.experiment.run.run`.
+    cells
+        A new or empty folder that keeps the cells; else they are removed afterwards. Cells that
+        were there before are never used.
+
+    Returns
+    -------
+    DataFrame
+        A row per result, and one more for each system that is compared apart: ``recorded``, its
+        name; ``about``, what is apart, and why; how many ``values`` were compared; the largest
+        ``difference``, and the same in units of what its kind allows, ``of bound``; whether it
+        ``agrees``, and a tuple of texts on what is ``differing``. Results that are missing, or not
+        in the manifest, have a row as well.
+
+    Raises
+    ------
+    MissingData
+        If the dataset is not at hand, or nothing is recorded for it.
+    StoreError
+        If the manifest or a recorded result is damaged, edited or stale.
+    ConfigError
+        If `cells` holds something.
+    """
+    rows = [
+        _row(name, Agreement(0, nan, nan, (problem,)))
+        for name, problem in check_manifest(dataset).items()
+    ]
+    paths = stored_results(results_dir(dataset, recorded=True))
+    if not paths and not rows:
+        raise MissingData(f"{dataset}: no recorded results to verify")
+    with _fresh_folder(cells) as folder, cells_kept_in(folder):
+        for name, path in paths.items():
+            stored = load_result(path, dataset=dataset)
+            if systems is not None and isinstance(stored, Made) and "grid" in stored.given:
+                # No sample of the systems is shorter.
+                rows.append(_row(name, Agreement(0, nan, nan, (), about=LEFT_OUT)))
+                continue
+            fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
+            found = stored.verify(fresh)
+            other = _other_dataset(stored, fresh)
+            rows.append(_row(name, found._replace(differing=(*other, *found.differing))))
+            rows += [_row(name, apart) for apart in found.apart]
+    return pd.DataFrame(rows)
+
+
+def _row(name: str, found: Agreement) -> dict[str, Any]:
+    return {
+        "recorded": name,
+        "about": found.about,
+        "values": found.n_values,
+        "difference": found.difference,
+        "of bound": found.of_bound,
+        "agrees": not found.differing,
+        "differing": found.differing,
+    }
+
+
+def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
+    """Tell what the record of the dataset says that the dataset at hand does not."""
+    for name in dict.fromkeys([*fresh.dataset, *stored.dataset]):
+        said, found = stored.dataset.get(name), fresh.dataset.get(name)
+        if said != found:
+            yield f"dataset: {name} is recorded as {said!r}, found {found!r}"
+
+
+@contextmanager
+def _fresh_folder(kept: Path | None) -> Iterator[Path]:
+    if kept is None:
+        with tempfile.TemporaryDirectory(prefix="recbias-cells-") as folder:
+            yield Path(folder)
+        return
+    if kept.exists() and (not kept.is_dir() or any(kept.iterdir())):
+        raise ConfigError(f"{kept}: not empty, and old cells prove nothing; name a new folder")
+    kept.mkdir(parents=True, exist_ok=True)
+    yield kept.resolve()
+
+
+# -- the manifest ------------------------------------------------------------------------------
+
+
+def renew_manifest(recorded: Path, dataset: str | None = None, chapter: str | None = None) -> Path:
+    """List in the manifest what is recorded now.
+
+    Parameters
+    ----------
+    recorded
+        Folder of all recorded results.
+    dataset, chapter
+        Renew only what is listed of these, and keep the rest.
+
+    Returns
+    -------
+    Path
+        The manifest: by dataset and name of the result its kind, key and digest.
+
+    Raises
+    ------
+    StoreError
+        If a result is damaged, or the manifest that is to be kept in part.
+    """
+    path = recorded / MANIFEST
+    before = {} if dataset is None or not path.is_file() else _read_manifest(path)
+    names = sorted(each.name for each in recorded.iterdir() if each.is_dir())
+    listed: dict[str, dict[str, dict[str, str]]] = {}
+    for name in sorted({*names, *before}):
+        kept = {}
+        if dataset is not None:
+            kept = {
+                result: entry
+                for result, entry in before.get(name, {}).items()
+                if name != dataset or not _is_of(result, chapter)
+            }
+        own = stored_results(recorded / name) if dataset in (None, name) else {}
+        found = {result: _entry(file) for result, file in own.items() if _is_of(result, chapter)}
+        if kept or found:
+            listed[name] = dict(sorted({**kept, **found}.items()))
+    write_atomically(path, (json.dumps(listed, indent=1) + "\n").encode())
+    return path
+
+
+def check_manifest(dataset: str) -> dict[str, str]:
+    """Compare what is recorded of a dataset with the manifest; no data is needed.
+
+    Returns
+    -------
+    dict of str to str
+        By name of the result what is wrong: it is missing, not listed, or another one.
+
+    Raises
+    ------
+    StoreError
+        If the manifest is missing or damaged, or a result is.
+    """
+    listed = _listed(dataset)
+    paths = stored_results(results_dir(dataset, recorded=True))
+    problems = {}
+    for name in sorted({*listed, *paths}):
+        if name not in paths:
+            problems[name] = "missing, yet listed in the manifest"
+        elif name not in listed:
+            problems[name] = "not listed in the manifest"
+        else:
+            found = _entry(paths[name])
+            other = [field for field in _LISTED if found[field] != listed[name][field]]
+            if other:
+                problems[name] = f"another {' and '.join(other)} than the manifest lists"
+    return problems
+
+
+def listed_datasets() -> list[str]:
+    """Name the datasets that the manifest lists, or that have recorded results, sorted.
+
+    Simulations are named like a dataset.
+
+    Raises
+    ------
+    StoreError
+        If the manifest is missing or damaged.
+    """
+    folder = results_dir("", recorded=True)
+    found = recorded_datasets(simulations=True)
+    return sorted({*found, *_read_manifest(folder / MANIFEST)})
+
+
+def missing_results(dataset: str, chapter: str) -> list[str]:
+    """Name the results of a chapter that the manifest lists and that are not there.
+
+    Parameters
+    ----------
+    dataset
+        Name of a dataset.
+    chapter
+        Name of its notebook.
+
+    Returns
+    -------
+    list of str
+        Names within the chapter, sorted.
+
+    Raises
+    ------
+    StoreError
+        If the manifest is missing or damaged.
+    """
+    folder = results_dir(dataset, recorded=True)
+    return [
+        name.removeprefix(f"{chapter}/")
+        for name in sorted(_listed(dataset))
+        if _is_of(name, chapter) and not (folder / f"{name}.json").is_file()
+    ]
+
+
+def _is_of(name: str, chapter: str | None) -> bool:
+    return chapter is None or name.startswith(f"{chapter}/")
+
+
+def _entry(path: Path) -> dict[str, str]:
+    record = read_document(path.with_suffix(".json"))
+    return {field: record[field] for field in _LISTED}
+
+
+def _listed(dataset: str) -> dict[str, dict[str, str]]:
+    """Read what the manifest lists of a dataset; nothing where nothing is recorded at all."""
+    folder = results_dir("", recorded=True)
+    if not (folder / MANIFEST).is_file() and not (
+        folder.is_dir() and recorded_datasets(simulations=True)
+    ):
+        return {}
+    return _read_manifest(folder / MANIFEST).get(dataset, {})
+
+
+def _read_manifest(path: Path) -> dict[str, dict[str, dict[str, str]]]:
+    try:
+        listed: dict[str, dict[str, dict[str, str]]] = json.loads(path.read_text(encoding="utf-8"))
+        for results in listed.values():
+            for name, entry in results.items():
+                if any(not isinstance(entry[field], str) for field in _LISTED):
+                    raise ValueError(f"{name}: no text")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(
+            f"{path}: not a list of the recorded results ({error!r})\n"
+            "restore it; what it lists is renewed by recbias run CHAPTER --dataset NAME --record"
+        ) from error
+    return listed

@@ -1,0 +1,165 @@
+"""Over whom values are averaged, how much each weighs, and by which statistic, as a value."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from recbias.errors import ConfigError, unknown_name
+
+__all__ = ["COVERAGES", "EPSILON", "POPULATIONS", "STATISTICS", "WEIGHTS", "Averaging"]
+
+POPULATIONS = ("all", "tested", "relevant", "trained", "runs", "groups")
+WEIGHTS = ("", "ratings", "relevant")
+STATISTICS = ("mean", "median", "geometric")
+COVERAGES = ("full", "reduced")
+EPSILON = 1e-5
+"""What a geometric mean adds to each value by default, so that one 0 does not make it 0. CCM20 does
+not give its value; this is the floor of trec_eval's ``gm_map``."""
+
+_OPTIONS = {
+    "users": "population",
+    "weights": "weights",
+    "statistic": "statistic",
+    "coverage": "coverage",
+}
+_GEOMETRIC = re.compile(r"geometric(?:\((?P<epsilon>[^()]*)\))?")
+
+
+@dataclass(frozen=True)
+class Averaging:
+    r"""Over whom values are averaged, how much each weighs, and by which statistic.
+
+    Parameters
+    ----------
+    population
+        ``"all"``, ``"tested"``, ``"relevant"``, ``"trained"``, ``"runs"`` or ``"groups"``, as in
+        the table of :mod:`recbias.metrics.aggregation`.
+        Empty stands for the papers' habit: all users under AR (BCC17 Sec. 3.2), runs under 1R
+        (BCC17 Eq. 1).
+    weights
+        Empty: all alike. ``"ratings"``: a user weighs as many as they have test ratings, here and
+        in ``"relevant"``: relevant ones.
+    statistic
+        ``"mean"``, ``"median"``, or ``"geometric"``: :math:`\exp(\sum w\ln(v+\epsilon)/\sum
+        w)-\epsilon`, with :math:`\epsilon = 10^{-5}` or what is given, ``"geometric(0.01)"``.
+
+    coverage
+        Empty: the full average, where a user without a list counts as 0. ``"reduced"``: users
+        without a list are left out (a "forgiving" average). ``"full"`` is read as empty. A full
+        plain mean is the reduced one times the share of users that have a list.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown word; for weights of ``"runs"`` and ``"groups"``, which count every relevant
+        rating already; for another statistic than the mean of ``"groups"``; if epsilon is not above
+        0; if runs or groups are to be reduced.
+
+    References
+    ----------
+    CCM20 Sec. 3.3 (users without training ratings), Sec. 3.8 (weights, geometric mean), Sec. 3.9
+    (full and reduced averages); BCC17 Sec. 3.1-3.2, Eq. 1 (populations), Sec. 5 (P1R).
+
+    Examples
+    --------
+    >>> str(Averaging("tested", "ratings", "geometric(0.010)"))
+    'users=tested weights=ratings statistic=geometric(0.01)'
+    >>> Averaging.parse("weights=relevant").resolved("user").population
+    'all'
+    >>> str(Averaging())
+    ''
+    """
+
+    population: str = ""
+    weights: str = ""
+    statistic: str = "mean"
+    coverage: str = ""
+
+    def __post_init__(self) -> None:
+        if self.population and self.population not in POPULATIONS:
+            raise unknown_name("population", self.population, POPULATIONS)
+        if self.weights not in WEIGHTS:
+            raise unknown_name("weights of users", self.weights, WEIGHTS[1:])
+        geometric = _GEOMETRIC.fullmatch(self.statistic)
+        if geometric is not None:
+            text = geometric["epsilon"]
+            shown = "" if text is None or _epsilon(text) == EPSILON else f"({_plain(text)})"
+            object.__setattr__(self, "statistic", f"geometric{shown}")
+        elif self.statistic not in STATISTICS:
+            raise unknown_name("statistic", self.statistic, STATISTICS)
+        if self.coverage == "full":
+            object.__setattr__(self, "coverage", "")
+        if self.coverage not in ("", "reduced"):
+            raise unknown_name("coverage", self.coverage, COVERAGES)
+        if self.population in ("runs", "groups") and self.coverage:
+            raise ConfigError(
+                f"coverage={self.coverage} of {self.population}: it leaves out users without a "
+                "list; average over users"
+            )
+        if self.population in ("runs", "groups") and self.weights:
+            raise ConfigError(
+                f"weights={self.weights}: users of {self.population} weigh as many as they have "
+                "relevant ratings already; give no weights, or average over users"
+            )
+        if self.population == "groups" and self.statistic != "mean":
+            raise ConfigError(
+                f"statistic={self.statistic}: groups have a mean only; average over runs or users"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> Averaging:
+        """Read an averaging as it prints; options may stand in any order.
+
+        Raises
+        ------
+        ConfigError
+            If an option is unknown, has no such value or is given twice.
+        """
+        given: dict[str, str] = {}
+        for part in text.split():
+            name, _, value = part.partition("=")
+            if name not in _OPTIONS:
+                raise unknown_name("option of averaging", name, _OPTIONS)
+            if not value or _OPTIONS[name] in given:
+                problem = "is given twice" if value else "has no value"
+                raise ConfigError(f"averaging {text!r}: {name} {problem}")
+            given[_OPTIONS[name]] = value
+        return cls(**given)
+
+    def __str__(self) -> str:
+        options = {name: getattr(self, field) for name, field in _OPTIONS.items()}
+        return " ".join(
+            f"{name}={value}" for name, value in options.items() if value not in ("", "mean")
+        )
+
+    def resolved(self, per: Literal["user", "run"]) -> Averaging:
+        """Write out the habit, for tables with a target set per user or per run."""
+        if self.population:
+            return self
+        return replace(self, population="runs" if per == "run" else "all")
+
+    @property
+    def epsilon(self) -> float | None:
+        """What a geometric mean adds to each value; None for other statistics."""
+        match = _GEOMETRIC.fullmatch(self.statistic)
+        if match is None:
+            return None
+        return EPSILON if match["epsilon"] is None else float(match["epsilon"])
+
+
+def _epsilon(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not 0 < value < np.inf:
+        raise ConfigError(f"statistic=geometric({text}): expected a number above 0, such as 1e-5")
+    return value
+
+
+def _plain(text: str) -> str:
+    return np.format_float_positional(_epsilon(text), trim="-")

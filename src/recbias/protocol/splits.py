@@ -1,0 +1,690 @@
+"""Splits: which ratings a system may learn from, and which it is tested on.
+
+Everything random is drawn over rows in canonical order, so that the same seed gives the same split
+whatever the order of lines in a file. Train and test keep the vocabularies of the whole.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recbias.data.ratings import Ratings
+from recbias.errors import ConfigError, DataError, DataWarning, unknown_name
+
+REVISION = 1
+"""Raised when code changes which ratings a rule sends to the test, for the same seed."""
+
+KEPT_SHARE = 0.2
+"""Least share of an item's ratings that a uniform test leaves to training (BCC17's eps)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Split:
+    """Training and test ratings over the same users and items.
+
+    Parameters
+    ----------
+    train, test : Ratings
+        No pair is in both; the vocabularies are those of the data set. With ``order=file`` they
+        know the `place` of each row in the files.
+    test_items : int32 array, ascending
+        Items with any test rating: the candidates of the target sets TI. Where test ratings were
+        taken out afterwards, still those of the original.
+    fold : int
+        Number of the split within its rule, from 0.
+    rule : str
+        The rule as text, e.g. ``"k-fold 5"``.
+    """
+
+    train: Ratings
+    test: Ratings
+    test_items: npt.NDArray[np.int32]
+    fold: int
+    rule: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Split({self.rule}, fold {self.fold}: {len(self.train)} train, {len(self.test)} test)"
+        )
+
+
+def ratio(ratings: Ratings, test_share: float = 0.2, *, rng: np.random.Generator) -> Split:
+    """Send each rating to the test set on its own with probability `test_share`.
+
+    The sizes are random, and a user may lose all their training ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    test_share : float
+        Probability, above 0 and below 1.
+    rng : numpy.random.Generator
+        Draws one number per rating.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `test_share` is outside (0, 1).
+    DataError
+        If no training or no test rating results.
+
+    References
+    ----------
+    The split of BCC17, MCCRS20 and CCM20, who speak of folds: k folds by coin flips are `k_fold`.
+    """
+    rule = SplitRule("ratio", test_share)
+    return _split(ratings, rng.random(len(ratings)) < test_share, rule)
+
+
+def k_fold(ratings: Ratings, n_folds: int = 5, *, rng: np.random.Generator) -> list[Split]:
+    """Give each rating a uniform fold label; each fold is the test set once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    n_folds : int
+        Number of folds, at least 2.
+    rng : numpy.random.Generator
+        Draws one label per rating; folds differ a little in size.
+
+    Returns
+    -------
+    list of Split
+        `n_folds` splits, whose test sets together are all ratings.
+
+    Raises
+    ------
+    ConfigError
+        If `n_folds` is below 2.
+    DataError
+        If a fold is empty.
+    """
+    rule = SplitRule("k-fold", n_folds)
+    return _folds(ratings, rng.integers(n_folds, size=len(ratings)), n_folds, rule)
+
+
+def leave_out(ratings: Ratings, n_out: int = 1, *, rng: np.random.Generator) -> Split:
+    """Send exactly `n_out` random ratings of every user to the test set.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; users without a rating are passed over.
+    n_out : int
+        Ratings per user in the test set, at least 1.
+    rng : numpy.random.Generator
+        Draws one number per rating.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `n_out` is below 1.
+    DataError
+        If a user has no more than `n_out` ratings.
+    """
+    rule = SplitRule("leave-out", n_out)
+    counts = ratings.user_counts()
+    small = np.flatnonzero((counts > 0) & (counts <= n_out))
+    if len(small):
+        raise DataError(
+            f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
+            f"e.g. user {ratings.user_ids[small[0]]!s}\n"
+            "use a split that takes any number, e.g. --split 'ratio 0.2'"
+        )
+    place = _drawn_places(ratings.user, counts, rng)
+    return _split(ratings, place < n_out, rule)
+
+
+@dataclass(frozen=True, eq=False)
+class UniformPlan:
+    """Which items a uniform test takes ratings from, and how many from each.
+
+    Parameters
+    ----------
+    items : int32 array, ascending
+        The items T.
+    n_each, least_count : int
+        Test ratings of every one of them (eta); ratings of the least popular of them.
+    largest_share : fractions.Fraction
+        See `largest_test_share`.
+    """
+
+    items: npt.NDArray[np.int32]
+    n_each: int
+    least_count: int
+    largest_share: Fraction
+
+
+def largest_test_share(counts: npt.NDArray[np.int64], kept_share: float = KEPT_SHARE) -> Fraction:
+    """Compute the largest test share for which `uniform_plan` finds items.
+
+    Parameters
+    ----------
+    counts, kept_share
+        As of `uniform_plan`.
+
+    Returns
+    -------
+    fractions.Fraction
+        0 if no item can spare one; ``1 - kept_share`` if all are equally popular, less otherwise.
+
+    Examples
+    --------
+    >>> largest_test_share(np.array([10, 8, 5, 4, 2, 1]))
+    Fraction(32, 75)
+    """
+    return max(_prefix_shares(counts, kept_share), default=Fraction(0))
+
+
+def uniform_plan(
+    counts: npt.NDArray[np.int64], test_share: float = 0.2, kept_share: float = KEPT_SHARE
+) -> UniformPlan:
+    """Choose items, and a number of test ratings that each of them can spare.
+
+    With items by descending count c_1 >= c_2 >= ..., T is the first zeta items,
+
+        zeta = max{k : (1 - kept_share) c_k k / sum(c) >= test_share},
+        eta = floor((1 - kept_share) c_zeta).
+
+    The left side is not monotone in k: the last k counts, for the largest T. Equally popular items
+    are in T together, as it grows with k among them. All is computed in exact arithmetic, shares
+    being read as the decimal numbers that they print as. What can spare no rating is not in T.
+
+    Parameters
+    ----------
+    counts : int array (n_items,)
+        Ratings per item.
+    test_share : float
+        Share of all ratings that is to be tested (sigma); the floor takes zeta / sum(c) at most.
+    kept_share : float
+        Least share of an item's ratings that stays in training (eps), above 0 and below 1.
+
+    Returns
+    -------
+    UniformPlan
+
+    Raises
+    ------
+    ConfigError
+        If a share is outside (0, 1).
+    DataError
+        If no k satisfies the inequality; names the largest test share that one does.
+
+    References
+    ----------
+    BCC17 Section 6.2, which prints eta unrounded.
+
+    Examples
+    --------
+    >>> plan = uniform_plan(np.array([10, 8, 5, 4, 2, 1]), 0.42)  # k=3 fails, k=4 does not
+    >>> plan.items.tolist(), plan.n_each, float(plan.largest_share)
+    ([0, 1, 2, 3], 3, 0.4266666666666667)
+    """
+    rule = SplitRule("uniform", test_share, kept_share)
+    asked, shares = Fraction(str(test_share)), _prefix_shares(counts, kept_share)
+    largest = max(shares, default=Fraction(0))
+    if asked > largest:
+        named = math.floor(largest * 10**4) / 10**4  # rounded down, so that it can be asked for
+        raise DataError(
+            f"split '{rule}': no set of items can give so many test ratings, equally many each, "
+            f"and keep {100 * kept_share:g}% of its own\n"
+            f"the largest feasible share of these {counts.sum()} ratings is {named}"
+        )
+    last = max(place for place, share in enumerate(shares) if share >= asked)
+    least = int(np.sort(counts)[::-1][last])
+    n_each = math.floor((1 - Fraction(str(kept_share))) * least)
+    return UniformPlan(np.flatnonzero(counts >= least).astype(np.int32), n_each, least, largest)
+
+
+def _prefix_shares(counts: npt.NDArray[np.int64], kept_share: float) -> list[Fraction]:
+    """List what share of the ratings the first k items can test, equally many each, for each k."""
+    spared, total = 1 - Fraction(str(kept_share)), int(counts.sum())
+    falling = np.sort(counts)[::-1].tolist()
+    return [spared * c * k / total for k, c in enumerate(falling, start=1) if spared * c >= 1]
+
+
+def uniform(
+    ratings: Ratings,
+    test_share: float = 0.2,
+    kept_share: float = KEPT_SHARE,
+    *,
+    rng: np.random.Generator,
+) -> Split:
+    """Send equally many random ratings of each item of a set T to the test, none of others.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    test_share, kept_share : float
+        Decide T and the number of ratings, see `uniform_plan`.
+    rng : numpy.random.Generator
+        Draws one number per rating.
+
+    Returns
+    -------
+    Split
+        The only fold: up to ``kept_share=0.5`` T's last item has no ratings for a second test.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `uniform_plan`.
+
+    References
+    ----------
+    BCC17 Section 6.2, the split behind UAR and U1R.
+    """
+    counts = ratings.item_counts()
+    plan = uniform_plan(counts, test_share, kept_share)
+    place = _drawn_places(ratings.item, counts, rng)
+    in_test = (place < plan.n_each) & np.isin(ratings.item, plan.items)
+    return _split(ratings, in_test, SplitRule("uniform", test_share, kept_share))
+
+
+def temporal(ratings: Ratings, test_share: float = 0.2) -> Split:
+    """Cut all ratings at one moment: the oldest train, the newest test.
+
+    With n ratings, the moment is the time of the (n - ceil(test_share n) + 1)-th oldest. Every
+    rating of that very moment goes to the test set, so that neither the order of lines in a file
+    nor that of ids decides between equal times; the test set may therefore be larger than asked.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; needs timestamps.
+    test_share : float
+        Share of the ratings in the test set, above 0 and below 1, read as the decimal number that
+        it prints as.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `test_share` is outside (0, 1), or there are no timestamps.
+    DataError
+        If the cut falls on the oldest time, which leaves nothing to train on.
+    """
+    rule = SplitRule("temporal", test_share)
+    times = _times(ratings, rule)
+    n_test = int(_ceil_share(test_share, np.array([len(ratings)]))[0])
+    cut = np.sort(times)[len(ratings) - n_test]
+    return _split(ratings, times >= cut, rule)
+
+
+def temporal_per_user(ratings: Ratings, test_share: float = 0.2) -> Split:
+    """Cut the ratings of each user at a moment of their own: the oldest train, the newest test.
+
+    Of a user's n ratings the newest ceil(test_share n) test, and with them every rating as old as
+    the oldest of these. A user whose ratings all have one time has no training ratings then.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; needs timestamps.
+    test_share : float
+        Share of each user's ratings in the test set, above 0 and below 1, read as the decimal
+        number that it prints as.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `test_share` is outside (0, 1), or there are no timestamps.
+    DataError
+        If no user has two times, which leaves nothing to train on.
+    """
+    rule = SplitRule("temporal-user", test_share)
+    times = _times(ratings, rule)
+    counts = ratings.user_counts()
+    rated = np.flatnonzero(counts)
+    oldest_first = np.lexsort((times, ratings.user))
+    cut_row = ratings.indptr[1:] - _ceil_share(test_share, counts)
+    cuts = np.zeros(ratings.n_users, dtype=np.int64)
+    cuts[rated] = times[oldest_first[cut_row[rated]]]
+    return _split(ratings, times >= cuts[ratings.user], rule)
+
+
+def from_fold_labels(ratings: Ratings, labels: npt.NDArray[np.integer[Any]]) -> list[Split]:
+    """Use folds that came with the data; each is the test set once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split.
+    labels : int array (n,)
+        Fold of each row, from 0.
+
+    Returns
+    -------
+    list of Split
+        One per fold, in the order of the labels.
+
+    Raises
+    ------
+    ConfigError
+        If the labels do not fit the rows, or one is negative.
+    DataError
+        If a fold between 0 and the largest is empty, or holds everything.
+    """
+    if labels.shape != (len(ratings),) or labels.min() < 0:
+        raise ConfigError(
+            f"fold labels of shape {labels.shape} for {len(ratings)} ratings: "
+            "expected one label per rating, from 0"
+        )
+    rule = SplitRule("ready", order=None if ratings.place is None else "file")
+    return _folds(ratings, labels, int(labels.max()) + 1, rule)
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """A split rule as a value that prints and parses back.
+
+    Parameters
+    ----------
+    kind : str
+        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-user"``,
+        ``"uniform"`` (equally many ratings of each item that is tested), ``"ready"`` (the folds
+        that came with the data) or ``"whole"`` (all judgments of a part that is not trained on).
+    size : float or int, optional
+        Test share, number of folds, or ratings per user; None for ``"ready"`` and ``"whole"``.
+    kept : float, optional
+        Of ``"uniform"``: least share of an item's ratings that stays in training; None is 0.2.
+    order : {"file"}, optional
+        Of ``"ready"``: the training ratings know the order of their rows in the files, and systems
+        that list in that order follow it (`recbias.recommenders.as_published.file_order`). Without
+        it rows are sorted by user, then by item. Nothing else changes.
+
+    Raises
+    ------
+    ConfigError
+        If `kind` is unknown, or `size`, `kept` or `order` does not fit it.
+
+    See Also
+    --------
+    ratio, k_fold, leave_out, temporal, temporal_per_user, uniform, from_fold_labels
+
+    Examples
+    --------
+    >>> SplitRule.parse("k-fold 5")
+    SplitRule(kind='k-fold', size=5, kept=None, order=None)
+    >>> str(SplitRule("temporal-user", 0.2))
+    'temporal-user 0.2'
+    >>> str(SplitRule("uniform", 0.2)), str(SplitRule("uniform", 0.2, kept=0.1))
+    ('uniform 0.2', 'uniform 0.2 eps=0.1')
+    >>> str(SplitRule("ready", order="file"))
+    'ready order=file'
+    """
+
+    kind: str
+    size: float | None = None
+    kept: float | None = None
+    order: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == "uniform" and self.kept == KEPT_SHARE:
+            object.__setattr__(self, "kept", None)  # one text for one rule
+        if self.kind not in _EXPECTED:
+            raise unknown_name("split rule", self.kind, _EXPECTED)
+        fits, example = _EXPECTED[self.kind]
+        kept_fits = self.kept is None or (self.kind == "uniform" and _is_share(self.kept))
+        if not (fits(self.size) and kept_fits):
+            raise ConfigError(f"split rule '{self}': expected something like '{example}'")
+        if self.order not in (None, "file") or (self.order and self.kind != "ready"):
+            raise ConfigError(
+                f"split rule '{self}': expected 'ready order=file', as only folds that came with "
+                "the data know the order of their rows"
+            )
+
+    def __str__(self) -> str:
+        size = "" if self.size is None else f" {self.size}"
+        kept = "" if self.kept is None else f" eps={self.kept}"
+        return self.kind + size + kept + ("" if self.order is None else f" order={self.order}")
+
+    @classmethod
+    def parse(cls, text: str) -> SplitRule:
+        """Read a rule from its printed form.
+
+        Parameters
+        ----------
+        text : str
+            E.g. ``"ratio 0.2"``.
+
+        Returns
+        -------
+        SplitRule
+            The rule whose `str` is `text`.
+
+        Raises
+        ------
+        ConfigError
+            If the kind is unknown, or a number is missing, none, or out of range.
+        """
+        kind, _, rest = text.strip().partition(" ")
+        rest, ordered, order = f" {rest}".partition(" order=")
+        rest, in_order = rest.strip(), order if ordered else None
+        if not rest:
+            return cls(kind, order=in_order)
+        size, eps, kept = rest.partition(" eps=")
+        try:
+            number = int(size) if size.strip().isdecimal() else float(size)
+            return cls(kind, number, float(kept) if eps else None, in_order)
+        except ValueError:
+            raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
+
+    def splits(
+        self,
+        ratings: Ratings,
+        *,
+        rng: np.random.Generator,
+        ready: npt.NDArray[np.integer[Any]] | None = None,
+        row_order: npt.NDArray[np.integer[Any]] | None = None,
+    ) -> list[Split]:
+        """Split the ratings by this rule.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            What to split.
+        rng : numpy.random.Generator
+            Source of random numbers; the temporal rules and ``"ready"`` draw none.
+        ready : int array (n,), optional
+            Fold labels that came with the data.
+        row_order : int array (n,), optional
+            Place of each row in the files, for ``order=file``; no two alike.
+
+        Returns
+        -------
+        list of Split
+            One per fold; a single one for rules without folds.
+
+        Raises
+        ------
+        ConfigError
+            As the function of that rule; if the rule is ``"ready"`` and `ready` is None; if it asks
+            for the order of rows and `row_order` is None or no order of them; or if it is
+            ``"whole"``, which needs a part of its own for training.
+        """
+        match self.kind, self.size:
+            case "ratio", float(share):
+                return [ratio(ratings, share, rng=rng)]
+            case "k-fold", int(n_folds):
+                return k_fold(ratings, n_folds, rng=rng)
+            case "leave-out", int(n_out):
+                return [leave_out(ratings, n_out, rng=rng)]
+            case "temporal", float(share):
+                return [temporal(ratings, share)]
+            case "temporal-user", float(share):
+                return [temporal_per_user(ratings, share)]
+            case "uniform", float(share):
+                return [uniform(ratings, share, self.kept or KEPT_SHARE, rng=rng)]
+        if self.kind == "whole":
+            raise ConfigError(
+                f"split rule 'whole' leaves nothing of {ratings.name} to train on\n"
+                "use it for a test side that is not trained on, such as 'unbiased'"
+            )
+        if ready is None:
+            raise ConfigError(
+                f"split rule 'ready': {ratings.name} came without folds\nuse e.g. 'k-fold 5'"
+            )
+        if self.order:
+            if row_order is None:
+                raise ConfigError(
+                    f"split rule '{self}': the folds of {ratings.name} came without an order of "
+                    "rows\nuse 'ready'"
+                )
+            if row_order.shape != (len(ratings),) or len(np.unique(row_order)) < len(ratings):
+                raise ConfigError(
+                    f"places of rows of shape {row_order.shape} for {len(ratings)} ratings: "
+                    "expected one place per rating, each once"
+                )
+            ratings = dataclasses.replace(ratings, place=row_order.astype(np.int64))
+        return from_fold_labels(ratings, ready)
+
+
+def warn_of_other_share(splits: Sequence[Split]) -> None:
+    """Warn if a split tests another share of the ratings than was asked.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        Of one rule.
+
+    Warns
+    -----
+    DataWarning
+        If the share that a fold tests is more than a tenth of the asked one away from it, and
+        farther than a whole number of ratings, or of ratings drawn one by one, can be; says both,
+        and why.
+    """
+    rule = SplitRule.parse(splits[0].rule)
+    asked = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
+    if rule.kind in ("leave-out", "ready", "whole") or asked is None:
+        return
+    n_ratings = len(splits[0].test) + len(splits[0].train)
+    by_chance = 4 * math.sqrt(asked * (1 - asked) / n_ratings) if rule.kind in _DRAWN else 0
+    far = max((len(split.test) / n_ratings for split in splits), key=lambda got: abs(got - asked))
+    if abs(far - asked) <= max(0.1 * asked, by_chance, 1 / n_ratings):
+        return
+    warnings.warn(
+        f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked)}, it tests "
+        f"{_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
+        f"{_why(rule, splits[0])}",
+        DataWarning,
+        stacklevel=2,
+    )
+
+
+_DRAWN = ("ratio", "k-fold")
+"""Rules that draw for each rating on its own, so that their sizes are a matter of chance."""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _why(rule: SplitRule, split: Split) -> str:
+    """Tell why a split tests another share than asked."""
+    if rule.kind in _DRAWN:
+        return "each rating is drawn on its own, and there are few"
+    if rule.kind == "uniform":
+        return "each tested item gives equally many ratings, a whole number of them"
+    counts = split.train.user_counts() + split.test.user_counts()
+    whole = np.array([counts.sum()]) if rule.kind == "temporal" else counts
+    beyond = len(split.test) - int(_ceil_share(float(rule.size or 0), whole).sum())
+    if beyond:
+        return f"ratings of one time are not parted, and {beyond:,} have that of the cut too"
+    return "of each user a whole number of ratings is tested, one at least, and many have few"
+
+
+def _is_share(size: float | None) -> bool:
+    return isinstance(size, float) and 0 < size < 1
+
+
+def _is_whole(size: float | None, least: int) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and size >= least
+
+
+_EXPECTED = {
+    "ratio": (_is_share, "ratio 0.2"),
+    "k-fold": (lambda size: _is_whole(size, 2), "k-fold 5"),
+    "leave-out": (lambda size: _is_whole(size, 1), "leave-out 1"),
+    "temporal": (_is_share, "temporal 0.2"),
+    "temporal-user": (_is_share, "temporal-user 0.2"),
+    "uniform": (_is_share, "uniform 0.2"),
+    "ready": (lambda size: size is None, "ready"),
+    "whole": (lambda size: size is None, "whole"),
+}
+
+
+def _split(
+    ratings: Ratings, in_test: npt.NDArray[np.bool_], rule: SplitRule, fold: int = 0
+) -> Split:
+    for part, size in (("test", in_test.sum()), ("training", (~in_test).sum())):
+        if not size:
+            raise DataError(
+                f"split '{rule}' of {len(ratings)} ratings: fold {fold} has no {part} rating\n"
+                "use more ratings or other sizes"
+            )
+    test = ratings.take(in_test)
+    return Split(ratings.take(~in_test), test, np.unique(test.item), fold, str(rule))
+
+
+def _folds(
+    ratings: Ratings, labels: npt.NDArray[np.integer[Any]], n_folds: int, rule: SplitRule
+) -> list[Split]:
+    return [_split(ratings, labels == fold, rule, fold) for fold in range(n_folds)]
+
+
+def _drawn_places(
+    group: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Shuffle the rows of each group, and tell the place of each row in its own, from 0."""
+    shuffled = np.lexsort((rng.random(len(group)), group))
+    place = np.empty(len(group), dtype=np.int64)
+    place[shuffled] = np.arange(len(group)) - (np.cumsum(counts) - counts)[group[shuffled]]
+    return place
+
+
+def _times(ratings: Ratings, rule: SplitRule) -> npt.NDArray[np.int64]:
+    if ratings.timestamp is None:
+        raise ConfigError(
+            f"split '{rule}': {ratings.name} has no timestamps\n"
+            "use a split that needs none, e.g. 'ratio 0.2'"
+        )
+    return ratings.timestamp
+
+
+def _ceil_share(share: float, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    # In exact arithmetic: 0.07 * 100 is 7.000000000000001 in floats, and would give 8.
+    exact = Fraction(str(share))
+    return -(-counts * exact.numerator // exact.denominator)

@@ -1,0 +1,271 @@
+"""Pairs of items on data: what makers count, what criteria read of it, and what the page shows."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
+from recbias.book.chapters.true_vs_false_positive_disagreement import items as of_items
+from recbias.book.chapters.true_vs_false_positive_disagreement import pair_tables
+from recbias.book.chapters.true_vs_false_positive_disagreement import pairs as of_pairs
+from recbias.book.chapters.true_vs_false_positive_disagreement.examples import examples
+from recbias.book.chapters.true_vs_false_positive_disagreement.flatness import FLATNESS, flatness
+from recbias.data.datasets import Dataset, dataset_info
+from recbias.data.ratings import Ratings
+from recbias.data.simulation import make_world
+from recbias.errors import ConfigError
+from recbias.experiment import makers
+from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import OptimalAntiPrecision, OptimalPrecision
+
+WORLD = make_world(seed=3, n_users=120, n_items=60, n_ratings=700)
+GIVEN = {"min_rating": 4, "split": "k-fold 3", "seed": 1}
+
+
+def small(unbiased: Ratings | None = None) -> Dataset:
+    return Dataset(WORLD.ratings, dataset_info("synthetic"), "made here", unbiased=unbiased)
+
+
+@pytest.fixture(scope="module")
+def judged() -> Dataset:
+    """With ten judgments of random items for each user; some of them were observed, too."""
+    return small(WORLD.sample(10, rng=np.random.default_rng(5)))
+
+
+@pytest.fixture(scope="module")
+def counted() -> pd.DataFrame:
+    return of_pairs.pairs(small(), **GIVEN)[1]
+
+
+def test_every_reading_counts_all_pairs_of_its_ratings(counted):
+    folds = dataset_splits(small(), "k-fold 3", seed=1)
+    readings = {f"fold {n + 1}": fold.train for n, fold in enumerate(folds)}
+    readings["all"] = WORLD.ratings
+    for reading, ratings in readings.items():
+        own = counted[counted["reading"] == reading]
+        assert own["pairs"].sum() == 60 * 59 / 2
+        assert own["value"].sum() == pytest.approx(1)
+        disagree = sum(opposed(*each) for each in itertools.combinations(scores_of(ratings), 2))
+        assert own["pairs"][own["optima"] == "disagree"].sum() == disagree
+    assert set(counted["reading"]) == set(readings)
+
+
+def scores_of(ratings: Ratings) -> list[tuple[float, float]]:
+    """What the rankings of the package score each item; 0 where it has no rating."""
+    columns = [
+        np.nan_to_num(model(min_rating=4).fit(ratings).score(np.array([0]))[0].astype(float))
+        for model in (OptimalPrecision, OptimalAntiPrecision)
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def opposed(a, b):
+    return (a[0] - b[0]) * (a[1] - b[1]) < 0
+
+
+def test_the_lemma_holds_on_data_and_a_broken_table_does_not(counted):
+    assert of_pairs.violations(counted) == 0
+    broken = counted.assign(optima=counted["optima"].replace({"agree": "disagree"}))
+    assert of_pairs.violations(broken) > 0
+    assert (
+        of_pairs.violations(counted, corrected=False)
+        == counted.query("direction == 'equal' and optima == 'disagree'")["pairs"].sum()
+    )
+
+
+def test_words_choose_pairs_and_wrong_ones_are_refused(counted):
+    both = of_pairs.chosen_pairs(counted, "both")
+    other = of_pairs.chosen_pairs(counted, "not both")
+    assert (both ^ other).all()
+    parts = of_pairs.chosen_pairs(counted, "disagree | agree | tied")
+    assert parts.all()
+    with pytest.raises(ConfigError, match="kind of pairs"):
+        of_pairs.chosen_pairs(counted, "steep")
+
+
+def test_judged_pairs_are_of_all_judgments_each_pair_of_user_and_item_once(judged):
+    found = of_pairs.judged_pairs(judged, min_rating=4)[1]
+    known = np.unique(judged.ratings.item)
+    assert found["pairs"].sum() == len(known) * (len(known) - 1) // 2
+    pairs = {}
+    for part in (judged.unbiased, judged.ratings):
+        for user, item, value in zip(part.user, part.item, part.value, strict=True):
+            pairs.setdefault((user, item), value)
+    by_item = {
+        item: [value >= 4 for (_, other), value in pairs.items() if other == item] for item in known
+    }
+    share = {item: np.mean(liked) for item, liked in by_item.items()}
+    counts = judged.ratings.item_counts()
+    odds = {item: counts[item] / max(len(by_item[item]) - counts[item], 1e-9) for item in known}
+    same = sum(
+        (odds[a] - odds[b]) * (share[a] - share[b]) > 0 for a, b in itertools.combinations(known, 2)
+    )
+    assert found["pairs"][of_pairs.chosen_pairs(found, "same")].sum() == same
+
+
+@pytest.mark.parametrize("make", [of_pairs.judged_pairs, of_items.true_order])
+def test_without_unbiased_judgments_there_is_no_truth(make):
+    with pytest.raises(ConfigError, match="no unbiased part"):
+        make(small(), min_rating=4, **({"seed": 1} if make is of_items.true_order else {}))
+
+
+def test_relations_over_items_are_those_of_scipy():
+    index, frame, drawn = of_items.items(small(), **GIVEN)
+    found = frame.set_index(list(index))["value"]
+    rows = []
+    for fold in dataset_splits(small(), "k-fold 3", seed=1):
+        train = fold.train
+        n = train.item_counts().astype(float)
+        p = np.bincount(train.item[train.value >= 4], minlength=60).astype(float)
+        n, p = n[n > 0], p[n > 0]
+        f_p, f_anti = p / (120 - n), -(n - p) / (120 - n)
+        ascending = np.sort(n / 120)
+        gini = np.abs(ascending[:, None] - ascending).mean() / (2 * ascending.mean())
+        rows.append(
+            {
+                ("Spearman", "f_P and f_antiP"): stats.spearmanr(f_p, f_anti).statistic,
+                ("Spearman", "f_antiP and p(train)"): stats.spearmanr(f_anti, n).statistic,
+                ("Pearson", "f_P and p(rel|train)"): stats.pearsonr(f_p, p / n).statistic,
+                ("Pearson", "f_antiP and p(train)"): stats.pearsonr(f_anti, n).statistic,
+                ("Gini", "p(train)"): gini,
+                ("line", "p(rel|train)"): stats.linregress(
+                    np.arange(len(n)), np.sort(p / n)
+                ).rvalue ** 2,
+            }
+        )  # fmt: skip
+    for name, values in pd.DataFrame(rows).mean().items():
+        assert found[name] == pytest.approx(values, abs=1e-9), name
+    assert found["line", "p(rel|train)"] == pytest.approx(found["line", "p(not rel|train)"])
+    assert (found["count"] == 0).all()
+    assert drawn.shape == (len(frame), 1000)
+    assert drawn.mean(axis=1) == pytest.approx(frame["value"], abs=0.02)
+
+
+def test_exceptions_to_identities_are_counted(monkeypatch):
+    """Each count sees a broken twin: odds that flatten, shares that do not mirror each other."""
+    counts = [np.array(each) for each in ([3, 1, 2], [1, 2, 2], [0, 0, 0], [0, 0, 0])]
+    names = [
+        ("count", each)
+        for each in (
+            "shares not turned round",
+            "odds less steep than p(train)",
+            "signs of f_P and f_antiP",
+        )
+    ]
+    assert [of_items._fixed(counts, 9)[name] for name in names] == [0, 0, 0]
+    own = of_items._Items.of(counts, 9)
+    twins = [
+        own._replace(disliked=own.liked),
+        own._replace(f_p=1 + own.popularity, f_anti=-own.popularity),  # odds that hardly vary
+        own._replace(f_anti=-own.f_anti, f_p=own.f_p - 2 * own.f_anti),
+    ]
+    found = []
+    for twin in twins:
+        monkeypatch.setattr(of_items._Items, "of", classmethod(lambda cls, *_, own=twin: own))
+        found.append([of_items._fixed(counts, 9)[name] for name in names])
+    assert found == [[2, 0, 0], [0, 1, 0], [0, 0, 3]]
+
+
+def test_intervals_hold_what_other_users_give():
+    """Coverage over 60 studies of 150 users of 3,000; 47 of 60 or fewer has chance 1e-5 at .95.
+
+    What is to be held is the mean over studies: what other users give at that number of users.
+    """
+    population = make_world(seed=11, n_users=3000, n_items=80, n_ratings=24_000).ratings
+    rng = np.random.default_rng(3)
+    values, ends = [], []
+    for study in range(60):
+        own = rng.choice(3000, 150, replace=False)
+        chosen = population.take(np.isin(population.user, own))
+        number = np.searchsorted(np.sort(own), chosen.user)
+        users = of_items._Users.of(150, study)
+        liked = chosen.value >= 4
+        place = users.group[number] * 80 + chosen.item
+        size = of_items.GROUPS * 80
+        counts = [np.bincount(place[rows], minlength=size).reshape(-1, 80)
+                  for rows in (liked, ~liked)]  # fmt: skip
+        found, influence = users.estimate([*counts, *counts], of_items.related)
+        values.append(list(found.values()))
+        ends.append(np.quantile(users.replicates(found, influence), (0.025, 0.975), axis=1))
+    low, high = np.array(ends).transpose(1, 0, 2)
+    truth = np.mean(values, axis=0)
+    covered = ((low <= truth) & (truth <= high)).sum(axis=0)
+    assert (covered >= 48).all(), dict(zip(found, covered, strict=True))
+    narrow = np.abs(np.array(values) - truth) <= (high - low) / 8
+    assert (narrow.sum(axis=0) < 48).all()  # a quarter of the width would not do
+
+
+def test_the_observed_optima_are_compared_with_the_truth_pair_by_pair(judged):
+    index, frame, drawn = of_items.true_order(judged, min_rating=4, seed=1)
+    found = frame.set_index(list(index))["value"]
+    observed = {(u, i) for u, i in zip(judged.ratings.user, judged.ratings.item, strict=True)}
+    scores = scores_of(judged.ratings)
+    for judgments in ("all", "unseen"):
+        truth = {}
+        part = judged.unbiased
+        for user, item, value in zip(part.user, part.item, part.value, strict=True):
+            if judgments == "all" or (user, item) not in observed:
+                truth.setdefault(int(item), []).append(value >= 4)
+        known = [item for item in truth if judged.ratings.item_counts()[item]]
+        for place, optimum in enumerate(("P", "antiP")):
+            signs = [
+                np.sign(scores[a][place] - scores[b][place])
+                * np.sign(np.mean(truth[a]) - np.mean(truth[b]))
+                for a, b in itertools.combinations(known, 2)
+            ]
+            told = [sign for sign in signs if sign]
+            assert found[optimum, judgments] == pytest.approx(np.mean(np.array(told) > 0))
+    assert drawn.shape == (4, 1000)
+
+
+def test_orders_that_tell_nothing_apart_agree_on_no_number():
+    assert np.isnan(of_items.agreeing_pairs(np.ones(3), np.arange(3.0)))
+
+
+def test_examples_have_every_printed_number():
+    _, frame = examples(n_users=8)
+    off = (frame["value"] - frame["printed"]).abs()
+    assert off.max() < 0.001
+    assert off.notna().groupby(frame["example"]).sum().to_dict() == {
+        "1": 21, "2": 23, "3": 21, "lemma": 0,
+    }  # fmt: skip
+    assert frame.set_index("quantity")["value"]["contradicted without ties"] == 0
+
+
+def test_steeper_popularity_makes_the_optima_disagree():
+    index, frame = flatness(relation=0.0, skews=(0.0, 0.6), n_worlds=1, min_rating=4)
+    assert index == ("skew", "number")
+    flat, steep = frame["disagree"]
+    assert flat < 0.3 < 0.6 < steep
+    assert frame["gini"].tolist() == pytest.approx([0.065, 0.6], abs=0.02)
+    assert {name: set(each) for name, each in FLATNESS.items()}.keys() <= set(chapter.SIMULATIONS)
+
+
+def made(name, content) -> makers.Table:
+    return makers.Table.of(
+        content, key="here", dataset={}, provenance={}, maker_name=name, given=GIVEN
+    )
+
+
+def test_the_page_shows_both_readings_of_table_1(counted):
+    table = made("pairs", (of_pairs.INDEX, counted))
+    folds = counted[counted["reading"] != "all"]
+    mean = folds["value"][folds["optima"] == "disagree"].sum() / 3
+    lines = pair_tables.pairs_table(table).splitlines()
+    assert f"| {mean:.1%} |" in lines[2]
+    assert "82.4%" in lines[2]
+
+
+def test_the_page_shows_relations_examples_and_worlds():
+    related = made("items", of_items.items(small(), **GIVEN))
+    assert "Spearman" in pair_tables.relations_title(related)
+    worked = made("examples", examples(n_users=4))
+    assert "| optima | disagree | disagree | agree |" in pair_tables.examples_table(worked)
+    rows = [(skew, n, 0.2 + skew + n / 100) for skew in (0.0, 0.5) for n in (1, 2)]
+    frame = pd.DataFrame(rows, columns=["skew", "number", "disagree"])
+    found = pair_tables.over_skew({"independent": made("independent", (("skew", "number"), frame))})
+    assert found["value"].tolist() == pytest.approx([0.215, 0.715])
+    assert "22% of" in pair_tables.skew_of_worlds_title(found)

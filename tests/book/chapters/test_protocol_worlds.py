@@ -1,0 +1,294 @@
+"""Protocols in worlds: agreement with the truth, against loops and grids that share no code."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias.book.chapters import overcoming_popularity_bias as chapter
+from recbias.book.chapters.overcoming_popularity_bias import best, plots, setup, worlds
+from recbias.book.figures import style
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record
+from recbias.data.datasets import load_dataset
+from recbias.errors import ConfigError
+from recbias.experiment.grid import Grid
+from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.run import run
+from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import Popularity, System
+from recbias.stats.agreement import kendall_tau
+from recbias.trust import compared_systems
+from test_figures import faults, texts
+
+NAMES = tuple(worlds.PROTOCOLS)
+
+
+def untied(min_rating: float) -> list[System]:
+    """Name systems that draw nothing and have no ties: they are the same wherever trained."""
+    encoding = f"binary-pos>={min_rating:g}"
+    return [
+        System(f"EASE {each}", "EASE", {"regularisation": each, "encoding": encoding})
+        for each in (5, 50, 500, 5000)
+    ]
+
+
+# ---------------------------------------------------------------------------------- true values
+
+
+def auc_by_pairs(model: Any, train: set[tuple[int, int]], liked: np.ndarray) -> float:
+    scores, values = model.score(np.arange(len(liked))), []
+    for user, likes in enumerate(liked):
+        free = [item for item in range(len(likes)) if (user, item) not in train]
+        score = {item: -np.inf if np.isnan(s := scores[user, item]) else s for item in free}
+        pairs = [(a, b) for a in free for b in free if likes[a] and not likes[b]]
+        if pairs:
+            won = [(score[a] > score[b]) + 0.5 * (score[a] == score[b]) for a, b in pairs]
+            values.append(np.mean(won))
+    return float(np.mean(values))
+
+
+@pytest.mark.parametrize("name", ["Popularity", "User kNN (rating prediction)"])
+def test_true_auc_counts_pairs_outside_training(name: str) -> None:
+    """Popularity has ties; the neighbourhood has items without score."""
+    dataset = load_dataset("world(relation=0.5,users=40,items=50,density=0.1,skew=0.4)")
+    fold = dataset_splits(dataset, "ratio 0.2", seed=1)[0]
+    assert dataset.truth is not None
+    liked = dataset.truth.true_rating(np.arange(40)) >= 4
+    (system,) = [each for each in compared_systems(4) if each.name == name]
+    model = system.build().fit(fold.train)
+    train = set(zip(fold.train.user.tolist(), fold.train.item.tolist(), strict=True))
+    found = worlds.true_auc(model, fold, liked)
+    assert found == pytest.approx(auc_by_pairs(model, train, liked), abs=1e-12)
+    # Twin: with training items left in it would be another number.
+    assert abs(found - auc_by_pairs(model, set(), liked)) > 1e-3
+
+
+def test_users_who_like_all_or_nothing_have_no_auc() -> None:
+    dataset = load_dataset("world(relation=0.5,users=40,items=50,density=0.1,skew=0.4)")
+    fold = dataset_splits(dataset, "ratio 0.2", seed=1)[0]
+    liked = np.zeros((40, 50), dtype=bool)
+    liked[1] = True
+    liked[2, :25] = True
+    model = Popularity().fit(fold.train)
+    train = set(zip(fold.train.user.tolist(), fold.train.item.tolist(), strict=True))
+    alone = auc_by_pairs(model, train, liked[:3])
+    assert worlds.true_auc(model, fold, liked) == pytest.approx(alone, abs=1e-12)
+
+
+# ------------------------------------------------------------------------------------ the maker
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setattr(worlds, "compared_systems", untied)
+    given = {"relations": (0.5,), "skews": (0.4,), "choices": (), "at_skew": 0.4, "n_worlds": 2}
+    return {**worlds.WORLDS, **given, "size": (200, 150), "workers": 1}
+
+
+def test_taus_are_those_of_a_grid(small: dict[str, Any]) -> None:
+    """Each protocol and the truth, trained and measured by the machinery of experiments."""
+    name = "world(relation=0.5,skew=0.4,users=200,items=150)"
+    table = run_maker(f"{setup.CHAPTER}/worlds", None, parameters=small)
+    observed, tests = setup.protocols(4)
+    distinct: set[float] = set()
+    sides = {"ratio 0.2": observed, "uniform 0.2": setup.uniform_protocols(4)}
+    for split, asked in sides.items():
+        own = {n: each for n, each in worlds.PROTOCOLS.items() if each[0] in asked}
+        labels = dict.fromkeys(label for label, _ in own.values())
+        grid = Grid(
+            dataset=name, systems=untied(4), split=split, seed=1,
+            protocols={label: asked[label] for label in labels} | {"true": "AI-AN-AR rel>=4"},
+            metrics={label: tuple(m for at, m in own.values() if at == label) for label in labels}
+            | {"true": ("P@10", "AUC")},
+            tests={label: test for label, test in tests.items() if label in labels}
+            | {"true": "truth"},
+            groups="popularity 10",
+        )  # fmt: skip
+        found = run(grid)
+        for truth in worlds.TRUTHS:
+            true = [each.value for each in found.of_systems("true", truth).values()]
+            for shown, (label, metric) in own.items():
+                seen = [each.value for each in found.of_systems(label, metric).values()]
+                expected = float(kendall_tau(seen, true))
+                own_tau = table.select(number=1)[f"{shown}, {truth}"].iloc[0]
+                np.testing.assert_equal(float(own_tau), expected, err_msg=f"{split}, {shown}")
+                distinct.add(expected)
+    assert len(distinct) > 3
+
+
+# ----------------------------------------------------------------------------------- the best
+
+
+def test_the_best_is_left_out_as_rarely_as_is_said() -> None:
+    """The level is 5 %; it is missed by chance alone once in 10,000 such tests at most."""
+    rng, n = np.random.default_rng(1), 1000
+    true = np.array([0.52, 0.5, 0.5, 0.5, 0.3])
+    missed = naive = kept = 0
+    for _ in range(n):
+        own = true + rng.normal(0, 0.1, (6, 1)) + rng.normal(0, 0.1, (6, 5))
+        may = best.possibly_best(own)
+        missed += not may[0]
+        kept += may[4]
+        naive += int(own.mean(axis=0).argmax()) != 0
+    bound = 0.05 + 3.72 * np.sqrt(0.05 * 0.95 / n)
+    assert missed / n < bound
+    assert naive / n > bound  # twin: the largest mean alone is mostly not the best
+    assert kept / n < 0.5  # it does leave out what is far behind
+
+
+def test_the_best_needs_two_worlds_and_numbers() -> None:
+    for values in ([[0.1, 0.2]], [[0.1, 0.2], [np.nan, 0.3]]):
+        with pytest.raises(ConfigError, match="expected numbers for two worlds or more"):
+            best.possibly_best(values)
+
+
+def planted(**changed: float) -> Table:
+    """Worlds in which all protocols have a tau of 0, but for those that are named."""
+    rows = []
+    for relation in (-1.0, 1.0):
+        for skew in (0.2, 0.5):
+            for number, noise in enumerate((-0.01, 0.0, 0.01), start=1):
+                row = {"relation": relation, "skew": skew, "choice": 1.0, "number": number}
+                for place, name in enumerate(NAMES):
+                    for truth in worlds.TRUTHS:
+                        row[f"{name}, {truth}"] = noise * (-1) ** place
+                for name, value in changed.items():
+                    row[f"{name}, AUC"] += value * relation
+                rows.append(row)
+    return Table(
+        key="k", dataset={"name": "simulations"}, provenance={}, maker_name="m", given={},
+        index=("relation", "skew", "choice", "number"), frame=pd.DataFrame(rows),
+    )  # fmt: skip
+
+
+def test_the_best_of_each_region_and_what_may_be_as_good() -> None:
+    table = planted(bpref=0.5, AR=-0.3)
+    found = best.best_protocols(table, "AUC").set_index(["relation", "skew"])
+    assert list(found["best"]) == ["AR", "AR", "bpref", "bpref"]
+    assert found.loc[(1.0, 0.2), "tau"] == pytest.approx(0.5)
+    assert found.loc[(1.0, 0.2), "others"] == ()
+    even = best.best_protocols(table, "P@10")
+    assert even["others"].map(len).eq(len(NAMES) - 1).all()
+    by_relation = best.best_protocols(table, "AUC", by=("relation",))
+    assert list(by_relation["best"]) == ["AR", "bpref"]
+    assert list(by_relation["second"]) == ["1R", "1R"]
+    with pytest.raises(ConfigError, match="no worlds with"):
+        best.best_protocols(table, "AUC", choice=2)
+
+
+def computed(name: str, table: Table, of: list[str], **fields: Any) -> Any:
+    raw = {"finds": "{value}", "measure": "function", "name": name, "of": of, "least": 0, **fields}
+    return chapter.FUNCTIONS[name](Evidence({"worlds": table}), Record.from_dict(raw))
+
+
+def test_findings_read_the_map() -> None:
+    table = planted(bpref=0.5, AR=-0.3)
+    found = computed("best_kinds", table, ["bpref, AUC[*, *] in worlds"])
+    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    found = computed("best_kinds", table, ["AR, AUC[<0, 0.5] in worlds"])
+    assert (found.value, found.interval) == (1, (1, 1))
+    found = computed("best_kinds", table, ["AR, P@10[*, *] in worlds"])
+    assert found.interval == (0, 1)
+    likes = planted(bpref=0.5, U1R=0.3)  # of those that need no dislikes U1R is best at 1
+    found = computed("best_of_likes", likes, ["U1R, AUC[*, *] in worlds"])
+    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    assert computed("best_kinds", likes, ["U1R, AUC[*, *] in worlds"]).interval == (0, 0)
+    regions = ["U1R, AUC[1, *] in worlds", "U1R, AUC[-1, *] in worlds"]
+    found = computed("best_of_likes_together", likes, regions)
+    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    assert computed("best_of_likes_together", likes, regions[:1]).interval == (1, 1)
+    terms = ["bpref, AUC[*, *] in worlds", "AR, AUC[*, *] in worlds"]
+    ahead = computed("ahead_on_worlds", table, terms, take="smallest")
+    assert ahead.value == pytest.approx(-0.8)
+    assert computed("ahead_on_worlds", table, terms, take="largest").value == pytest.approx(0.8)
+    with pytest.raises(NotComputed):
+        computed("best_kinds", table, ["AR, AUC[0.3, *] in worlds"])
+
+
+def test_kinds_are_averaged_world_by_world() -> None:
+    """U1R leads at one skew by more than it is behind at the other, in every world alike."""
+    table = planted(U1R=0.3)
+    frame, column = table.frame, "U1R, AUC"
+    at = (frame["relation"] == 1) & (frame["skew"] == frame["skew"].min())
+    behind = table.frame.assign(**{column: frame[column].where(~at, -0.1)})
+    table = dataclasses.replace(table, frame=behind)
+    term = ["U1R, AUC[1, *] in worlds"]
+    assert computed("best_of_likes", table, term).interval == (0.5, 0.5)
+    assert computed("best_of_likes_together", table, term).interval == (1, 1)
+    wide = behind.assign(**{column: behind[column].where(~at, -0.5)})
+    table = dataclasses.replace(table, frame=wide)
+    assert computed("best_of_likes_together", table, term).interval == (0, 0)
+
+
+def test_title_and_table_say_who_is_best() -> None:
+    table = planted(bpref=0.5, AR=-0.3)
+    maps = {truth: best.best_protocols(table, truth) for truth in ("AUC", "P@10")}
+    maps["P@10"].loc[0, "best"] = "bpref"
+    # By P@10 others may be as good everywhere, whoever has the largest mean.
+    assert maps["P@10"]["others"].map(len).min() > 0
+    assert best.map_title(maps) == (
+        "Surely best, of 4 kinds of worlds, by true AUC: AR 2;\nby true P@10: none"
+    )
+    maps["AUC"]["best"] = "bpref"
+    assert best.map_title(maps).startswith(
+        "Surely best, of 4 kinds of worlds, by true AUC: bpref 4, AR 0;"
+    )
+    at = {"AUC": best.best_protocols(table, "AUC", by=("relation",))}
+    lines = best.best_table(at).splitlines()
+    assert lines[0] == "| relation | best by true AUC | tau | may be as good |"
+    assert lines[2:] == [
+        "| \u22121 | **AR** | 0.30 (0.28 to 0.32) | none |",
+        "| 1 | **bpref** | 0.50 (0.48 to 0.52) | none |",
+    ]
+
+
+# --------------------------------------------------------------------------------- the figures
+
+TITLE = "One line with the message of the figure,\nand a second line with its numbers"
+
+
+def regions() -> pd.DataFrame:
+    cells = [(r, s) for r in (-1, -0.6, -0.3, 0, 0.3, 0.6, 1) for s in (0.2, 0.35, 0.5, 0.65)]
+    chosen = [NAMES[place % len(NAMES)] for place in range(len(cells))]
+    others = [NAMES[: place % 4] for place in range(len(cells))]
+    frame = pd.DataFrame(cells, columns=["relation", "skew"])
+    return frame.assign(best=chosen, others=others)
+
+
+def test_the_map_can_be_read_and_shows_what_it_was_given() -> None:
+    style.use_book_style()
+    found = regions()
+    figure = plots.plot_best_protocols(
+        {"true P@10": found, "true AUC": found}, names=NAMES, axes=("relation", "skew"),
+        labels=("relation", "skew"), title=TITLE,
+    )  # fmt: skip
+    assert faults(figure) == []
+    written = [text.get_text() for text in figure.axes[0].texts]
+    expected = [
+        f"{row.best} +{len(row.others)}" if row.others else row.best
+        for row in found.itertuples()
+    ]  # fmt: skip
+    assert written == expected
+    assert {text.get_fontweight() for text in figure.axes[0].texts if "+" in text.get_text()} == {
+        "normal"
+    }
+    plt.close("all")
+
+
+def test_courses_over_relations_can_be_read_and_show_what_they_were_given() -> None:
+    style.use_book_style()
+    found = best.over_relations(planted(bpref=0.5), "AUC")
+    figure = plots.plot_over_relations(
+        {"true P@10": found, "true AUC": found}, marked=NAMES[:7], label="tau", title=TITLE
+    )
+    assert faults(figure) == []
+    assert set(NAMES[:7]) <= {text.get_text() for text in texts(figure)}
+    (bars,) = [each for each in figure.axes[0].containers if each.get_label() == "bpref"]
+    assert np.allclose(bars.lines[0].get_ydata(), [-0.5, 0.5])
+    plt.close("all")

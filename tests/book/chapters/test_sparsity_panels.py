@@ -1,0 +1,192 @@
+"""What the figures of chapter 2 show, against values worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias import Grid, Results, line_up
+from recbias.book.chapters import sparsity_bias as chapter
+from recbias.book.chapters.sparsity_bias import setup
+from recbias.book.chapters.sparsity_bias.panels import (
+    densities_table,
+    figure_4,
+    figure_4_title,
+    kept_labels,
+    list_shares,
+    list_shares_title,
+    metric_slopes,
+    metric_slopes_title,
+    saturation_panels,
+    saturation_title,
+    told_apart,
+    told_apart_title,
+)
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record, Term
+from recbias.experiment.makers import Table
+
+SYSTEMS = [each for each in line_up("bcc17") if each.name in ("Random", "Popularity", "pLSA")]
+REMOVED = (0, 50, 90)
+RANDOM, POPULARITY, PLSA = 0.01, 0.04, 0.1
+WHOLE = {"Random": RANDOM, "Popularity": POPULARITY, "pLSA": PLSA}
+
+
+def course(label: str, whole: float, kept: float) -> dict[str, float]:
+    """Plant precision in proportion, recall as the root of the share, and 1R that stays."""
+    return {
+        "P@10": whole * kept if label == "AR" else whole,
+        "antiP@10": 2 * whole * kept,
+        "R@10": whole * kept**0.5,
+    }
+
+
+@pytest.fixture
+def results() -> Results:
+    asked, tests = setup.protocols(4, removed=REMOVED)
+    metrics = {
+        label: ("P@10|t=100", "P@10|t=400")
+        if label == "sizes"
+        else ("P@10|t=100",)
+        if label.startswith("all-1R")
+        else ("R@10",)
+        if label.startswith("liked")
+        else ("P@10", "antiP@10")
+        for label in asked
+    }
+    grid = Grid("synthetic", SYSTEMS, asked, metrics, tests=tests)
+    rows, replicates = [], {}
+    for system in SYSTEMS:
+        for label, protocol in grid.parsed.items():
+            kept = 1 - grid.test(label).removed / 100
+            planted = course(label.split(" ")[0], WHOLE[system.name], kept)
+            for metric in grid.by_label[label]:
+                size = 400 if metric.endswith("=400") else 100
+                value = planted[metric.partition("|")[0]] * (100 / size) ** 0.5
+                replicates[len(rows)] = np.array([0.9, 1.0, 1.1]) * value
+                names = {"system": system.name, "label": label, "metric": metric}
+                numbers = {"value": value, "low": 0.9 * value, "high": 1.1 * value, "se": 0.0}
+                rows.append({**names, "protocol": str(protocol), **numbers})
+    return Results(
+        key="0", dataset={"name": "x"}, grid=grid, values=pd.DataFrame(rows),
+        replicates=replicates, tests=pd.DataFrame(), target_sets=pd.DataFrame(),
+    )  # fmt: skip
+
+
+def made(index: tuple[str, ...], frame: pd.DataFrame) -> Table:
+    about = {"key": "0", "dataset": {}, "maker_name": "x", "given": {}}
+    return Table(index=index, frame=frame, **about)
+
+
+def test_labels_of_one_protocol_are_found_by_what_is_kept(results):
+    assert kept_labels(results, "liked") == {
+        10: "liked removed 90%",
+        50: "liked removed 50%",
+        100: "liked",
+    }
+    assert kept_labels(results, "all-1R")[100] == "all-1R"
+
+
+def test_figure_4_stands_beside_what_theory_predicts(results):
+    panels = figure_4(results, 10, 100)
+    ar, run, larger = (panels[name].set_index(["system", "place"]) for name in panels)
+    assert ar.loc[("pLSA", 10), "value"] == pytest.approx(PLSA / 10)
+    for panel in (ar, run):
+        assert panel["value"].to_numpy() == pytest.approx(panel["predicted"].to_numpy())
+    assert larger.loc[("Random", 400), "predicted"] == pytest.approx(RANDOM / 4)
+    assert larger.loc[("Random", 400), "value"] == pytest.approx(RANDOM / 2)
+    assert figure_4_title(panels).count("10% to 10%") == 1
+    assert "1R precision 100% to 100%" in figure_4_title(panels)
+
+
+def test_parts_of_a_list_are_those_known_and_the_rest(results):
+    shares = list_shares(results)
+    assert shares[["relevant", "rated lower", "not rated"]].sum(axis=1).to_numpy() == pytest.approx(
+        np.ones(len(shares))
+    )
+    assert shares["system"].tolist() == ["pLSA", "Popularity", "Random"] * 2
+    assert shares["kept"].tolist() == [100] * 3 + [10] * 3
+    assert shares["not rated"].iloc[0] == pytest.approx(1 - 3 * PLSA)
+    title = list_shares_title(shares, 10)
+    assert "that pLSA recommends,\n7.0 are unrated; with 10 % of the test ratings 9.7" in title
+
+
+def test_slopes_are_one_in_proportion_and_nothing_where_a_value_stays(results):
+    slopes = metric_slopes(results)
+    found = slopes.groupby("metric", sort=False)["slope"].mean()
+    assert found.to_dict() == pytest.approx(
+        {"P@10": 1.0, "R@10, users with one": 0.5, "1RP@10": 0.0}, abs=1e-9
+    )
+    title = metric_slopes_title(slopes)
+    assert title.startswith("Half of the test ratings leave 50 % of P@10,\nand 100 % of 1RP@10")
+
+
+def densities() -> Table:
+    """Plant three pairs: 1R needs less for two of them, and one is told apart by neither."""
+    rows = [
+        ("AR", "a", "b", 0.2, 0.1, 0.3),
+        ("AR", "a", "c", 0.05, 0.04, 0.06),
+        ("AR", "b", "c", 1.0, 0.5, 1.0),
+        ("1R", "b", "a", 0.1, 0.05, 0.15),
+        ("1R", "a", "c", 0.01, 0.005, 0.02),
+        ("1R", "b", "c", 0.4, 0.3, 0.5),
+    ]
+    columns = ["design", "first", "second", "value", "low", "high"]
+    return made(("design", "first", "second"), pd.DataFrame(rows, columns=columns))
+
+
+def test_pairs_are_told_apart_from_their_share_on():
+    curves = told_apart(densities())
+    own = curves[curves["design"].str.contains("AR")].set_index("kept")
+    assert own.iloc[-1][["pairs", "low", "high"]].tolist() == [2, 2, 3]
+    assert own.iloc[0]["pairs"] == 0
+    assert (own["low"] <= own["pairs"]).all()
+    assert (own["pairs"] <= own["high"]).all()
+    first, second = told_apart_title(densities()).split("\n")
+    assert first == "All test ratings tell 2 of 3 pairs apart under AR,"
+    assert second == "one in ten 1, and one in a hundred 0"
+
+
+def test_the_pairs_that_need_most_judgements_come_first():
+    rows = densities_table(densities(), 2).splitlines()
+    assert rows[0] == "| ahead | behind | precision, AR | precision, 1R |"
+    assert rows[2:] == [
+        "| b | c | not by all | 40 % (30 to 50) |",
+        "| a | b | 20 % (10 to 30) | 10 % (5 to 15), reversed |",
+    ]
+
+
+def found(name: str, *terms: str, table: Table | None = None) -> tuple[float, tuple[float, float]]:
+    evidence = Evidence({"densities": table or densities()})
+    record = Record("-", "function", of=tuple(map(Term.parse, terms)), name=name)
+    quantity = chapter.FUNCTIONS[name](evidence, record)
+    return quantity.value, quantity.interval
+
+
+def test_the_median_pair_has_the_median_share_and_ends():
+    assert found("median_share", "share[AR] in densities") == (0.2, (0.1, 0.3))
+
+
+def test_pairs_that_need_fewer_judgements_are_counted_whoever_leads():
+    terms = ("share[1R] in densities", "share[AR] in densities")
+    assert found("cheaper_pairs", *terms) == (1.0, (0.5, 1.0))
+    assert found("cheaper_pairs", *terms[::-1]) == (0.0, (0.0, 0.5))
+    none = densities()
+    none.frame["value"] = 1.0
+    with pytest.raises(NotComputed):
+        found("cheaper_pairs", *terms, table=none)
+
+
+def test_saturation_is_shown_beside_the_ratio_of_two_counts():
+    rows = [
+        (judged, "Random", metric, value, value, value, 0.2)
+        for metric, value in (("AP", 0.25), ("nDCG", 0.5), ("R", 0.1))
+        for judged in (5, 100)
+    ]
+    columns = ["judged", "system", "metric", "value", "low", "high", "positive"]
+    panels = saturation_panels(
+        made(("judged", "system", "metric"), pd.DataFrame(rows, columns=columns))
+    )
+    assert all(frame["predicted"].tolist() == [0.25, 0.25] for frame in panels.values())
+    assert saturation_title(panels).endswith("MAP 1.00, nDCG 2.00, recall 0.40")

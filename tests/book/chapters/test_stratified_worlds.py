@@ -1,0 +1,285 @@
+"""Steck's weights in worlds, and the best gamma over how popularity relates to liking."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias._system.streams import stream
+from recbias.book.chapters import overcoming_popularity_bias as chapter
+from recbias.book.chapters.overcoming_popularity_bias import best_gamma, steck
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record
+from recbias.data.datasets import load_dataset
+from recbias.data.simulation import PreferenceOptions
+from recbias.experiment.makers import Table
+from recbias.metrics.incomplete import observation_weights
+from recbias.protocol.splits import SplitRule
+from recbias.ranking import rank_once
+from recbias.trust import compared_systems
+
+SIZE = (60, 80)
+GAMMAS = (0.0, 0.5, 1.0, 2.0, 10.0, math.inf)
+
+
+def table_of(frame: pd.DataFrame, *index: str) -> Table:
+    return Table(key="", dataset={}, maker_name="", given={}, index=index, frame=frame)
+
+
+def world(number: int = 1, size: tuple[int, int] = SIZE):
+    options = PreferenceOptions(relation=0.3, skew=0.5, seed=number, users=size[0], items=size[1])
+    return load_dataset(str(options)).truth
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict]:
+    """Popularity and the average rating alone, so that nothing has to be trained."""
+    kept = [s for s in compared_systems(4) if s.name in ("Popularity", "Average rating")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steck, "compared_systems", lambda min_rating: kept)
+        return steck._in_world((0.3, 1), skew=0.5, size=SIZE, min_rating=4, test_share=0.2)
+
+
+def oracle(system: str) -> dict[str, float]:
+    """Recall, its estimates and their standard error, by loops over users and items."""
+    seen = steck.observed_by_item(world(), 4, seed=1)
+    rule = SplitRule("ratio", 0.2)
+    (fold,) = rule.splits(seen.ratings, rng=stream(1, "split", str(rule)))
+    (asked,) = (each for each in compared_systems(4) if each.name == system)
+    model = asked.build().fit(fold.train, rng=stream(1, "train", asked.stream_label(), 0))
+    lists = rank_once(model, fold, depth=10, seed=1)[0].lists("AI", 10).tolist()
+    train = set(zip(fold.train.user.tolist(), fold.train.item.tolist(), strict=True))
+    test = [
+        (user, item)
+        for user, item, stars in zip(fold.test.user, fold.test.item, fold.test.value, strict=True)
+        if stars >= 4
+    ]
+    likes = [sum(seen.liked[u, i] for u in range(SIZE[0])) for i in range(SIZE[1])]
+    positives = [0] * SIZE[1]
+    for part in (fold.train, fold.test):
+        for item, stars in zip(part.item, part.value, strict=True):
+            positives[item] += stars >= 4
+    weight = [
+        (1 - 0.8 * p) / p if like else 0.0 for p, like in zip(seen.chances, likes, strict=True)
+    ]
+    wanted = {
+        user: [i for i in range(SIZE[1]) if seen.liked[user, i] and (user, i) not in train]
+        for user in range(SIZE[0])
+    }
+    hits = {user: [i for i in items if i in lists[user]] for user, items in wanted.items()}
+    recall = sum(map(len, hits.values())) / sum(map(len, wanted.values()))
+    found = {
+        "recall": recall,
+        "mean recall": np.mean([len(hits[u]) / len(wanted[u]) for u in wanted if wanted[u]]),
+        "weighted": sum(weight[i] for u, i in test if i in lists[u])
+        / sum(weight[i] for _, i in test),
+    }
+    variance = 0.0
+    for user, items in wanted.items():
+        for item in items:
+            chance = 0.2 * seen.chances[item] / (1 - 0.8 * seen.chances[item])
+            away = weight[item] * ((item in hits[user]) - recall)
+            variance += chance * (1 - chance) * away**2
+    found["se"] = variance**0.5 / (0.2 * sum(map(len, wanted.values())))
+    for gamma in GAMMAS:
+        exponent = 1.0 if math.isinf(gamma) else gamma / (1 + gamma)
+        ratios = []
+        for user in range(SIZE[0]):
+            own = [(item, positives[item] ** -exponent) for u, item in test if u == user]
+            if own:
+                hit = sum(w for item, w in own if item in lists[user])
+                ratios.append(hit / sum(w for _, w in own))
+        found[f"gamma {gamma:g}"] = np.mean(ratios)
+    return found
+
+
+@pytest.mark.parametrize("system", ["Popularity", "Average rating"])
+def test_a_world_is_measured_as_loops_do(rows: list[dict], system: str) -> None:
+    (row,) = (each for each in rows if each["system"] == system)
+    expected = oracle(system)
+    assert {name: row[name] for name in expected} == pytest.approx(expected, rel=1e-12)
+
+
+def test_all_who_like_an_item_are_as_likely_to_rate_it() -> None:
+    """Users as active as others rate as much of what they like: their surplus, in s.e., below 4
+    (false alarms: 6 in 100,000). In the world itself the active ones rate more."""
+    own = world(size=(300, 80))
+    users = np.arange(300)
+    chances = own.propensity(users).astype(float)
+    active = chances.sum(axis=1) > np.median(chances.sum(axis=1))
+    seen = steck.observed_by_item(own, 4, seed=5)
+
+    def surplus(ratings) -> float:
+        rated = np.zeros(seen.liked.shape, dtype=bool)
+        rated[ratings.user, ratings.item] = True
+        expected = np.where(seen.liked, np.nan_to_num(seen.chances), 0)[active]
+        spread = np.sqrt((expected * (1 - expected)).sum())
+        return float(((rated & seen.liked)[active].sum() - expected.sum()) / spread)
+
+    assert abs(surplus(seen.ratings)) < 4
+    assert surplus(own.ratings) > 4
+
+
+def test_the_right_weights_give_recall_and_others_do_not() -> None:
+    """Over 400 draws of what is rated, the mean error is within 4 s.e. of 0; weights 1/p, which
+    forget that training items are not listed, are further off."""
+    rng = np.random.default_rng(8)
+    liked = rng.random((40, 30)) < 0.5
+    chances, share = np.linspace(0.05, 0.95, 30), 0.2
+    listed = np.argsort(-chances)
+    errors: dict[str, list[float]] = {"right": [], "1/p": []}
+    weights = {"right": observation_weights(chances, share), "1/p": 1 / chances}
+    for _ in range(400):
+        rated = liked & (rng.random(liked.shape) < chances)
+        train = rated & (rng.random(liked.shape) >= share)
+        hit = np.zeros_like(liked)
+        for user in range(len(liked)):
+            hit[user, [item for item in listed if not train[user, item]][:5]] = True
+        test, wanted = rated & ~train, liked & ~train
+        recall = (wanted & hit).sum() / wanted.sum()
+        for name, weight in weights.items():
+            estimate = ((test & hit) * weight).sum() / (test * weight).sum()
+            errors[name].append(estimate - recall)
+    z = {name: np.mean(e) / (np.std(e, ddof=1) / 20) for name, e in errors.items()}
+    assert abs(z["right"]) < 4
+    assert abs(z["1/p"]) > 4
+
+
+# -- what follows ----------------------------------------------------------------------------------
+
+
+def steck_table() -> Table:
+    """Errors of 1, 2, ... at each gamma in the first world, more by .5 and .1 in the others."""
+    rows = []
+    for place, (relation, system) in enumerate([(-1.0, "A"), (-1.0, "B"), (1.0, "A"), (1.0, "B")]):
+        for number, more in ((1, 0.0), (2, 0.5), (3, 0.1)):
+            off = {f"gamma {g:g}": 0.1 * (2 + n + place + more) for n, g in enumerate(GAMMAS)}
+            rows.append(
+                {"relation": relation, "number": number, "system": system, "recall": 0.2,
+                 "weighted": 0.2 + 0.03 * (place - 1), "se": 0.01, "mean recall": 0.1, **off}
+            )  # fmt: skip
+    return table_of(pd.DataFrame(rows), "relation", "number", "system")
+
+
+def test_errors_are_averaged_over_systems_or_over_relations() -> None:
+    found = steck.steck_errors(steck_table()).set_index(["line", "gamma"])
+    assert found.index.get_level_values("line").unique().tolist() == ["relation -1", "relation +1"]
+    assert found["value"]["relation -1", 0.0] == pytest.approx(1.5 + 0.2)
+    assert found["value"]["relation +1", math.inf] == pytest.approx(8.5 + 0.2)
+    half = 4.302652729911275 * np.std([0, 0.5, 0.1], ddof=1) / np.sqrt(3)
+    assert found["high"]["relation -1", 1.0] == pytest.approx(3.7 + half)
+    by_system = steck.steck_errors(steck_table(), by="system").set_index(["line", "gamma"])
+    assert by_system["value"]["A", 0.0] == pytest.approx(2.0 + 0.2)
+    title = steck.steck_title(steck_table())
+    assert title.endswith("they are +370% to +570% off")
+
+
+def gamma_table(tau_of) -> Table:
+    rows = [
+        {"relation": relation, "skew": skew, "choice": choice, "number": number}
+        | {f"gamma {g:g}, P@10": tau_of(relation, g, number) + skew * (choice == 1) for g in GAMMAS}
+        | {f"gamma {g:g}, AUC": -tau_of(relation, g, number) + skew for g in GAMMAS}
+        for relation in (-1.0, 0.0, 1.0)
+        for skew in (0.1, 0.3)
+        for choice in (0.0, 1.0)
+        for number in (1, 2, 3)
+    ]
+    return table_of(pd.DataFrame(rows), "relation", "skew", "choice", "number")
+
+
+def fraction(gamma: float) -> float:
+    return 1.0 if math.isinf(gamma) else gamma / (1 + gamma)
+
+
+def opposed(relation: float, gamma: float, number: int) -> float:
+    """The larger gamma is, the better where the relation is below 0, and the worse above."""
+    return 0.1 * number - relation * fraction(gamma)
+
+
+def test_the_best_gamma_of_each_relation_is_named() -> None:
+    table = gamma_table(opposed)
+    best = best_gamma.best_gammas(table, "P@10").set_index("relation")
+    assert best["best"].tolist() == [math.inf, 0.0, 0.0]
+    assert best["tau"].tolist() == pytest.approx([1.4, 0.4, 0.4])  # 0.2 of the skew, and of seeds
+    assert best.loc[0.0, ["least", "most"]].tolist() == [0.0, math.inf]  # all alike
+    assert best.loc[1.0, ["least", "most"]].tolist() == [0.0, 0.0]
+    assert best_gamma.best_gammas(table, "AUC")["best"].tolist() == [0.0, 0.0, math.inf]
+    assert best_gamma.best_gamma_title(table) == (
+        "The best $\\gamma$ where popularity opposes liking is \N{INFINITY} ($\\tau$ = 1.40),\n"
+        "where it agrees 0 ($\\tau$ = 0.40)"
+    )
+
+
+def test_what_noise_cannot_tell_from_the_best_is_as_good() -> None:
+    """At gamma 10 tau is 0.1 lower in the mean, but higher in one world of three."""
+
+    def noisy(relation: float, gamma: float, number: int) -> float:
+        return {math.inf: 0.5, 10.0: (0.2, 0.6, 0.4)[number - 1]}.get(gamma, -0.5)
+
+    best = best_gamma.best_gammas(gamma_table(noisy), "P@10")
+    assert set(best["best"]) == {math.inf}
+    assert set(best["least"]) == {10.0}
+
+
+def test_courses_over_gamma_are_averaged_over_skews() -> None:
+    found = best_gamma.gamma_courses(gamma_table(opposed), "P@10").set_index(["line", "gamma"])
+    assert found["value"]["relation -1", 1.0] == pytest.approx(0.2 + 0.2 + 0.5)
+    half = 4.302652729911275 * 0.1 / np.sqrt(3)
+    assert found["low"]["relation +1", 0.0] == pytest.approx(0.4 - half)
+    with pytest.raises(NotComputed, match="tau by gamma with nDCG"):
+        best_gamma.gamma_courses(gamma_table(opposed), "nDCG")
+
+
+def test_best_gammas_stand_beside_those_of_the_law() -> None:
+    laws = steck_table()
+    laws = dataclasses.replace(
+        laws, frame=laws.frame.assign(exponent=1 - laws.frame["relation"] / 2)
+    )
+    lines = best_gamma.best_gammas_table(gamma_table(opposed), laws).splitlines()
+    assert lines[2:] == [
+        "| -1 | ∞ | 0 | 1.50 | none |",
+        "| 0 | 0 (0 to ∞) | 0 (0 to ∞) | – | – |",
+        "| +1 | 0 | ∞ | 0.50 | 1 |",
+    ]
+
+
+def judged(name: str, *of: str, **options) -> tuple[float, tuple[float, float]]:
+    record = Record.from_dict(
+        {"finds": "{value}", "measure": "function", "name": name, "of": of, "least": 0, **options}
+    )
+    results = {"steck": steck_table(), "worlds": gamma_table(opposed)}
+    found = chapter.FUNCTIONS[name](Evidence(results), record)
+    return found.value, found.interval
+
+
+def test_findings_read_both_tables() -> None:
+    assert judged("within_errors", "weighted[*] in steck")[0] == 0.75  # 3 s.e. is within, 6 not
+    assert judged("within_errors", "weighted[1] in steck")[0] == 0.5
+    assert judged("steck_error", "gamma 0[relation +1] in steck")[0] == pytest.approx(3.7)
+    assert judged("steck_error", "gamma 0[A] in steck")[0] == pytest.approx(2.2)
+    largest = {"take": "largest"}
+    assert judged("steck_error", "gamma 0[*] in steck", **largest)[0] == pytest.approx(3.7)
+    assert judged("steck_error", "gamma 0[* systems] in steck", **largest)[0] == pytest.approx(3.2)
+    assert judged("steck_error", "gamma 0[*] in steck", take="smallest")[0] == pytest.approx(1.7)
+    terms = "gamma inf, P@10[-1] in worlds", "gamma 1, P@10[-1] in worlds"
+    value, (low, high) = judged("gamma_gain", *terms)
+    assert [value, low, high] == pytest.approx([0.5, 0.5, 0.5])  # the same in every world
+    assert judged("gamma_tau", terms[0])[0] == pytest.approx(1.4)
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        ("within_errors", ["weighted[0.5] in steck"]),
+        ("within_errors", ["guessed[*] in steck"]),
+        ("steck_error", ["gamma 3[*] in steck"]),
+        ("steck_error", ["gamma 1[C] in steck"]),
+        ("gamma_gain", ["gamma 1, P@10[0.5] in worlds", "gamma 0, P@10[0.5] in worlds"]),
+        ("gamma_gain", ["gamma 3, P@10[1] in worlds", "gamma 0, P@10[1] in worlds"]),
+    ],
+)
+def test_what_worlds_do_not_hold_is_not_computed(name: str, of: list[str]) -> None:
+    with pytest.raises(NotComputed):
+        judged(name, *of)

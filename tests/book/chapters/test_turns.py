@@ -1,0 +1,205 @@
+"""What follows from the table of negatives: tables made by hand, their sentences, and figures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias.book.chapters import sparsity_bias
+from recbias.book.chapters.sparsity_bias import plots
+from recbias.book.chapters.sparsity_bias.plots import _ranks
+from recbias.book.chapters.sparsity_bias.turns import (
+    OF_NEGATIVES,
+    at_size,
+    crossings,
+    enough,
+    negatives_quoted,
+    negatives_table,
+    negatives_title,
+    turns_title,
+)
+from recbias.book.figures import style
+from recbias.book.findings import own_findings
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.experiment.makers import Table
+from test_figures import faults
+
+SIZES = (5, 20, 50, 100, 101, 300, 1001)
+Row = tuple[float, float, float, float]
+
+AHEAD: dict[int, Row] = dict.fromkeys(SIZES, (0.2, 0.01, 0.0, 0.01))
+"""By size: the difference, half of its interval, and the chances of an error."""
+
+TURNED = {
+    5: (0.9, 0.01, 0.0, 0.0),
+    20: (-0.2, 0.01, 1.0, 1.0),
+    50: (-0.1, 0.2, 1.0, 1.0),
+    100: (-0.1, 0.05, 0.9, 1.0),
+    101: (0.01, 0.05, 0.3, 0.9),
+    300: (0.1, 0.05, 0.05, 0.06),
+    1001: (0.2, 0.02, 0.0, 0.0),
+}
+UNLUCKY = {**AHEAD, 20: (0.01, 0.1, 0.3, 1.0), 100: (0.01, 0.1, 0.06, 1.0)}
+LOOSE = {**AHEAD, 1001: (0.01, 0.02, 0.0, 0.0)}
+"""Nothing tells its order where nothing is sampled."""
+
+
+def made(pairs: dict[tuple[str, str], dict[int, Row]], *, size: int = 100) -> Table:
+    rows = [
+        (a, b, at, value, value - half, value + half, wrong, 0.0, most)
+        for (a, b), own in pairs.items()
+        for at, (value, half, wrong, most) in own.items()
+    ]
+    columns = ["a", "b", "size", "value", "low", "high", "wrong", "wrong_least", "wrong_most"]
+    return Table(
+        index=("a", "b", "size"),
+        frame=pd.DataFrame(rows, columns=columns),
+        maker_name="02_sparsity_bias/negatives",
+        given={"cutoff": 10, "size": size},
+        key="0",
+        dataset={"name": "x"},
+    )
+
+
+def three(**changes: Any) -> Table:
+    pairs = {("X", "Y"): AHEAD, ("X", "Z"): UNLUCKY, ("Y", "Z"): TURNED}
+    return made({**pairs, **changes.pop("pairs", {})}, **changes)
+
+
+def test_turns_lie_between_what_is_resolved_before_and_after() -> None:
+    """What happens up to the cutoff is no turn: there every run hits that can."""
+    (row,) = crossings(three()).to_dict("records")
+    assert row == {"a": "Y", "b": "Z", "size": 101, "ahead": "Y", "low": 100.0, "high": 300.0}
+    never = {**TURNED, 20: (-0.2, 0.3, 1.0, 1.0), 100: (-0.1, 0.2, 1.0, 1.0)}
+    (row,) = crossings(three(pairs={("Y", "Z"): never})).to_dict("records")
+    assert math.isnan(row["low"])
+    assert row["high"] == 300
+    back = {**TURNED, 300: (-0.1, 0.05, 1.0, 1.0)}
+    found = crossings(three(pairs={("Y", "Z"): back}))
+    assert found["size"].tolist() == [101, 300, 1001]
+    assert found["ahead"].tolist() == ["Y", "Z", "Y"]
+    assert crossings(made({("X", "Y"): AHEAD})).empty
+
+
+def test_enough_is_counted_from_the_last_size_that_is_not() -> None:
+    found = enough(three()).set_index(["a", "b"])
+    assert found["size"].tolist() == [20, 101, 300]
+    assert found["shared"].tolist() == [20, 101, 1001]
+    assert found["turns"].tolist()[2] == 101
+    assert found["turns"].isna().tolist() == [True, True, False]
+    assert found["resolved"].all()
+    strict = enough(three(), 0.04).set_index(["a", "b"])
+    assert strict["size"].tolist() == [20, 101, 1001]
+    assert not enough(made({("X", "Y"): LOOSE}))["resolved"].any()
+    nearly = {**AHEAD, 1001: (0.1, 0.09, 0.0, 0.0)}
+    assert enough(made({("X", "Y"): nearly}))["resolved"].all()
+    assert enough(three(pairs={("X", "Y"): nearly}))["resolved"].tolist() == [False, True, True]
+    equal = dict.fromkeys(SIZES, (0.0, 0.1, 0.5, 0.5))
+    assert enough(made({("X", "Y"): equal}))["size"].isna().all()
+
+
+def test_orders_at_the_size_that_is_asked_about_are_sure_for_all_pairs_at_once() -> None:
+    found = at_size(three())
+    assert found["order"].tolist() == [1, 0, -1]
+    assert found["sure"].all()
+    # Three pairs: an interval of 98.3 % is 1.22 times as wide as one of 95 %.
+    nearly = {**TURNED, 100: (-0.1, 0.09, 0.9, 1.0)}
+    assert at_size(three(pairs={("Y", "Z"): nearly}))["order"].tolist() == [1, 0, 0]
+    alone = made({("Y", "Z"): nearly})
+    assert at_size(alone)["order"].tolist() == [-1]
+    assert at_size(three(size=5000))["order"].tolist() == [1, 1, 1]
+
+
+def test_numbers_of_the_page() -> None:
+    quoted = negatives_quoted(three())
+    assert quoted == {
+        "n_all": "3", "n_resolved": "3", "n_enough": "1", "n_pool": "1,000", "most_own": "299",
+        "most_a": "Y", "most_b": "Z",
+    }  # fmt: skip
+    assert negatives_title(three()).startswith("99 sampled items are enough for 1 of 3 pairs,\n299")
+    assert turns_title(three()).startswith("Among 99 sampled items 1 pair is turned round,\nof 3")
+    unresolved = made({("X", "Y"): LOOSE})
+    assert negatives_quoted(unresolved)["n_resolved"] == "0"
+    assert negatives_title(unresolved) == "All items order no pair of systems beyond chance"
+    table = negatives_table(three())
+    first = table.splitlines()[2]
+    assert first == "| Y | Z | 0.2000 (0.1800 to 0.2200) | 100 (99 to 299) | 299 | 1,000 |"
+    assert len(negatives_table(three(), 2).splitlines()) == 4
+    assert len(negatives_table(unresolved).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("pairs", "name", "value", "limits"),
+    [
+        ({}, "turned_pairs", 1, (1, 2)),
+        ({("X", "Z"): AHEAD}, "turned_pairs", 1, (1, 1)),
+        ({("Y", "Z"): AHEAD}, "turned_pairs", 0, (0, 1)),
+        ({("X", "Z"): LOOSE}, "turned_pairs", 1, (1, 1)),
+        ({}, "unlucky_share", 0.5, (0.5, 0.5)),
+        ({("X", "Z"): AHEAD}, "unlucky_share", 0, (0, 0)),
+        ({("Y", "Z"): AHEAD}, "unlucky_share", 1, (1, 1)),
+        ({}, "most_needed", 0.299, (0.299, 0.299)),
+        ({("Y", "Z"): LOOSE}, "most_needed", 0.1, (0.1, 0.1)),
+    ],
+)
+def test_what_findings_compute(pairs, name: str, value: float, limits) -> None:
+    evidence = Evidence({"negatives": three(pairs=pairs)})
+    found = OF_NEGATIVES[name](evidence, None)  # type: ignore[arg-type]
+    assert found.value == pytest.approx(value)
+    assert found.interval == pytest.approx(limits)
+    assert evidence.read
+
+
+@pytest.mark.parametrize("name", OF_NEGATIVES)
+def test_findings_without_a_pair_that_is_ordered(name: str) -> None:
+    with pytest.raises(NotComputed, match="a pair of systems"):
+        OF_NEGATIVES[name](Evidence({"negatives": made({("X", "Y"): LOOSE})}), None)  # type: ignore[arg-type]
+
+
+def test_every_function_decides_a_finding_of_the_chapter() -> None:
+    asked = {record.name for record in own_findings("sparsity bias").values()}
+    assert set(OF_NEGATIVES) <= asked
+    assert sparsity_bias.FUNCTIONS.items() >= OF_NEGATIVES.items()
+
+
+# -- figures ---------------------------------------------------------------------------------------
+def many(n_systems: int) -> Table:
+    rng = np.random.default_rng(2)
+    names = [
+        f"{'A long name of a system' if n % 4 == 0 else 'System'} {n}" for n in range(n_systems)
+    ]
+    values = {size: rng.permutation(n_systems) for size in SIZES}
+    pairs = {}
+    for b in range(n_systems):
+        for a in range(b):
+            own = {
+                size: (float(values[size][a] - values[size][b]), 0.1, 0.2 * (size < 1000), 0.3)
+                for size in SIZES
+            }
+            pairs[names[a], names[b]] = {**own, 1001: (1.0, 0.1, 0.0, 0.0)}
+    return made(pairs)
+
+
+@pytest.mark.parametrize("n_systems", [3, 10, 16])
+def test_figures_have_no_text_below_12_points_and_no_label_on_another(n_systems: int) -> None:
+    style.use_book_style()
+    table = many(n_systems)
+    for figure in (
+        plots.plot_orders(table.frame, cutoff=10, marked=100, title=turns_title(table)),
+        plots.plot_enough(enough(table), pool=1000, title=negatives_title(table)),
+    ):
+        assert not faults(figure)
+
+
+def test_ranks_count_who_is_ahead_and_halve_ties() -> None:
+    ranks = _ranks(three().frame)
+    assert ranks.loc[1001].to_dict() == {"X": 1, "Y": 2, "Z": 3}
+    assert ranks.loc[20].to_dict() == {"X": 1, "Y": 3, "Z": 2}
+    tied = three(pairs={("X", "Y"): {**AHEAD, 20: (0.0, 0.1, 0.5, 1.0)}})
+    assert _ranks(tied.frame).loc[20].to_dict() == {"X": 1.5, "Y": 2.5, "Z": 2}
+    extra = pd.concat([tied.frame, tied.frame.iloc[:1].assign(size=77)])
+    assert 77 not in _ranks(extra).index

@@ -1,0 +1,432 @@
+"""Cards and matrix show what `judge` gives, in words, the weightiest first."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import math
+import re
+from base64 import b64decode
+from functools import cache
+from html import unescape
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from recbias.book import matrix
+from recbias.book.cards import (
+    by_importance,
+    claim_html,
+    finding_html,
+    lead,
+    measured_text,
+    verdict_cards,
+)
+from recbias.book.chapters.design_alternatives import setup
+from recbias.book.html import typeset
+from recbias.claims import claims, judge, load_chapter
+from recbias.claims.judging import Verdict
+from recbias.claims.parts import Part
+from recbias.claims.records import Record, criteria_of
+from recbias.claims.topics import chapters
+from recbias.cli.commands import main
+from recbias.errors import ConfigError
+from recbias.experiment.results import Quantity, recorded_datasets
+
+TOPIC = "design alternatives"
+BY_ID = {claim.id: claim for claim in claims()}
+CELL = re.compile(
+    r'<td class="([a-z-]+)"><a href="([^"]*)" data-edition="([^"]+)" data-card="([^"]+)" '
+    r'aria-label="([^"]+)" title="[^"]+">(.)</a>'
+)
+ASCII_MATHS = re.compile(r"\w_[a-z{]|\|[A-Z]|<=|>=|\^")
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return matrix.judged_datasets("ml-1m")
+
+
+def part(verdict: str, *asserts: int, **record: object) -> Part:
+    """A part of a verdict, of a record that asks for at least 1."""
+    value = {"holds": 2.0, "refuted": 0.0, "open": float("nan")}[verdict]
+    raw = {"finds": f"{verdict} {asserts}: {{value}}", "measure": "check", "name": "n", "least": 1}
+    return Part(Record.from_dict({**raw, "asserts": asserts, **record}), value)
+
+
+def verdict(name: str, *parts: Part, claim: str = "BCC17-F2A") -> Verdict:
+    return Verdict(BY_ID[claim], name, parts)
+
+
+def plain(text: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", text))
+
+
+# -- what leads, and what comes first ------------------------------------------------------------
+
+
+def test_the_weightiest_part_leads():
+    holds, other, refuted = part("holds", 1), part("open", 2), part("refuted", 3)
+    assert lead(verdict("partly", holds, other, refuted)) is refuted
+    assert lead(verdict("undecided", holds, other)) is other
+    assert lead(verdict("yes", holds, part("holds", 4))) is holds
+
+
+def test_what_holds_anyhow_or_decides_nothing_does_not_lead():
+    anyhow, holds = part("holds", 1, supports=False), part("holds", 2)
+    beside = part("refuted", 3, decides=False)
+    mended = part("refuted", 4, corrects="E01")
+    assert lead(verdict("yes", anyhow, beside, mended, holds)) is holds
+    assert lead(verdict("yes", anyhow)) is anyhow
+    assert lead(verdict("not yet")) is None
+    assert lead(verdict("not testable here", Part(anyhow.record, None, lacks="no stars"))) is None
+
+
+def test_what_the_data_contradict_comes_first():
+    one = verdict("partly", part("refuted", 1), part("holds", 2))
+    two = verdict("partly", part("refuted", 1, 2), part("holds", 3))
+    long = verdict("yes", part("holds", 1), part("holds", 2))
+    short = verdict("yes", part("holds", 1))
+    no, open_, not_yet = verdict("no"), verdict("undecided"), verdict("not yet")
+    given = [not_yet, short, one, open_, long, two, no]
+    assert by_importance(given) == [no, two, one, open_, long, short, not_yet]
+    assert by_importance(given[::-1]) == by_importance(given), "no two are alike"
+
+
+def test_equals_stay_as_in_the_ledger():
+    first, second = verdict("yes", part("holds", 1)), verdict("yes", part("holds", 2))
+    assert by_importance([first, second])[0] is first
+    assert by_importance([second, first])[0] is second
+
+
+# -- cards ---------------------------------------------------------------------------------------
+
+
+def test_a_card_begins_with_its_finding(judged):
+    cards = verdict_cards(judged["ml-1m"])
+    for each in judged["ml-1m"]:
+        if each.claim.topic != TOPIC:
+            continue
+        card = cards[cards.index(f'id="{each.claim.id.lower()}"') :].split("</section>")[0]
+        first = card.split("</p>")[0]
+        assert finding_html(each) in first
+        assert claim_html(each.claim) in card
+        assert "claim-finding" in first
+        assert ("Claimed:" in first) == bool(each.parts and lead(each).record.claimed != "none")
+        for found in each.parts:
+            if found.estimate is not None and len(each.parts) > 1:
+                assert typeset(found.finding) in card
+
+
+def test_theorems_and_definitions_are_folded_below_the_measured(judged):
+    cards = verdict_cards(judged["ml-1m"])
+    group = cards.index('<details class="claim-group">')
+    by_kind = {
+        kind: [each.claim.id for each in judged["ml-1m"] if each.claim.kind == kind]
+        for kind in ("empirical", "theorem", "definition")
+    }
+    place = {name: cards.index(f'id="{name.lower()}"') for ids in by_kind.values() for name in ids}
+    assert max(place[name] for name in by_kind["empirical"]) < group
+    assert min(place[name] for kind in ("theorem", "definition") for name in by_kind[kind]) > group
+    summary = cards[group:].split("</summary>")[0]
+    wrong = [v.claim.id for v in judged["ml-1m"] if (v.claim.kind, v.verdict) == ("theorem", "no")]
+    told = re.search(r"(\d+) no \(([^)]*)\)", summary)
+    assert told, "a fold says what is inside"
+    assert (int(told[1]), set(told[2].split(", "))) == (len(wrong), set(wrong))
+
+
+@pytest.mark.parametrize("dataset", recorded_datasets())
+def test_findings_are_words_and_typeset_formulas(dataset, judged):
+    for each in judged[dataset]:
+        if each.claim.topic != TOPIC:
+            continue
+        assert not ASCII_MATHS.search(re.sub(r"\$[^$]*\$", "", each.claim.text)), each.claim.text
+        for found in each.parts:
+            sentence = re.sub(r"\$[^$]*\$", "", f"{found.finding} {found.record.claimed}")
+            assert not ASCII_MATHS.search(sentence), sentence
+            assert "..." not in found.finding, "a number that the sentence names was not found"
+            assert not re.search(r"\{\w+\}", sentence), sentence
+            assert "e-1" not in plain(typeset(found.finding))
+
+
+def test_the_check_on_maths_sees_what_the_cards_had():
+    for old in ("0.9 - smallest |C_TI|/|I| of a fold", "R_test", "tau(i, T_u^r)", "<= 0"):
+        assert ASCII_MATHS.search(old), old
+
+
+def test_a_finding_has_the_numbers_behind_its_value():
+    measured = load_chapter(setup.CHAPTER, "ml-1m")
+    systems = measured["systems"]
+    found = judge(BY_ID["BCC17-F2A"], measured)
+    (close,) = (each for each in found.parts if each.record.asserts == (5,))
+    plsa, popularity = (systems[name, "AR", "P@10"].value for name in ("pLSA", "Popularity"))
+    assert close.finding == (
+        f"pLSA scores {plsa:.3g} where Popularity scores {popularity:.3g}: "
+        f"{100 * (plsa / popularity - 1):.3g} % apart"
+    )
+    assert close.record.claimed == "Popularity close behind pLSA, at most 25 %"
+    low, high = close.interval
+    assert (
+        measured_text(close) == f"{100 * close.value:.3g} % ({100 * low:.3g} to {100 * high:.3g})"
+    )
+
+
+NUMBER = re.compile(r"-?[\d,]*\.?\d+(?:e[-+]?\d+)?")
+SCALES = {"percent": (100, " %"), "factor": (1, " times")}
+
+
+def misread(part: Part, text: str) -> str:
+    """Tell what is wrong with a part's text by reading its numbers back; empty if nothing is."""
+    if part.estimate is None:
+        return text and "a text for nothing"
+    if math.isnan(part.value):
+        return "" if text.removeprefix("difference ") == "undefined" else f"{text!r} for no number"
+    scale, end = SCALES.get(part.record.unit, (1, ""))
+    known = not any(map(math.isnan, part.interval))
+    ranges = known and part.interval[0] != part.interval[1]
+    numbers = [part.value, *(part.interval if ranges else ())]
+    bare = NUMBER.sub("#", text).replace("none", "#")
+    start = "difference " if part.record.measure == "difference" else ""
+    wanted = f"{start}#{end}" + (" (# to #)" if ranges else "" if known else " (no interval)")
+    if bare != wanted:
+        return f"{bare!r} for {wanted!r}"
+    # Three digits, one of a p, whole counts, two decimals of a factor.
+    share = {"p": 0.5, "violation": 0.051}.get(part.record.unit, 0.00501)
+    least = {"count": 0.5, "factor": 0.00501, "violation": 1e-12}.get(part.record.unit, 0)
+    read = re.findall(rf"{NUMBER.pattern}|none", text)
+    for told, number in zip(read, numbers, strict=True):
+        # What lies within its bound violates nothing, however far below.
+        none = min(number, 0.0) if part.record.unit == "violation" else 0.0
+        found = none if told == "none" else float(told.replace(",", "")) / scale
+        if abs(found - number) > max(least, share * abs(number)):
+            return f"{told} for {number}"
+    return ""
+
+
+def test_the_text_of_every_part_reads_back_as_its_value_and_interval(judged):
+    parts = [part for found in judged.values() for each in found for part in each.parts]
+    assert {part.record.unit for part in parts} >= {"percent", "factor", "count", "p", "violation"}
+    for part in parts:
+        assert not misread(part, measured_text(part)), (part.record.finds, measured_text(part))
+
+
+@pytest.mark.parametrize("unit", ["number", "percent", "factor", "count", "p", "violation"])
+def test_a_value_that_is_undefined_is_called_so_in_every_unit(unit):
+    found = Part(part("holds", 1, unit=unit).record, Quantity(np.nan, np.array([np.nan, 1.0])))
+    assert measured_text(found) == "undefined"
+    assert misread(found, "nan")
+
+
+@pytest.mark.parametrize("unit", ["number", "percent", "factor", "count"])
+def test_a_text_of_another_value_or_without_its_unit_is_misread(unit):
+    found = Part(part("holds", 1, unit=unit).record, Quantity(20.0, np.array([10.0, 30.0])))
+    text = measured_text(found)
+    low, high = NUMBER.findall(text)[1:]
+    assert not misread(found, text)
+    for broken in (
+        measured_text(
+            dataclasses.replace(found, estimate=Quantity(22.0, found.estimate.replicates))
+        ),
+        text.replace(low, high),
+        text.partition(" (")[0],
+        f"{text} %",
+        "",
+    ):
+        assert misread(found, broken), broken
+
+
+def test_what_is_undefined_has_neither_unit_nor_interval():
+    ends = Quantity(math.nan, np.array([math.nan, math.nan]))
+    found = Part(part("holds", 1, unit="percent").record, ends)
+    assert measured_text(found) == "undefined"
+    for broken in ("undefined (undefined to undefined)", "undefined %", "0 %", ""):
+        assert misread(found, broken), broken
+
+
+def test_a_value_that_some_resamplings_leave_undefined_has_no_interval():
+    ends = Quantity(2.0, np.array([1.0, math.nan]))
+    found = Part(part("holds", 1, unit="factor").record, ends)
+    assert measured_text(found) == "2.00 times (no interval)"
+    assert not misread(found, measured_text(found))
+    assert misread(found, "2.00 times")
+    assert misread(found, "2.00 times (1.00 to 3.00)")
+
+
+def test_what_lies_within_its_bound_is_none_and_not_zero():
+    within = Part(part("holds", 1, unit="violation").record, -0.6)
+    assert not misread(within, measured_text(within))
+    assert misread(within, "0.6")
+    assert misread(Part(part("holds", 1, unit="violation").record, 0.6), "none")
+
+
+def test_a_record_shows_only_numbers_that_it_has():
+    raw = {"measure": "value", "of": "P[AR] of Random", "least": 0.1}
+    with pytest.raises(ConfigError, match="unknown number 'b'"):
+        Record.from_dict({"finds": "{a} and {b}", **raw})
+    with pytest.raises(ConfigError, match="only a count or a violation can be none"):
+        Record.from_dict({"finds": "{value}", "if_none": "nothing", **raw})
+    assert Record.from_dict({"finds": r"{a} of $PR_{test}$", **raw}).finding(
+        0.25, "", {"a": 1}
+    ) == (r"1 of $PR_{test}$")
+
+
+def test_published_values_that_parts_name_exist():
+    for claim, criterion in criteria_of(TOPIC).items():
+        for record in criterion.records:
+            assert not record.published or record.published in BY_ID[claim].values, record.finds
+
+
+# -- the matrix ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_every_cell_is_the_verdict_of_judge(judged):
+    found, written = {}, {c.id: chapters()[c.topic] for c in claims() if chapters()[c.topic]}
+    for code, href, name, card, label, sign in CELL.findall(matrix.matrix_html(judged)):
+        claim = label.split(" on ")[0]
+        found[name, claim] = code.replace("-", " ")
+        assert label == f"{claim} on {name}: {found[name, claim]}"
+        assert sign == matrix.SIGNS[found[name, claim]]
+        assert href == f"#{claim.lower()}-{name}"
+        assert card == f"{written[claim]}.html#{claim.lower()}"
+    assert set(found) == {(name, claim) for name in judged for claim in written}
+    edition, load = next(iter(judged)), cache(load_chapter)
+    for name in judged:
+        results = {page: load(page, name) for page in set(written.values())}
+        for claim, page in written.items():
+            if BY_ID[claim].simulation and name != edition:  # no data set has a say in it
+                expected = found[edition, claim]
+            else:
+                expected = judge(BY_ID[claim], results[page], load).verdict
+            assert found[name, claim] == expected, (name, claim)
+
+
+def test_a_cell_that_is_not_the_verdict_is_seen(judged):
+    """The twin: with one verdict exchanged the matrix differs from `judge` there and only there."""
+    broken = {name: list(verdicts) for name, verdicts in judged.items()}
+    place = next(n for n, each in enumerate(broken["ml-100k"]) if each.claim.id == "BCC17-F2A")
+    broken["ml-100k"][place] = dataclasses.replace(broken["ml-100k"][place], verdict="yes")
+    cells = [CELL.findall(matrix.matrix_html(each)) for each in (judged, broken)]
+    differing = [a[4] for a, b in zip(*cells, strict=True) if a != b]
+    assert differing == ["BCC17-F2A on ml-100k: partly"]
+
+
+def test_anchors_of_the_matrix_exist_once(judged):
+    page = matrix.matrix_html(judged)
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+def test_the_edition_comes_first_and_lends_its_findings(judged, monkeypatch):
+    monkeypatch.setattr(matrix, "scorecards", lambda names: {name: judged[name] for name in names})
+    other = matrix.judged_datasets("ml-100k")
+    assert [next(iter(each)) for each in (judged, other)] == ["ml-1m", "ml-100k"]
+    assert sorted(judged) == sorted(other)
+    for each in (judged, other):
+        page, edition = matrix.matrix_html(each), next(iter(each))
+        (f2a,) = (v for v in each[edition] if v.claim.id == "BCC17-F2A")
+        assert f"<summary>{typeset(lead(f2a).finding)}</summary>" in page
+        value = (
+            next(p for p in f2a.parts if p.record.published) if edition == "ml-1m" else lead(f2a)
+        )
+        assert typeset(measured_text(value)) in page
+
+
+def test_the_small_matrix_has_what_only_a_measurement_can_tell(judged):
+    found = CELL.findall(matrix.small_matrix_html(judged))
+    shown = {label.split(" on ")[0] for _, _, _, _, label, _ in found}
+    assert shown == {c.id for c in claims() if chapters()[c.topic] and c.kind == "empirical"}
+    assert all(href.startswith("scorecard.html#") for _, href, *_ in found)
+
+
+def test_a_chapter_that_is_not_written_takes_a_line_too(monkeypatch):
+    written = chapters()
+    assert all(written.values())
+    assert "not yet written" not in matrix.chapters_html()
+    monkeypatch.setattr(matrix, "chapters", lambda: written | {TOPIC: ""})
+    page = matrix.chapters_html()
+    assert page.count("not yet written") == 1
+    assert page.count("<tr>") == len(written) + 1
+
+
+# -- downloads -----------------------------------------------------------------------------------
+
+
+def test_the_downloads_hold_what_was_judged(judged):
+    links = re.findall(
+        r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"', matrix.scorecard_links(judged)
+    )
+    files = {name: b64decode(content).decode() for name, content in links}
+    assert set(files) == {"scorecard.csv", "scorecard-ml-1m.json"}
+    rows = list(csv.DictReader(io.StringIO(files["scorecard.csv"])))
+    written = {claim.id for claim in claims() if chapters()[claim.topic]}
+    told = {(row["dataset"], row["claim"]): row["verdict"] for row in rows}
+    assert told == {
+        (name, each.claim.id): each.verdict
+        for name, verdicts in judged.items()
+        for each in verdicts
+        if each.claim.id in written
+    }
+    f2a = [row for row in rows if (row["dataset"], row["claim"]) == ("ml-1m", "BCC17-F2A")]
+    (value,) = (row for row in f2a if row["published"])
+    assert (value["asserts"], value["published"], value["part"]) == ("6", "0.08", "holds")
+    assert float(value["low"]) < float(value["value"]) < float(value["high"])
+    documents = json.loads(files["scorecard-ml-1m.json"])
+    assert documents == json.loads(json.dumps([each.to_dict() for each in judged["ml-1m"]]))
+    assert {"paper", "where", "claim"} <= set(documents[0])
+
+
+def differing_lines(text: str, judged: matrix.Matrix) -> list[str]:
+    """List the lines of a CSV that are not the parts of verdicts, in their order."""
+    rows = list(csv.reader(io.StringIO(text)))
+    columns = {name: place for place, name in enumerate(rows[0])}
+    lines = []
+    for name, verdicts in judged.items():
+        for each in verdicts:
+            if not chapters()[each.claim.topic]:
+                continue
+            for found in each.parts or [None]:
+                line = {"dataset": name, "claim": each.claim.id, "verdict": each.verdict}
+                line |= {"paper": each.claim.paper, "corrected": each.corrected}
+                if found is None:
+                    line |= {"part": "", "value": "", "reason": each.reason}
+                else:
+                    low, high = found.interval
+                    line |= {"value": found.value, "low": low, "high": high, "which": found.which}
+                    line |= {"part": found.verdict, "unit": found.record.unit}
+                    line |= {"asserts": " ".join(map(str, found.record.asserts))}
+                    line |= {"published": each.claim.values.get(found.record.published, "")}
+                    line |= {"finding": found.finding, "reason": found.lacks or found.unsure}
+                lines.append({key: str(value) for key, value in line.items()})
+    told = [{key: row[columns[key]] for key in line} for row, line in zip(rows[1:], lines)]  # noqa: B905
+    different = [str(line) for one, line in zip(told, lines, strict=False) if one != line]
+    return different + ["lines"] * abs(len(rows) - 1 - len(lines))
+
+
+def test_every_line_of_the_csv_is_a_part(judged):
+    assert differing_lines(matrix.scorecard_csv(judged), judged) == []
+
+
+def test_a_line_that_is_not_the_part_is_seen(judged):
+    """The twins: a value, a verdict on a part, and a part are exchanged or lost."""
+    place = next(n for n, each in enumerate(judged["ml-1m"]) if each.claim.id == "BCC17-F2A")
+    first, *rest = judged["ml-1m"][place].parts
+    for parts in (
+        (dataclasses.replace(first, estimate=first.value + 1e-9), *rest),
+        (dataclasses.replace(first, unsure="for a reason"), *rest),
+        (*rest, first),
+        tuple(rest),
+    ):
+        broken = list(judged["ml-1m"])
+        broken[place] = dataclasses.replace(broken[place], parts=parts)
+        assert differing_lines(matrix.scorecard_csv({**judged, "ml-1m": broken}), judged)
+
+
+def test_the_command_line_prints_the_same_csv(judged):
+    told = CliRunner().invoke(main, ["claims", "--dataset", "ml-100k", "--csv"])
+    assert told.exit_code == 0
+    assert told.output == matrix.scorecard_csv({"ml-100k": judged["ml-100k"]})

@@ -1,0 +1,481 @@
+"""What the page of chapter 6 shows beside verdicts: ranks, taus, chance, curves, loops, tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias import Grid, run
+from recbias._system.places import cells_kept_in
+from recbias.book.chapters.concentration_metrics import (
+    alike,
+    figures,
+    orders,
+    references,
+    setup,
+    tables,
+)
+from recbias.book.chapters.concentration_metrics.loop import (
+    CHOICES,
+    ENDS,
+    INDEX,
+    STARTS,
+    changed,
+    foretells,
+    foretold,
+    rounds_shown,
+)
+from recbias.book.chapters.concentration_metrics.orders import OF_ORDERS, listing, rank_rows
+from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.records import Record
+from recbias.data.datasets import load_dataset
+from recbias.data.simulation import PreferenceOptions
+from recbias.experiment.feedback import Loop, measure_rounds
+from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.results import Quantity
+from recbias.experiment.run import Results
+from recbias.metrics.prior import long_tail_index
+from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import line_up
+
+WORLD = "world(users=60,items=80)"
+CUTOFF = 5
+LISTED = ("Random", "Popularity", "AR", "WBPR")
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+    systems = [each for each in setup.line_up_of(WORLD, 4, 1) if each.name in LISTED]
+    metrics = {"full": setup.metrics(CUTOFF)}
+    grid = Grid(
+        WORLD, tuple(systems), setup.protocols(4), metrics, split="k-fold 2", seed=1,
+        replicates=setup.combined(metrics),
+    )  # fmt: skip
+    with cells_kept_in(tmp_path_factory.mktemp("cells")):
+        yield run(grid)
+
+
+def made(name: str, results: Results, **given: Any) -> Table:
+    asked = {"min_rating": 4, "grid": results.grid.to_dict(), **given}
+    found = run_maker(f"06_concentration/{name}", WORLD, parameters=asked)
+    assert isinstance(found, Table)
+    return found
+
+
+# -- ranks and taus --------------------------------------------------------------------------------
+
+
+def test_ranks_are_those_of_values_sorted_by_hand(measured: Results) -> None:
+    texts = {"Gini": f"Gini@{CUTOFF}", "CI": f"CI@{CUTOFF}", "P": f"P@{CUTOFF}"}
+    found = rank_rows(measured, texts, panel="here", systems=LISTED)
+    assert list(found["panel"].unique()) == ["here"]
+    for name, text in texts.items():
+        values = {each: measured[each, "full", text].value for each in LISTED}
+        for row in found[found["metric"] == name].itertuples():
+            better = [
+                other
+                for other in LISTED
+                if (values[other] < values[str(row.system)]) == (name == "Gini")
+                and values[other] != values[str(row.system)]
+            ]
+            assert row.rank == 1 + len(better)
+            assert row.low <= row.rank <= row.high
+
+
+def test_tau_of_metrics_is_that_of_all_pairs_of_systems(measured: Results) -> None:
+    found = alike.tau_matrix(measured, CUTOFF).set_index(["a", "b"])
+    assert len(found) == math.comb(len(alike.OTHERS), 2)
+    assert (found["low"] <= found["tau"] + 1e-12).all()
+    assert (found["tau"] <= found["high"] + 1e-12).all()
+    values = {
+        name: [measured[each, "full", text].value for each in measured.systems]
+        for name, text in (("Gini", f"Gini@{CUTOFF}"), ("CI", f"CI@{CUTOFF}"),
+                           ("Hoover", f"Hoover@{CUTOFF}"), ("ARP", f"ARP@{CUTOFF}"))
+    }  # fmt: skip
+
+    def tau(a: str, b: str) -> float:
+        signs = [
+            np.sign(values[a][i] - values[a][j]) * np.sign(values[b][i] - values[b][j])
+            for i, j in combinations(range(len(measured.systems)), 2)
+        ]
+        return float(np.mean(signs))
+
+    assert found.loc[("Gini", "Hoover"), "tau"] == pytest.approx(tau("Gini", "Hoover"))
+    assert found.loc[("Gini", "ARP"), "tau"] == pytest.approx(tau("Gini", "ARP"))
+    # Least first by Gini, most first by CI.
+    assert found.loc[("Gini", "CI"), "tau"] == pytest.approx(-tau("Gini", "CI"))
+
+
+def test_without_folds_and_intervals_nothing_is_resolved(
+    measured: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: Any) -> Any:
+        raise NotComputed("several folds")
+
+    monkeypatch.setattr(alike, "systems_signs", unknown)
+    found = alike.tau_matrix(measured, CUTOFF)
+    assert set(found["low"]) == {-1.0}
+    assert set(found["high"]) == {1.0}
+
+
+def emptied(results: Results, system: str) -> Results:
+    """Let a system list nothing: what is measured of lists has no value."""
+    values = results.values.copy()
+    own = (values["system"] == system) & (values["metric"] == f"CI@{CUTOFF}")
+    values.loc[own, "value"] = np.nan
+    return cast(
+        Results,
+        SimpleNamespace(values=values, among=results.among, systems=results.systems),
+    )
+
+
+def test_a_system_that_lists_nothing_is_not_compared(measured: Results) -> None:
+    assert listing(measured, ("AR", "Random", "no such system")) == ["AR", "Random"]
+    assert listing(emptied(measured, "AR"), ("AR", "Random")) == ["Random"]
+
+
+def test_pairs_of_what_lists_nothing_are_not_counted() -> None:
+    class Asked:
+        def systems(self, record: Record) -> list[str]:
+            return ["AR", "BPR"]
+
+        def quantity(self, term: Any, *, system: str) -> Quantity:
+            return Quantity(math.nan if system == "AR" else 1.0, None)
+
+    record = cast(Record, SimpleNamespace(of=[SimpleNamespace(metric="CI@n")] * 2))
+    for function in ("alike_in_both", "tau_of_orders", "least_by_both"):
+        with pytest.raises(NotComputed, match="CI@n of AR"):
+            OF_ORDERS[function](cast(Evidence, Asked()), record)
+
+
+def test_a_pair_that_a_metric_ties_is_neither_opposed_nor_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {
+        "x": (np.array([3.0, 2.0, 2.0]), np.array([1, 1, 0])),
+        "y": (np.array([1.0, 2.0, 3.0]), np.array([-1, 0, -1])),
+    }
+    monkeypatch.setattr(orders, "_signs", lambda evidence, record, term: found[term])
+    record = cast(Record, SimpleNamespace(of=["x", "y"]))
+    opposed = OF_ORDERS["opposed_in_both"](cast(Evidence, None), record)
+    together = OF_ORDERS["alike_in_both"](cast(Evidence, None), record)
+    assert isinstance(opposed, Quantity)
+    assert isinstance(together, Quantity)
+    assert (opposed.value, opposed.interval) == (2.0, (1.0, 3.0))
+    assert (together.value, together.interval) == (0.0, (0.0, 2.0))
+
+
+def test_metrics_are_one_above_nine_tenths_and_not_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    taus = pd.DataFrame(
+        {"tau": [0.9, 0.97, 0.95], "low": [0.8, 0.95, 0.9], "high": [0.95, 1.0, 0.97]}
+    )
+    monkeypatch.setattr(alike, "tau_matrix", lambda *_, **__: taus)
+    noted: list[float] = []
+    asked = SimpleNamespace(
+        table=lambda *_: None,
+        systems=lambda _: [],
+        metric=lambda _: "Gini@10",
+        note=lambda table, name, value: noted.append(value),
+    )
+    record = cast(Record, SimpleNamespace(of=[SimpleNamespace(table="t", edition="")]))
+    counted = alike.OF_ALIKE["metrics_alike"](cast(Evidence, asked), record)
+    assert isinstance(counted, Quantity)
+    assert (counted.value, counted.interval, noted) == (2.0, (1.0, 3.0), [3.0])
+
+
+# -- what explains LTI -----------------------------------------------------------------------------
+
+
+def plain_statistics(lists: Any, prior: list[int]) -> tuple[float, float, float]:
+    """LTI, mean logarithm and entropy of the counts of lists, item by item."""
+    counts = [int((lists == item).sum()) for item in range(len(prior))]
+    before, after, n = sum(prior), sum(counts), len(prior)
+    lti = 0.0
+    for s, r in zip(prior, counts, strict=True):
+        ratio = math.log((r + 1) / (after + n) / ((s + 1) / (before + n)))
+        lti += (setup.LAMBDA - s / before) * ratio / n
+    logarithm = sum(math.log(r + 1) for r in counts) / n
+    entropy = -sum(r / after * math.log(r / after) for r in counts if r)
+    return lti, logarithm, entropy
+
+
+def test_what_is_explained_is_a_squared_correlation_over_systems(measured: Results) -> None:
+    given = {"cutoffs": [CUTOFF], "grid": measured.grid.to_dict()}
+    found = run_maker("06_concentration/explained", WORLD, parameters=given)
+    assert isinstance(found, Table)
+    of = found.frame.set_index(["form", "by", "fold"])["value"].sort_index()
+    dataset, grid = load_dataset(WORLD), references._first_seeds(measured.grid, LISTED)
+    for fold, split in enumerate(dataset_splits(dataset, "k-fold 2", seed=1)):
+        liked = split.train.item[split.train.value >= 4]
+        prior = [int((liked == item).sum()) for item in range(split.train.n_items)]
+        rows = [
+            plain_statistics(lists, prior)
+            for _, place, lists in references._lists(grid, dataset, CUTOFF)
+            if place == fold
+        ]
+        lti, logarithm, entropy = np.array(rows).T
+        assert of["printed", "log count", fold] == pytest.approx(
+            np.corrcoef(lti, logarithm)[0, 1] ** 2
+        )
+        assert of["printed", "entropy", fold] == pytest.approx(np.corrcoef(lti, entropy)[0, 1] ** 2)
+    text = tables.explained_table(found)
+    assert len(text.splitlines()) == 2 + 6
+    assert "n = 5" in text
+
+
+def test_in_a_large_catalogue_lti_is_the_mean_logarithm_and_its_percentile_form_is_not() -> None:
+    rng = np.random.default_rng(2)
+    prior = np.floor(40_000 / np.arange(4, 3004) ** 1.1)
+    lean = [0.2, 0.6, 1.0, 1.4, 1.8]
+    counts = np.array([rng.multinomial(9000, prior**p / (prior**p).sum()) for p in lean], float)
+    logarithm = np.log1p(counts).mean(axis=1)
+    printed = long_tail_index(prior, counts, setup.LAMBDA)
+    assert np.corrcoef(printed, logarithm)[0, 1] ** 2 > 0.9999
+    # lambda is a factor, but for what the few popular items add
+    assert np.allclose(long_tail_index(prior, counts, 0.4), printed / 2, atol=2e-3)
+    half = long_tail_index(prior, counts, 0.5, percentile=True)
+    assert np.corrcoef(half, logarithm)[0, 1] ** 2 < 0.9
+    # lists that lean to the head, and to the tail, have more of it than those in proportion
+    assert half.argmin() == 2
+
+
+def test_what_lists_nothing_explains_nothing() -> None:
+    line = pd.Series([1.0, 2.0, math.nan, 4.0])
+    assert alike._squared(line, 2 * line + 1) == pytest.approx(1.0)
+    assert math.isnan(alike._squared(line, pd.Series([3.0, 3.0, 1.0, 3.0])))
+    assert math.isnan(alike._squared(line[:1], line[:1]))
+
+
+# -- chance and curves -----------------------------------------------------------------------------
+
+
+def test_chance_fills_as_many_places_as_the_random_recommender(measured: Results) -> None:
+    found = made("references", measured, metrics=list(setup.of_chance(CUTOFF)))
+    values = references.chance_values(found)
+    assert list(values.index) == ["random", "in proportion", "sampling alone"]
+    # Random of the line-up is one draw of the same kind.
+    for name in ("Gini", "CI", "LTI"):
+        text = {setup.plain_name(each): each for each in setup.metrics(CUTOFF)}[name]
+        drawn = found.frame[
+            (found.frame["reference"] == "random") & (found.frame["metric"] == name)
+        ]
+        own = measured["Random", "full", text].value
+        assert abs(own - values.loc["random", name]) < 6 * drawn["spread"].max()
+    # What is drawn in proportion is nearer to the prior than what is drawn at random.
+    assert values.loc["sampling alone", "CI"] < values.loc["random", "CI"]
+    frame = tables.values_frame(measured, found, CUTOFF)
+    assert list(frame.index[-3:]) == list(values.index)
+    assert set(frame.index) >= set(LISTED)
+    text = tables.values_table(frame)
+    assert "*lists at random* | –" in text
+    assert "nan" not in text
+
+
+def test_chance_fills_lists_as_long_as_those_of_all_users(
+    measured: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the first item in them, whose number is 0."""
+    seen: list[Any] = []
+    known = references.by_chance
+
+    def by_chance(*given: Any, **named: Any) -> pd.DataFrame:
+        seen.append(named["lengths"])
+        return known(*given, **named)
+
+    monkeypatch.setattr(references, "by_chance", by_chance)
+    made("references", measured, metrics=[f"Gini@{CUTOFF}"])
+    assert len(seen) == 2
+    assert all((lengths == CUTOFF).all() for lengths in seen)
+
+
+def test_reference_is_read_and_its_absence_is_told() -> None:
+    frame = pd.DataFrame(
+        {"reference": ["random"] * 3, "metric": ["CI"] * 3, "fold": [0, 1, 2],
+         "value": [0.1, 0.2, 0.3]}
+    )  # fmt: skip
+
+    class Asked:
+        def made(self, name: str, edition: str) -> Any:
+            return SimpleNamespace(frame=frame)
+
+        def note(self, *_: Any) -> None:
+            return None
+
+    def ask(metric: str, label: str) -> Quantity:
+        term = SimpleNamespace(table="references", edition=None, label=label, metric=metric)
+        record = cast(Record, SimpleNamespace(of=[term]))
+        return references.by_reference(cast(Evidence, Asked()), record)
+
+    assert ask("CI", "random").value == pytest.approx(0.2)
+    assert ask("CI", "random").interval[1] == pytest.approx(0.2 + 4.302653 * 0.1 / math.sqrt(3))
+    with pytest.raises(NotComputed, match="Gini of random"):
+        ask("Gini", "random")
+    with pytest.raises(NotComputed, match="CI of in proportion"):
+        ask("CI", "in proportion")
+
+
+def test_lorenz_curves_enclose_gini(measured: Results) -> None:
+    curves = made("lorenz", measured, cutoff=CUTOFF).frame.set_index("share")
+    assert list(curves.columns) == ["AR", "prior", "WBPR"]
+    assert (curves.iloc[0] == 0).all()
+    assert np.allclose(curves.iloc[-1], 1)
+    assert (np.diff(curves.to_numpy(), axis=0) >= -1e-12).all()
+    assert (np.diff(curves.to_numpy(), n=2, axis=0) >= -1e-9).all()  # it bends upwards
+    title = figures.lorenz_title(curves)
+    inside = [(curves[each] <= curves["prior"] + 1e-12).all() for each in ("AR", "WBPR")]
+    below = sum(map(bool, inside))
+    assert title.startswith(f"{below} of 2 systems")
+
+
+def test_a_lorenz_curve_is_read_between_items() -> None:
+    counts = np.array([[4.0, 0, 0, 4]])
+    share = np.array([0, 0.25, 0.5, 0.625, 0.75, 1])
+    assert np.allclose(references._at(share, counts), [0, 0, 0, 0.25, 0.5, 1])
+
+
+# -- titles ----------------------------------------------------------------------------------------
+
+
+def ranks(**columns: list[int]) -> pd.DataFrame:
+    rows = [
+        ("p", metric, f"s{place}", rank)
+        for metric, own in columns.items()
+        for place, rank in enumerate(own)
+    ]
+    return pd.DataFrame(rows, columns=["panel", "metric", "system", "rank"])
+
+
+def test_titles_say_what_the_ranks_say() -> None:
+    both = ranks(Gini=[1, 2, 3, 4, 5], CI=[5, 1, 2, 4, 3])
+    assert figures.map_title(both).endswith("deviating least:\ns0")
+    assert "No system" in figures.map_title(ranks(Gini=[1, 2, 3, 4, 5], CI=[1, 2, 3, 4, 5]))
+    nine = pd.concat(
+        [
+            ranks(a=[1, 2], b=[1, 2], c=[1, 2]).assign(panel="as printed"),
+            ranks(a=[1, 2], b=[2, 1], c=[1, 2]).assign(panel="with percentiles"),
+        ]
+    )
+    assert figures.lambda_title(nine).endswith("1 as printed, 2 with percentiles")
+    tau = pd.DataFrame({"low": [0.95, 0.9, -1.0]})
+    assert figures.alike_title(tau) == "1 of 3 pairs of metrics are surely one"
+
+
+# -- the loop --------------------------------------------------------------------------------------
+
+END = {"AR": 0.9, "BPR": 0.5, "WBPR": 0.7}
+
+
+def a_loop() -> Table:
+    """Two worlds, both choices, three systems, rounds 0 and 1; other rounds' order than sorted."""
+    rng = np.random.default_rng(4)
+    rows = [
+        {
+            **dict(zip(INDEX, (choice, system, number, turn), strict=True)),
+            **{name: float(rng.random()) for name in {*STARTS, *ENDS}},
+            "Gini": END[system] - 0.1 * (turn == 0) + 0.01 * number,
+        }
+        for number in (1, 2)
+        for choice in CHOICES
+        for system in ("WBPR", "AR", "BPR")
+        for turn in (0, 1)
+    ]
+    return cast(Table, SimpleNamespace(frame=pd.DataFrame(rows)))
+
+
+def spearman(x: list[float], y: list[float]) -> float:
+    def of(values: list[float]) -> list[int]:
+        return [sorted(values).index(value) for value in values]
+
+    a, b = of(x), of(y)
+    n = len(a)
+    return 1 - 6 * sum((i - j) ** 2 for i, j in zip(a, b, strict=True)) / (n * (n**2 - 1))
+
+
+def test_what_is_foretold_is_a_rank_correlation_in_each_world() -> None:
+    loop = a_loop()
+    found = foretold(loop, "even").set_index(["start", "end"])
+    frame = loop.frame.set_index(list(INDEX))
+    for start, end in (("CI", "Gini"), ("Gini", "Gini"), ("P", "CI_initial")):
+        each = [
+            spearman(
+                [frame.loc[("even", system, number, 0), start] for system in END],
+                [frame.loc[("even", system, number, 1), end] for system in END],
+            )
+            for number in (1, 2)
+        ]
+        assert found.loc[(start, end), "value"] == pytest.approx(np.mean(each))
+    assert found.loc[("Gini", "Gini"), "value"] == pytest.approx(1)
+    text = tables.foretold_table(loop)
+    assert len(text.splitlines()) == 2 + len(STARTS)
+    assert "1.00\u00a0±\u00a00.00" in text
+
+
+def test_courses_are_means_over_worlds_and_titles_count_what_rises() -> None:
+    shown = rounds_shown(a_loop(), "attentive", figures.SHOWN_ROUNDS)
+    own = shown[(shown["panel"] == figures.SHOWN_ROUNDS["Gini"]) & (shown["system"] == "AR")]
+    assert own["value"].tolist() == pytest.approx([0.815, 0.915])
+    assert figures.loop_title(shown).startswith("Lists of 3 of 3 systems")
+    fallen = shown.assign(value=-shown["value"])
+    assert figures.loop_title(fallen).startswith("Lists of 0 of 3 systems")
+
+
+def test_records_read_the_loop_and_say_what_is_not_there() -> None:
+    loop = a_loop()
+
+    class Asked:
+        def made(self, name: str, edition: str) -> Table:
+            return loop
+
+        def note(self, *_: Any) -> None:
+            return None
+
+    def ask(function: Any, **term: Any) -> Quantity:
+        named = SimpleNamespace(table="loop", edition="simulations", **term)
+        found = function(cast(Evidence, Asked()), cast(Record, SimpleNamespace(of=[named])))
+        assert isinstance(found, Quantity)
+        return found
+
+    moved = ask(changed, metric="Gini", label="even", system="BPR")
+    assert moved.value == pytest.approx(0.1)
+    assert moved.interval == pytest.approx((0.1, 0.1))
+    assert ask(foretells, metric="Gini", label="even, Gini").value == pytest.approx(1)
+    with pytest.raises(NotComputed, match="Gini of EASE"):
+        ask(changed, metric="Gini", label="even", system="EASE")
+    with pytest.raises(NotComputed, match="Reach and Gini"):
+        ask(foretells, metric="Reach", label="even, Gini")
+
+
+def test_a_small_loop_is_that_of_its_courses(tmp_path: Any) -> None:
+    asked = {"n_worlds": 1, "size": (30, 40), "density": 0.1, "n_rounds": 1, "cutoff": 3,
+             "share": 0.5, "min_rating": 4, "workers": 1}  # fmt: skip
+    with cells_kept_in(tmp_path):
+        found = run_maker("06_concentration/loop", None, parameters=asked)
+        assert isinstance(found, Table)
+        assert len(found.frame) == 2 * len(setup.SEVEN) * 2
+        (popular,) = [each for each in line_up("atm15", min_rating=4) if each.name == "AR"]
+        world = str(PreferenceOptions(users=30, items=40, density=0.1, liked=4, seed=1))
+        own = measure_rounds(
+            Loop(world, popular, "even", 1, 3, 0.5, seed=1), min_rating=4, lam=setup.LAMBDA
+        )
+    rows = found.select(choice="even", system="AR", number=1).set_index("round")
+    for name in own.columns:
+        assert rows[name].tolist() == pytest.approx(own[name].tolist(), nan_ok=True), name
+
+
+# -- worked example --------------------------------------------------------------------------------
+
+
+def test_the_example_adds_up_to_the_worked_values() -> None:
+    lines = tables.example_table([6, 3, 1, 0], [4, 3, 2, 1]).splitlines()
+    assert [len(line.split("|")) for line in lines[2:-1]] == [9] * 4
+    total = [float(cell) for cell in lines[-1].split("|")[5:8]]
+    assert total == pytest.approx([0.08857784, 0.19276222, 0.1664], abs=6e-4)
+    ci = [float(line.split("|")[5]) for line in lines[2:-1]]
+    assert sum(ci) == pytest.approx(total[0], abs=2.1e-3)

@@ -1,0 +1,507 @@
+"""What the page of chapter 7 shows beside verdicts, counted by hand: figures, titles, tables."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from recbias.book.chapters.offline_option_taxonomy import decision_figures, figures, tables, truths
+from recbias.book.chapters.offline_option_taxonomy.setup import (
+    DEPTHS,
+    FILLS,
+    KNN,
+    OVERLAPS,
+    READINGS,
+)
+from recbias.experiment.decisions import CHOICES, DECISIONS
+from recbias.experiment.makers import Table
+from recbias.experiment.options import Options
+from recbias.experiment.results import Quantity
+
+MF, RS = READINGS
+REFUSING = f"{KNN} k=10 overlap=20"
+
+
+def quantity(value: float, spread: float = 0.01) -> Quantity:
+    """Make a quantity whose interval is its value minus and plus about twice a spread."""
+    steps = np.random.default_rng(1).normal(size=400)
+    return Quantity(value, value + spread * (steps - steps.mean()) * (1 + value), "percentile")
+
+
+class Shown(dict[tuple[str, str, str], Quantity]):
+    """Results as far as figures read them."""
+
+    @property
+    def grid(self) -> Any:
+        by_label: dict[str, tuple[str, ...]] = {}
+        for label, metric in dict.fromkeys(names[1:] for names in self):
+            by_label[label] = (*by_label.get(label, ()), metric)
+        return SimpleNamespace(by_label=by_label)
+
+
+def results_of(values: dict[tuple[str, str], tuple[float, float, float]]) -> Shown:
+    """Give kNN and both readings of MF values, by label and metric."""
+    names = (KNN, MF, RS)
+    return Shown(
+        {
+            (name, *cell): quantity(value)
+            for cell, own in values.items()
+            for name, value in zip(names, own, strict=True)
+        }
+    )
+
+
+_CELLS = {
+    "full": ("nDCG@10", "P@10", "nDCG@1", "nDCG@100", "nDCG(exp)@10", "RBP(0.8)"),
+    "condensed": ("nDCG@10", "tau", "RBO(0.8)"),
+    **dict.fromkeys(
+        ("everybody", "relevant", "by ratings", "by positives", "geometric", "median"),
+        ("nDCG@10",),
+    ),
+}
+CELLS = pd.DataFrame(
+    [
+        (seed, "geometric", metric, name, 0.5, value, value - 0.1, value + 0.1)
+        for seed, shift in ((2, 9.0), (1, 0.0))
+        for metric in ("P@10", "nDCG@10")
+        for name, value in ((MF, 0.3 + shift), (RS, 0.05 + shift))
+    ],
+    columns=["seed", "label", "metric", "system", "knn", "value", "low", "high"],
+)
+"""Geometric means of two splits, of which the first is shown."""
+START = {(label, metric): (0.5, 0.3, 0.5) for label, own in _CELLS.items() for metric in own}
+
+
+def made(index: tuple[str, ...], rows: list[tuple[Any, ...]], *values: str) -> Any:
+    """Make a table of rows."""
+    return SimpleNamespace(frame=pd.DataFrame(rows, columns=[*index, *values]))
+
+
+# -- all options in one picture --------------------------------------------------------------------
+
+
+def test_each_configuration_is_compared_with_both_readings() -> None:
+    start = START | {("full", "nDCG@10"): (0.5, 0.3, 0.7)}
+    cells = SimpleNamespace(frame=CELLS)
+    assert len(figures.configurations({"systems": results_of(start)})) == 28  # no geometric mean
+    found = figures.configurations({"systems": results_of(start), "cells": cells})
+    geometric = found[found["row"] == "C3 geometric mean"]
+    np.testing.assert_allclose(
+        geometric[["value", "low", "high"]], [[0.3, 0.2, 0.4], [0.05, -0.05, 0.15]]
+    )
+    assert list(found["panel"].unique()) == ["MF as printed", "MF as in RankSys"]
+    assert found.groupby("panel", sort=False).size().tolist() == [15, 15]
+    first = found[found["row"] == "the start: nDCG@10"]
+    np.testing.assert_allclose(first["value"], [0.2, -0.2])
+    assert (first["low"] < first["value"]).all()
+    assert (first["value"] < first["high"]).all()
+    assert not found["row"].str.contains("one lower").any()  # not measured here
+    assert figures.configurations_title(found).splitlines() == [
+        "MF as printed: kNN ahead in 15 of 15, MF in 0",
+        "MF as in RankSys: kNN ahead in 0 of 15, MF in 1",
+    ]
+
+
+def test_ratios_and_averages_stand_where_they_were_measured() -> None:
+    overlaps = Shown(
+        {
+            (name, label, "nDCG@10"): quantity(value)
+            for label, value_of in (("full", 0.1), ("reduced", 0.4))
+            for name, value in ((REFUSING, value_of), (MF, 0.3), (RS, 0.3))
+        }
+    )
+    given = {
+        "systems": results_of(START | {("looser", "nDCG@10"): (0.5, 0.3, 0.5)}),
+        "ratio_20": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.1)}),
+        "ratio_30": results_of({("full", "nDCG@10"): (0.3, 0.1, 0.1)}),
+        "overlaps": overlaps,
+    }
+    found = figures.configurations(given)
+    own = found[found["panel"] == "MF as printed"]
+    assert own["row"].tolist()[:3] == [
+        "the start: nDCG@10",
+        "A2 train on 20 %",
+        "B1 everybody counts",
+    ]
+    assert own["row"].tolist()[-2:] == ["C4 refusing kNN: full", "C4 refusing kNN: reduced"]
+    np.testing.assert_allclose(own["value"].tolist()[-2:], [-0.2, 0.1])
+    assert "C2 liked from one lower" in own["row"].tolist()
+    assert own["row"].is_unique
+
+
+# -- lines -----------------------------------------------------------------------------------------
+
+
+def ratios(ahead: dict[int, tuple[float, float, float]]) -> dict[str, Any]:
+    return {
+        f"ratio_{ratio}": results_of(
+            {
+                ("full", "nDCG@10"): values, ("condensed", "nDCG@10"): values,
+                ("full", "judged@10"): (0.25, 0.5, 0.75),
+            }
+        )
+        for ratio, values in ahead.items()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({10: 0.4, 20: 0.4}, "at every ratio"),
+        ({10: 0.2, 20: 0.2}, "at no ratio"),
+        ({10: 0.4, 20: 0.4, 30: 0.4, 40: 0.2}, "at 10 to 30 %"),
+        ({10: 0.4, 20: 0.2, 50: 0.4}, "at 10, 50 %"),
+    ],
+)
+def test_the_title_tells_the_ratios_at_which_knn_is_ahead(
+    values: dict[int, float], told: str
+) -> None:
+    given = ratios({ratio: (value, 0.3, 0.1) for ratio, value in values.items()})
+    lines = figures.ratio_title(given).splitlines()
+    assert lines[1:] == [f"MF (as printed): {told}", "MF (as in RankSys): at every ratio"]
+
+
+def test_the_title_leaves_out_ratios_at_which_the_interval_leaves_it_open() -> None:
+    given = ratios({20: (0.31, 0.3, 0.1), 80: (0.4, 0.3, 0.1)})
+    given["ratio_20"][MF, "full", "nDCG@10"] = quantity(0.3, 0.05)
+    gap = given["ratio_20"][KNN, "full", "nDCG@10"] - given["ratio_20"][MF, "full", "nDCG@10"]
+    assert gap.interval[0] < 0 < gap.value
+    assert "MF (as printed): at 80 %" in figures.ratio_title(given)
+
+
+def test_other_seeds_are_runs_of_their_own() -> None:
+    given = ratios({20: (0.4, 0.3, 0.1)})
+    rows = [
+        (seed, 20, label, metric, KNN, seed / 10)
+        for seed in (1, 2, 3)
+        for label in ("full", "condensed")
+        for metric in ("P@10", "nDCG@10")
+    ]
+    seeds = made(("seed", "ratio", "label", "metric", "system"), rows, "value")
+    found = figures.ratio_courses(given, seeds)
+    own = found[(found["panel"] == "full lists") & (found["line"] == "kNN")]
+    assert own[["run", "value"]].to_numpy().tolist() == [[1, 0.4], [2, 0.2], [3, 0.3]]
+    assert own["low"].notna().tolist() == [True, False, False]
+    assert len(figures.ratio_courses(given, None)) == 6
+
+
+def test_what_is_unrated_is_the_rest_of_what_is_judged() -> None:
+    found = figures.unrated_courses(ratios({20: (0.4, 0.3, 0.1)}))
+    assert found["value"].tolist() == [75.0, 50.0, 25.0]
+    assert (found["low"] < found["value"]).all()
+    assert (found["high"] > found["value"]).all()
+    assert figures.unrated_title(found).startswith("Of the first ten items 25 to 75 % are unrated")
+
+
+def test_depth_turns_the_winner_if_both_are_sure_somewhere() -> None:
+    values = {
+        (label, f"nDCG@{depth}"): (0.5, 0.3 if depth < 10 else 0.7, 0.3)
+        for label in ("full", "condensed")
+        for depth in DEPTHS
+    }
+    found = figures.depth_courses(results_of(values))  # type: ignore[arg-type]
+    assert found["at"].tolist()[: len(DEPTHS)] == list(DEPTHS)
+    assert found["value"].iloc[0] == pytest.approx(0.2)
+    assert figures.depth_title(found).endswith("1 of 2 readings of MF")
+
+
+def test_places_are_those_of_the_systems_shown() -> None:
+    rows = [
+        (name, place, 3.0 * place, 1.0, 9.0, 50) for name in (KNN, MF, "other") for place in (1, 10)
+    ]
+    depths = made(("system", "place"), rows, "value", "low", "high", "n")
+    found = figures.place_courses(depths)
+    assert found["line"].unique().tolist() == ["kNN", "MF (as printed)"]
+    assert figures.place_title(found).endswith("place 30 to 30 of the full list")
+
+
+def test_the_best_number_of_neighbours_is_told_for_each_policy() -> None:
+    sizes = {1: f"{KNN} k=1", 3: f"{KNN} k=3", 10: f"{KNN} k=10", 30: f"{KNN} k=30", 100: KNN}
+    best = dict(zip(FILLS, (100, 30, 10, 1), strict=True))
+    fills = Shown(
+        {
+            (name, fill, metric): quantity(0.9 if size == best[fill] else 0.5)
+            for size, name in sizes.items()
+            for fill in FILLS
+            for metric in ("nDCG@10", "Served@10")
+        }
+    )
+    rows = [(2, "none", "nDCG@10", KNN, 0.2), (1, "none", "nDCG@10", KNN, 0.9)]
+    seeds = made(("seed", "fill", "metric", "system"), rows, "value")
+    found = figures.fill_courses(fills, seeds)  # type: ignore[arg-type]
+    assert (found["run"] == 2).sum() == 1
+    title = figures.fill_title(found)
+    for told in ("100 if left out", "30 if last, at random", "1 if last, by mean rating"):
+        assert told in title
+
+
+def test_the_overlap_from_which_an_average_puts_knn_first() -> None:
+    values = dict(zip(OVERLAPS, (0.2, 0.25, 0.35, 0.4, 0.5), strict=True))
+    overlaps = Shown({(name, "full", "P@10"): quantity(0.3) for name in (MF, RS)})
+    for each, reduced in values.items():
+        name = f"{KNN} k=10 overlap={each}"
+        overlaps[name, "reduced", "P@10"] = quantity(reduced)
+        overlaps[name, "full", "P@10"] = quantity(0.3 - each / 1000)
+        overlaps[name, "full", "Served@1"] = quantity(1 - each / 100)
+    found = figures.overlap_courses(overlaps)  # type: ignore[arg-type]
+    served = found[found["panel"] == "users served"]
+    np.testing.assert_allclose(served["value"], [0.99, 0.95, 0.9, 0.8, 0.6])
+    told = figures.overlap_title(found)
+    assert told.endswith("\nfull average: never\nreduced average: from an overlap of 10")
+    moved = (found["at"] == OVERLAPS[0]) & found["line"].str.startswith("kNN")
+    other = found.assign(value=found["value"].where(~moved, found["value"] + 0.3))
+    told = figures.overlap_title(other)
+    assert "full average: at an overlap of 1 only\n" in told
+    assert told.endswith("reduced average: at an overlap of 1, 10, 20, 40 only")
+
+
+def test_profiles_compare_the_ends() -> None:
+    rows = [
+        (group, name, metric, value * group, 0.0, 1.0, 9)
+        for metric, value in (("judged@10", 0.2), ("P@10", 0.1), ("tests", 5.0))
+        for name in (KNN, MF)
+        for group in (1, 2, 3, 4)
+    ]
+    found = figures.profile_courses(
+        made(("group", "system", "metric"), rows, "value", "low", "high", "n")
+    )
+    assert found["panel"].unique().tolist() == ["P@10", "rated among the ten"]
+    assert "4.0 to 4.0 times" in figures.profile_title(found)
+
+
+# -- significance, reversals, worlds ---------------------------------------------------------------
+
+
+def cells(signs: dict[tuple[str, int], tuple[float, float]]) -> Any:
+    rows = [
+        (seed, "full", metric, name, 0.5, 0.5 - value, value, p)
+        for (metric, seed), (value, p) in signs.items()
+        for name in READINGS
+    ]
+    return made(("seed", "label", "metric", "system"), rows, "knn", "mf", "value", "p")
+
+
+def test_a_cell_is_for_whom_it_is_significant() -> None:
+    table = cells(
+        {
+            ("nDCG@10", 2): (0.1, 0.049), ("nDCG@10", 1): (0.1, 0.01), ("P@10", 1): (-0.1, 0.01),
+            ("P@10", 2): (-0.1, 0.05),
+        }
+    )  # fmt: skip
+    found = figures.significance(table)
+    own = found[found["panel"] == "MF as printed"]
+    assert own[["row", "at", "sign"]].to_numpy().tolist() == [
+        ["full: P@10", 1, -1], ["full: P@10", 2, 0], ["full: nDCG@10", 1, 1],
+        ["full: nDCG@10", 2, 1],
+    ]  # fmt: skip
+    assert "MF as printed: kNN in 1 of 2 rows, MF in 0" in figures.significance_title(found)
+
+
+def decisions() -> Any:
+    rows = [
+        ("noise", "another split", 91, 80, 80, 0, 3, 2, 0.01, 0.25, 0.05),
+        ("A2", "ratio 0.2", 91, 80, 70, 5, 9, 10, 0.2, 0.5, 0.3),
+        ("B2", "filled, average-rating", 91, 80, 80, 0, 0, 0, 0.0, 0.0, 0.0),
+        ("C2", "P@10", 91, 80, 80, 0, 3, 1, 0.01, 0.5, 0.1),
+        ("C2", "nDCG@5", 91, 80, 80, 0, 0, 0, 0.0, 0.0, 0.1),
+        ("D", "sign", 91, 80, 70, 0, 0, 10, 0.0, 0.0, 0.0),
+    ]
+    return made(
+        ("decision", "option"), rows, "pairs", "resolved", "resolved_other", "reversed", "turned",
+        "significance", "survives", "effect", "moved",
+    )  # fmt: skip
+
+
+def test_bars_are_shares_of_the_pairs_and_none_where_nothing_moved() -> None:
+    bars = decision_figures.reversal_bars(decisions())
+    assert bars["row"].tolist() == ["A2 train on 80 %", "B2 filled, mean rating", "C2 P@10",
+                                    "C2 nDCG@5"]  # fmt: skip
+    np.testing.assert_allclose(bars["value"], [500 / 91, np.nan, 0.0, 0.0])
+    np.testing.assert_allclose(bars["raw"], [900 / 91, np.nan, 300 / 91, 0.0])
+    noise = decision_figures.reversal_noise(decisions())
+    assert noise == pytest.approx(300 / 91)
+    title = decision_figures.reversal_title(bars, noise)
+    assert title == "1 of 4 alternatives turn more pairs\nthan another split does (3 %)"
+
+
+def test_the_table_of_decisions_has_a_dash_where_no_sign_turned() -> None:
+    lines = tables.reversals_table(decisions()).splitlines()
+    assert lines[2] == "| another split | 80 | 3 | 0 | 2 | 0.0100; 0.25 |"
+    assert lines[4] == "| B2 filled, mean rating | 80 | 0 | 0 | 0 | no effect here |"
+    assert lines[6] == "| C2 nDCG@5 | 80 | 0 | 0 | 0 | \N{EN DASH} |"
+    assert len(lines) == 8
+
+
+def test_alternatives_are_compared_with_the_default_of_their_world() -> None:
+    rows = [
+        (relation, seed, decision, option, 50, right + 4, 4)
+        for relation in (0.6, -0.6)
+        for seed in (1, 2, 3)
+        for decision, option, right in (
+            ("the default", "the default", 20 + seed),
+            ("C1", "condensed", 30 + seed + (relation > 0) * seed / 100),
+            ("D", "sign", 10),
+            ("C2", "P@10", 15 + (40 * (relation < 0))),
+            ("C2C", "tau", 33 + seed + (relation > 0) * seed / 100),
+        )
+    ]
+    names = ("relation", "seed", "decision", "option")
+    worlds = made(names, rows, "resolved", "right", "wrong")
+    found = decision_figures.world_shares(worlds)
+    assert found["panel"].unique().tolist() == ["popular: liked", "disliked"]
+    assert found["row"].unique().tolist() == ["C1 condensed", "C2 P@10", "C2C tau"]
+    own = found.set_index(["panel", "row"])
+    assert own.loc[("disliked", "C1 condensed"), "value"] == pytest.approx(20.0)
+    assert own.loc[("popular: liked", "C2 P@10"), "value"] == pytest.approx(-14.0)
+    assert own.loc[("disliked", "C2C tau"), "value"] == pytest.approx(6.0)  # beside condensed lists
+    wrong = made(names, [(*row[:-1], 6 if row[3] == "condensed" else 4) for row in rows],
+                 "resolved", "right", "wrong")  # fmt: skip
+    less = decision_figures.world_shares(wrong).set_index(["panel", "row"])["value"]
+    assert less["disliked", "C1 condensed"] == pytest.approx(16.0)
+    assert less["disliked", "C2C tau"] == pytest.approx(10.0)
+    title = decision_figures.world_title(found)
+    assert title == "Surely better in some worlds, and worse in none:\ncondensed, tau"
+    none = decision_figures.world_title(found[found["row"] == "C2 P@10"])
+    assert none.startswith("No alternative is surely better")
+
+
+def worlds_of(right: dict[tuple[str, str], tuple[float, ...]]) -> Table:
+    """Worlds of two kinds, of whose 50 resolved pairs an option is right about so many, and wrong
+    about two, but for the geometric mean."""
+    rows = [
+        (relation, seed, decision, option, 50, numbers[place], 15 if "geometric" in option else 2)
+        for place, (relation, seed) in enumerate(((0.6, 1), (0.6, 2), (-0.6, 1), (-0.6, 2)))
+        for (decision, option), numbers in right.items()
+    ]
+    names = ("relation", "seed", "decision", "option")
+    return made(names, rows, "resolved", "right", "wrong")
+
+
+RIGHT = {
+    ("the default", "the default"): (20, 22, 21, 20),
+    ("A2", "ratio 0.2"): (30, 31, 30, 32),
+    ("A2", "uniform 0.2"): (40, 42, 40, 43),
+    ("B2", "filled, random"): (20, 22, 21, 20),
+    ("C1", "condensed"): (50, 50, 50, 50),
+    ("C2", "P@10"): (22, 21, 20, 22),
+    ("C2", "AP"): (10, 9, 10, 11),
+    ("C3", "median"): (0, 1, 0, 2),
+    ("C3", "geometric mean"): (21, 23, 22, 21),
+    ("C2", "RR"): (24, 20, 20, 21),
+    ("D", "sign"): (18, 20, 19, 18),
+}
+
+
+def test_the_commonest_option_is_held_against_all_rivals_of_its_decision() -> None:
+    found = truths.compare_with_rivals(worlds_of(RIGHT)).set_index(["decision", "rival"])
+    assert sorted(found.index) == sorted(
+        [("A2", "uniform 0.2"), ("A2", "the default"), ("C2", "AP"), ("C2", "RR"),
+         ("C2", "the default"), ("C3", "median"), ("C3", "geometric mean")]
+    )  # fmt: skip
+    row = found.loc[("A2", "uniform 0.2")]
+    gaps = np.array([10, 11, 10, 11]) / 50
+    half = stats.t.ppf(0.975, 3) * gaps.std(ddof=1) / 2
+    assert row["value"] == pytest.approx(-gaps.mean())
+    assert (row["low"], row["high"]) == pytest.approx((-gaps.mean() - half, -gaps.mean() + half))
+    assert (row["right"], row["wrong"]) == pytest.approx((123 / 200, 2 / 50))
+    lines = tables.commonest_table(worlds_of(RIGHT)).splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == [
+        "A2 train on 80 %", "2 of 4", "62\N{NO-BREAK SPACE}% / 4\N{NO-BREAK SPACE}%",
+        "less: random halves<br>better: uniform over items",
+    ]  # fmt: skip
+    assert [row[3] for row in cells[1:]] == [
+        "less: AP<br>open: RR; nDCG@10", "less: median; geometric mean",
+    ]  # fmt: skip
+
+
+def test_the_commonest_options_are_those_that_most_papers_took() -> None:
+    named = {each.decision for each in CHOICES}
+    for decision in named - {"C2C"}:  # which is about condensed lists alone
+        used = {each.text: len(each.used) for each in CHOICES if each.decision == decision}
+        commonest = [text for text, n in used.items() if n == max(used.values())]
+        told = [text for _, text in filter(None, [truths.COMMONEST.get(decision)])]
+        assert told == (commonest if len(commonest) == 1 else []), decision
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def test_cells_are_bold_where_they_are_significant() -> None:
+    frame = pd.DataFrame(
+        [
+            {"knn": 0.5, **{f"{name}{end}": value for name in READINGS for end, value in (
+                ("", 0.4), (" gap", gap), (" p", p))}}
+            for gap, p in ((0.1, 0.049), (-0.1, 0.05))
+        ],
+        index=pd.MultiIndex.from_tuples([("full", "P@10"), ("full", "nDCG@10")]),
+    )  # fmt: skip
+    lines = tables.cells_table(frame).splitlines()
+    assert lines[2].startswith("| *full lists:* P@10 | 0.5000 | **+0.1000** (0.049) |")
+    assert lines[3].startswith("| nDCG@10 | 0.5000 | −0.1000 (0.05) |")
+
+
+def test_who_is_refused_is_told_or_nobody() -> None:
+    rows = [
+        (overlap, name, 10, refused, 5.25, tests, 0.5, mf, gain)
+        for name in READINGS
+        for overlap, refused, tests, mf, gain in (
+            (20, 4, 2.0, 0.1, -0.02), (1, 0, np.nan, np.nan, 0.0),
+        )
+    ]  # fmt: skip
+    refused = made(
+        ("overlap", "system"), rows, "n_served", "n_refused", "tests_served", "tests_refused",
+        "mf_served", "mf_refused", "gain",
+    )  # fmt: skip
+    lines = tables.refused_table(refused).splitlines()
+    assert lines[2] == "| 1 | 10 / 0 | 5.2 / – | 0.500 / – | +0.0000 |"
+    assert lines[3] == "| 20 | 10 / 4 | 5.2 / 2.0 | 0.500 / 0.100 | −0.0200 |"
+
+
+def test_averages_are_bold_where_the_interval_is_without_0() -> None:
+    values = {
+        (label, metric): (0.5, 0.3, 0.5)
+        for label in ("full", "by ratings", "by positives", "geometric", "median")
+        for metric in ("P@10", "nDCG@10")
+    }
+    cells: Any = SimpleNamespace(frame=CELLS)
+    lines = tables.averages_table(results_of(values), cells).splitlines()  # type: ignore[arg-type]
+    row = "| geometric mean | 0.5000 | **+0.3000** | +0.0500 | 0.5000 | **+0.3000** | +0.0500 |"
+    assert lines[5] == row  # of the cells, not of the start
+    assert lines[2].startswith("| mean over users | 0.5000 | **+0.2000** | +0.0000 | 0.5000 |")
+    assert len(lines) == 7
+
+
+def test_the_taxonomy_names_every_decision_once_and_every_option() -> None:
+    lines = tables.options_table().splitlines()[2:]
+    assert len(lines) == len(DECISIONS) + len(CHOICES)
+    for code, question in DECISIONS.items():
+        assert lines.count(f"| **{code}** | **{question}** |  |") == 1
+
+
+def test_the_paragraph_on_methods_is_quoted_without_the_line() -> None:
+    options = Options.parse("split: ratio 0.5; lists: AI-AN-AR rel>=4; metric: nDCG(exp)@10")
+    facts = {"title": "A world", "n_ratings": 1000, "n_users": 10, "n_items": 20}
+    text = tables.methods_quote(options, facts)
+    assert text.startswith("> The data are A world: 1,000 ratings")
+    assert "\n" not in text
+    assert "split:" not in text
+    assert text.endswith(".")
+
+
+def test_the_table_of_truths_is_empty_without_unbiased_judgments() -> None:
+    assert tables.truths_table(None) == "*No table: these data have no unbiased judgments.*"
+    rows = [("the default", "the default", 70, 50, 2, 60), ("C1", "condensed", 70, 61, 1, 66)]
+    found = made(("decision", "option"), rows, "resolved", "right", "wrong", "signs")
+    lines = tables.truths_table(found).splitlines()
+    assert lines[2:4] == [
+        "| the default | 70 | 50 | 2 | 60 |",
+        "| C1 condensed | 70 | 61 | 1 | 66 |",
+    ]
+    assert lines[4] == ""
+    assert lines[5].startswith("*Told apart: ")

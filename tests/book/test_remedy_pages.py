@@ -1,0 +1,122 @@
+"""What the figures of chapter 4 show is what was measured, and titles say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recbias import Grid, Results
+from recbias.book.chapters.overcoming_popularity_bias import figures, setup
+from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids
+from recbias.recommenders import System, line_up
+
+SIZES = {"cutoff": 10, "size": 100}
+
+
+def results(name: str, systems: list[System], asked: Mapping, values: Mapping) -> Results:
+    """Make results in which a value stands for each label and metric; systems differ by a tenth."""
+    grid = Grid("synthetic", systems, asked["protocols"], asked["metrics"])
+    rows = [
+        {"system": system.name, "label": label, "metric": str(metric), "value": value}
+        for place, system in enumerate(systems)
+        for label, metrics in grid.parsed_metrics.items()
+        for metric in metrics
+        for value in [values.get((label, metric.name), 0.01) * (1 - 0.1 * place)]
+    ]
+    frame = pd.DataFrame(rows)
+    frame = frame.assign(low=frame["value"] - 0.001, high=frame["value"] + 0.001, se=0.0005)
+    return Results(
+        key="0", dataset={"name": name}, grid=grid, values=frame, replicates={},
+        tests=pd.DataFrame(), target_sets=pd.DataFrame(),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Results]:
+    values = {
+        "kept": {("1R", "P"): 0.0638, ("head", "P"): 0.043, ("P1R", "P"): 0.0143},
+        "kept_uniform": {
+            ("U1R", "P"): 0.0231, ("U1R-control", "P"): 0.0172,
+            ("positive U1R", "P"): 0.0153, ("positive U1R-control", "P"): 0.0099,
+        },
+    }  # fmt: skip
+    asked = kept_grids(5, **SIZES)
+    one = [system for system in line_up("bcc17") if system.name == "Popularity"]
+    return {name: results("x", one, asked[name], values[name]) for name in asked}
+
+
+def test_what_is_left_is_taken_apart_into_what_adds_up(kept: dict[str, Results]) -> None:
+    found = figures.causes_of_kept(kept)
+    assert found.sum(axis=1).tolist() == pytest.approx([0.0638, 0.043, 0.0143, 0.0231, 0.0153])
+    uniform = found.loc["uniform test (U1R)"]
+    assert uniform["popular items are liked more often"] == pytest.approx(0.0072)
+    assert uniform["training items are no rivals"] == pytest.approx(0.0059)
+    assert "55% is owed to liking" in figures.causes_title(found)
+
+
+def test_where_nothing_is_left_nothing_is_taken_apart(kept: dict[str, Results]) -> None:
+    found = figures.causes_of_kept(kept)
+    found.loc["uniform test (U1R)", "popular items are liked more often"] = -0.01
+    assert "leaves Popularity nothing" in figures.causes_title(found)
+
+
+@pytest.fixture(scope="module")
+def both() -> dict[str, Results]:
+    systems = [each for each in line_up("bcc17") if each.name in setup.FIGURE_8]
+    systems.sort(key=lambda each: setup.FIGURE_8.index(each.name))
+    asked = {"protocols": setup.protocols(5)[0], "metrics": setup.metrics(10, 100, 700)}
+    uniform = {
+        "protocols": setup.uniform_protocols(5), "metrics": setup.uniform_metrics(**SIZES)
+    }  # fmt: skip
+    values = {("1R", "P"): 0.06, ("head", "P"): 0.04, ("P1R", "P"): 0.014}
+    return {
+        "systems": results("x", systems, asked, values),
+        "uniform": results("x", systems, uniform, {("U1R", "P"): 0.02}),
+    }
+
+
+def test_popularity_stands_over_random_under_each_test(both: dict[str, Results]) -> None:
+    found = figures.over_random(both).set_index("label")
+    assert found["value"].to_dict() == pytest.approx(
+        {"1R": 6, "head": 4, "U1R": 2, "P1R": 1.4, "AR-level": 1, "UAR": 1, "AI-UAR": 1}
+    )
+    title = figures.over_random_title(found.reset_index())
+    assert "6.0 times" in title
+    assert "1.4 times by P1R" in title
+
+
+def test_systems_come_in_their_order_under_1r_and_have_places(both: dict[str, Results]) -> None:
+    shown = figures.remedies_shown(both)
+    assert shown["systems"] == list(setup.FIGURE_8)
+    assert figures.places_title(shown["found"]).endswith("2 (1R), 2 (head), 2 (U1R), 2 (P1R)")
+    moved = shown["found"].copy()
+    last = (moved["label"] == "P1R") & (moved["system"] == "Popularity")
+    moved.loc[last, "value"] = 0.0
+    assert figures.places_title(moved).endswith("2 (U1R), 5 (P1R)")
+
+
+def test_a_range_of_infap_goes_from_pool_to_pool(both: dict[str, Results]) -> None:
+    found = figures.judged_shown(both["systems"])["found"]
+    assert not ((found["row"] == "bpref") & (found["panel"] == "1R")).any()
+    pooled = found[(found["row"] == "infAP") & (found["panel"] == "TI-AN-AR")]
+    assert pooled[["least", "most"]].notna().all(axis=None)
+    assert found[found["row"] == "bpref"][["least", "most"]].isna().all(axis=None)
+    assert "2 by bpref, 2 by infAP" in figures.judged_title(found)
+
+
+def test_gammas_are_shares_of_the_best_and_the_last_is_infinite(both: dict[str, Results]) -> None:
+    found = figures.gammas_shown(both["systems"])
+    assert sorted(found["gamma"].unique()) == sorted(setup.GAMMAS)
+    assert np.isinf(found["gamma"].max())
+    assert found.groupby("gamma")["value"].max().tolist() == pytest.approx([1] * 6)
+    assert "at place 2 of 5 by recall" in figures.gammas_title(found)
+
+
+def test_a_random_and_a_uniform_test_have_as_many_ratings() -> None:
+    found = figures.two_tests(0.2, 0.2)
+    shortfall = found["random"].sum() - found["uniform"].sum()
+    assert 0 <= shortfall <= (found["uniform"] > 0).sum()  # less than one rating per tested item
+    assert "times the ratings" in figures.two_tests_title(found)

@@ -1,0 +1,428 @@
+"""The command line: messages without traceback, exit codes, nothing written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from recbias.book.notebooks import BuildError, find_chapter
+from recbias.claims import claims as book_claims
+from recbias.cli.commands import main
+from recbias.cli.table_options import read_parameters
+from recbias.data.datasets import load_dataset
+from recbias.data.ratings import Ratings
+from recbias.errors import ConfigError, DataWarning
+from recbias.protocol.testset import dataset_splits
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+@pytest.fixture(autouse=True)
+def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Look for data sets in an empty folder, whatever this machine has."""
+    monkeypatch.setenv("RECBIAS_DATA", str(tmp_path))
+    for module in ("_system.places", "book.notebooks"):
+        monkeypatch.setattr(f"recbias.{module}.clone_root", lambda: None)
+    # All that keep what they read: nothing there would be kept for the tests that follow.
+    readers = (*(f"claims.{name}" for name in ("ledger", "records", "lock", "reference")),)
+    for module in ("_system.places", "book.findings", *readers):
+        monkeypatch.setattr(
+            f"recbias.{module}.packaged", lambda name: Path(__file__).parents[2] / "data" / name
+        )
+
+
+def test_data_list_says_what_is_here(tmp_path: Path) -> None:
+    (tmp_path / "ml-100k").mkdir()
+    (tmp_path / "ml-100k/u.data").touch()
+    lines = call("data", "list").output.splitlines()
+    states = {line.split()[0]: line[17:27].strip() for line in lines}
+    assert states["ml-100k"] == "present"
+    assert states["ml-1m"] == "fetchable"
+    assert states["netflix"] == "by hand"
+    assert states["synthetic"] == "made here"
+
+
+def test_data_dir_comes_before_the_environment(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "coat").mkdir(parents=True)
+    (other / "coat/train.ascii").touch()
+    output = call("data", "info", "coat", "--data-dir", str(other)).output
+    assert "state      partial" in output
+    assert f"searched   {other}, {tmp_path}" in output
+
+
+def test_data_info_of_absent_data_says_how_to_get_them_and_what_they_test() -> None:
+    result = call("data", "info", "yahoo-r3")
+    assert result.exit_code == 0
+    for part in (
+        *("state      by hand", "missing    it cannot be fetched: sign the agreement"),
+        *("you may    What your agreement says", "cannot     no timestamps"),
+        "can test   chapter 1, design alternatives: 23 of 24 claims; not 1, about other data",
+    ):
+        assert part in result.output
+
+
+def test_data_info_of_a_data_set_without_files() -> None:
+    output = call("data", "info", "synthetic").output
+    assert "size       943 users, 1,682 items, 99,958 ratings, density 6.3 %" in output
+    assert "agreement  popularity and relevance agree" in output
+    assert "made here" in output
+    assert "searched" not in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data", "info", "ml1m"], "recbias: unknown dataset 'ml1m': did you mean 'ml-1m'?"),
+        (["run", "01_x", "--dataset", "synthetic"], "recbias: chapters and the book need a clone"),
+        (["book"], "recbias: chapters and the book need a clone"),
+    ],
+)
+def test_errors_are_messages(arguments: list[str], message: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+    assert "Traceback" not in result.output
+    assert len(result.stderr.splitlines()) <= 3
+
+
+def test_the_exit_code_is_the_error_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise BuildError("a chapter stopped")
+
+    monkeypatch.setattr("recbias.book.site.build_site", fail)
+    result = call("book")
+    assert (result.exit_code, result.stderr) == (1, "recbias: a chapter stopped\n")
+
+
+def test_debug_shows_where() -> None:
+    result = call("--debug", "data", "info", "ml1m")
+    assert isinstance(result.exception, ConfigError)
+
+
+# ---------------------------------------------------------------------------- tables and splits
+
+
+def odd_table(folder: Path) -> Path:
+    """Write a table with odd names, half stars, ids that are text, and times in milliseconds."""
+    rows = [
+        f"anna{user};{1_500_000_000_000 + 1000 * (user + 7 * item)};böok {item};"
+        f"{((user + 2 * item) % 10 + 1) / 2}"
+        for user in range(6)
+        for item in range(9)
+        if (user + item) % 3
+    ]
+    path = folder / "odd.csv.gz"
+    path.write_bytes(gzip.compress("\r\n".join(["who;moment;what;liking", *rows]).encode()))
+    return path
+
+
+NAMED = ("--user", "who", "--item", "what", "--rating", "liking", "--timestamp", "moment")
+
+
+def test_data_info_of_a_table_says_what_was_understood(tmp_path: Path) -> None:
+    path = odd_table(tmp_path)
+    refused = call("data", "info", str(path))
+    assert refused.exit_code == 2
+    assert f"recbias data info {path} --user NAME --item NAME --keep" in refused.stderr
+    result = call("data", "info", str(path), *NAMED)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"recbias: warning: {path}: times in column 'moment' are read as milliseconds: "
+        "2017-07-14 to 2017-07-14\n"
+    )
+    lines = result.stdout.splitlines()
+    assert lines[0] == "name       odd.csv.gz"
+    assert lines[2:6] == [
+        "read as    text packed by gzip separated by ';', with a header",
+        "read as    user 'who', item 'what', rating 'liking', timestamp 'moment'",
+        "read as    ratings 0.5 to 5 in steps of 0.5 (inferred)",
+        "read as    each pair once",
+    ]
+    assert lines[6] == "size       6 users, 9 items, 36 ratings, density 66.7 %"
+    assert (
+        "cannot     no unbiased part: Which ratings are missing depends on what they would be."
+        in lines
+    )
+
+
+def test_kept_options_serve_every_command(tmp_path: Path) -> None:
+    path = odd_table(tmp_path)
+    scale = ("--rating-scale", "0.5", "5.5", "0.5")
+    assert call("data", "info", str(path), *NAMED, *scale, "--keep").exit_code == 0
+    again = call("data", "info", str(path), "--duplicates", "last", "--keep")
+    assert "read as    ratings 0.5 to 5.5 in steps of 0.5 (declared)" in again.stdout
+    with pytest.warns(DataWarning, match="milliseconds"):
+        assert load_dataset(path).ratings.scale.maximum == 5.5
+
+
+def test_options_are_not_kept_for_a_named_data_set() -> None:
+    result = call("data", "info", "synthetic", "--keep")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "recbias: --keep: synthetic is read as published; give the path of a table\n",
+    )
+
+
+def test_many_and_long_columns_are_named_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "broad.csv"
+    names = ["user", "item", "rating", "x" * 70_000, *(f"c{n}" for n in range(30))]
+    row = ",".join("1" for _ in names)
+    path.write_text(f"{','.join(names)}\n{row}\n")
+    output = call("data", "info", str(path)).output
+    (line,) = (each for each in output.splitlines() if "columns not read" in each)
+    assert f"columns not read: {'x' * 37}..., c0, c1," in line
+    assert line.endswith("c18 and 11 more")
+
+
+def test_what_may_be_ratings_under_another_name_is_offered(tmp_path: Path) -> None:
+    path = tmp_path / "plays.csv"
+    path.write_text("user,item,plays\n" + "".join(f"u{n % 4},i{n},{n}\n" for n in range(1, 20)))
+    offered = "columns not read: plays; --rating NAME takes one of them as the rating\n"
+    assert offered in call("data", "info", str(path)).output
+    taken = call("data", "info", str(path), "--rating", "plays").output
+    assert "rating 'plays'" in taken
+    assert "not read" not in taken
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "01", "--foo"], "No such option '--foo'"),
+        (["data", "info"], "Missing argument 'NAME|FILE'"),
+        (["nope"], "No such command 'nope'"),
+        (["run", "01_design_alternatives"], "Missing option '--dataset'"),
+        (["trust", "synthetic", "--worlds", "3"], "Invalid value for '--worlds'"),
+    ],
+)
+def test_a_command_typed_wrongly_takes_two_lines(words: list[str], told: str) -> None:
+    ended = call(*words)
+    assert ended.exit_code == 2
+    assert ended.stdout == ""
+    first, second = ended.stderr.splitlines()
+    assert first.startswith(f"recbias: {told}")
+    assert second.startswith("see: ")
+    assert second.endswith(" --help")
+
+
+def test_a_table_without_ratings_cannot_test_what_needs_dislikes(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("Listener\tSong\n" + "".join(f"u{n % 4}\ts{n}\n" for n in range(20)))
+    output = call("data", "info", str(path)).output
+    assert "read as    implicit feedback: there is no rating column" in output
+    assert "relevance  every observed pair counts as relevant" in output
+    told = "can test   chapter 1, design alternatives: 22 of 24 claims; not 1, for lack of dislikes"
+    assert f"{told} ('no negatives'); not 1, about other data ('dataset not here')\n" in output
+    named = call("data", "info", str(path), "--claims").output
+    assert f"{told} ('no negatives'): BCC17-C-RTEST; not 1" in named
+    assert "BCC17" not in output
+
+
+def test_the_lines_on_chapters_add_up_to_the_claims_of_the_book() -> None:
+    lines = [
+        line for line in call("data", "info", "yahoo-r3").output.splitlines()
+        if line.startswith("can test")
+    ]  # fmt: skip
+    assert len(lines) == 7
+    counted = 0
+    for line in lines:
+        can, of = map(int, re.findall(r"(\d+) of (\d+) claims", line)[0])
+        assert can + sum(map(int, re.findall(r"not (\d+), ", line))) == of
+        counted += of + sum(map(int, re.findall(r"(\d+) more in simulated", line)))
+    assert counted == len(book_claims())
+
+
+def test_every_command_says_how_a_table_was_read(tmp_path: Path) -> None:
+    """Zeros, rows left out, columns that are not read: as `data info` says, where warnings go."""
+    path = tmp_path / "t.csv"
+    cells = [f"{u},{i},{(u * i) % 6},x" for u in range(9) for i in range(9)]
+    path.write_text("\n".join(["user,item,rating,note", *cells, "0,1,5,x", "3,3,,x"]) + "\n")
+    told = ("--duplicates", "last", "--missing", "drop")
+    info = call("data", "info", str(path), *told)
+    lines = [line.removeprefix("read as    ") for line in info.stdout.splitlines()
+             if line.startswith("read as")]  # fmt: skip
+    zeros = 100 * sum(cell.split(",")[2] == "0" for cell in cells if cell[:4] != "0,1,") / 81
+    assert f"0, which {zeros:.3g} % have, is read as the lowest rating, not as none" in info.stdout
+    assert {"columns not read: note", "the last row of a pair counts (1 rows left out)"} < {*lines}
+    assert any("missing" in line for line in lines)
+    out = tmp_path / "folds"
+    split = call("data", "split", str(path), *told, "--out", str(out))
+    for fold in out.glob("fold-*"):
+        pairs = pd.read_csv(fold / "test.csv")[["user_id", "item_id"]].drop_duplicates()
+        pairs.assign(score=pairs.index).to_csv(fold / "scores.csv", index=False)
+    measured = call("measure", str(path), *told, "--scores", f"x={out}")
+    claimed = call("claims", "--dataset", str(path), *told)
+    for done in (split, measured, claimed):
+        assert f"recbias: read {path}: {'; '.join(lines)}\n" in done.stderr
+        assert "recbias: read" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("1", "01_design_alternatives"),
+        ("03", "03_popularity_bias"),
+        ("chapter 7", "07_offline_options"),
+        ("popularity", "03_popularity_bias"),
+        ("offline", "07_offline_options"),
+        ("Systems", "systems"),
+        ("o3_popularity_bias", "03_popularity_bias"),
+    ],
+)
+def test_a_chapter_that_is_meant_is_named_and_found_by_that_name(typed: str, meant: str) -> None:
+    root = Path(__file__).parents[2]
+    with pytest.raises(ConfigError, match="did you mean") as refused:
+        find_chapter(typed, root)
+    (name,) = re.findall(r"did you mean '(.*)'\?", str(refused.value))
+    assert name == meant
+    assert find_chapter(name, root).name == meant
+
+
+def test_the_split_that_an_error_advises_is_an_option_of_every_command_that_splits(
+    tmp_path: Path,
+) -> None:
+    """Who has one rating cannot give one away; what is advised instead is taken literally."""
+    path = tmp_path / "t.csv"
+    cells = [f"{u},{i},{1 + (u + i) % 5}\n" for u in range(12) for i in range(9 if u else 1)]
+    path.write_text(f"user,item,rating\n{''.join(cells)}")
+    out = str(tmp_path / "folds")
+    refused = call("data", "split", str(path), "--split", "leave-out 1", "--out", out)
+    (advice,) = re.findall(r"--split '(.*)'", refused.stderr)
+    assert call("data", "split", str(path), "--split", advice, "--out", out).exit_code == 0
+    for command in ("run", "book", "measure"):
+        assert "--split" in call(command, "--help").output
+    assert read_parameters([], None, advice) == {"split": advice}
+    with pytest.raises(ConfigError, match="split is given twice"):
+        read_parameters([("split", "k-fold 2")], None, advice)
+
+
+def triples(ratings: Ratings) -> set[tuple[int, int, float]]:
+    users, items = ratings.user_ids[ratings.user], ratings.item_ids[ratings.item]
+    return set(zip(users.tolist(), items.tolist(), ratings.value.tolist(), strict=True))
+
+
+def test_splits_are_those_of_the_experiments(tmp_path: Path) -> None:
+    out = tmp_path / "splits"
+    result = call(
+        "data", "split", "synthetic", "--split", "k-fold 3", "--seed", "4", "--out", str(out)
+    )
+    assert result.exit_code == 0
+    dataset = load_dataset("synthetic")
+    for split in dataset_splits(dataset, "k-fold 3", seed=4):
+        fold = out / f"fold-{split.fold + 1}"
+        for part, ratings in (("train", split.train), ("test", split.test)):
+            read = load_dataset(fold / f"{part}.csv", scale=ratings.scale).ratings
+            assert len(read) == len(ratings)
+            assert triples(read) == triples(ratings)
+    record = json.loads((out / "split.json").read_text())
+    assert (record["rule"], record["seed"]) == ("k-fold 3", 4)
+    assert record["content_hash"] == dataset.ratings.content_hash
+
+
+def test_splits_are_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "splits"
+    table = tmp_path / "t.csv"
+    table.write_text("user,item,rating\n" + "".join(f"{n % 5},{n},{n % 4}\n" for n in range(40)))
+    arguments = ("data", "split", str(table), "--split", "ratio 0.5", "--out", str(out))
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", str(out))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pandas.DataFrame.to_csv", fail)
+        full = call(*arguments)
+    assert full.exit_code == 2
+    assert "No space left on device" in full.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
+    assert call(*arguments).exit_code == 0
+    before = sorted(out.rglob("*"))
+    again = call(*arguments)
+    assert again.exit_code == 2
+    assert again.stderr == (
+        f"recbias: {out} is there already\nname a new folder, or remove it first\n"
+    )
+    assert sorted(out.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "message"),
+    [
+        ("user,item,rating\n1,1,5\n", "k-fold 5", "split 'k-fold 5' of 1 ratings: fold 0 has no"),
+        ("user,item,rating\n1,1,5\n1,2,4\n", "temporal 0.2", "has no timestamps"),
+        ("user,item,rating\n1,1,5\n1,2,4\n", "ready", "came without folds"),
+        ("user,item,rating\n1,1,5\n1,2,4\n", "kfold 5", "unknown split rule 'kfold'"),
+    ],
+)
+def test_a_split_that_cannot_be_made_names_the_step(
+    text: str, rule: str, message: str, tmp_path: Path
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(text)
+    out = tmp_path / "out"
+    result = call("data", "split", str(table), "--split", rule, "--out", str(out))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not out.exists()
+
+
+def test_verify_lists_every_result_and_ends_with_1_if_one_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = {"recorded": "01_x/systems", "about": "", "values": 9, "difference": 1e-12,
+           "of bound": 0.001, "agrees": True, "differing": ()}  # fmt: skip
+    apart = {**row, "about": "ALS (why)", "values": 3}
+    left_out = {**row, "recorded": "01_x/all", "about": "not compared", "values": 0}
+    checks = {**row, "recorded": "01_x/checks", "agrees": False, "differing": tuple("abcdefg")}
+    for rows, code in (([row, apart, left_out], 0), ([row, apart, left_out, checks], 1)):
+        found = pd.DataFrame(rows)
+        monkeypatch.setattr(
+            "recbias.experiment.verification.verify", lambda *_, found=found, **__: found
+        )
+        result = call("verify", "--dataset", "synthetic")
+        assert result.exit_code == code
+        lines = result.stdout.splitlines()
+        assert lines[:2] == [
+            f"synthetic: {title}, largest difference 1e-12 (0.001 of the bound): agrees"
+            for title in ("01_x/systems: 9 values", "01_x/systems: ALS (why): 3 values")
+        ]
+        assert lines[2] == "synthetic: 01_x/all: not compared"
+        ends = [line.endswith("DIFFERS a; b; c; d; e; and 2 more") for line in lines[3:]]
+        assert ends == [True] * code
+
+
+@pytest.mark.parametrize(
+    ("options", "made"),
+    [
+        ((), ["synthetic", "simulations"]),
+        (("--systems", "2"), ["synthetic"]),
+        (("--systems", "2", "--dataset", "simulations"), ["simulations"]),
+    ],
+)
+def test_a_sample_leaves_simulations_out_unless_they_are_named(
+    options: tuple[str, ...], made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def record(name: str, **_: object) -> pd.DataFrame:
+        asked.append(name)
+        return pd.DataFrame()
+
+    listed = ["synthetic", "simulations"]
+    monkeypatch.setattr("recbias.experiment.verification.listed_datasets", lambda: listed)
+    monkeypatch.setattr("recbias.experiment.verification.check_manifest", lambda name: {})
+    monkeypatch.setattr("recbias.experiment.verification.verify", record)
+    result = call("verify", *options)
+    assert result.exit_code == 0
+    assert asked == made
+    left_out = "simulations: not verified, simulations are made anew without --systems"
+    assert (left_out in result.stdout) == ("simulations" not in made)
