@@ -131,7 +131,7 @@ def test_between_tabs_quotes_belong_to_the_field(name: str, tmp_path: Path) -> N
     frame.to_csv(tmp_path / name, **kept)
     items = load_dataset(tmp_path / name).ratings.item_ids.tolist()
     assert items == sorted(item for _, item, _ in ROWS)
-    with pytest.raises(DataError, match=r":4: a quote closes .*\n.* --no-quotes"):
+    with pytest.raises(DataError, match=r":4: quotes stand within .*\n.* --no-quotes"):
         load_dataset(tmp_path / name, quotes=True)
     frame[:-1].to_csv(tmp_path / name, **kept)
     enclosed = load_dataset(tmp_path / name, quotes=True)
@@ -196,3 +196,11 @@ def test_a_zero_byte_in_an_id_is_refused() -> None:
 def test_minus_zero_is_zero() -> None:
     with pytest.raises(DataError, match="would become one user"):
         load_dataset(pd.DataFrame({"user": ["-0", "0"], "item": 1}))
+
+
+def test_quotes_behind_a_blank_are_refused(tmp_path: Path) -> None:
+    (table := tmp_path / "q.csv").write_text('user,item,rating\n1,"a",5\n2, "a",4\n')
+    with pytest.raises(DataError, match=r"q\.csv:3: quotes stand within"):
+        load_dataset(table)
+    table.write_text('user,item,rating\n1,"a, ""b""",5\n2,"a" ,4\n')
+    assert load_dataset(table).ratings.n_items == 2

@@ -200,3 +200,22 @@ def test_an_item_without_training_ratings_is_missed_where_others_have_it(world: 
     assert measured(cold, {**lists, "u0": lists["u0"][:-1]}, FULL, "AP", "rank")[1]
     nobody = {user: each[:-1] for user, each in lists.items()}
     assert not measured(cold, nobody, FULL, "AP", "rank")[1]
+
+
+def test_scores_of_test_items_alone_are_warned_of_where_others_are_ranked(world: World) -> None:
+    tested = {user: [i for i in world.order[user] if i in own] for user, own in world.test.items()}
+    file = world.table.with_name("tested.csv")
+    rows = [(user, i, -place) for user, own in tested.items() for place, i in enumerate(own)]
+    pd.DataFrame(rows, columns=["user_id", "item_id", "score"]).to_csv(file, index=False)
+    asked = ["measure", str(world.table), "--scores", str(file), "--split", "ratio 0.4"]
+    for protocol, warned in ((FULL, True), (RUNS, True), (CONDENSED, False)):
+        ended = CliRunner().invoke(main, [*asked, "--protocol", protocol, "--metric", "P@3"])
+        assert ("no score but those of the test" in ended.output) == warned, protocol
+
+
+def test_judged_places_that_stay_empty_are_warned_of(world: World) -> None:
+    whole, none = measured(world, world.order, CONDENSED, "Served@4", "rank")
+    cut, warned = measured(world, top(world, 3), CONDENSED, "Served@4", "rank")
+    assert not none
+    assert cut < whole
+    assert warned

@@ -124,10 +124,9 @@ def write(
         ({"rating": [3, 2, 1], "scored_at": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "pred_id": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "place_id": [1, 2, 3]}, "score 'rating'"),
-        ({"rating": [3, 2, 1], "item": ["x", "y", "z"]}, "score 'rating'"),
         ({"score": [3, 2, 1], "date": [1, 2, 3], "Date": [3, 2, 1]}, "score 'score'"),
         ({"rating": [1, 2, 3], "predicted_rank": [1, 2, 3]}, "rank 'predicted_rank'"),
-        ({"stars": [1, 2, 3], "itemPosition": [1, 2, 3]}, "rank 'itemPosition'"),
+        ({"stars": [1, 2, 3], "modelPosition": [1, 2, 3]}, "rank 'modelPosition'"),
         ({"score": [3, 2, 1], "als": [0.9, 0.5, 0.1]}, "score 'score'"),
     ],
 )
@@ -155,6 +154,12 @@ def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
         {"rating": [1, 2, 3], "popularity_rank": [1, 3, 2]},
         {"rating": [1, 2, 3], "score_at_10": [1, 3, 2]},
         {"rating": [1, 2, 3], "als": [None, 3, 2]},
+        {"rating": [1, 2, 3], "als": ["0,1", "0,9", "0,5"]},
+        {"rating": [1, 2, 3], "als": ["10%", "90%", "50%"]},
+        {"rating": [1, 2, 3], "als": ["-", "3", "2"]},
+        {"rating": [1, 2, 3], "gt_score": [1, 3, 2]},
+        {"rating": [1, 2, 3], "itemPosition": [1, 2, 3]},
+        {"rating": [1, 2, 3], "ranking_score": [1, 2, 3]},
     ],
 )
 def test_two_columns_of_unlike_order_are_refused_until_one_is_named(
@@ -176,7 +181,7 @@ def test_two_columns_of_unlike_order_are_refused_until_one_is_named(
     assert f"score '{first}'" in named.output
 
 
-@pytest.mark.parametrize("column", ["true_score", "als", "underscored"])
+@pytest.mark.parametrize("column", ["true_score", "als", "underscored", "ranking_score"])
 def test_a_column_alone_is_no_score_by_a_part_of_its_name(
     column: str, data: Path, tmp_path: Path
 ) -> None:
@@ -215,6 +220,26 @@ def test_of_two_files_that_could_be_meant_neither_is_taken(data: Path, tmp_path:
         write(tmp_path / "fold-2", {"score": [1, 2, 3]}, name)
     with pytest.raises(DataError, match="could both be meant, in fold 2"):
         FromScores(tmp_path)
+
+
+@pytest.mark.parametrize("other", ["movie_id", "item"])
+def test_of_two_columns_of_items_neither_is_taken(other: str, data: Path, tmp_path: Path) -> None:
+    file = write(tmp_path, {"score": [3, 2, 1], other: [1, 2, 3]})
+    with pytest.raises(DataError, match=f"'item_id' and '{other}' could both be the item"):
+        order_of(file, data)
+
+
+def test_a_column_that_is_there_twice_is_refused(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("user_id,item_id,score,als,als\nu0,01,1,2,3\n")
+    with pytest.raises(DataError, match="'als' is there twice"):
+        order_of(tmp_path / "s.csv", data)
+
+
+def test_folds_start_at_one(tmp_path: Path) -> None:
+    for number in (0, 1):
+        write(tmp_path, {"score": [3, 2, 1]}, f"y-{number}.csv")
+    with pytest.raises(DataError, match="there is a fold 0"):
+        FromScores(f"{tmp_path}/y-{{fold}}.csv")
 
 
 def test_two_ranks_may_not_contradict_each_other_below_a_score(data: Path, tmp_path: Path) -> None:
@@ -286,6 +311,13 @@ def test_ids_that_lost_digits_are_warned_of(number: int, tmp_path: Path) -> None
         warnings.simplefilter("always", DataWarning)
         FromScores(tmp_path / "s.parquet").described()
     assert bool(said) == (number == 2**53)
+
+
+def test_ids_of_half_the_digits_are_warned_of(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"user_id": ["u"], "item_id": [2.0**24 + 2], "score": [1.0]})
+    frame.astype({"item_id": "float32"}).to_parquet(tmp_path / "s.parquet")
+    with pytest.warns(DataWarning, match="lost digits"):
+        FromScores(tmp_path / "s.parquet").described()
 
 
 @pytest.mark.parametrize("number", [2**53, 10**18])

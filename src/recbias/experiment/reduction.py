@@ -229,7 +229,7 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         if is_elsewhere and of_ranks:
             beyond |= _unplaced_items(table, of_ranks, values, measured_by)
             for metric in of_ranks:
-                if metric.name == "Served":
+                if metric.name == "Served" and not protocol.condensed:
                     beyond[str(metric)] = _empty_places(
                         metric.cutoff, table.n_scored, table.n_targets
                     )

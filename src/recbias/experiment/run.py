@@ -24,7 +24,7 @@ import pandas as pd
 from recbias._system.places import clone_root
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
-from recbias.data.ratings import Ratings, exact
+from recbias.data.ratings import exact
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.experiment.cells import (
     Cell,
@@ -75,6 +75,7 @@ from recbias.experiment.store import frame_from_json, frame_to_json, platform_re
 from recbias.experiment.untrainable import known_reason, remember, systems_left_out
 from recbias.metrics import Metric
 from recbias.protocol.relevance import relevant
+from recbias.protocol.splits import Split
 from recbias.ranking import RankTable
 from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.stats.resampling import bootstrap_weights, rounded_replicates
@@ -519,7 +520,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 sets[label] = sum_sets([part.sets for part in parts])  # the same for all systems
                 beyond = [part.beyond for part in parts]
                 source = grid_source(grid, dataset, data_dir, str(grid.test(label).judgments))
-                warn_of_missing(system, label, beyond, partial(_train, source))
+                condensed = grid.parsed[label].condensed
+                warn_of_missing(system, label, beyond, partial(_split, source), condensed=condensed)
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
     hashes = grid.hashes(dataset)
@@ -553,8 +555,8 @@ def _long_first(grid: Grid, named: Sequence[tuple[str, Cell]]) -> list[Cell]:
     return [cell for _, own in by_fold for _, cell in sorted(own, key=lambda each: short[each[0]])]
 
 
-def _train(source: Source, fold: int) -> Ratings:
-    return source_splits(source)[fold].train
+def _split(source: Source, fold: int) -> Split:
+    return source_splits(source)[fold]
 
 
 def _check_data(grid: Grid, dataset: Dataset) -> None:

@@ -22,16 +22,21 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from recbias._system.places import cells_dir
-from recbias.data.datasets.tables import columns_by_role, plain_name, read_text_columns
+from recbias.data.datasets.tables import (
+    USUAL_NAMES,
+    columns_by_role,
+    plain_name,
+    read_text_columns,
+)
 from recbias.data.ratings import (
     Ratings,
     Where,
     label_meaning,
     label_text,
-    missing_cells,
     warn_of_cut_numbers,
 )
 from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
+from recbias.protocol.splits import Split
 from recbias.recommenders.base import System, adopt
 
 __all__ = ["RECORD", "FromScores", "split_record", "warn_of_missing"]
@@ -48,12 +53,15 @@ _SCORE_WORDS = frozenset(
     | {"estimate", "estimates", "estimated"}
 )
 """A column whose name ends so, or is that of a rating, is a score unless a word says otherwise."""
-_TRUE_WORDS = frozenset({"true", "truth", "actual", "real", "observed", "gold", "test", "review"})
+_TRUE_WORDS = frozenset(
+    {"true", "truth", "actual", "real", "observed", "gold", "gt", "label", "target", "test"}
+    | {"review", "user"}
+)
 _COUNT_WORDS = frozenset({"n", "num", "number", "count", "total"})
 _RANK_WORDS = frozenset({"rank", "ranks", "ranking", "position", "place"})
-_OF_RANKS = frozenset({"item", "list", "model", "my", "system"})
+_OF_RANKS = frozenset({"list", "model", "my", "system"})
 """What else the name of a rank may say: another one, such as ``popularity_rank``, is doubtful."""
-_ROWS = ("", "index", "row", "fold")
+_ROWS = ("index", "row", "fold")
 _RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
 """Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
 _OTHER_WORDS = frozenset(
@@ -216,7 +224,9 @@ def warn_of_missing(
     system: System,
     label: str,
     folds: Sequence[Mapping[str, npt.NDArray[np.int32]]],
-    train_of: Callable[[int], Ratings],
+    split_of: Callable[[int], Split],
+    *,
+    condensed: bool,
 ) -> None:
     """Warn where a design looks further down than the scores or lists of a system go.
 
@@ -232,18 +242,23 @@ def warn_of_missing(
         have no list, which is usual, and not warned of; nor are items that are in the file for
         nobody, and places that they would fill, if they have no training ratings, or the file has
         scores for half of the items or more: then they are unknown to its model.
-    train_of
-        Gives the training ratings of a fold.
+    split_of
+        Gives a fold.
+    condensed
+        Whether the design ranks test items alone: else scores of test items alone are warned of.
 
     Warns
     -----
     DataWarning
     """
+    if system.algorithm != FromScores.__name__:
+        return
     found: dict[str, npt.NDArray[np.int64]] = {}
+    n_tested = 0  # folds with scores of test items alone
     for fold, missing in enumerate(folds):
-        if not any(pairs.size for pairs in missing.values()):
+        if condensed and not any(pairs.size for pairs in missing.values()):
             continue
-        train = train_of(fold)
+        train, test = split_of(fold).train, split_of(fold).test
         file = _files(str(system.parameters["path"]))[fold]
         named = [str(system.parameters.get(name, "")) for name in ("column", "rank")]
         table = _read(file, named[0], named[1], fold)
@@ -251,6 +266,9 @@ def warn_of_missing(
         own = _places(table.rows["user"], train.user_ids, "user", where)
         placed = _places(table.rows["item"], train.item_ids, "item", where)
         pairs_there = own * train.n_items + placed
+        tested = test.user.astype(np.int64) * train.n_items + test.item
+        if not (condensed or table.is_list) and np.isin(pairs_there, tested).all():
+            n_tested += 1
         in_file = np.zeros(train.n_items, dtype=bool)
         in_file[placed] = True
         # What is not in the file may have been cut off.
@@ -273,6 +291,13 @@ def warn_of_missing(
         for metric, counts in found.items()
         if counts.any()
     ]
+    if n_tested == len(folds):
+        warnings.warn(
+            f"{system.name}: under {label}, all items have no score but those of the test\n"
+            "give a score for each item that is ranked, or measure condensed lists",
+            DataWarning,
+            stacklevel=4,
+        )
     if told:
         warnings.warn(
             f"{system.name}: under {label}, metrics look below its last item, where test items or "
@@ -331,6 +356,10 @@ def _files(path: str) -> list[Path]:
             )
         used = there[0]
         found.append(_of_fold(used, len(found) + 1))
+    if found and _of_fold(used, 0).is_file():
+        raise DataError(
+            f"{path}: there is a fold 0\nnumber folds from 1, as recbias data split does"
+        )
     if found:
         return found
     raise MissingData(
@@ -402,6 +431,12 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
     def line(row: int) -> str:
         return f"{file}:{first_line + row}"
 
+    for role, taken in roles.items():
+        if others := [n for n in names if n != taken and plain_name(n) in USUAL_NAMES[role]]:
+            raise DataError(
+                f"{file}: columns '{taken}' and '{others[0]}' could both be the {role}\n"
+                "leave out, or rename, the one that is not; ids have to be those of the data"
+            )
     rows = pd.DataFrame(
         {role: _labels(table[roles[role]], role, line) for role in ("user", "item")}
     )
@@ -418,12 +453,12 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
     asked = scores + ranked
     if not asked:
         raise DataError(f"{file}: no column score or rank; found: {found}\n{advice}")
-    if twice := next((name for name in asked if names.count(name) > 1), None):
+    if twice := next((name for name in (*asked, *doubtful) if names.count(name) > 1), None):
         raise DataError(f"{file}: column '{twice}' is there twice; found: {found}\n{advice}")
     where = _Where(file, fold, first_line, rows)
     keys = {}
     for name in (*asked, *doubtful):
-        codes = _ordered(table[name])
+        codes = _ordered(table[name] if name in asked else _plain_numbers(table[name]))
         if name in asked and (codes < 0).any():
             row = int(np.argmax(codes < 0))
             text = str(table[name].iloc[row])
@@ -433,11 +468,15 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
                 "write numbers with a decimal point, and leave out pairs without a score; or name "
                 "the column that is the score: --score NAME",
             )
-        # What is mostly text, or says one thing throughout, is no score.
-        filled = ~missing_cells(table[name])
-        is_number = (codes >= 0).sum() > 0.5 * filled.sum() and (codes != codes[0]).any()
-        if name in asked or is_number:
+        # What has no two numbers, or says one thing throughout, is no score.
+        if name in asked or len(np.unique(codes[codes >= 0])) > 1:
             keys[name] = codes * (-1 if name in ranked else 1)
+    if placed := next((n for n in doubtful if n in keys and _RANK_WORDS & set(_words(n))), ""):
+        raise DataError(
+            f"{file}: columns '{asked[0]}' and '{placed}' could both be meant\n"
+            f"name the one that is the score, or the rank: --score {quote(asked[0])} or --rank "
+            f"{quote(placed)}"
+        )
     if len(keys) > 1 and not is_run:
         _compare_columns(file, rows["user"], keys, ranked)
         if len(ranked) > 1:  # of which a score may let each order what it leaves equal
@@ -473,6 +512,7 @@ def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str
         for name, each in plain.items()
         if name not in (*scores, *ranks, *ratings)
         and each not in _ROWS
+        and (each or name != names[0])  # a table's own numbers of rows have no name
         and not each.startswith(("unnamed:", "indexlevel"))
         and not _OTHER_WORDS.intersection(words[name][-1:])
     ]
@@ -488,8 +528,9 @@ def _words(name: str) -> list[str]:
 
 def _is_rank(name: str) -> bool:
     """Tell whether a column is a rank by its name alone."""
-    words = set(_words(name))
-    return bool(words & _RANK_WORDS) and words <= _RANK_WORDS | _SCORE_WORDS | _OF_RANKS
+    words = _words(name)
+    known = _RANK_WORDS | _SCORE_WORDS | _OF_RANKS
+    return bool(_RANK_WORDS.intersection(words[-1:])) and known.issuperset(words)
 
 
 def _form(file: Path) -> str:
@@ -560,7 +601,7 @@ def _compare_columns(
 def _labels(column: pd.Series[Any], role: str, where: Where) -> npt.NDArray[np.object_]:
     codes, distinct = pd.factorize(column)
     texts = [*map(label_text, distinct)]
-    warn_of_cut_numbers(list(distinct), texts, codes, role, where)
+    warn_of_cut_numbers(list(np.asarray(distinct)), texts, codes, role, where)
     return np.array([*texts, ""], dtype=object)[codes]
 
 
@@ -588,6 +629,13 @@ def _ordered(values: pd.Series[Any]) -> npt.NDArray[np.int64]:
         level = np.unique(floats, return_inverse=True)[1] * (number + 1) + exact
         places = np.unique(level, return_inverse=True)[1].astype(np.int64)
     return np.append(np.where(np.isfinite(floats), places, -1), -1)[codes]
+
+
+def _plain_numbers(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Write numbers of a column that might be the score plainly, whatever their sign and unit."""
+    if values.dtype.kind in "iufb":
+        return values
+    return values.astype(str).str.strip().str.rstrip("%").str.replace(",", ".", regex=False)
 
 
 def _number(text: str) -> float:

@@ -54,7 +54,7 @@ from recbias.errors import ConfigError, DataError, DataWarning, MissingData, unk
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_KNOWN = {
+USUAL_NAMES = {
     "user": (
         *("userid", "user", "uid", "username", "customerid", "customer", "readerid", "reader"),
         *("listenerid", "listener", "viewerid", "viewer", "memberid", "member", "reviewerid"),
@@ -70,7 +70,7 @@ _KNOWN = {
     "timestamp": ("timestamp", "time", "unixtime", "unixreviewtime", "datetime", "date", "when"),
 }
 """Usual names by role, without case, blanks, ``-`` and ``_``; the first that is there counts."""
-_USUAL = frozenset(name for names in _KNOWN.values() for name in names)
+_USUAL = frozenset(name for names in USUAL_NAMES.values() for name in names)
 _SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 _SHOWN = {"\t": "tab", " ": "blank"}
 _UNIT_SEPARATOR = "\x1f"
@@ -168,7 +168,7 @@ class TableOptions:
     @property
     def columns(self) -> dict[str, str]:
         """The columns that were named, by role."""
-        named = {role: getattr(self, role) for role in _KNOWN}
+        named = {role: getattr(self, role) for role in USUAL_NAMES}
         return {role: column for role, column in named.items() if column is not None}
 
     @property
@@ -737,7 +737,7 @@ class _CheckedText(io.RawIOBase):
         if self._half and n_outer != lines.count(b'"') and (found := self._half.search(lines)):
             number = self.n_lines + lines[: found.start()].count(b"\n")
             raise DataError(
-                f"{self._path}:{number}: a quote closes before the end of its field, in "
+                f"{self._path}:{number}: quotes stand within a field, not at its ends, in "
                 f"{found[0][:200].decode(errors='replace')!r}\ndouble the quotes that belong to a "
                 "field; if no quote encloses a field: --no-quotes"
             )
@@ -756,12 +756,14 @@ class _CheckedText(io.RawIOBase):
 
 
 def _half_quoted(separator: str) -> re.Pattern[bytes]:
-    """Match a line with signs between the quote that closes a field and its end."""
+    """Match a line with signs between the quotes that enclose a field and its ends."""
     mark = re.escape(separator).encode()
     plain = rb'[^"\n%b][^\n%b]*' % (mark, mark)
     enclosed = rb'"(?:[^"\n]|"")*"'
+    after_blank = rb"[ \t]+%b[ \t]*(?=%b|$)" % (enclosed, mark) if separator in ",;|" else rb"(?!)"
     return re.compile(
-        rb'^(?:(?:%b|%b|)%b)*%b(?=[ \t]*[^"\r\n\t %b])' % (enclosed, plain, mark, enclosed, mark),
+        rb'^(?:(?:%b|%b|)%b)*(?:%b(?=[ \t]*[^"\r\n\t %b])|%b)'
+        % (enclosed, plain, mark, enclosed, mark, after_blank),
         re.MULTILINE,
     )
 
@@ -967,16 +969,16 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
             refuse_matrix(path, rows, _loaded(path, separator, decimal, "index_col=0"))
         columns = columns_by_role(path, fields, options.columns, f"\nfirst line: {first[:200]!r}")
         return _Layout(separator, True, fields, columns, **said)
-    if not options.columns and len(fields) > len(_KNOWN):
+    if not options.columns and len(fields) > len(USUAL_NAMES):
         rows = [_fields(line, separator, quotes) for line in lines]
         refuse_matrix(path, rows, _loaded(path, separator, decimal, "header=None"))
     ignored = [role for role, column in options.columns.items() if _is_ignored(role, column)]
-    if len(ignored) < len(options.columns) or not 2 <= len(fields) <= len(_KNOWN):
+    if len(ignored) < len(options.columns) or not 2 <= len(fields) <= len(USUAL_NAMES):
         raise DataError(
             f"{path}:1: no header in {first[:200]!r}\n"
             "expected column names, or the columns user, item[, rating[, timestamp]] without names"
         )
-    roles = list(_KNOWN)[: len(fields)]
+    roles = list(USUAL_NAMES)[: len(fields)]
     columns = {role: role for role in roles if role not in ignored}
     return _Layout(separator, False, roles, columns, **said)
 
@@ -1013,7 +1015,9 @@ def _check_enclosed(path: Path, layout: _Layout, rows: Sequence[Sequence[str]]) 
 def _has_roles(fields: Sequence[str], given: Mapping[str, str]) -> bool:
     """Tell whether a header names users and items."""
     plain = set(map(plain_name, fields))
-    return all(role in given or not plain.isdisjoint(_KNOWN[role]) for role in ("user", "item"))
+    return all(
+        role in given or not plain.isdisjoint(USUAL_NAMES[role]) for role in ("user", "item")
+    )
 
 
 def _loaded(path: Path, separator: str, decimal: str, how: str) -> str:
@@ -1089,7 +1093,7 @@ def read_ratings_text(
     DataError
         As `read_text`, and for ratings and times as `Ratings.from_frame`.
     """
-    columns = dict(zip(_KNOWN, names, strict=False))
+    columns = dict(zip(USUAL_NAMES, names, strict=False))
     return _read_text_table(path, _Layout(separator, False, list(names), columns, None), scale)
 
 
@@ -1378,7 +1382,7 @@ def columns_by_role(
     for name in found:
         if name not in given.values():
             plain.setdefault(plain_name(name), []).append(name)
-    for role, usual in _KNOWN.items():
+    for role, usual in USUAL_NAMES.items():
         if role in given and _is_ignored(role, given[role]):
             continue
         if role in given and given[role] not in found:
