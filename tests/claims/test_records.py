@@ -1,5 +1,6 @@
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from recbias import Grid
 from recbias.book.chapters import sparsity_bias
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.chapters.sparsity_bias.setup import protocols
+from recbias.claims import combinators
 from recbias.claims.combinators import evaluate
 from recbias.claims.evidence import Evidence, NotComputed, axis_labels, axis_terms
 from recbias.claims.judging import load_chapter
@@ -538,3 +540,18 @@ def test_findings_of_leads_and_flips_are_read_from_recorded_results():
     assert (part.verdict, part.interval) == ("holds", (1, 1))
     (part,) = evaluate(Record.from_dict({**flips, "but": ["Popularity"]}), evidence, "", {})
     assert (part.verdict, part.interval) == ("refuted", (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("course", "ends"),
+    [
+        ([0.3, 0.2, math.nan], {"first": 0.3, "last": 0.2}),
+        ([math.nan, 0.2], {"first": 0.2, "last": 0.2}),
+        ([math.nan, math.nan], {}),
+    ],
+)
+def test_a_course_goes_from_its_first_to_its_last_defined_value(course, ends, monkeypatch) -> None:
+    values = {at: Quantity(value, np.zeros(0)) for at, value in enumerate(course)}
+    monkeypatch.setattr(combinators, "_course", lambda *_: values)
+    record = SimpleNamespace(numbers=("first", "last"), systems=(), along=("removed",))
+    assert combinators._numbers(record, None, "") == ends

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -77,7 +78,8 @@ def _numbers(record: Record, evidence: Evidence, which: str) -> dict[str, float]
         return {}
     if record.along:
         course = _course(record, evidence, which, record.along[0])
-        return {"first": course[min(course)].value, "last": course[max(course)].value}
+        known = [course[at].value for at in sorted(course) if not math.isnan(course[at].value)]
+        return {"first": known[0], "last": known[-1]} if known else {}
     values = [evidence.quantity(term, system=which).value for term in record.of]
     ends = {"least": min(values), "most": max(values)}
     return {**dict(zip(record.numbers, values, strict=False)), **ends}
