@@ -91,7 +91,7 @@ class FromScores:
     digest : str
         Of the files, as a stored grid knows them; computed if not given.
     column : str
-        The one that is the score; or the rank, if its name says ``rank``, ``position`` or
+        The one that is the score; or the rank, if its name ends with ``rank``, ``position`` or
         ``place``. If not given it is found by its name; a column named like ratings counts only
         where none is named like scores or ranks.
     rank : str

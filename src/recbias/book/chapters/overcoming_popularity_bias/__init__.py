@@ -8,11 +8,9 @@ draw (`uniform_draws`), and uniform tests in worlds whose positive
 ratio is known (`constant_ratio`). What criteria compute over systems by infAP and stratified
 recall (`figure_9`), and whether weights undo which liked items are rated, in worlds (`steck`).
 Which protocol orders systems as judgments of random items do, on real data (`true_orders`). All
-that is checked on data (`checks`); what figures show of it, and their titles (`figures`). What a
-uniform test takes from data, and what follows from that (`uniform_tests`), and what rankings that
-are the same for all users score in it (`uniform_rankings`). What systems keep of their lead over
-Random (`remedies`), and Popularity in each percentile (`percentiles`). All that is checked on
-data (`checks`).
+that is checked on data (`checks`); what figures show of it, and their titles (`figures`). What
+systems keep of their lead over Random (`remedies`), and Popularity in each percentile
+(`percentiles`).
 """
 
 from collections.abc import Mapping
