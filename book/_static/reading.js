@@ -57,12 +57,22 @@
     }
   };
 
-  const startBoxes = () => {
-    const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => markBox(target)));
-    document.querySelectorAll(BOXES).forEach((box) => {
+  // The theme does this once, when code that is folded away has no width yet.
+  const markCode = (code) => {
+    code.tabIndex = code.scrollWidth > code.clientWidth ? 0 : -1;
+  };
+
+  const watch = (selector, mark) => {
+    const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => mark(target)));
+    document.querySelectorAll(selector).forEach((box) => {
       observer.observe(box);
-      markBox(box);
+      mark(box);
     });
+  };
+
+  const startBoxes = () => {
+    watch(BOXES, markBox);
+    watch(".bd-article pre", markCode);
   };
 
   // -- 3. formulas ----------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ pytestmark = [
     pytest.mark.skipif(not find_chromium(), reason="no Chromium"),
 ]
 
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
 <meta name="viewport" content="width=device-width"></head>
 <body><main><h1>A page</h1><article class="bd-article"><section id="here">{}</section></article>
@@ -53,6 +54,7 @@ ASIDE = (
     'style="position:absolute;display:block;width:90px">x</mjx-assistive-mml></span>'
 )
 ON_PAPER = "<style>@media print { div { overflow: visible !important; font-size: 9px } }</style>"
+READING = f"<script>{(ROOT / 'book/_static/reading.js').read_text('utf-8')}</script>"
 PALE = "<style>@media (max-width: 400px) { p { color: #999 } }</style><p>pale</p>"
 FORMULA = (
     '<mjx-container class="measured" display="true" style="display:block;width:{}px">x'
@@ -145,6 +147,16 @@ def test_a_fault_is_found(
 ) -> None:
     faults = found(browser, tmp_path, body, view)
     assert any(fault in each for each in faults), faults
+
+
+@pytest.mark.parametrize("script", [READING, ""])
+def test_code_that_is_unfolded_can_be_reached_by_keyboard(
+    browser: Browser, tmp_path: Path, script: str
+) -> None:
+    code = f"<pre style='width:300px;overflow-x:auto' tabindex='-1'>{'x = 1; ' * 99}</pre>"
+    body = f"<details class='hide'><summary>Code</summary>{code}</details>{script}"
+    faults = found(browser, tmp_path, body, (WIDE, "light"))
+    assert (faults == []) == bool(script), faults
 
 
 @pytest.mark.parametrize(
