@@ -286,12 +286,23 @@ def test_json_records_are_read(tmp_path: Path, array: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"user": [1, 2], "item": [3, 4]}', '{"user": 1,\n "item": 2}', "[[1, 2], [3, 4]]"]
+    ("text", "message"),
+    [
+        ('{"user": [1, 2], "item": [3, 4]}', r"t\.json:1: 'user' is '\[1, 2\]'"),
+        ('{"user": 1,\n "item": 2}', r"t\.json:1: JSON, but not a record"),
+        ("[[1, 2], [3, 4]]", r"t\.json:1: JSON, but not a record"),
+        ("[]", r"no ratings in .*t\.json: no JSON record"),
+        ("{}\n", r"no ratings in .*t\.json: no JSON record"),
+        (
+            '[{"user": 1, "item": 2, "rating": 3}, {"user": 1, "item": 3, "rating": true}]',
+            r"t\.json:2: 'rating' is true(.|\n)*write all of them as numbers",
+        ),
+    ],
 )
-def test_json_that_has_no_records_is_refused(tmp_path: Path, text: str) -> None:
+def test_json_that_has_no_records_is_refused(tmp_path: Path, text: str, message: str) -> None:
     table = tmp_path / "t.json"
     table.write_text(text)
-    with pytest.raises(DataError, match=r"t\.json"):
+    with pytest.raises(DataError, match=message):
         load_dataset(table)
 
 

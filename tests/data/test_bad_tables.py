@@ -27,6 +27,12 @@ ZIPPED = gzip.compress(b"user,item\n1,2\n")
 
 MESSAGES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
     "empty file": ("t.csv", b"", {}, "no ratings in FILE: the file is empty"),
+    "empty file, packed": (
+        "t.csv.gz",
+        gzip.compress(b""),
+        {},
+        "no ratings in FILE: the file is empty",
+    ),
     "header only": ("t.csv", HEAD, {}, "no ratings in FILE: it has only a header"),
     "first line empty": (
         "t.csv",

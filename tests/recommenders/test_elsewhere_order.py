@@ -123,6 +123,7 @@ def write(
         ({"score": [2, 2, 1], "rank": [1, 2, 3]}, "score 'score', then rank 'rank'"),
         ({"rating": [3, 2, 1], "scored_at": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "pred_id": [1, 2, 3]}, "score 'rating'"),
+        ({"rating": [3, 2, 1], "watch_time": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "place_id": [1, 2, 3]}, "score 'rating'"),
         ({"score": [3, 2, 1], "date": [1, 2, 3], "Date": [3, 2, 1]}, "score 'score'"),
         ({"rating": [1, 2, 3], "predicted_rank": [1, 2, 3]}, "rank 'predicted_rank'"),
@@ -160,6 +161,7 @@ def test_the_score_is_read_and_said_and_never_the_truth_beside_it(
         {"rating": [1, 2, 3], "gt_score": [1, 3, 2]},
         {"rating": [1, 2, 3], "itemPosition": [1, 2, 3]},
         {"rating": [1, 2, 3], "ranking_score": [1, 2, 3]},
+        {"rating": [1, 2, 3], "predicted_time": [1, 3, 2]},
     ],
 )
 def test_two_columns_of_unlike_order_are_refused_until_one_is_named(

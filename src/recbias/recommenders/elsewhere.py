@@ -501,12 +501,13 @@ def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str
         for name, each in plain.items()
         if each in _SCORES
         or (
-            _SCORE_WORDS.intersection(words[name])
+            _is_scored(words[name])
             and (_SCORE_WORDS | set(_RATINGS)).intersection(words[name][-1:])
             and not (_RANK_WORDS | _TRUE_WORDS | _COUNT_WORDS).intersection(words[name])
         )
     ]
     ratings = [name for name, each in plain.items() if each in _RATINGS]
+    only_ratings = not scores + ranks
     others = [
         name
         for name, each in plain.items()
@@ -514,9 +515,13 @@ def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str
         and each not in _ROWS
         and (each or name != names[0])  # a table's own numbers of rows have no name
         and not each.startswith(("unnamed:", "indexlevel"))
-        and not _OTHER_WORDS.intersection(words[name][-1:])
+        and (
+            not _OTHER_WORDS.intersection(words[name][-1:])
+            # The time that a user will spend may be what was predicted.
+            or (only_ratings and words[name][-1] in ("time", "times") and _is_scored(words[name]))
+        )
     ]
-    if not scores + ranks:
+    if only_ratings:
         scores = ratings
     return scores, ranks, others if scores + ranks else []
 
@@ -524,6 +529,11 @@ def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str
 def _words(name: str) -> list[str]:
     """Split the name of a column into words and numbers."""
     return re.findall(r"[a-z]+|[0-9]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower())
+
+
+def _is_scored(words: list[str]) -> bool:
+    """Tell whether a name has the word for a score in it."""
+    return not _SCORE_WORDS.isdisjoint(words)
 
 
 def _is_rank(name: str) -> bool:

@@ -790,13 +790,15 @@ def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
     packing = _packing(path)
     with path.open("rb") as file:
         start = file.read(_TAR_MARK + 5)
-    if packing and start and not start.startswith(_MARKS[packing]):
+    if not start:
+        return path.open("rb")
+    if packing and not start.startswith(_MARKS[packing]):
         raise DataError(
             f"{path}: the name says {packing}, but it starts with {start[:12]!r}\n"
             f"rename it without {path.suffix} if it is text"
         )
     inside = "unpack it, and " if packing else ""
-    if packing and start:
+    if packing:
         with _unpacking(path, packing) as unpacked:
             start = _unpacked(lambda: unpacked.read(_TAR_MARK + 5), path)
     for pattern, form, remedy in _FORMATS:
@@ -807,7 +809,7 @@ def _open(path: Path, encoding: str = "utf-8") -> BinaryIO:
             raise DataError(f"{path}: this is {form}, not the text of a table\n{remedy}")
     if start[_TAR_MARK:].startswith(b"ustar"):
         raise DataError(f"{path}: this is a tar archive, not the text of a table\nunpack it")
-    return _unpacking(path, packing) if packing and start else path.open("rb")
+    return _unpacking(path, packing) if packing else path.open("rb")
 
 
 def _unpacking(path: Path, packing: str) -> BinaryIO:
@@ -1303,15 +1305,18 @@ def _cells(path: Path, table: pa.Table, columns: Mapping[str, str]) -> pd.DataFr
 
 def _is_json(path: Path, encoding: str) -> bool:
     with _CheckedText(path, encoding=encoding) as source:
-        return re.match(rb'\s*(\{\s*"|\[\s*[\[{])', source.read(_SAMPLE)) is not None
+        return re.match(rb'\s*(\{\s*["}]|\[\s*[\[{\]])', source.read(_SAMPLE)) is not None
 
 
 def _read_json(
     path: Path, options: TableOptions
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
     names = list(dict.fromkeys(name for record in _records(path, options) for name in record))
+    if not names:
+        raise DataError(f"no ratings in {path}: no JSON record says anything")
     columns = columns_by_role(path, names, options.columns, "")
     cells: dict[str, list[Any]] = {column: [] for column in columns.values()}
+    first_bool: dict[str, bool] = {}
     for number, record in enumerate(_records(path, options), start=1):
         for column, values in cells.items():
             value = record.get(column)
@@ -1319,6 +1324,12 @@ def _read_json(
                 raise DataError(
                     f"{path}:{number}: '{column}' is {str(value)[:100]!r}\n"
                     "expected a number or a text in each"
+                )
+            is_bool = isinstance(value, bool)
+            if value is not None and first_bool.setdefault(column, is_bool) != is_bool:
+                raise DataError(
+                    f"{path}:{number}: '{column}' is {json.dumps(value)}: true and "
+                    "false stand beside other values\nwrite all of them as numbers"
                 )
             values.append(value)
     frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
