@@ -53,7 +53,7 @@ def _subtract(rest: Any, excess: Any, column: Any, factor: float) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
-def _dot(left: Any, right: Any) -> float:
+def dot(left: Any, right: Any) -> float:
     """Multiply and add in eight sums, which need not wait for each other."""
     a = b = c = d = e = f = g = h = 0.0
     for eight in range(len(right) // 8):
@@ -132,7 +132,7 @@ def _half_step(
                 near[f * n_rated + m] = vector[f]
             _add_squares(bend, vector, excess[rated])
             over[m] = excess[rated]
-            rest[m] = weight[rated] - excess[rated] * _dot(improved[row], vector)
+            rest[m] = weight[rated] - excess[rated] * dot(improved[row], vector)
         # From here on, rest is weight - excess * prediction, and spread is share * row @ gram.
         mine, part = improved[row], share[row]
         for f in range(0, size // 4 * 4, 4):
@@ -143,7 +143,7 @@ def _half_step(
             _add(spread, gram[f], part * mine[f])
         for f in range(size):
             column = near[f * n_rated : (f + 1) * n_rated]
-            slope = _dot(rest, column) - spread[f] - regularisation * improved[row, f]
+            slope = dot(rest, column) - spread[f] - regularisation * improved[row, f]
             step = slope / bend[f]
             improved[row, f] += step
             _subtract(rest, over, column, step)

@@ -18,25 +18,7 @@ from recbias.recommenders.base import (
     rated_products,
     register,
 )
-
-
-@nb.njit(cache=True, nogil=True)
-def _dot(left: Any, right: Any) -> float:
-    """Multiply and add in eight sums, which need not wait for each other."""
-    a = b = c = d = e = f = g = h = 0.0
-    for eight in range(len(right) // 8):
-        m = 8 * eight
-        a += left[m] * right[m]
-        b += left[m + 1] * right[m + 1]
-        c += left[m + 2] * right[m + 2]
-        d += left[m + 3] * right[m + 3]
-        e += left[m + 4] * right[m + 4]
-        f += left[m + 5] * right[m + 5]
-        g += left[m + 6] * right[m + 6]
-        h += left[m + 7] * right[m + 7]
-    for m in range(len(right) // 8 * 8, len(right)):
-        a += left[m] * right[m]
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+from recbias.recommenders.elementwise import dot
 
 
 @nb.njit(cache=True, nogil=True)
@@ -57,7 +39,7 @@ def _descend(
     for row in order:
         u, i = user[row], item[row]
         profile, vector = user_factors[u], item_factors[i]
-        error = error_free[row] - user_bias[u] - item_bias[i] - _dot(profile, vector)
+        error = error_free[row] - user_bias[u] - item_bias[i] - dot(profile, vector)
         user_bias[u] += learning_rate * (error - regularisation * user_bias[u])
         item_bias[i] += learning_rate * (error - regularisation * item_bias[i])
         for f in range(size):
@@ -236,7 +218,7 @@ def _descend_by_user(
             row = order[at]
             i = item[row]
             vector = item_factors[i]
-            error = error_free[row] - bias - item_bias[i] - _dot(profile, vector)
+            error = error_free[row] - bias - item_bias[i] - dot(profile, vector)
             bias += learning_rate * (error - regularisation * bias)
             item_bias[i] += learning_rate * (error - regularisation * item_bias[i])
             kept *= keep
