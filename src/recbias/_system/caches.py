@@ -77,11 +77,11 @@ def own_temporary() -> Path:
     path = Path(tempfile.gettempdir()) / f"recbias-{user}"
     try:
         path.mkdir(mode=0o700, exist_ok=True)
-        found = path.lstat()
+        status = path.lstat()
         safe = not hasattr(os, "getuid") or (
-            found.st_uid == user and stat.S_IMODE(found.st_mode) & 0o077 == 0
+            status.st_uid == user and stat.S_IMODE(status.st_mode) & 0o077 == 0
         )
-        if stat.S_ISDIR(found.st_mode) and safe and can_write(str(path)):
+        if stat.S_ISDIR(status.st_mode) and safe and can_write(str(path)):
             return path
     except OSError:
         pass

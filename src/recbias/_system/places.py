@@ -56,8 +56,8 @@ def need_clone(what: str) -> ConfigError:
     ...
     """
     urls = metadata("recbias").get_all("Project-URL") or []
-    named = (url.partition(",") for url in urls)
-    address = next((url.strip() for label, _, url in named if label == "Repository"), None)
+    labelled = (url.partition(",") for url in urls)
+    address = next((url.strip() for label, _, url in labelled if label == "Repository"), None)
     where = (
         f"get one from {address} and change into it"
         if address
@@ -70,7 +70,7 @@ def need_clone(what: str) -> ConfigError:
 @lru_cache(maxsize=64)
 def _chain(folder: str) -> tuple[str, ...]:
     """List a folder and its parents, nearest first."""
-    return tuple(str(each) for each in (Path(folder), *Path(folder).parents))
+    return tuple(str(path) for path in (Path(folder), *Path(folder).parents))
 
 
 def _first_clone(folders: Iterable[str]) -> Path | None:
@@ -136,10 +136,10 @@ def data_dirs(extra: Path | None = None) -> list[Path]:
         and the clone's ``data/downloads``; those that are not set are left out.
     """
     root = clone_root()
-    named = os.environ.get("RECBIAS_DATA", "").split(os.pathsep)
+    folders = os.environ.get("RECBIAS_DATA", "").split(os.pathsep)
     candidates = [
         extra,
-        *[Path(folder) for folder in named if folder],
+        *[Path(folder) for folder in folders if folder],
         root / "data" / "downloads" if root else None,
     ]
     return [Path(folder).expanduser() for folder in candidates if folder is not None]
@@ -155,8 +155,8 @@ def cache_dir() -> Path:
         written. Not created here.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    kept = _path(f"{cache}/recbias")
-    return kept if can_write(str(kept)) else own_temporary()
+    folder = _path(f"{cache}/recbias")
+    return folder if can_write(str(folder)) else own_temporary()
 
 
 def cells_dir() -> Path:
@@ -167,8 +167,8 @@ def cells_dir() -> Path:
     Path
         ``RECBIAS_CELLS`` if set, else ``cells`` in `cache_dir`. Not created here.
     """
-    named = os.environ.get("RECBIAS_CELLS")
-    return Path(named).expanduser() if named else cache_dir() / "cells"
+    folder = os.environ.get("RECBIAS_CELLS")
+    return Path(folder).expanduser() if folder else cache_dir() / "cells"
 
 
 @contextmanager

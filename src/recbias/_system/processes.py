@@ -72,8 +72,8 @@ def ending_source(parent: int, *, lasting: bool = True) -> str:
     here
     <BLANKLINE>
     """
-    here = str(Path(__file__).resolve())
-    call = f"__import__('runpy').run_path({here!r})['end_with']"
+    this_file = str(Path(__file__).resolve())
+    call = f"__import__('runpy').run_path({this_file!r})['end_with']"
     return f"{call}({parent}, lasting={lasting})"
 
 
@@ -150,8 +150,8 @@ def remove_begun(folder: Path, name: str) -> None:
     begun = re.compile(rf"\.{re.escape(name)}\.{_machine()}-(\d+)-")
     with contextlib.suppress(OSError):  # no such folder, or not ours to look into
         for entry in os.listdir(folder):
-            found = begun.match(entry)
-            if found and not _is_alive(int(found[1])):
+            match = begun.match(entry)
+            if match and not _is_alive(int(match[1])):
                 _remove(folder / entry)
 
 

@@ -48,18 +48,18 @@ def by_importance(verdicts: Iterable[Verdict]) -> list[Verdict]:
 def _importance(verdict: Verdict) -> tuple[int, int, int]:
     judged = [part for part in verdict.parts if part.record.decides]
     refuted = {n for part in judged if part.verdict == "refuted" for n in part.record.asserts}
-    found = {n for part in judged for n in part.record.asserts}
-    return _IMPORTANCE.index(verdict.verdict), -len(refuted), -len(found)
+    assertions = {n for part in judged for n in part.record.asserts}
+    return _IMPORTANCE.index(verdict.verdict), -len(refuted), -len(assertions)
 
 
 def lead(verdict: Verdict) -> Part | None:
     """Choose the part that a card begins with: a refuted one, an open one, or one that holds."""
-    found = [
+    decisive = [
         part
         for part in verdict.parts
         if part.record.decides and part.estimate is not None and not part.record.corrects
     ]
-    return min(found, key=_weight, default=None)
+    return min(decisive, key=_weight, default=None)
 
 
 def _weight(part: Part) -> tuple[int, bool]:
@@ -70,36 +70,36 @@ def verdict_cards(verdicts: Sequence[Verdict]) -> str:
     """Write one card per claim: what was found, what the paper says, and each part."""
     groups = []
     for kind, title in KINDS.items():
-        own = by_importance(each for each in verdicts if each.claim.kind == kind)
-        if not own:
+        of_kind = by_importance(verdict for verdict in verdicts if verdict.claim.kind == kind)
+        if not of_kind:
             continue
-        cards = "".join(map(_card, own))
-        told = f"<strong>{title}</strong>: {_counted(own)}"
+        cards = "".join(map(_card, of_kind))
+        heading = f"<strong>{title}</strong>: {_counted(of_kind)}"
         groups.append(
-            f'<p class="claim-group">{told}</p>{cards}'
+            f'<p class="claim-group">{heading}</p>{cards}'
             if kind == "empirical"
-            else f'<details class="claim-group"><summary>{told}</summary>{cards}</details>'
+            else f'<details class="claim-group"><summary>{heading}</summary>{cards}</details>'
         )
     return '<div class="verdicts">' + "".join(groups) + "</div>"
 
 
 def _counted(verdicts: Sequence[Verdict]) -> str:
     """Count verdicts, and name the claims that do not hold."""
-    told = []
+    counts = []
     for name in VERDICTS:
-        ids = [each.claim.id for each in verdicts if each.verdict == name]
+        ids = [verdict.claim.id for verdict in verdicts if verdict.verdict == name]
         if ids:
-            named = f" ({', '.join(ids)})" if name in ("no", "partly", "undecided") else ""
-            told.append(f"{len(ids)} {name}{escape(named)}")
-    return ", ".join(told)
+            listed = f" ({', '.join(ids)})" if name in ("no", "partly", "undecided") else ""
+            counts.append(f"{len(ids)} {name}{escape(listed)}")
+    return ", ".join(counts)
 
 
 def totals(verdicts: Iterable[Verdict]) -> pd.DataFrame:
     """Count verdicts on claims as they are printed, by class."""
     names = [*KINDS, "paper not at hand"]
     counts: Counter[tuple[str, str]] = Counter(
-        (each.claim.kind if each.claim.paper_at_hand else names[-1], each.verdict)
-        for each in verdicts
+        (judged.claim.kind if judged.claim.paper_at_hand else names[-1], judged.verdict)
+        for judged in verdicts
     )
     table = pd.DataFrame(
         [[counts[name, verdict] for verdict in VERDICTS] for name in names],
@@ -124,8 +124,8 @@ def finding_html(verdict: Verdict) -> str:
     if part is None:
         return f"Not decided here: {escape(verdict.reason or 'nothing was measured')}."
     claimed = _claimed(verdict, part)
-    told = f' <span class="claimed">Claimed: {claimed}.</span>' if claimed else ""
-    return f"{typeset(part.finding)}.{told}"
+    claimed_html = f' <span class="claimed">Claimed: {claimed}.</span>' if claimed else ""
+    return f"{typeset(part.finding)}.{claimed_html}"
 
 
 def _claimed(verdict: Verdict, part: Part) -> str:
@@ -194,7 +194,7 @@ def _card(verdict: Verdict) -> str:
 
 def claim_html(claim: Claim) -> str:
     """Write what a claim says, with the published values but without the axes of figures."""
-    values = {name: each for name, each in claim.values.items() if not _AXIS.match(name)}
+    values = {name: value for name, value in claim.values.items() if not _AXIS.match(name)}
     published = dataclasses.replace(claim, values=values).published
     return typeset(claim.text) + (f" Published: {typeset(published)}." if published else "")
 
@@ -226,10 +226,10 @@ def _parts(verdict: Verdict) -> str:
     counts = Counter(part.verdict for part in parts)
     if len(rows) - counts["beside"] <= _OPEN_PARTS:
         return table
-    told = ", ".join(
+    summary = ", ".join(
         f"{counts[name]} {_PLURAL.get(name, name)}" for name in _WEIGHTS if counts[name]
     )
-    return f"<details><summary>{told}: show the parts</summary>{table}</details>"
+    return f"<details><summary>{summary}: show the parts</summary>{table}</details>"
 
 
 def _not_judged(verdict: Verdict) -> str:

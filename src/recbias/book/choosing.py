@@ -69,13 +69,13 @@ def written(**choices: float) -> dict[str, str]:
     >>> written(size=1000, min_rating=-0.5, n_seeds=5)
     {'size': '1,000', 'min_rating': '-0.5', 'n_seeds': '5 seeds'}
     """
-    found = {
+    texts = {
         name: f"{value:,}" if isinstance(value, int) and name != "cutoff" else exact(value)
         for name, value in choices.items()
     }
-    if "n_seeds" in found:
-        found["n_seeds"] += " seed" if choices["n_seeds"] == 1 else " seeds"
-    return found
+    if "n_seeds" in texts:
+        texts["n_seeds"] += " seed" if choices["n_seeds"] == 1 else " seeds"
+    return texts
 
 
 def threshold_note(results: Results) -> str:
@@ -110,7 +110,9 @@ def left_out_metrics(dataset: str, metrics: Iterable[str], *, min_rating: float)
     for text in dict.fromkeys(metrics):
         if reason := _bar(dataset, text, min_rating):
             barred.setdefault(reason, []).append(text)
-    listed = "; ".join(f"{', '.join(each)} ({reason})" for reason, each in barred.items())
+    listed = "; ".join(
+        f"{', '.join(barred_metrics)} ({reason})" for reason, barred_metrics in barred.items()
+    )
     return f"**Not measured**, as these data cannot have it: {listed}." if listed else ""
 
 

@@ -89,20 +89,20 @@ def explorer_html(
     if not isinstance(first, State):
         raise ConfigError(f"explorer {name}: nothing is shown at the start, {' '.join(start)}")
     compared = _values(results, first)
-    found = {codes: _record(results, states[codes], compared) for codes in combinations}
+    records = {codes: _record(results, states[codes], compared) for codes in combinations}
     document = {
         "dataset": results.dataset_name,
         "key": results.key,
         "systems": results.systems,
         "start": "|".join(start),
-        "states": {"|".join(codes): record for codes, record in found.items()},
+        "states": {"|".join(codes): record for codes, record in records.items()},
     }
     # In a script element only "<" could end it.
     text = json.dumps(document, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<div class="explorer" id="{escape(name)}">'
         f'<form class="explorer-controls" hidden>{_controls(axes, start, name)}</form>'
-        f'<div class="explorer-stage" hidden></div>{_tables(axes, states, found, results, start)}'
+        f'<div class="explorer-stage" hidden></div>{_tables(axes, states, records, results, start)}'
         f'<script type="application/json">{text}</script></div>'
     )
 
@@ -126,9 +126,9 @@ def _record(results: Results, state: State | str, compared: Sequence[float]) -> 
         "words": state.words,
         "code": state.code,
         "metric": state.metric,
-        "values": [_number(each.value) for each in quantities],
-        "low": [_number(each.interval[0]) for each in quantities],
-        "high": [_number(each.interval[1]) for each in quantities],
+        "values": [_number(quantity.value) for quantity in quantities],
+        "low": [_number(quantity.interval[0]) for quantity in quantities],
+        "high": [_number(quantity.interval[1]) for quantity in quantities],
         "tau": _number(tau),
         "expected": _number(expected),
         "ceiling": state.ceiling,
@@ -165,30 +165,32 @@ def _controls(axes: Sequence[Axis], start: Sequence[str], name: str) -> str:
 def _tables(
     axes: Sequence[Axis],
     states: Mapping[tuple[str, ...], State | str],
-    found: Mapping[tuple[str, ...], Mapping[str, Any]],
+    records: Mapping[tuple[str, ...], Mapping[str, Any]],
     results: Results,
     start: tuple[str, ...],
 ) -> str:
     """Write all numbers: a table for each option of the last axis, that of the start first."""
-    foot = f"Kendall's tau with {_name(found[start])}"
+    foot = f"Kendall's tau with {_name(records[start])}"
     opened, folded = "", ""
     for code in axes[-1].options:
-        shown = [codes for codes in found if codes[-1] == code and "why" not in found[codes]]
-        shown.sort(key=lambda codes: codes[:-1] != start[:-1])
-        if not shown:
+        combinations = [
+            codes for codes in records if codes[-1] == code and "why" not in records[codes]
+        ]
+        combinations.sort(key=lambda codes: codes[:-1] != start[:-1])
+        if not combinations:
             continue
-        table = _table([found[codes] for codes in shown], results.systems, foot)
+        table = _table([records[codes] for codes in combinations], results.systems, foot)
         if code == start[-1]:
             opened = table
         else:
-            metric = _name(found[shown[0]]).rpartition(", ")[2]
+            metric = _name(records[combinations[0]]).rpartition(", ")[2]
             folded += f"<details><summary>{escape(metric)}</summary>{table}</details>"
     reasons = dict.fromkeys(state for state in states.values() if isinstance(state, str))
-    told = "".join(f"<p>{escape(reason)}</p>" for reason in reasons)
-    metric = escape(_name(found[start]).rpartition(", ")[2])
+    notes = "".join(f"<p>{escape(reason)}</p>" for reason in reasons)
+    metric = escape(_name(records[start]).rpartition(", ")[2])
     return (
         f'<details class="explorer-numbers" open><summary>All numbers, {metric} first</summary>'
-        f"{opened}{folded}{told}</details>"
+        f"{opened}{folded}{notes}</details>"
     )
 
 

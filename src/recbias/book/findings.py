@@ -93,8 +93,8 @@ class Finding:
 
         Examples
         --------
-        >>> found = Finding("holds", 0.935, 0.9, 0.97, "Random", "percent")
-        >>> found.fill("{which} covers {value} ({low} to {high}), that is {value:.2f} of $T_{low}$")
+        >>> fact = Finding("holds", 0.935, 0.9, 0.97, "Random", "percent")
+        >>> fact.fill("{which} covers {value} ({low} to {high}), that is {value:.2f} of $T_{low}$")
         'Random covers 93.5 % (90 % to 97 %), that is 0.94 of $T_{low}$'
         >>> Finding("holds", 0.935).fill("It is {value:.2f} ({low} to {high} of them)")
         'It is 0.94 (no interval)'
@@ -136,8 +136,8 @@ class Findings:
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
         """Show nothing in a notebook, and keep everything in what it stores of the output."""
-        found = {name: asdict(each) for name, each in self.found.items()}
-        return {"text/plain": ""}, {"recbias": {"topic": self.topic, "findings": found}}
+        findings = {name: asdict(finding) for name, finding in self.found.items()}
+        return {"text/plain": ""}, {"recbias": {"topic": self.topic, "findings": findings}}
 
 
 def state(
@@ -147,52 +147,52 @@ def state(
     page = find_page(topic)
     if page is None:
         return Findings(topic, {})
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     if verdicts is None:
         verdicts = judge_chapter(topic, results) if topic in TOPICS else ()
     for verdict in verdicts:
-        found |= _of_claim(verdict)
+        findings |= _of_claim(verdict)
     load = cache(load_chapter)  # by all sentences: it takes longer than they do
     for name, record in own_findings(topic).items() if results else ():
         parts, missing = find_parts([record], results, page, load)
-        found[f"own/{name}"] = Finding("") if missing else _of_parts(parts)
-    return Findings(topic, found)
+        findings[f"own/{name}"] = Finding("") if missing else _of_parts(parts)
+    return Findings(topic, findings)
 
 
 def stored_findings(dataset: str) -> list[Findings]:
     """Judge all topics on the stored results of a data set, for pages that have no results."""
-    found = []
+    stated = []
     for topic in dict.fromkeys((*TOPICS, *_own_topics())):
         page = find_page(topic)
         if page is not None:
-            found.append(state(topic, load_chapter(page.chapter, dataset)))
-    return found
+            stated.append(state(topic, load_chapter(page.chapter, dataset)))
+    return stated
 
 
 def find_findings(outputs: Iterable[Mapping[str, Any]]) -> Iterator[Findings]:
     """Read what the cells of an executed notebook handed over from their outputs."""
     for output in outputs:
-        kept = output.get("metadata", {}).get("recbias", {})
-        if "findings" in kept:
-            found = {name: Finding(**each) for name, each in kept["findings"].items()}
-            yield Findings(kept["topic"], found)
+        metadata = output.get("metadata", {}).get("recbias", {})
+        if "findings" in metadata:
+            findings = {name: Finding(**fields) for name, fields in metadata["findings"].items()}
+            yield Findings(metadata["topic"], findings)
 
 
 def _of_claim(verdict: Verdict) -> dict[str, Finding]:
     """Say what became of a claim and of each of its assertions, in their printed form."""
     claim, parts = verdict.claim.id, [p for p in verdict.parts if not p.record.corrects]
     decided = _DECIDED_BY.get(verdict.verdict)
-    found = {claim: Finding("")}
+    findings = {claim: Finding("")}
     if decided:
-        found[claim] = _finding(verdict.verdict, [p for p in parts if p.verdict == decided])
+        findings[claim] = _finding(verdict.verdict, [p for p in parts if p.verdict == decided])
     for number in _judged_numbers(claim):
-        own = [part for part in parts if number in part.record.asserts]
-        asked = _asked(claim, number)
-        by_record = [[part for part in own if part.record == record] for record in asked]
-        found[f"{claim}/{number}"] = _of_parts(own) if all(by_record) else Finding("")
+        of_number = [part for part in parts if number in part.record.asserts]
+        records = _asked(claim, number)
+        by_record = [[part for part in of_number if part.record == record] for record in records]
+        findings[f"{claim}/{number}"] = _of_parts(of_number) if all(by_record) else Finding("")
         for place, of_one in enumerate(by_record, start=1):
-            found[f"{claim}/{number}/{place}"] = _of_parts(of_one)
-    return found
+            findings[f"{claim}/{number}/{place}"] = _of_parts(of_one)
+    return findings
 
 
 def _of_parts(parts: Iterable[Part]) -> Finding:
@@ -232,17 +232,17 @@ def own_findings(topic: str) -> Mapping[str, Record]:
 
 def _read_own(text: str, source: str) -> dict[str, Record]:
     """Read a file of findings: a record by name; `source` names it in errors."""
-    found = {}
+    records = {}
     for name, raw in (parse_yaml(text) or {}).items():
         try:
             if fields := sorted(set(_NOT_OF_OURS) & set(raw)):
                 raise ConfigError(f"{', '.join(fields)} belong to claims; leave them out")
-            found[str(name)] = Record.from_dict(raw)
+            records[str(name)] = Record.from_dict(raw)
             if raw["measure"] == "check":
                 raise ConfigError("a check belongs to a claim; state that: CLAIM/n")
         except (ConfigError, KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"{source}: {name}: {error}") from error
-    return found
+    return records
 
 
 @cache
@@ -254,7 +254,7 @@ def _own_topics() -> Mapping[str, str]:
 
 def _records(claim: str) -> list[Record]:
     """List the records that decide the printed form of a claim."""
-    (topic,) = (each.topic for each in claims() if each.id == claim)
+    (topic,) = (candidate.topic for candidate in claims() if candidate.id == claim)
     criterion = criteria_of(topic).get(claim)
     return [r for r in criterion.records if r.decides and not r.corrects] if criterion else []
 
@@ -272,7 +272,7 @@ def _topic_of(name: str) -> str:
     """Find the topic of a finding by its name; ConfigError if nothing decides it."""
     first, _, rest = name.partition("/")
     if first == "own":
-        known = {each: topic for topic in _own_topics() for each in own_findings(topic)}
+        known = {finding: topic for topic in _own_topics() for finding in own_findings(topic)}
         if rest not in known:
             raise unknown_name("finding of this book", rest, known or ["none yet"])
         topics = [topic for topic in _own_topics() if rest in own_findings(topic)]
@@ -294,8 +294,8 @@ def _topic_of(name: str) -> str:
         raise ConfigError(f"no part of {first} judges its assertion {number}: {where}")
     parts = list(map(str, range(1, len(_asked(first, int(number))) + 1))) if number else []
     if rest != number and (place not in parts or len(parts) < 2):
-        own = f"has the parts {', '.join(parts)}" if len(parts) > 1 else "is one part"
-        raise ConfigError(f"{first}/{number} {own}; {place!r} is none")
+        parts_text = f"has the parts {', '.join(parts)}" if len(parts) > 1 else "is one part"
+        raise ConfigError(f"{first}/{number} {parts_text}; {place!r} is none")
     return claim.topic
 
 
@@ -335,16 +335,16 @@ def resolve_findings(text: str, stated: Iterable[Findings], where: Where) -> str
 
     Examples
     --------
-    >>> found = Findings("design alternatives", {"BCC17-F2A": Finding("no")})
+    >>> findings = Findings("design alternatives", {"BCC17-F2A": Finding("no")})
     >>> forms = "yes: it is.\nno: it is *not*.\npartly: -\nundecided: -"
     >>> text = f"So\n:::{{finding}} BCC17-F2A\n{forms}\n:::\nthen."
-    >>> print(resolve_findings(text, [found], str))
+    >>> print(resolve_findings(text, [findings], str))
     So
     <span class="finding" data-part="BCC17-F2A" data-verdict="no">it is *not*.</span>
     then.
     """
     check_findings(text, where)
-    known = {each.topic: each.found for each in stated}
+    known = {findings.topic: findings.found for findings in stated}
     lines: list[str] = []
     item = ""  # of a list, whose first sentence was left out
     for piece in _pieces(text):

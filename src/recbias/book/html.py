@@ -29,9 +29,9 @@ def table_html(
         + "</tr>"
         for cells in rows
     )
-    named = f' class="{escape(style)}"' if style else ""
+    attribute = f' class="{escape(style)}"' if style else ""
     return (
-        f'<div class="scrolls"><table{named}><thead><tr>{titles}</tr></thead>'
+        f'<div class="scrolls"><table{attribute}><thead><tr>{titles}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -47,8 +47,8 @@ def typeset(text: str) -> str:
     return _FORMULA.sub(_typeset, escape(text, quote=False))
 
 
-def _typeset(found: re.Match[str]) -> str:
-    formula, digits, sign, power, percent = found.groups()
+def _typeset(match: re.Match[str]) -> str:
+    formula, digits, sign, power, percent = match.groups()
     if formula:
         return f'<span class="math notranslate nohighlight">\\({formula}\\)</span>'
     if percent:
@@ -88,8 +88,8 @@ def _range_text(low: float, high: float) -> str:
 
 def badge(verdict: str, reason: str = "") -> str:
     """Write a verdict as a coloured label."""
-    told = f" ({escape(reason)})" if reason else ""
-    return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}{told}</span>'
+    suffix = f" ({escape(reason)})" if reason else ""
+    return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}{suffix}</span>'
 
 
 _MARKUP = re.compile(r"[\\`*_\[\]|]")

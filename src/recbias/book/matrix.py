@@ -62,7 +62,7 @@ def columns(dataset: str) -> tuple[str, ...]:
         name
         for name in recorded_datasets()
         if name not in (dataset, SIMULATIONS)
-        and any((results_dir(name, recorded=True) / each).is_dir() for each in written)
+        and any((results_dir(name, recorded=True) / chapter).is_dir() for chapter in written)
     ]
     return (dataset, *others)
 
@@ -78,18 +78,20 @@ def matrix_html(matrix: Matrix) -> str:
     head = _head(names, ("published", f"on {_title(edition)} (95 % interval)"))
     folds = []
     for topic, chapter in chapters().items():
-        own = [each for each in matrix[edition] if each.claim.topic == topic]
-        if not chapter or not own:
+        verdicts = [verdict for verdict in matrix[edition] if verdict.claim.topic == topic]
+        if not chapter or not verdicts:
             continue
-        papers = ", ".join(dict.fromkeys(each.claim.paper for each in own))
+        papers = ", ".join(dict.fromkeys(verdict.claim.paper for verdict in verdicts))
         rows = "".join(
             _claim_rows(_row_of(matrix, verdict.claim.id), chapter)
             for kind in KINDS
-            for verdict in by_importance(each for each in own if each.claim.kind == kind)
+            for verdict in by_importance(
+                verdict for verdict in verdicts if verdict.claim.kind == kind
+            )
         )
         folds.append(
             f"<summary><strong>{escape(f'{topic[0].upper()}{topic[1:]}')}</strong> ({papers})"
-            f'{_counts(own, edition)}</summary><p><a href="{chapter}.html">The chapter</a></p>'
+            f'{_counts(verdicts, edition)}</summary><p><a href="{chapter}.html">The chapter</a></p>'
             f'<table class="matrix">{head}{rows}</table>'
         )
     start = '<details class="chapter" open>' if len(folds) == 1 else '<details class="chapter">'
@@ -98,11 +100,11 @@ def matrix_html(matrix: Matrix) -> str:
 
 def _counts(verdicts: Sequence[Verdict], dataset: str) -> str:
     """Write how many claims of a chapter have each verdict, in the order of the legend."""
-    found = Counter(each.verdict for each in verdicts)
+    counts = Counter(verdict.verdict for verdict in verdicts)
     signs = "".join(
-        f' <span class="sign {name.replace(" ", "-")}">{sign}</span> {found[name]} {name}'
+        f' <span class="sign {name.replace(" ", "-")}">{sign}</span> {counts[name]} {name}'
         for name, sign in SIGNS.items()
-        if found[name]
+        if counts[name]
     )
     return f' <span class="counts">on {escape(_title(dataset))}:{signs}</span>'
 
@@ -112,13 +114,15 @@ def small_matrix_html(matrix: Matrix) -> str:
     edition, *_ = names = list(matrix)
     body = []
     for topic, chapter in chapters().items():
-        own = (v for v in matrix[edition] if (v.claim.topic, v.claim.kind) == (topic, "empirical"))
-        for verdict in by_importance(own) if chapter else ():
+        empirical = (
+            v for v in matrix[edition] if (v.claim.topic, v.claim.kind) == (topic, "empirical")
+        )
+        for verdict in by_importance(empirical) if chapter else ():
             anchor = verdict.claim.id.lower()
-            found = _row_of(matrix, verdict.claim.id)
+            row = _row_of(matrix, verdict.claim.id)
             cells = "".join(
-                _cell(name, each, f"{chapter}.html", "scorecard.html")
-                for name, each in found.items()
+                _cell(name, dataset_verdict, f"{chapter}.html", "scorecard.html")
+                for name, dataset_verdict in row.items()
             )
             words = f'<a href="scorecard.html#{anchor}">{typeset(verdict.claim.text)}</a>'
             body.append(f'<tr><th scope="row">{words}</th>{cells}</tr>')
@@ -127,7 +131,7 @@ def small_matrix_html(matrix: Matrix) -> str:
 
 def _row_of(matrix: Matrix, claim: str) -> dict[str, Verdict]:
     return {
-        name: next(each for each in verdicts if each.claim.id == claim)
+        name: next(verdict for verdict in verdicts if verdict.claim.id == claim)
         for name, verdicts in matrix.items()
     }
 
@@ -141,26 +145,30 @@ def _head(names: Sequence[str], more: Iterable[str]) -> str:
     return f'<thead><tr><th scope="col">claim</th>{titles}{columns}</tr></thead>'
 
 
-def _claim_rows(found: Mapping[str, Verdict], chapter: str) -> str:
+def _claim_rows(row: Mapping[str, Verdict], chapter: str) -> str:
     """Write the verdicts on a claim, and in a row below what was found on each data set."""
-    verdict = next(iter(found.values()))
+    verdict = next(iter(row.values()))
     claim, part = verdict.claim, lead(verdict)
     anchor = claim.id.lower()
-    cells = "".join(_cell(name, each, f"{chapter}.html") for name, each in found.items())
+    cells = "".join(
+        _cell(name, dataset_verdict, f"{chapter}.html") for name, dataset_verdict in row.items()
+    )
     lines = "".join(
         f'<li id="{anchor}-{_name(name)}"><strong>{escape(_title(name))}</strong> '
-        f"{badges(each)} {finding_html(each)}</li>"
-        for name, each in found.items()
+        f"{badges(dataset_verdict)} {finding_html(dataset_verdict)}</li>"
+        for name, dataset_verdict in row.items()
     )
-    told = " ".join(f"{_name(name)}:{_code(each)}" for name, each in found.items())
+    codes = " ".join(
+        f"{_name(name)}:{_code(dataset_verdict)}" for name, dataset_verdict in row.items()
+    )
     return (
         f'<tbody class="claim-row" id="{anchor}" data-paper="{escape(claim.paper)}" '
         f'data-chapter="{escape(claim.topic)}" data-class="{claim.kind}" '
-        f'data-verdicts="{told}"><tr><th scope="row">{escape(claim.id)} '
+        f'data-verdicts="{codes}"><tr><th scope="row">{escape(claim.id)} '
         f'<span class="kind">{claim.kind}</span></th>'
         f'<td class="number">{_published(verdict)}</td>'
         f'<td class="number">{_measured(verdict)}</td>{cells}</tr>'
-        f'<tr><td colspan="{len(found) + 3}"><details><summary>'
+        f'<tr><td colspan="{len(row) + 3}"><details><summary>'
         f"{typeset(part.finding) if part else finding_html(verdict)}</summary>"
         f"<p>{escape(claim.where)}: {claim_html(claim)}</p><ul>{lines}</ul>"
         "</details></td></tr></tbody>"
@@ -174,11 +182,11 @@ def _code(verdict: Verdict) -> str:
 def _cell(name: str, verdict: Verdict, card: str, page: str = "") -> str:
     """Write a verdict that leads to its card; by `page` where this site has no such edition."""
     anchor = verdict.claim.id.lower()
-    told = escape(f"{verdict.claim.id} on {_title(name)}: {verdict.verdict}")
+    label = escape(f"{verdict.claim.id} on {_title(name)}: {verdict.verdict}")
     return (
         f'<td class="{_code(verdict)}"><a href="{page}#{anchor}-{_name(name)}" '
         f'data-edition="{_name(name)}" data-card="{card}#{anchor}" '
-        f'aria-label="{told}" title="{told}">{SIGNS[verdict.verdict]}</a></td>'
+        f'aria-label="{label}" title="{label}">{SIGNS[verdict.verdict]}</a></td>'
     )
 
 
@@ -214,14 +222,14 @@ def chapters_html() -> str:
     """Write a line per chapter: its claims, and what became of the assertions behind them."""
     rows, counts = [], assertion_counts().astype(str)
     for topic, chapter in chapters().items():
-        own = [claim for claim in claims() if claim.topic == topic]
-        papers = ", ".join(dict.fromkeys(claim.paper for claim in own))
+        topic_claims = [claim for claim in claims() if claim.topic == topic]
+        papers = ", ".join(dict.fromkeys(claim.paper for claim in topic_claims))
         title = escape(f"{topic[0].upper()}{topic[1:]}")
         rows.append(
             [
                 f'<a href="{chapter}.html">{title}</a>' if chapter else f"{title}, not yet written",
                 escape(papers),
-                str(len(own)),
+                str(len(topic_claims)),
                 *counts.loc[topic, ["all", *STANDINGS]],
             ]
         )
@@ -250,10 +258,15 @@ def scorecard_csv(matrix: Matrix) -> str:
                 continue
             for part in claim["parts"]:
                 low, high = part["interval"]
-                own = {key: part[key] for key in ("which", "unit", "claimed", "published")}
-                own |= {"part": part["verdict"], "finding": part["found"], "low": low, "high": high}
-                own |= {"asserts": " ".join(map(str, part["asserts"])), "value": part["value"]}
-                table.writerow(row | own | {"reason": part["reason"]})
+                fields = {key: part[key] for key in ("which", "unit", "claimed", "published")}
+                fields |= {
+                    "part": part["verdict"],
+                    "finding": part["found"],
+                    "low": low,
+                    "high": high,
+                }
+                fields |= {"asserts": " ".join(map(str, part["asserts"])), "value": part["value"]}
+                table.writerow(row | fields | {"reason": part["reason"]})
             if not claim["parts"]:
                 table.writerow(row)
     return text.getvalue()
@@ -262,7 +275,9 @@ def scorecard_csv(matrix: Matrix) -> str:
 def scorecard_links(matrix: Matrix) -> str:
     """Write links that hand out the scorecard: CSV of all data sets, JSON of the edition's."""
     edition = next(iter(matrix))
-    rows = json.dumps([each.to_dict() for each in matrix[edition]], ensure_ascii=False, indent=1)
+    rows = json.dumps(
+        [verdict.to_dict() for verdict in matrix[edition]], ensure_ascii=False, indent=1
+    )
     return file_links(
         {
             "scorecard.csv": ("text/csv", scorecard_csv(matrix).encode()),

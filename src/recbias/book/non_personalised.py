@@ -64,8 +64,8 @@ def baseline_grid(
     --------
     >>> list(baseline_grid(5, cutoff=10, size=100)["metrics"])
     ['AR', 'all-1R', 'all-1R whole']
-    >>> asked = baseline_grid(5, cutoff=10, size=100, floor=True)
-    >>> asked["metrics"]["AR sampled"], asked["metrics"]["1R long"], asked["tests"]
+    >>> grid = baseline_grid(5, cutoff=10, size=100, floor=True)
+    >>> grid["metrics"]["AR sampled"], grid["metrics"]["1R long"], grid["tests"]
     (('P@10|N=99',), ('P@50|t=100',), {'AR half': 'observed removed=50%'})
     """
     precision, short, long = f"P@{cutoff}", f"P@{max(1, cutoff // 2)}", 5 * cutoff
@@ -86,7 +86,7 @@ def baseline_grid(
         }
         room = {"AR long": n_items, "1R long": min(size, n_items)}
         metrics = {
-            label: asked for label, asked in metrics.items() if long <= room.get(label, long)
+            label: names for label, names in metrics.items() if long <= room.get(label, long)
         }
     rules = {label: "TI-AN-1R" if "1R" in label else "TI-AN-AR" for label in metrics}
     rules |= {"AI": "AI-AN-AR"} if floor else {}
@@ -124,11 +124,11 @@ def _over(evidence: Evidence, record: Record) -> dict[str, Quantity]:
     """Divide a measured quantity by its prediction, for each system."""
     measured, predicted = record.of
     names = evidence.systems(record) if record.systems else [""]
-    found = {}
+    ratios = {}
     for name in names:
         quantity = evidence.quantity(measured, system=name)
-        found[name] = quantity / _from_table(evidence, predicted, name)
-    return found
+        ratios[name] = quantity / _from_table(evidence, predicted, name)
+    return ratios
 
 
 def _over_prediction(evidence: Evidence, record: Record) -> Quantity:
@@ -139,8 +139,8 @@ def _over_prediction(evidence: Evidence, record: Record) -> Quantity:
 def _off_prediction(evidence: Evidence, record: Record) -> Quantity:
     """Tell how far a measured quantity is from its prediction; of several systems the farthest."""
     one = Quantity(1.0, np.ones(1))
-    found = {name: deviation(ratio, one) for name, ratio in _over(evidence, record).items()}
-    return extreme(found, largest=True)[1]
+    deviations = {name: deviation(ratio, one) for name, ratio in _over(evidence, record).items()}
+    return extreme(deviations, largest=True)[1]
 
 
 def _spread_over_prediction(evidence: Evidence, record: Record) -> Quantity:
@@ -159,18 +159,18 @@ def _ratio_of_overs(evidence: Evidence, record: Record) -> Quantity:
 
 def _gap_ratio(evidence: Evidence, record: Record) -> Quantity:
     """Divide the gap of the first two quantities by that of the others; the largest of systems."""
-    found = {}
+    ratios = {}
     for name in evidence.systems(record):
         a, b, c, d = (evidence.quantity(term, system=name) for term in record.of)
-        found[name] = (a - b) / (c - d)
-    return extreme(found, largest=True)[1]
+        ratios[name] = (a - b) / (c - d)
+    return extreme(ratios, largest=True)[1]
 
 
 def _slope_in_sizes(evidence: Evidence, record: Record) -> Quantity:
     """Fit the slope of a quantity between two sizes of target sets, in logarithms."""
-    here, there, *sizes = record.of
+    first, second, *sizes = record.of
     places = [_from_table(evidence, term).value for term in sizes]
-    values = [evidence.quantity(term) for term in (here, there)]
+    values = [evidence.quantity(term) for term in (first, second)]
     return slope(dict(zip(places, values, strict=True)))
 
 
@@ -202,8 +202,8 @@ def measured_beside_predicted(
         low, high = quantity.interval
         rows[name] = {"value": quantity.value, "low": low, "high": high}
         for form in ("lower", "upper") if runs else FORMS:
-            found = table[{"quantity": form, "label": label, "system": name}]
-            rows[name][form] = found.value
+            prediction = table[{"quantity": form, "label": label, "system": name}]
+            rows[name][form] = prediction.value
         for bound in ("lower", "upper") if runs else ():
             measured = results[name, label, str(results.metric(label, bound))]
             rows[name][f"{bound}, lemma"] = measured.value

@@ -198,10 +198,10 @@ class Chapter:
                 f"{self.source}: {len(cells)} cells are tagged 'parameters', expected exactly one"
             )
         lines = cells[0].source.splitlines()
-        found = [self._parameter(node, lines) for node in ast.parse(cells[0].source).body]
-        if "dataset" not in [parameter.name for parameter in found]:
+        parameters = [self._parameter(node, lines) for node in ast.parse(cells[0].source).body]
+        if "dataset" not in [parameter.name for parameter in parameters]:
             raise ConfigError(f"{self.source}: the parameters cell does not assign 'dataset'")
-        return found
+        return parameters
 
     def _parameter(self, node: ast.stmt, lines: Sequence[str]) -> Parameter:
         """Read one assignment; `lines` are those of the cell, for the comment behind it."""
@@ -216,8 +216,8 @@ class Chapter:
         annotation = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else ""
         is_list = isinstance(default, list | tuple)
         example = default[0] if is_list and default else default
-        named = [kind for kind in _KINDS if re.search(rf"\b{kind}\b", annotation)]
-        kind = named[0] if named else type(example).__name__
+        kinds = [kind for kind in _KINDS if re.search(rf"\b{kind}\b", annotation)]
+        kind = kinds[0] if kinds else type(example).__name__
         if kind not in _KINDS:
             raise ConfigError(
                 f"{self.source}: parameter {name} needs an annotation with one of "
@@ -245,15 +245,15 @@ def list_chapters(root: Path | None = None) -> list[Chapter]:
     if root is None:
         raise need_clone("chapters and the book need")
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    found = [
+    listed = [
         Chapter(Path(file).name, root)
         for file in pages_in(contents)
         if file.startswith("notebooks/")
     ]
-    for chapter in found:
+    for chapter in listed:
         if not chapter.source.is_file():
             raise ConfigError(f"{root / '_toc.yml'} names {chapter.source}, which does not exist")
-    return found
+    return listed
 
 
 def find_chapter(name: str, root: Path | None = None) -> Chapter:
@@ -267,7 +267,9 @@ def find_chapter(name: str, root: Path | None = None) -> Chapter:
 def _meant(name: str, known: Iterable[str]) -> str | None:
     """Find the first chapter that has the typed number, or each of the typed words."""
     wanted = set(_WORDS.findall(name.lower())) - {"chapter", "ch"}
-    return next((each for each in known if wanted and wanted <= set(_WORDS.findall(each))), None)
+    return next(
+        (chapter for chapter in known if wanted and wanted <= set(_WORDS.findall(chapter))), None
+    )
 
 
 def check_parameters(chapter: Chapter, params: Mapping[str, object]) -> dict[str, Value]:
@@ -302,8 +304,8 @@ def run_chapter(
     """Execute a chapter on a data set, unless the same run is already there."""
     has = {parameter.name for parameter in chapter.parameters()}
     of_all = dict(shared or {})
-    asked = {**{name: of_all[name] for name in of_all if name in has}, **(params or {})}
-    changed = check_parameters(chapter, asked)
+    chapter_params = {**{name: of_all[name] for name in of_all if name in has}, **(params or {})}
+    changed = check_parameters(chapter, chapter_params)
     if "dataset" in changed:
         raise ConfigError("the parameter dataset is given on its own: --dataset NAME")
     table = own_table(dataset, options) if is_path(dataset) else None
@@ -327,7 +329,9 @@ def run_chapter(
     with table.handed_on() if table else nullcontext():
         done = None if record else _read_run(out, key)
         if done is None:
-            check_data(values, {each.name: each.default for each in chapter.parameters()})
+            check_data(
+                values, {parameter.name: parameter.default for parameter in chapter.parameters()}
+            )
         if record:
             done = _record(chapter, source, values, out, progress)
         elif done is None:
@@ -344,9 +348,9 @@ def edition_name(
     params: Mapping[str, object] | None = None,
 ) -> str:
     """Give the name under which pages on a data set are kept."""
-    own = is_path(dataset)
-    name = own_table(dataset, options).name if own else dataset_info(dataset).name
-    changed = [f"{each}={value}" for each, value in sorted((params or {}).items())]
+    is_own = is_path(dataset)
+    name = own_table(dataset, options).name if is_own else dataset_info(dataset).name
+    changed = [f"{parameter}={value}" for parameter, value in sorted((params or {}).items())]
     return _file_name("--".join([name, *changed]))
 
 
@@ -436,12 +440,12 @@ def _run_key(
         if path.is_file() and not _NO_INPUTS & {path.name, path.parent.name}:
             digest.update(f"\0{os.path.relpath(path, chapter.root)}\0".encode())
             digest.update(path.read_bytes())
-    for each in data:
-        if isinstance(each, OwnTable):
-            digest.update(f"\0{each.name}".encode())
+    for file in data:
+        if isinstance(file, OwnTable):
+            digest.update(f"\0{file.name}".encode())
             continue
-        status = each.stat()  # large and read-only: place, size and time tell whether they changed
-        digest.update(f"\0{each.resolve()} {status.st_size} {status.st_mtime_ns}".encode())
+        status = file.stat()  # large and read-only: place, size and time tell whether they changed
+        digest.update(f"\0{file.resolve()} {status.st_size} {status.st_mtime_ns}".encode())
     return digest.hexdigest()
 
 
@@ -468,10 +472,10 @@ def _record(
     with tempfile.TemporaryDirectory(dir=build, prefix=begun_prefix("recording")) as fresh:
         done = _execute(chapter, source, values, out, Path(fresh), progress)
         for folder in sorted(Path(fresh).glob("*/*/")):
-            dataset, kept = folder.parent.name, recorded / folder.relative_to(fresh)
-            shutil.rmtree(kept, ignore_errors=True)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(folder, kept)
+            dataset, place = folder.parent.name, recorded / folder.relative_to(fresh)
+            shutil.rmtree(place, ignore_errors=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(folder, place)
             renew_manifest(recorded, dataset, folder.name)
     return done
 
@@ -536,7 +540,9 @@ def _kernel_environment(results: Path) -> Iterator[None]:
     }
     for name in ("RECBIAS_DATA", "RECBIAS_CELLS"):
         folders = [folder for folder in os.environ.get(name, "").split(os.pathsep) if folder]
-        changes[name] = os.pathsep.join(str(Path(each).expanduser().resolve()) for each in folders)
+        changes[name] = os.pathsep.join(
+            str(Path(folder).expanduser().resolve()) for folder in folders
+        )
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:
@@ -579,7 +585,7 @@ def _page(
             if _has_tag(cell, "parameters"):
                 cell.source = _with_values(cell.source, values)
         cells.append(cell)
-    stated = [found for cell in cells for found in find_findings(cell.get("outputs", ()))]
+    stated = [findings for cell in cells for findings in find_findings(cell.get("outputs", ()))]
     for number, cell in enumerate(cells):
         if cell.cell_type == "markdown":
             place = _place_in(chapter, source, number)
@@ -607,7 +613,7 @@ def _without_chance(outputs: Sequence[NotebookNode], number: int) -> list[Notebo
             joined[-1] = nbformat.from_dict({**last, "text": last.text + output.text})
         else:
             joined.append(output)
-    kept: list[NotebookNode] = []
+    cleaned: list[NotebookNode] = []
     for output in joined:
         if output.output_type == "stream" and output.name == "stderr":
             pieces = re.split(r"[\r\n]+|\x1b\[A", output.text)
@@ -617,9 +623,9 @@ def _without_chance(outputs: Sequence[NotebookNode], number: int) -> list[Notebo
             output = nbformat.from_dict({**output, "text": text + "\n"})
         for kind, text in output.get("data", {}).items():
             if kind.endswith("text/html"):
-                output["data"][kind] = _STYLER_ID.sub(f"T_{number}_{len(kept)}", text)
-        kept.append(output)
-    return kept
+                output["data"][kind] = _STYLER_ID.sub(f"T_{number}_{len(cleaned)}", text)
+        cleaned.append(output)
+    return cleaned
 
 
 def _with_values(cell_source: str, values: Mapping[str, Value]) -> str:

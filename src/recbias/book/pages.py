@@ -55,7 +55,7 @@ def data_line(results: Results, note: str = "") -> str:
 
 def left_out_text(*results: Results) -> str:
     """Name the systems that cannot be trained on the data, each with its reason."""
-    reasons = {name: why for each in results for name, why in each.left_out.items()}
+    reasons = {name: why for result in results for name, why in result.left_out.items()}
     listed = "; ".join(f"*{plain(name)}* ({plain(why)})" for name, why in reasons.items())
     return f"**Left out**, as it cannot be trained on these data: {listed}." if listed else ""
 
@@ -115,13 +115,13 @@ def quantities_table(
 
     Examples
     --------
-    >>> found = {"AR and 1R": Quantity(0.25, None, limits=(0.2, 0.3))}
-    >>> print(quantities_table(found, head=("orders", "tau"), form=".2f").splitlines()[-1])
+    >>> quantities = {"AR and 1R": Quantity(0.25, None, limits=(0.2, 0.3))}
+    >>> print(quantities_table(quantities, head=("orders", "tau"), form=".2f").splitlines()[-1])
     | AR and 1R | 0.25 | 0.20 to 0.30 |
     """
     rows = [
-        (plain(name), defined(each.value, form), interval_text(each, form))
-        for name, each in quantities.items()
+        (plain(name), defined(quantity.value, form), interval_text(quantity, form))
+        for name, quantity in quantities.items()
     ]
     return markdown_table((*head, "95 % interval"), rows)
 
@@ -130,8 +130,8 @@ def crossed_table(
     results: Results, label: str, metric: Metric | str, *, systems: Sequence[str]
 ) -> str:
     """List values with their interval over users, and over users and items."""
-    asked = (results.crossed["label"] == label) & (results.crossed["metric"] == str(metric))
-    both = results.crossed[asked].set_index("system")
+    matches = (results.crossed["label"] == label) & (results.crossed["metric"] == str(metric))
+    both = results.crossed[matches].set_index("system")
     errors = results.table(label, metric)["se"]
     rows = []
     wide: Any
@@ -147,8 +147,8 @@ def crossed_table(
 
 def crossed_sentence(results: Results, label: str, metric: Metric | str) -> str:
     """Say by how much items, resampled beside users, widen the intervals of all systems."""
-    asked = (results.crossed["label"] == label) & (results.crossed["metric"] == str(metric))
-    both = results.crossed[asked].set_index("system")["se"]
+    matches = (results.crossed["label"] == label) & (results.crossed["metric"] == str(metric))
+    both = results.crossed[matches].set_index("system")["se"]
     times = (both / results.table(label, metric)["se"].replace(0, np.nan)).dropna().sort_values()
     if times.empty:
         return "No value differs between resamples of the users, so that no interval can widen."
@@ -168,16 +168,16 @@ def paired_tests_table(
     """Lay out the paired tests of some systems: differences with their intervals, and p-values."""
     tests = results.tests
     tests = tests[tests["a"].isin(systems) & tests["b"].isin(systems)]
-    found = []
+    tables = []
     for label, metric, unit in columns.values():
-        asked = (tests["label"] == label) & (tests["metric"] == str(metric))
-        found.append(tests[asked & (tests["unit"] == unit)].set_index(["a", "b"]))
+        matches = (tests["label"] == label) & (tests["metric"] == str(metric))
+        tables.append(tests[matches & (tests["unit"] == unit)].set_index(["a", "b"]))
     rows = []
-    for pair in found[0].index:
-        own = [each.loc[pair] for each in found]
+    for pair in tables[0].index:
+        pair_rows = [table.loc[pair] for table in tables]
         name = f"{plain(pair[0])} - {plain(pair[1])}"
-        turned = {bool(each["difference"] > 0) for each in own if each["difference"]} == _BOTH
-        cells = [_difference(each) for each in own]
+        turned = {bool(row["difference"] > 0) for row in pair_rows if row["difference"]} == _BOTH
+        cells = [_difference(row) for row in pair_rows]
         rows.append((f"**{name}**" if turned else name, *cells))
     return markdown_table(("difference of", *columns), rows)
 
@@ -189,14 +189,14 @@ _SPACE = "\N{NO-BREAK SPACE}"
 def _difference(row: pd.Series) -> str:
     """Write a difference with its interval and p, neither of them over two lines."""
     p, half = row["wilcoxon_p"], (row["high"] - row["low"]) / 2
-    told = f"p = {p:.0e}" if p < 0.001 else f"p = {p:.2g}"
+    p_text = f"p = {p:.0e}" if p < 0.001 else f"p = {p:.2g}"
     if p < 1e-99:
-        told = "p < 1e-99"
+        p_text = "p < 1e-99"
     difference = f"{defined(row['difference'], '+.4f')} ± {defined(half, '.4f')}".replace(
         "-", "\N{MINUS SIGN}"
     )
-    told = told.replace("e-", f"e{_NO_BREAK}")
-    return f"{difference}, {told}".replace(" ", _SPACE).replace(f",{_SPACE}", ", ")
+    p_text = p_text.replace("e-", f"e{_NO_BREAK}")
+    return f"{difference}, {p_text}".replace(" ", _SPACE).replace(f",{_SPACE}", ", ")
 
 
 _NO_BREAK = "\N{NON-BREAKING HYPHEN}"
@@ -255,8 +255,8 @@ def options_details(results: Mapping[str, StoredResult]) -> str:
     """Print behind a click from which options the values of a page can be repeated."""
     printed: dict[str, dict[str, dict[str, None]]] = {}
     folds = []
-    for name, found in results.items():
-        labels = _options_by_label(found)
+    for name, result in results.items():
+        labels = _options_by_label(result)
         if not labels:
             continue
         n_options = sum(map(len, labels.values()))
@@ -266,7 +266,8 @@ def options_details(results: Mapping[str, StoredResult]) -> str:
             continue
         printed[name] = labels
         rows = [
-            f"<li>{escape(label)}: {_compact(list(each))}</li>" for label, each in labels.items()
+            f"<li>{escape(label)}: {_compact(list(options))}</li>"
+            for label, options in labels.items()
         ]
         folds.append(f"<p>{escape(name)} ({n_options}):</p><ul>{''.join(rows)}</ul>")
     if not folds:
@@ -277,20 +278,20 @@ def options_details(results: Mapping[str, StoredResult]) -> str:
     )
 
 
-def _options_by_label(found: StoredResult) -> dict[str, dict[str, None]]:
+def _options_by_label(result: StoredResult) -> dict[str, dict[str, None]]:
     """List the options of a result, each once: of its grids, and those that its rows name."""
     grids: Iterable[Grid] = ()
-    if isinstance(found, Results):
-        grids = (found.grid,)
-    elif isinstance(found, Made):
-        grids = found.grids
+    if isinstance(result, Results):
+        grids = (result.grid,)
+    elif isinstance(result, Made):
+        grids = result.grids
     labels: dict[str, dict[str, None]] = {}
     for grid in grids:
         for (label, _), options in options_of(grid).items():
             labels.setdefault(label, {})[str(options)] = None
-    if labels and isinstance(found, Table) and "options" in found.frame:
+    if labels and isinstance(result, Table) and "options" in result.frame:
         # Grids know no paired tests: rows that differ in these have options of their own.
-        labels.setdefault("options", {}).update(dict.fromkeys(found.frame["options"]))
+        labels.setdefault("options", {}).update(dict.fromkeys(result.frame["options"]))
     return labels
 
 
@@ -298,7 +299,7 @@ def _compact(texts: Sequence[str]) -> str:
     first, instead = compact(texts)
     words = f"<code>{escape(first)}</code>"
     for place, parts in enumerate(instead):
-        listed = ", ".join(f"<code>{escape(each)}</code>" for each in parts)
+        listed = ", ".join(f"<code>{escape(part)}</code>" for part in parts)
         words += f"; {'each of these' if place else 'the same'} with {listed}"
     return words
 

@@ -45,11 +45,11 @@ Candidates = Literal["AI", "TI"]
 Found = dict[tuple[str, str, str], tuple[float, FloatArray]]
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of splits, ranks and samples, and the rankings."""
     return {
         **component_revisions(sampled=True, reduced=False),
-        "systems": [system.identity() for system in baselines(given["min_rating"])],
+        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
     }
 
 
@@ -91,14 +91,14 @@ def predicted(
     fold = dataset_splits(dataset, split, seed=seed)[0]
     people = _People(fold, min_rating, seed)
     depth = run_depths(fold, cutoff, min_rating=min_rating)
-    found: Found = {}
+    predictions: Found = {}
     for system in baselines(min_rating):
         name = system.name
         if name == "Random":
             whole = people.at_random(cutoff)
-            first, every = (people.at_random(each, size - 1) for each in (cutoff, depth))
+            first, every = (people.at_random(length, size - 1) for length in (cutoff, depth))
             among_all = people.at_random(cutoff, candidates="AI")
-            found[FORMS[0], "AI", name] = people.precision(among_all, FORMS[0], cutoff)
+            predictions[FORMS[0], "AI", name] = people.precision(among_all, FORMS[0], cutoff)
         else:
             rng = stream(seed, "train", system.stream_label(), 0)
             model = system.build().fit(fold.train, rng=rng)
@@ -107,22 +107,23 @@ def predicted(
             whole = _Listing.of_lists(lists, cutoff, sizes, people.n_items)
             drawn, sizes = target_lists(model, fold, depth, n_sampled=size - 1, **options)
             first, every = (
-                _Listing.of_lists(drawn, each, sizes, people.n_items) for each in (cutoff, depth)
+                _Listing.of_lists(drawn, length, sizes, people.n_items)
+                for length in (cutoff, depth)
             )
             if name == "Popularity":
-                found |= people.fixed(_sameness(fold, lists, cutoff))
+                predictions |= people.fixed(_sameness(fold, lists, cutoff))
         for form in FORMS:
-            found[form, "AR", name] = people.precision(whole, form, cutoff)
-        found["listed", "AR", name] = people.listed(whole, cutoff)
+            predictions[form, "AR", name] = people.precision(whole, form, cutoff)
+        predictions["listed", "AR", name] = people.listed(whole, cutoff)
         for bound, value in people.bounds(first, every, cutoff).items():
-            found[bound, "all-1R", name] = value
-    found |= people.of_data(size)
-    found |= people.fixed(_of_items(fold, people.counts, min_rating))
-    found |= people.fixed({("1/t", "all-1R", "data"): 1 / size})
+            predictions[bound, "all-1R", name] = value
+    predictions |= people.of_data(size)
+    predictions |= people.fixed(_of_items(fold, people.counts, min_rating))
+    predictions |= people.fixed({("1/t", "all-1R", "data"): 1 / size})
     frame = pd.DataFrame(
-        [(*names, value) for names, (value, _) in found.items()], columns=[*INDEX, "value"]
+        [(*names, value) for names, (value, _) in predictions.items()], columns=[*INDEX, "value"]
     )
-    return INDEX, frame, np.array([drawn for _, drawn in found.values()])
+    return INDEX, frame, np.array([drawn for _, drawn in predictions.values()])
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,8 @@ class _People:
         every = [np.ones(len(part), dtype=bool) for part in (train, test)]
         self._trained = self._pairs(train, every[0])
         self._rated = self._trained + self._pairs(test, every[1])
-        found = split_statistics(fold, "TI", min_rating=min_rating)
-        self._sigma, self._delta = found.sigma, found.delta
+        statistics = split_statistics(fold, "TI", min_rating=min_rating)
+        self._sigma, self._delta = statistics.sigma, statistics.delta
         n_test, n_all = np.diff(test.indptr), self._rated.sum(axis=1)
         # Each is the relative change of a sum, or a ratio of sums, for one more of a user.
         self._more_sigma = n_test / n_test.sum() - n_all / n_all.sum()
@@ -210,14 +211,14 @@ class _People:
         pools = n_all_targets(self.fold, candidates) - self._liked_in_test.sum(axis=1)
         drawn = sizes - self._liked_in_test.sum(axis=1)
         place = np.minimum(depth, sizes) / np.maximum(sizes, 1)
-        each = place * drawn / np.maximum(pools, 1)
+        chance = place * drawn / np.maximum(pools, 1)
 
         def of_items(worth: FloatArray) -> FloatArray:
             others = (inside * worth).sum() - self._trained @ (inside * worth)
-            return np.asarray(each * others + (place - each) * (self._liked_in_test @ worth))
+            return np.asarray(chance * others + (place - chance) * (self._liked_in_test @ worth))
 
-        by_item = inside * (each.sum() - self._trained.T @ each)
-        by_item += self._liked_in_test.T @ (place - each)
+        by_item = inside * (chance.sum() - self._trained.T @ chance)
+        by_item += self._liked_in_test.T @ (place - chance)
         return _Listing(of_items, by_item, sizes, candidates)
 
     def _more_t(self, sizes: IntArray) -> FloatArray:
@@ -259,16 +260,16 @@ class _People:
         self, first: _Listing, every: _Listing, cutoff: int
     ) -> dict[str, tuple[float, FloatArray]]:
         """Compute the closed bounds of 1RP@n."""
-        sums = [self._more_listed(each) for each in (first, every)]
+        sums = [self._more_listed(listing) for listing in (first, every)]
         (low, low_more), (high, high_more) = sums
-        found = run_bounds(
+        bounds = run_bounds(
             self.fold, low / self.n_users, high / self.n_users, first.sizes, cutoff,
             min_rating=self.min_rating,
         )  # fmt: skip
         rest = self._more_t(first.sizes) - self._more_liked
         moves = {"lower": low_more, "upper": high_more, "printed": low_more}
         return {
-            name: self._moved(value, moves[name] + rest) for name, value in found._asdict().items()
+            name: self._moved(value, moves[name] + rest) for name, value in bounds._asdict().items()
         }
 
     def of_data(self, size: int) -> Found:
@@ -342,12 +343,14 @@ def _sameness(
 ) -> dict[tuple[str, str, str], float]:
     """List how far Popularity's lists are the same for all users, and in the order of counts."""
     train = fold.train.item_counts()
-    shown = lists >= 0
-    falling = np.diff(np.where(shown, train[lists], -1), axis=1)
+    filled = lists >= 0
+    falling = np.diff(np.where(filled, train[lists], -1), axis=1)
     inside = candidate_items(fold, "TI")
     top = inside[np.argsort(train[inside], kind="stable")[::-1][:cutoff]]
     return {
         ("out of order", "lists", "Popularity"): float((falling > 0).sum()),
-        ("in common", "lists", "Popularity"): _ratio(np.isin(lists[shown], top).sum(), shown.sum()),
+        ("in common", "lists", "Popularity"): _ratio(
+            np.isin(lists[filled], top).sum(), filled.sum()
+        ),
         ("excluded", "top items", "Popularity"): float(train[top].mean() / fold.test.n_users),
     }

@@ -23,8 +23,8 @@ _LISTED = 10
 def check_data(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Refuse a table that cannot be read, and parameters that no data, or not these, can have."""
     dataset, least = values["dataset"], values.get("min_rating")
-    asked = {**defaults, **values}
-    rule = SplitRule.parse(str(asked["split"] or "k-fold 5")) if "split" in asked else None
+    params = {**defaults, **values}
+    rule = SplitRule.parse(str(params["split"] or "k-fold 5")) if "split" in params else None
     if not is_path(dataset):
         highest = dataset_info(dataset).scale.maximum
         title = dataset
@@ -37,19 +37,20 @@ def check_data(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
             "give one that some ratings reach"
         )
     if is_path(dataset):
-        _check_size(loaded, asked)
-        if "n_seeds" in asked and rule is None:  # a page that tries all shares, a tenth among them
-            dataset_splits(loaded, "ratio 0.9", seed=asked.get("seed", 1))
+        _check_size(loaded, params)
+        # A page that tries all shares, a tenth among them.
+        if "n_seeds" in params and rule is None:
+            dataset_splits(loaded, "ratio 0.9", seed=params.get("seed", 1))
         if rule is not None:
-            folds = dataset_splits(loaded, str(rule), seed=asked.get("seed", 1))
+            folds = dataset_splits(loaded, str(rule), seed=params.get("seed", 1))
             warn_of_other_share(folds)
-            if "cutoff" in asked:  # what ranks lists and takes ratings away
+            if "cutoff" in params:  # what ranks lists and takes ratings away
                 _check_folds(loaded, folds, top_rating(loaded) if least is None else least, values)
 
 
-def _check_size(loaded: Dataset, asked: Mapping[str, Any]) -> None:
+def _check_size(loaded: Dataset, params: Mapping[str, Any]) -> None:
     """Refuse a table in which there is nothing to compare, to learn from or to list."""
-    ratings, cutoff = loaded.ratings, asked.get("cutoff", 1)
+    ratings, cutoff = loaded.ratings, params.get("cutoff", 1)
     for count, what in ((ratings.n_users, "user"), (ratings.n_items, "item")):
         if count < 2:
             raise ConfigError(
@@ -62,7 +63,7 @@ def _check_size(loaded: Dataset, asked: Mapping[str, Any]) -> None:
             f"{loaded.title}: no user has two ratings, so that nobody has one to train on and one "
             "to test with\na page needs a table in which some do"
         )
-    if "workers" in asked and "cutoff" not in asked and ratings.n_items < _LISTED:
+    if "workers" in params and "cutoff" not in params and ratings.n_items < _LISTED:
         raise ConfigError(
             f"{loaded.title} has {ratings.n_items} items, and this page looks at the first "
             f"{_LISTED} of a list\ngive a table with as many at least"
@@ -91,9 +92,9 @@ def _check_folds(
             "table in which not everybody rated everything"
         )
     for name, most in (("size", pool + 1), ("n_sampled", pool)):
-        if (given := values.get(name)) is not None and given > most:
+        if (value := values.get(name)) is not None and value > most:
             raise ConfigError(
-                f"parameter {name} is {given}, but in a fold of {loaded.title} no user has more "
+                f"parameter {name} is {value}, but in a fold of {loaded.title} no user has more "
                 f"than {pool} items to sample from\ngive one of at most {most}"
             )
     fewest = min(len(fold.test) for fold in folds)
@@ -111,7 +112,7 @@ def check_out(out: Path) -> None:
         raise ConfigError(f"--out {out} is a folder\nname a file in it: {out / 'page.html'}")
     if out.suffix not in (".html", ".ipynb"):
         raise ConfigError(f"--out {out}: name a file that ends in .html or .ipynb")
-    folder = next(each for each in out.absolute().parents if os.path.lexists(each))
+    folder = next(parent for parent in out.absolute().parents if os.path.lexists(parent))
     if not folder.is_dir():
         raise ConfigError(f"--out {out}: {folder} is a file, so that no folder can be made there")
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -68,14 +68,18 @@ def build_site(
     chapters = list_chapters(root)
     root = chapters[0].root
     datasets = list(datasets) or default_editions(root)
-    asked: dict[str, Any] = {"options": options, "shared": dict(params or {})}
+    run_options: dict[str, Any] = {"options": options, "shared": dict(params or {})}
     editions = {edition_name(dataset, options, params): dataset for dataset in datasets}
     if len(editions) < len(datasets):
         raise ConfigError(f"each edition can be named once, got: {' '.join(datasets)}")
     _check(chapters, datasets, params or {}, options)
     for is_summary in (False, True):  # last: they show what the chapters stored, on any data set
-        _run_all([each for each in chapters if each.is_summary == is_summary], datasets, asked)
-    _build_editions(root, editions, asked)
+        _run_all(
+            [chapter for chapter in chapters if chapter.is_summary == is_summary],
+            datasets,
+            run_options,
+        )
+    _build_editions(root, editions, run_options)
     for name in editions:
         pages = root / "_build" / "editions" / name / "_build" / "html"
         if lacking := empty_pages(pages, root):
@@ -109,7 +113,9 @@ def _has_text(page: Path) -> bool:
 
 def edition_titles(editions: Mapping[str, str]) -> dict[str, str]:
     """Give each edition the title of its data set."""
-    paths = {name: Path(each).absolute() for name, each in editions.items() if is_path(each)}
+    paths = {
+        name: Path(dataset).absolute() for name, dataset in editions.items() if is_path(dataset)
+    }
     titles = {name: dataset_info(editions[name]).title for name in editions.keys() - paths}
     for name, path in paths.items():
         others = [other for other in paths.values() if other != path]
@@ -127,7 +133,7 @@ def _check(
     options: TableOptions | None,
 ) -> None:
     """Refuse what some chapter would refuse, before the first one runs."""
-    known = {each.name for chapter in chapters for each in chapter.parameters()} - {"dataset"}
+    known = {param.name for chapter in chapters for param in chapter.parameters()} - {"dataset"}
     for name in params:
         if name not in known:
             raise unknown_name("parameter of the chapters", name, known)
@@ -143,15 +149,15 @@ def _check(
             defaults: dict[str, Any] = {}
             values: dict[str, Any] = {"dataset": called}
             for chapter in chapters:
-                has = {each.name: each.default for each in chapter.parameters()}
+                has = {param.name: param.default for param in chapter.parameters()}
                 defaults |= has
-                own = {name: value for name, value in params.items() if name in has}
-                values |= check_parameters(chapter, own)
+                chapter_params = {name: value for name, value in params.items() if name in has}
+                values |= check_parameters(chapter, chapter_params)
             check_data(values, defaults)  # once: the table is read for it
 
 
 def _run_all(
-    chapters: Sequence[Chapter], datasets: Sequence[str], asked: Mapping[str, Any]
+    chapters: Sequence[Chapter], datasets: Sequence[str], run_options: Mapping[str, Any]
 ) -> None:
     """Run chapters on every data set.
 
@@ -162,7 +168,7 @@ def _run_all(
         if n_lanes < 2:
             for dataset, chapter in product(datasets, chapters):
                 bar.set_postfix_str(f"{chapter.name} on {dataset}")
-                run_chapter(chapter, dataset, progress=True, **asked)
+                run_chapter(chapter, dataset, progress=True, **run_options)
                 bar.update()
             return
         recorded = recorded_datasets()
@@ -176,7 +182,7 @@ def _run_all(
                 while any(waiting.values()) and len(running) < n_lanes:
                     dataset, chapter = _take_next(waiting, running.values())
                     bar.set_postfix_str(f"{chapter.name} on {dataset}")
-                    running[runners.submit(run_chapter, chapter, dataset, **asked)] = dataset
+                    running[runners.submit(run_chapter, chapter, dataset, **run_options)] = dataset
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for run in done:
                     del running[run]
@@ -191,11 +197,13 @@ def _take_next(
     for dataset, left in waiting.items():
         if left and dataset not in running:
             return dataset, left.pop(0)
-    dataset = max(waiting, key=lambda each: len(waiting[each]))
+    dataset = max(waiting, key=lambda dataset: len(waiting[dataset]))
     return dataset, waiting[dataset].pop()
 
 
-def _build_editions(root: Path, editions: Mapping[str, str], asked: Mapping[str, Any]) -> None:
+def _build_editions(
+    root: Path, editions: Mapping[str, str], run_options: Mapping[str, Any]
+) -> None:
     """Build all editions at the same time, each into a fresh folder."""
     titles = json.dumps(edition_titles(editions))
     builds = {}
@@ -205,14 +213,14 @@ def _build_editions(root: Path, editions: Mapping[str, str], asked: Mapping[str,
         folder.mkdir(parents=True)
         command = [sys.executable, "-c", _BUILD.format(ending=ending_source(os.getpid()))]
         command += ["build", str(root), "--path-output", str(folder), *_STRICT]
-        table = own_table(dataset, asked["options"]) if is_path(dataset) else None
+        table = own_table(dataset, run_options["options"]) if is_path(dataset) else None
         environment = os.environ | {
             "RECBIAS_EDITION": table.called if table else dataset,
             "RECBIAS_EDITIONS": titles,
             **(table.environment() if table else {}),
         }
-        if asked["shared"]:
-            environment["RECBIAS_PARAMETERS"] = json.dumps(asked["shared"])
+        if run_options["shared"]:
+            environment["RECBIAS_PARAMETERS"] = json.dumps(run_options["shared"])
             environment["RECBIAS_RESULTS"] = str(results_of(root / "_build", name))
         with (folder / "build.log").open("w", encoding="utf-8") as log:
             builds[name] = subprocess.Popen(
@@ -235,10 +243,10 @@ def _findings(root: Path, name: str) -> str:
     log = root / "_build" / "editions" / name / "build.log"
     text = re.sub(r"\x1b\[[\d;]*m", "", log.read_text(encoding="utf-8"))
     lines = [line for line in text.splitlines() if _FINDING.search(line)]
-    told = lines[:_SHOWN] or text.splitlines()[-3:]
-    shown = [line.replace(f"{root}{os.sep}", "") for line in told]
+    reported = lines[:_SHOWN] or text.splitlines()[-3:]
+    shortened = [line.replace(f"{root}{os.sep}", "") for line in reported]
     more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return "\n".join([f"the edition {name} has faults, written to {log}:", *shown, *more])
+    return "\n".join([f"the edition {name} has faults, written to {log}:", *shortened, *more])
 
 
 def _add_edition(pages: Path, site: Path, name: str) -> None:

@@ -23,7 +23,7 @@ def assertion_standing(claim: Claim, number: int) -> str:
         if any(number in record.asserts for record in criterion.records):
             return "judged"
         if other := criterion.elsewhere.get(number):
-            topic = next(each.topic for each in claims() if each.id == other)
+            topic = next(entry.topic for entry in claims() if entry.id == other)
             return "judged" if other in criteria_of(topic) else "open"
     return "not checkable" if claim.asserts[number - 1].unchecked else "open"
 

@@ -77,17 +77,17 @@ def joined_checks(checks: Iterable[Check]) -> list[Check]:
     >>> joined.worst
     nan
     """
-    found: dict[tuple[str, str], Check] = {}
+    joined: dict[tuple[str, str], Check] = {}
     for check in checks:
-        known = found.get((check.claim, check.name))
+        known = joined.get((check.claim, check.name))
         if known is not None:
             n_checked = known.n_checked + check.n_checked
             # Of no number and another the worst is no number, which lies in no region.
             worse = check.worst > known.worst or math.isnan(check.worst)
             worst = check.worst if worse else known.worst
             check = dataclasses.replace(known, n_checked=n_checked, worst=worst)
-        found[check.claim, check.name] = check
-    return list(found.values())
+        joined[check.claim, check.name] = check
+    return list(joined.values())
 
 
 @register_kind
@@ -118,27 +118,27 @@ class Checks(Made):
         known = {claim.id for claim in claims()}
         if strangers := {row.claim for row in rows} - known:
             raise ConfigError(f"checks of claims that the ledger lacks: {sorted(strangers)}")
-        given = {name: value for name, value in statistics.items() if math.isfinite(value)}
-        return cls(rows=tuple(rows), statistics=given, **context)
+        finite = {name: value for name, value in statistics.items() if math.isfinite(value)}
+        return cls(rows=tuple(rows), statistics=finite, **context)
 
     def about(self, claim: str) -> list[Check]:
         """Return the checks of one claim."""
-        found = [check for check in self.rows if check.claim == claim]
-        if not found:
+        checks = [check for check in self.rows if check.claim == claim]
+        if not checks:
             raise ConfigError(f"no check of {claim} was run")
-        return found
+        return checks
 
     def __getitem__(self, names: tuple[str, str]) -> Check:
         """Return one check by claim and name."""
         claim, name = names
-        found = {check.name: check for check in self.about(claim)}
-        if name not in found:
-            raise unknown_name(f"check of {claim}", name, found)
-        return found[name]
+        by_name = {check.name: check for check in self.about(claim)}
+        if name not in by_name:
+            raise unknown_name(f"check of {claim}", name, by_name)
+        return by_name[name]
 
     def frame(self) -> pd.DataFrame:
         """Lay the checks out as a table."""
-        names = [each.name for each in dataclasses.fields(Check)]
+        names = [field.name for field in dataclasses.fields(Check)]
         return pd.DataFrame([vars(check) for check in self.rows], columns=names)
 
     def body(self) -> dict[str, Any]:

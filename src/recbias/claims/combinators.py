@@ -49,11 +49,11 @@ def evaluate(
 ) -> list[Part]:
     """Find what a record asks for."""
     evidence = evidence.exact() if record.exact else evidence.afresh()
-    found = list(_estimates(record, evidence, claim, functions))
+    estimates = list(_estimates(record, evidence, claim, functions))
     halves = [
         [estimate for _, estimate in _estimates(record, evidence.half(number), claim, functions)]
         if evidence.has_drawn
-        else [estimate for _, estimate in found]
+        else [estimate for _, estimate in estimates]
         for number in (0, 1)
     ]
     ordering = _reads_an_order(record) or functions.get(record.name) in _ORDERING
@@ -68,7 +68,7 @@ def evaluate(
             unsure=f"trained with one seed only: {', '.join(few)}" if few else "",
             read=evidence.read,
         )
-        for place, (which, estimate) in enumerate(found)
+        for place, (which, estimate) in enumerate(estimates)
     ]
 
 
@@ -114,25 +114,25 @@ def _taken(record: Record, evidence: Evidence) -> Iterator[_Found]:
     if not record.systems:
         yield "", _of_system(record, evidence, "")
         return
-    found = {name: _of_system(record, evidence, name) for name in evidence.systems(record)}
+    by_system = {name: _of_system(record, evidence, name) for name in evidence.systems(record)}
     if record.take == "each":
-        yield from found.items()
+        yield from by_system.items()
     elif record.take == "median":
-        yield "", median(found.values())
+        yield "", median(by_system.values())
     else:
-        which, estimate = extreme(found, largest=record.take == "largest")
+        which, estimate = extreme(by_system, largest=record.take == "largest")
         yield which, estimate
 
 
 def _of_system(record: Record, evidence: Evidence, system: str) -> Quantity:
     if record.along:
         return _along(record, evidence, system)
-    found = [evidence.quantity(term, system=system) for term in record.of]
+    quantities = [evidence.quantity(term, system=system) for term in record.of]
     if record.measure == "range":
-        return spread(found)
-    if len(found) == 1:
-        return found[0]
-    return _PAIRED[record.measure](*found)
+        return spread(quantities)
+    if len(quantities) == 1:
+        return quantities[0]
+    return _PAIRED[record.measure](*quantities)
 
 
 _PAIRED: Mapping[str, Callable[[Quantity, Quantity], Quantity]] = {
@@ -186,13 +186,13 @@ def _course_of(
         return {at: evidence.quantity(step, system=system) for at, step in steps.items()}
 
     first, *others = (follow(term) for term in terms)
-    found = first
+    course = first
     for other in others:
-        found = {at: found[at] - other[at] for at in found}
+        course = {at: course[at] - other[at] for at in course}
     if record.per:
         divisor = follow(record.per)
-        found = {at: quantity / divisor[at] for at, quantity in found.items()}
-    return found
+        course = {at: quantity / divisor[at] for at, quantity in course.items()}
+    return course
 
 
 def _tau(record: Record, evidence: Evidence) -> Quantity:
@@ -215,12 +215,14 @@ def _reversed(record: Record, evidence: Evidence) -> Quantity:
 
 
 def _distinct(record: Record, evidence: Evidence) -> Quantity:
-    found = _by_term(record, evidence)
-    if len(found) == 1:
-        return distinct_pairs(found[0])
-    pairs = list(zip(*found, strict=True))
+    by_term = _by_term(record, evidence)
+    if len(by_term) == 1:
+        return distinct_pairs(by_term[0])
+    pairs = list(zip(*by_term, strict=True))
     tables = [evidence.table(term.table, term.edition or "").grid.parsed for term in record.of]
-    thresholds = [own[term.label].min_rating for own, term in zip(tables, record.of, strict=True)]
+    thresholds = [
+        protocols[term.label].min_rating for protocols, term in zip(tables, record.of, strict=True)
+    ]
     if len(set(thresholds)) > 1 and all(_is_same(a, b) for a, b in pairs):
         raise NotTestable(NEEDS["stars"])  # no rating lies between the thresholds: they are one
     return distinct_pairs([a / b for a, b in pairs])
@@ -249,11 +251,11 @@ def _significance(record: Record, evidence: Evidence) -> float:
     (term,) = record.of
     tests = evidence.table(term.table, term.edition or "").tests
     metric = evidence.metric(term)
-    found = largest_p(
+    p_value = largest_p(
         tests, term.label, metric, record.unit_of_test, systems=evidence.systems(record)
     )
-    evidence.note(term.table, f"largest p of {metric} under {term.label}", found)
-    return found
+    evidence.note(term.table, f"largest p of {metric} under {term.label}", p_value)
+    return p_value
 
 
 def _flips(record: Record, evidence: Evidence) -> Quantity:

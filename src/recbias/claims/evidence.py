@@ -38,18 +38,18 @@ class NotTestable(Exception):  # noqa: N818 - an outcome, not an error
 
 def axis_labels(grid: Grid, axis: str, like: str = "*") -> dict[int, str]:
     """Name the labels of a grid along an axis, in its order."""
-    found: dict[int, str] = {}
-    own = [] if like == "*" else [like]
-    for label in (*own, *grid.parsed):
+    labels: dict[int, str] = {}
+    preferred = [] if like == "*" else [like]
+    for label in (*preferred, *grid.parsed):
         protocol = grid.parsed[label]
-        if own and protocol != grid.parsed[like]:
+        if preferred and protocol != grid.parsed[like]:
             continue
         removed, sampled = grid.test(label).removed, protocol.rule.n_sampled
         if axis in ("removed", "kept"):
-            found.setdefault(removed if axis == "removed" else 100 - removed, label)
+            labels.setdefault(removed if axis == "removed" else 100 - removed, label)
         elif not removed and sampled is not None:
-            found.setdefault(sampled + 1, label)
-    return dict(sorted(found.items()))
+            labels.setdefault(sampled + 1, label)
+    return dict(sorted(labels.items()))
 
 
 def axis_terms(grid: Grid, axis: str, term: Term) -> dict[int, Term]:
@@ -137,23 +137,25 @@ class Evidence:
 
     def table(self, name: str, edition: str = "") -> Results:
         """Return one of the chapter's results, which has to be of a grid."""
-        found = self._stored(name, edition)
-        if not isinstance(found, Results):
-            raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a grid")
-        return found
+        result = self._stored(name, edition)
+        if not isinstance(result, Results):
+            raise ConfigError(f"{name!r}: {result.kind} is stored under this name, expected a grid")
+        return result
 
     def made(self, name: str, edition: str = "") -> Table:
         """Return a table that a function made; errors as of `table`."""
-        found = self._stored(name, edition)
-        if not isinstance(found, Table):
-            raise ConfigError(f"{name!r}: {found.kind} is stored under this name, expected a table")
-        return found
+        result = self._stored(name, edition)
+        if not isinstance(result, Table):
+            raise ConfigError(
+                f"{name!r}: {result.kind} is stored under this name, expected a table"
+            )
+        return result
 
     def _stored(self, name: str, edition: str = "") -> StoredResult:
-        found = self._of_edition(edition).get(name)
-        if found is None:
+        result = self._of_edition(edition).get(name)
+        if result is None:
             raise NotComputed(f"{name}{f' on {edition}' if edition else ''}")
-        return found
+        return result
 
     def _of_edition(self, edition: str) -> ChapterResults:
         if not edition:
@@ -166,20 +168,20 @@ class Evidence:
     @property
     def checks(self) -> Checks:
         """The chapter's checks; errors as of `table`."""
-        found = self._stored("checks")
-        if not isinstance(found, Checks):
-            raise ConfigError(f"'checks': {found.kind} is stored under this name, expected checks")
-        return found
+        result = self._stored("checks")
+        if not isinstance(result, Checks):
+            raise ConfigError(f"'checks': {result.kind} is stored under this name, expected checks")
+        return result
 
     def check(self, claim: str, name: str) -> Check:
         """Return a check; NotComputed if it was not made."""
         checks = self.checks
         try:
-            found = checks[claim, name]
+            check = checks[claim, name]
         except ConfigError as error:
             raise NotComputed(f"the check {name} of {claim}") from error
-        self.note("checks", found.what, found.worst)
-        return found
+        self.note("checks", check.what, check.worst)
+        return check
 
     def statistic(self, name: str) -> float:
         """Return a number that follows from the data; NotComputed if it was not made."""
@@ -198,39 +200,39 @@ class Evidence:
             raise NotTestable(NEEDS["pool"])
         try:
             metric = self.metric(term, label)
-            found = table[system, label, metric]
+            quantity = table[system, label, metric]
         except (ConfigError, KeyError) as error:
             if "(linear)" in term.metric and label in table.grid.parsed:
                 raise NotTestable(NEEDS["stars"]) from error  # ratings below 0 are no gains
             raise NotComputed(f"{term.metric} of {system} under {label} in {term.table}") from error
-        self.note(term.table, f"{metric} of {system} under {label}", found.value, edition)
+        self.note(term.table, f"{metric} of {system} under {label}", quantity.value, edition)
         self._systems[table, system] = None
         if self._rows is None:
-            return Quantity(found.value, np.full(2, found.value))
-        if found.replicates is None:
-            return found
-        self._has_drawn, drawn = True, found.replicates
+            return Quantity(quantity.value, np.full(2, quantity.value))
+        if quantity.replicates is None:
+            return quantity
+        self._has_drawn, drawn = True, quantity.replicates
         if edition:  # another dataset's users: its replicates pair with nobody's here
             drawn = np.roll(drawn, 1 + int(digest(edition)[:8], 16) % (len(drawn) - 1))
-        return Quantity(found.value, drawn[self._rows], found.method, found.limits)
+        return Quantity(quantity.value, drawn[self._rows], quantity.method, quantity.limits)
 
     def of_table(self, name: str, row: Mapping[str, object], edition: str = "") -> Quantity:
         """Return a row of a table that a function made, paired with what is measured."""
         table = self.made(name, edition)
         try:
-            found = table[row]
+            quantity = table[row]
         except ConfigError as error:
             raise NotComputed(f"{', '.join(map(str, row.values()))} in {name}") from error
-        self.note(name, ", ".join(map(str, row.values())), found.value, edition)
-        if self._rows is None or found.replicates is None:
-            return Quantity(found.value, np.full(2 if self._rows is None else 1, found.value))
+        self.note(name, ", ".join(map(str, row.values())), quantity.value, edition)
+        if self._rows is None or quantity.replicates is None:
+            return Quantity(quantity.value, np.full(2 if self._rows is None else 1, quantity.value))
         self._has_drawn = True
-        return Quantity(found.value, found.replicates[self._rows])
+        return Quantity(quantity.value, quantity.replicates[self._rows])
 
     def metric(self, term: Term, label: str = "") -> str:
         """Write out a term's metric as it was measured."""
-        asked, bar, condition = term.metric.partition("|")
-        name, _, cutoff = asked.partition("@")
+        bare, bar, condition = term.metric.partition("|")
+        name, _, cutoff = bare.partition("@")
         if cutoff not in ("n", "short") and (bar or cutoff):
             return term.metric
         table, label = self.table(term.table, term.edition or ""), label or term.label
@@ -250,36 +252,36 @@ class Evidence:
 
     def systems(self, record: Record) -> list[str]:
         """Name the systems that a record goes over, in its order."""
-        found = self.expand(record.systems, record.of[0])
-        return [name for name in found if name not in record.but]
+        names = self.expand(record.systems, record.of[0])
+        return [name for name in names if name not in record.but]
 
     def expand(self, names: Sequence[str], term: Term) -> list[str]:
         """Replace ``all`` and ``*`` patterns by the systems that are meant, in the order given."""
         table = self.table(term.table, term.edition or "")
-        found: dict[str, None] = {}
+        systems: dict[str, None] = {}
         for name in names:
             pattern = "*" if name == "all" else name
             fitting = [s for s in table.systems if s == pattern or fnmatchcase(s, pattern)]
             if not fitting:
                 raise NotComputed(f"the system {name} in {term.table}")
-            found.update(dict.fromkeys(fitting))
-            self._systems.update(dict.fromkeys((table, each) for each in fitting))
-        return list(found)
+            systems.update(dict.fromkeys(fitting))
+            self._systems.update(dict.fromkeys((table, system) for system in fitting))
+        return list(systems)
 
     def require_pool(self, terms: Sequence[Term]) -> None:
         """Refuse target sets that draw on too little to mean anything."""
         for term in terms:
-            found = self._stored(term.table, term.edition or "")
-            if isinstance(found, Results) and self._is_small(found, term.label):
+            result = self._stored(term.table, term.edition or "")
+            if isinstance(result, Results) and self._is_small(result, term.label):
                 raise NotTestable(NEEDS["pool"])
 
     @staticmethod
     def _is_small(table: Results, label: str) -> bool:
-        for asked in (label, *table.grid.parsed):
-            for metric in table.grid.parsed_metrics[asked]:
+        for stored_label in (label, *table.grid.parsed):
+            for metric in table.grid.parsed_metrics[stored_label]:
                 if metric.name == "rho" and "t" in dict(metric.given):
-                    rho = table[table.systems[0], asked, str(metric)].value
-                    runs = _sets_of(table)[asked]
+                    rho = table[table.systems[0], stored_label, str(metric)].value
+                    runs = _sets_of(table)[stored_label]
                     # Where nothing was ranked it is 0, or no number.
                     return not (0 < rho * (LEAST_POOL + 1) <= 1 and runs >= LEAST_RUNS)
         return False

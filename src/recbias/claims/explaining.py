@@ -45,19 +45,19 @@ def _files(verdict: Verdict, chapter: str | None, dataset: str) -> list[str]:
     """Name the documents that a verdict was read from."""
     if verdict.criterion is None or not verdict.origin or chapter is None:
         return []
-    found = []
+    paths = []
     for edition, table in verdict.criterion.reads:
         recorded = bool(edition) or verdict.origin == "recorded"
         folder = results_dir(edition or dataset, recorded=recorded) / chapter
-        found.append(str(folder / f"{table}.json"))
-    return found
+        paths.append(str(folder / f"{table}.json"))
+    return paths
 
 
 def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
     claim, criterion = verdict.claim, verdict.criterion
     lines = [f"{claim.id}  {claim.where}  {claim.kind}", claim.text, ""]
-    told = f" ({verdict.reason})" if verdict.reason else ""
-    lines.append(f"verdict     {verdict.verdict}{told}")
+    reason = f" ({verdict.reason})" if verdict.reason else ""
+    lines.append(f"verdict     {verdict.verdict}{reason}")
     if verdict.corrected:
         lines.append(f"corrected   {verdict.corrected}")
     if claim.pilot_seen:

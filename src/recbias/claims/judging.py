@@ -157,15 +157,15 @@ def _judge(
     if missing:
         reason = f"its results are missing: {', '.join(dict.fromkeys(missing))}"
         return Verdict(claim, "not yet", tuple(parts), reason, origin, criterion=criterion)
-    found = combine(parts)
-    if not found:
+    word = combine(parts)
+    if not word:
         reason = next((part.lacks for part in parts if part.lacks), "")
         return Verdict(
             claim, "not testable here", tuple(parts), reason, origin, criterion=criterion
         )
     mended = any(part.record.corrects for part in parts)
     corrected = combine(parts, corrected=True) if mended else ""
-    return Verdict(claim, found, tuple(parts), "", origin, corrected, criterion)
+    return Verdict(claim, word, tuple(parts), "", origin, corrected, criterion)
 
 
 def find_parts(
@@ -263,12 +263,12 @@ def load_chapter(chapter: str, dataset: str) -> dict[str, StoredResult]:
     for recorded in (True, False):
         folder = results_dir(dataset, recorded=recorded) / chapter
         origin = "recorded" if recorded else "live"
-        found = {
+        results = {
             name: load_result(path, origin=origin, dataset=dataset)
             for name, path in stored_results(folder).items()
         }
-        if found:
-            return found
+        if results:
+            return results
     return {}
 
 
@@ -313,8 +313,8 @@ def load_provenance(dataset: str) -> dict[str, Any]:
     """Collect by topic how each stored result of a dataset arose: versions, key, time, memory."""
     return {
         topic: {
-            name: {"key": each.key, "origin": each.origin, **each.provenance, **each.times}
-            for name, each in load_chapter(chapter, dataset).items()
+            name: {"key": result.key, "origin": result.origin, **result.provenance, **result.times}
+            for name, result in load_chapter(chapter, dataset).items()
         }
         for topic, chapter in chapters().items()
         if chapter

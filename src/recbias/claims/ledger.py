@@ -173,18 +173,18 @@ def read_claims(
     entries: Iterable[Mapping[str, Any]], asserted: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Claim, ...]:
     """Make claims of the ledger's entries, and hold them to its closed lists."""
-    found: dict[str, Claim] = {}
+    by_id: dict[str, Claim] = {}
     known_data = tuple(registry())
     for entry in entries:
         where = entry["id"]
-        if where in found:
+        if where in by_id:
             raise ConfigError(f"claims.yaml: {where} is there twice\ngive one of them another id")
         if where not in asserted:
             raise ConfigError(
                 f"asserts.yaml: {where} of claims.yaml is missing\n"
                 "add it, with 'asserts: {}' if its paper says nothing there"
             )
-        found[where] = Claim(
+        by_id[where] = Claim(
             id=where,
             paper=entry["paper"],
             where=str(entry["where"]),
@@ -202,12 +202,12 @@ def read_claims(
             pilot_seen=_flag("pilot_seen", entry, default=False),
             paper_at_hand=_flag("paper_at_hand", entry, default=True),
         )
-    if unclaimed := sorted(set(asserted) - set(found)):
+    if unclaimed := sorted(set(asserted) - set(by_id)):
         raise ConfigError(
             f"asserts.yaml: no entry of claims.yaml is named {', '.join(unclaimed)}\n"
             "name the entry as there, or add it there"
         )
-    return tuple(found.values())
+    return tuple(by_id.values())
 
 
 def _assertions(rows: Mapping[int, Mapping[str, str]], where: str) -> tuple[Assertion, ...]:
@@ -218,11 +218,11 @@ def _assertions(rows: Mapping[int, Mapping[str, str]], where: str) -> tuple[Asse
         )
     made = []
     for number, row in rows.items():
-        named = f"{where} #{number}"
+        address = f"{where} #{number}"
         unchecked = row.get("unchecked", "")
         if unchecked:
-            _of("reason", unchecked, UNCHECKED, named)
-        kind = _of("kind of assertion", row["kind"], ASSERTION_KINDS, named)
+            _of("reason", unchecked, UNCHECKED, address)
+        kind = _of("kind of assertion", row["kind"], ASSERTION_KINDS, address)
         made.append(Assertion(number, row["text"], kind, unchecked))
     return tuple(made)
 

@@ -44,7 +44,7 @@ def criterion_digest(records: str | Sequence[Mapping[str, Any]]) -> str:
     """
     if isinstance(records, str):
         return digest({"words": records})
-    return digest([{k: v for k, v in each.items() if k not in _WORDING} for each in records])
+    return digest([{k: v for k, v in record.items() if k not in _WORDING} for record in records])
 
 
 def check_locks(criteria: Mapping[str, ClaimCriterion], locks: Mapping[str, Sequence[str]]) -> None:

@@ -104,10 +104,11 @@ class Part:
             return "beside"
         if self.unsure:
             return "open"
-        found = {
-            self.record.region.verdict(*_interval(each)) for each in (self.estimate, *self.halves)
+        verdicts = {
+            self.record.region.verdict(*_interval(quantity))
+            for quantity in (self.estimate, *self.halves)
         }
-        return found.pop() if len(found) == 1 else "open"
+        return verdicts.pop() if len(verdicts) == 1 else "open"
 
     @property
     def sentence(self) -> str:
@@ -144,14 +145,14 @@ def _interval(estimate: Quantity | float | None) -> tuple[float, float]:
 def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
     """Join the parts of a claim."""
     of_other_form = "corrected" if corrected else "corrects"
-    found = {
+    verdicts = {
         part.verdict
         for part in parts
         if not getattr(part.record, of_other_form)
         and (part.record.supports or part.verdict != "holds")
     } - {"not testable", "beside"}
-    if not found:
+    if not verdicts:
         return ""
-    if "refuted" in found:
-        return "partly" if "holds" in found else "no"
-    return "undecided" if "open" in found else "yes"
+    if "refuted" in verdicts:
+        return "partly" if "holds" in verdicts else "no"
+    return "undecided" if "open" in verdicts else "yes"

@@ -44,8 +44,8 @@ def _drawn(quantity: Quantity) -> FloatArray:
 
 def _arrays(quantities: Sequence[Quantity]) -> tuple[FloatArray, FloatArray]:
     """Return values (n,) and replicates (n, n_replicates)."""
-    values = np.array([each.value for each in quantities])
-    return values, np.array([_drawn(each) for each in quantities])
+    values = np.array([quantity.value for quantity in quantities])
+    return values, np.array([_drawn(quantity) for quantity in quantities])
 
 
 def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, Quantity]:
@@ -54,20 +54,20 @@ def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, 
     Examples
     --------
     >>> a, b = (Quantity(v, None, limits=l) for v, l in ((0.3, (0.1, 0.5)), (0.2, (0.15, 0.6))))
-    >>> name, found = extreme({"a": a, "b": b}, largest=True)
-    >>> name, found.value, [round(end, 3) for end in found.interval]
+    >>> name, largest = extreme({"a": a, "b": b}, largest=True)
+    >>> name, largest.value, [round(end, 3) for end in largest.interval]
     ('a', 0.3, [0.143, 0.6])
     >>> few = over_worlds([0.2, 0.3, 0.4])
     >>> extreme({"a": few, "b": few}, largest=True)[1].interval[0] < few.interval[0] - 0.1
     True
     """
     choose = max if largest else min
-    name = choose(quantities, key=lambda each: quantities[each].value)
+    name = choose(quantities, key=lambda key: quantities[key].value)
     one, every = [], []
-    for each in quantities.values():
-        low, high = each.interval
-        own, other = (low, high) if largest else (high, low)
-        one.append(each.value + _wider(len(quantities), each.df) * (own - each.value))
+    for quantity in quantities.values():
+        low, high = quantity.interval
+        inner, other = (low, high) if largest else (high, low)
+        one.append(quantity.value + _wider(len(quantities), quantity.df) * (inner - quantity.value))
         every.append(other)
     ends = [choose(end) if not np.isnan(end).any() else np.nan for end in (one, every)]
     limits = (ends[0], ends[1]) if largest else (ends[1], ends[0])
@@ -89,13 +89,15 @@ def median(quantities: Iterable[Quantity]) -> Quantity:
     Examples
     --------
     >>> several = [Quantity(v, None, limits=(v - 0.1, v + 0.2)) for v in (0.3, 0.5, 0.9)]
-    >>> found = median(several)
-    >>> found.value, found.interval
+    >>> middle = median(several)
+    >>> middle.value, middle.interval
     (0.5, (0.4, 0.7))
     """
-    found = list(quantities)
-    low, high = (float(np.median(end)) for end in zip(*(e.interval for e in found), strict=True))
-    return Quantity(float(np.median([each.value for each in found])), None, limits=(low, high))
+    members = list(quantities)
+    low, high = (float(np.median(end)) for end in zip(*(e.interval for e in members), strict=True))
+    return Quantity(
+        float(np.median([quantity.value for quantity in members])), None, limits=(low, high)
+    )
 
 
 def spread(quantities: Iterable[Quantity]) -> Quantity:
@@ -106,7 +108,7 @@ def spread(quantities: Iterable[Quantity]) -> Quantity:
     >>> spread([Quantity(v, np.array([v, 2 * v])) for v in (0.25, 1.0, 0.5)]).value
     4.0
     """
-    ascending = sorted(quantities, key=lambda each: each.value)
+    ascending = sorted(quantities, key=lambda quantity: quantity.value)
     return ascending[-1] / ascending[0]
 
 
@@ -116,8 +118,8 @@ def deviation(a: Quantity, b: Quantity) -> Quantity:
     Examples
     --------
     >>> a, b = Quantity(0.9, np.array([0.8, 1.1])), Quantity(1.0, np.array([1.0, 1.0]))
-    >>> found = deviation(a, b)
-    >>> round(found.value, 6), [round(end, 6) for end in found.interval]
+    >>> gap = deviation(a, b)
+    >>> round(gap.value, 6), [round(end, 6) for end in gap.interval]
     (0.1, [0.0, 0.1925])
     """
     ratio = a / b
@@ -130,8 +132,8 @@ def folded(signed: Quantity) -> Quantity:
 
     Examples
     --------
-    >>> found = folded(Quantity(-0.2, None, limits=(-0.5, 0.1)))
-    >>> found.value, found.interval
+    >>> size = folded(Quantity(-0.2, None, limits=(-0.5, 0.1)))
+    >>> size.value, size.interval
     (0.2, (0.0, 0.5))
     """
     low, high = signed.interval
@@ -146,8 +148,8 @@ def lead(values: Mapping[str, Quantity], group: Sequence[str]) -> tuple[str, Qua
     Examples
     --------
     >>> values = {name: Quantity(v, np.array([v, v])) for name, v in (("a", 3), ("b", 2), ("c", 1))}
-    >>> pair, found = lead(values, ["a", "b"])
-    >>> pair, found.value
+    >>> pair, gap = lead(values, ["a", "b"])
+    >>> pair, gap.value
     ('b over c', 1)
     """
     others = [name for name in values if name not in group]
@@ -162,8 +164,8 @@ def slope(course: Mapping[int, Quantity] | Mapping[float, Quantity]) -> Quantity
 
     Examples
     --------
-    >>> found = slope({x: Quantity(2 / x, np.array([2 / x, 4 / x])) for x in (1, 2, 4)})
-    >>> round(found.value, 6), found.replicates.round(6).tolist()
+    >>> exponent = slope({x: Quantity(2 / x, np.array([2 / x, 4 / x])) for x in (1, 2, 4)})
+    >>> round(exponent.value, 6), exponent.replicates.round(6).tolist()
     (-1.0, [-1.0, -1.0])
     """
     values, drawn = _arrays(list(course.values()))
@@ -178,16 +180,18 @@ def over_worlds(values: npt.ArrayLike) -> Quantity:
 
     Examples
     --------
-    >>> found = over_worlds([0.0, 0.2, 0.4])
-    >>> round(found.value, 3), [round(end, 3) for end in found.interval]
+    >>> mean = over_worlds([0.0, 0.2, 0.4])
+    >>> round(mean.value, 3), [round(end, 3) for end in mean.interval]
     (0.2, [-0.297, 0.697])
     """
-    found = np.asarray(values, dtype=np.float64)
-    if len(found) < 2:
-        raise ConfigError(f"{len(found)} world: an interval over worlds needs two at least")
-    half = float(stdtrit(len(found) - 1, 0.975) * found.std(ddof=1) / np.sqrt(len(found)))
-    mean = float(found.mean())
-    return Quantity(mean, None, limits=(mean - half, mean + half), df=len(found) - 1)
+    of_worlds = np.asarray(values, dtype=np.float64)
+    if len(of_worlds) < 2:
+        raise ConfigError(f"{len(of_worlds)} world: an interval over worlds needs two at least")
+    half = float(
+        stdtrit(len(of_worlds) - 1, 0.975) * of_worlds.std(ddof=1) / np.sqrt(len(of_worlds))
+    )
+    mean = float(of_worlds.mean())
+    return Quantity(mean, None, limits=(mean - half, mean + half), df=len(of_worlds) - 1)
 
 
 def _line(course: Mapping[int, Quantity]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -202,16 +206,14 @@ def rise(course: Mapping[int, Quantity]) -> Quantity:
 
     Examples
     --------
-    >>> found = rise({x: Quantity(1 + 2 * x, np.array([1 + 2 * x, x])) for x in (10, 50, 100)})
-    >>> round(found.value, 3), found.replicates.round(3).tolist()
+    >>> risen = rise({x: Quantity(1 + 2 * x, np.array([1 + 2 * x, x])) for x in (10, 50, 100)})
+    >>> round(risen.value, 3), risen.replicates.round(3).tolist()
     (0.995, [0.995, 1.0])
     """
     x, values, drawn = _line(course)
     last = list(course)[-1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_values, of_drawn = (
-            last * (x @ each) / np.square(x).sum() / each[-1] for each in (values, drawn)
-        )
+        of_values, of_drawn = (last * (x @ y) / np.square(x).sum() / y[-1] for y in (values, drawn))
     return Quantity(float(of_values[0]), of_drawn)
 
 
@@ -221,8 +223,8 @@ def straightness(course: Mapping[int, Quantity]) -> Quantity:
     Examples
     --------
     >>> noise = np.array([-0.1, 0.1])
-    >>> found = straightness({x: Quantity(x**2, x**2 + noise) for x in (1, 2, 3)})
-    >>> round(found.value, 3), [round(end, 3) for end in found.interval]
+    >>> share = straightness({x: Quantity(x**2, x**2 + noise) for x in (1, 2, 3)})
+    >>> round(share.value, 3), [round(end, 3) for end in share.interval]
     (0.98, [0.98, 0.98])
     >>> noisy = {x: Quantity(x**2, x**2 + (-1) ** x * 9 * noise) for x in (1, 2, 3)}
     >>> straightness(noisy).interval[1]
@@ -231,8 +233,8 @@ def straightness(course: Mapping[int, Quantity]) -> Quantity:
     x, values, drawn = _line(course)
     explained, distances = [], []
     with np.errstate(divide="ignore", invalid="ignore"):
-        for each in (values, drawn):
-            y = each - each.mean(axis=0)
+        for measured in (values, drawn):
+            y = measured - measured.mean(axis=0)
             distances.append(y - np.outer(x, x @ y) / np.square(x).sum())
             explained.append(np.square(x @ y) / np.square(x).sum() / np.square(y).sum(axis=0))
     low, high = Quantity(float(explained[0][0]), explained[1]).interval
@@ -279,8 +281,8 @@ def reversed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
 
     >>> a = [Quantity(v, v + np.array([-0.1, 0.1, 0.0])) for v in (3.0, 1.0)]
     >>> b = [Quantity(2.0, np.array([3.0, 1.0, 2.0])), Quantity(1.9, np.array([1.9, 1.9, 1.9]))]
-    >>> found = reversed_pairs(a, b)
-    >>> found.value, found.interval
+    >>> reversals = reversed_pairs(a, b)
+    >>> reversals.value, reversals.interval
     (0.0, (0.0, 1.0))
     """
     signs = []
@@ -308,7 +310,7 @@ def share_of_orders(quantities: Mapping[str, Quantity], chain: Sequence[Sequence
     """Compute in what share of combinations of settings an order holds."""
     names = {name: number for number, name in enumerate(quantities)}
     values, drawn = _arrays(list(quantities.values()))
-    orders = np.array([[names[name] for name in each] for each in product(*chain)])
+    orders = np.array([[names[name] for name in order] for order in product(*chain)])
     share = float((np.diff(values[orders], axis=1) < 0).all(axis=1).mean())
     return Quantity(share, None, limits=share_interval(values, drawn, orders))
 

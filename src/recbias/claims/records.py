@@ -103,13 +103,13 @@ class Term:
     @classmethod
     def parse(cls, text: str) -> Term:
         """Read a term; ConfigError if it is none."""
-        found = _TERM.fullmatch(text)
-        if found is None:
+        match = _TERM.fullmatch(text)
+        if match is None:
             raise ConfigError(
                 f"{text!r} names no quantity; write metric[label], then as needed 'of SYSTEM', "
                 "'in TABLE' and 'on DATASET'"
             )
-        return cls(**{name: value for name, value in found.groupdict().items() if value})
+        return cls(**{name: value for name, value in match.groupdict().items() if value})
 
     def __str__(self) -> str:
         text = f"{self.metric}[{self.label}]"
@@ -230,17 +230,17 @@ class Record:
         """
         values = dict(raw)
         ends = {name: float(values.pop(name)) for name in _ENDS if name in values}
-        known = {each.name for each in dataclasses.fields(cls)} - {"region"}
+        known = {declared_field.name for declared_field in dataclasses.fields(cls)} - {"region"}
         for name in values:
             if name not in known:
                 raise unknown_name("field of a record", str(name), sorted({*known, *_ENDS}))
         for name in ("of", "systems", "but", "along", "needs", "only", "asserts"):
             if name in values:
-                given = values[name]
+                value = values[name]
                 values[name] = (
-                    tuple(given)
-                    if isinstance(given, Sequence | set) and not isinstance(given, str)
-                    else (given,)
+                    tuple(value)
+                    if isinstance(value, Sequence | set) and not isinstance(value, str)
+                    else (value,)
                 )
         values["of"] = tuple(map(Term.parse, values.get("of", ())))
         if "per" in values:
@@ -328,15 +328,15 @@ class Record:
         text = written(value, self.unit)
         if self.if_none and text in ("0", "none"):
             return self.if_none
-        shown = {name: defined(number, ".3g") for name, number in (numbers or {}).items()}
-        return _fill(self.finds, {**shown, "value": text, "which": which})
+        texts = {name: defined(number, ".3g") for name, number in (numbers or {}).items()}
+        return _fill(self.finds, {**texts, "value": text, "which": which})
 
     def sentence(
         self, value: float, which: str = "", numbers: Mapping[str, float] | None = None
     ) -> str:
         """Write what was found, and what was claimed."""
-        found = self.finding(value, which, numbers)
-        return f"{found}; claimed: {self.says or self._words}" if self.decides else found
+        finding = self.finding(value, which, numbers)
+        return f"{finding}; claimed: {self.says or self._words}" if self.decides else finding
 
     @property
     def _words(self) -> str:
@@ -361,18 +361,18 @@ class Record:
         """
         others = sorted(_filled(self.finds) - {"value", "which"}, key=self.finds.index)
         letters = {"which": "X", "value": "x", **dict(zip(others, "yzuvwst", strict=False))}
-        found = _fill(self.finds, {name: f"${letter}$" for name, letter in letters.items()})
-        return f"{found}; claimed: {self._words}" if self.decides else found
+        finding = _fill(self.finds, {name: f"${letter}$" for name, letter in letters.items()})
+        return f"{finding}; claimed: {self._words}" if self.decides else finding
 
     @property
     def reads(self) -> tuple[tuple[str, str], ...]:
         """Edition (empty for the one that is judged) and name of each table that it reads."""
-        found = [(term.edition or "", term.table) for term in self.of]
+        tables = [(term.edition or "", term.table) for term in self.of]
         if self.per:
-            found.append((self.per.edition or "", self.per.table))
+            tables.append((self.per.edition or "", self.per.table))
         if self.measure in ("check", "statistic"):
-            found.append(("", "checks"))
-        return tuple(dict.fromkeys(found))
+            tables.append(("", "checks"))
+        return tuple(dict.fromkeys(tables))
 
 
 _GAP = re.compile(r"\$[^$]*\$|\{(\w+)\}")  # formulas have braces of their own
@@ -380,7 +380,7 @@ _GAP = re.compile(r"\$[^$]*\$|\{(\w+)\}")  # formulas have braces of their own
 
 def _filled(sentence: str) -> set[str]:
     """Name what is to be filled into a sentence."""
-    return {found[1] for found in _GAP.finditer(sentence) if found[1]}
+    return {gap[1] for gap in _GAP.finditer(sentence) if gap[1]}
 
 
 def _fill(sentence: str, texts: Mapping[str, str]) -> str:
@@ -446,7 +446,7 @@ class Replaced:
         """What it asked, in a sentence or more."""
         if isinstance(self.was, str):
             return self.was
-        return ". ".join(Record.from_dict(each).asked for each in self.was)
+        return ". ".join(Record.from_dict(entry).asked for entry in self.was)
 
 
 @dataclass(frozen=True)
@@ -476,17 +476,17 @@ class ClaimCriterion:
     @property
     def reads(self) -> tuple[tuple[str, str], ...]:
         """What all its records read."""
-        return tuple(dict.fromkeys(each for record in self.records for each in record.reads))
+        return tuple(dict.fromkeys(table for record in self.records for table in record.reads))
 
 
 def read_criteria(text: str, source: str) -> dict[str, ClaimCriterion]:
     """Read a file of criteria."""
-    found = {}
+    criteria = {}
     for claim, entry in (parse_yaml(text) or {}).items():
         try:
             if strangers := set(entry) - {"parts", "elsewhere", "replaced"}:
                 raise ConfigError(f"unknown entries {sorted(strangers)}")
-            found[claim] = ClaimCriterion(
+            criteria[claim] = ClaimCriterion(
                 claim,
                 tuple(map(Record.from_dict, entry["parts"])),
                 {int(number): str(other) for number, other in entry.get("elsewhere", {}).items()},
@@ -503,7 +503,7 @@ def read_criteria(text: str, source: str) -> dict[str, ClaimCriterion]:
             )
         except (ConfigError, KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"{source}: {claim}: {error}") from error
-    return found
+    return criteria
 
 
 @cache

@@ -89,8 +89,8 @@ def find_reference(name: str, dataset: str, split: str, protocol: str) -> Refere
     >>> find_reference("mccrs20", "ml-1m", "ready", "AI-AN-AR rel>=5 users=tested") is None
     True
     """
-    found = references().get(name)
-    if found is None or dataset not in found.datasets:
+    reference = references().get(name)
+    if reference is None or dataset not in reference.datasets:
         return None
-    asked = (split.removesuffix(" order=file"), protocol)
-    return found if asked == (found.split, found.protocol) else None
+    setting = (split.removesuffix(" order=file"), protocol)
+    return reference if setting == (reference.split, reference.protocol) else None

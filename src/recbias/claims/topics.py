@@ -86,5 +86,5 @@ def chapters() -> dict[str, str | None]:
     """
     for page in _MAKERS:
         importlib.import_module(page)
-    found = {topic: find_judged(topic) for topic in TOPICS}
-    return {topic: judged and judged.chapter for topic, judged in found.items()}
+    by_topic = {topic: find_judged(topic) for topic in TOPICS}
+    return {topic: judged and judged.chapter for topic, judged in by_topic.items()}

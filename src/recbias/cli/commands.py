@@ -138,9 +138,9 @@ def data_info(
         if info is not None:
             raise ConfigError(f"--keep: {name} is read as published; give the path of a table")
         path = Path(name)
-        given = {**kept_options(path).given(), **read_options(options).given()}
+        merged_options = {**kept_options(path).given(), **read_options(options).given()}
         write_atomically(
-            options_file(path), yaml.safe_dump(given, allow_unicode=True).encode("utf-8")
+            options_file(path), yaml.safe_dump(merged_options, allow_unicode=True).encode("utf-8")
         )
         click.echo(f"{'kept':10} {options_file(path)}")
     if info is None:
@@ -204,14 +204,14 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
 
     rows = [("cannot", f"{reason}: {meaning}") for reason, meaning in info.cannot_test.items()]
     for number, topic in enumerate(chapters(), start=1):
-        own = [claim for claim in claims() if claim.topic == topic]
-        simulated = [claim.id for claim in own if claim.simulation]
+        topic_claims = [claim for claim in claims() if claim.topic == topic]
+        simulated = [claim.id for claim in topic_claims if claim.simulation]
         against: dict[str, list[str]] = {}
-        for claim in own:
+        for claim in topic_claims:
             reason = missing_need(claim, info.name, info.cannot_test)
             if reason is not None and not claim.simulation:
                 against.setdefault(reason, []).append(claim.id)
-        n_asked = len(own) - len(simulated)
+        n_asked = len(topic_claims) - len(simulated)
         n_open = n_asked - sum(map(len, against.values()))
         text = f"chapter {number}, {topic}: {n_open} of {n_asked} claims"
         for reason, ids in against.items():
@@ -303,8 +303,8 @@ def data_fetch(name: str, yes: bool, data_dir: Path | None) -> None:
     if not info.files:
         click.echo(f"{name} is made on this machine; there is nothing to fetch")
         return
-    if here := _files_here(info, data_dir):
-        click.echo(f"{name} is here already: {', '.join(map(str, here))}")
+    if files := _files_here(info, data_dir):
+        click.echo(f"{name} is here already: {', '.join(map(str, files))}")
         return
     wanted = downloads(info)
     root = clone_root()
@@ -374,23 +374,28 @@ def run(
         from recbias.book.standalone import write_sheet
 
     started = time.perf_counter()
-    found = find_chapter(chapter)
-    asked, told = read_parameters(params, min_rating, split), read_options(options)
-    out = out or Path(f"{found.name}--{edition_name(dataset, told, asked)}.html")
+    chosen_chapter = find_chapter(chapter)
+    parameters, reading_options = read_parameters(params, min_rating, split), read_options(options)
+    out = out or Path(
+        f"{chosen_chapter.name}--{edition_name(dataset, reading_options, parameters)}.html"
+    )
     check_out(out)
     with warnings_said():
         if is_path(dataset):
-            warn_of_memory(say_read(load_dataset(dataset, **vars(told))).ratings, found.name)
+            warn_of_memory(
+                say_read(load_dataset(dataset, **vars(reading_options))).ratings,
+                chosen_chapter.name,
+            )
         executed = run_chapter(
-            found,
+            chosen_chapter,
             dataset,
-            asked,
-            options=told,
+            parameters,
+            options=reading_options,
             record=record,
             progress=True,
             build=None if record else cache_dir(),
         )
-    page, notebook = write_sheet(executed, out, found.root / "book" / "_static")
+    page, notebook = write_sheet(executed, out, chosen_chapter.root / "book" / "_static")
     used = os.times()
     processor = used.user + used.system + used.children_user + used.children_system
     click.echo(f"page       {page}\nnotebook   {notebook}")
@@ -419,11 +424,11 @@ def book(
     with needs_the_extra("book"):
         from recbias.book.site import build_site
 
-    asked, told = read_parameters(params, min_rating, split), read_options(options)
+    parameters, reading_options = read_parameters(params, min_rating, split), read_options(options)
     with warnings_said():
         for table in filter(is_path, datasets):
-            say_read(load_dataset(table, **vars(told)))
-        index = build_site(datasets, params=asked, options=told)
+            say_read(load_dataset(table, **vars(reading_options)))
+        index = build_site(datasets, params=parameters, options=reading_options)
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
 
 
@@ -578,8 +583,8 @@ def verify(names: tuple[str, ...], systems: int | None, workers: int, cells: Pat
                 click.echo(f"{name}: {result}: DIFFERS {problem}")
             continue
         folder = cells / name if cells else None
-        found = verify_results(name, systems=systems, workers=workers, cells=folder)
-        for row in found.to_dict("records"):
+        comparisons = verify_results(name, systems=systems, workers=workers, cells=folder)
+        for row in comparisons.to_dict("records"):
             agrees &= bool(row["agrees"])
             click.echo(f"{name}: {_verified(row)}")
     if not agrees:

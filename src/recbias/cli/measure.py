@@ -79,10 +79,10 @@ def measure(
     systems, said = [], []
     for text in scores:
         called, equals, path = text.partition("=")
-        given = FromScores(path if equals else text, column=score, rank=rank)
-        system = as_system(given)
+        recommender = FromScores(path if equals else text, column=score, rank=rank)
+        system = as_system(recommender)
         systems.append(system.replace(called) if equals else system)
-        said.append(f"{systems[-1].name} is read from {given.described()}")
+        said.append(f"{systems[-1].name} is read from {recommender.described()}")
     record = split_record(str(systems[0].parameters["path"]))
     dataset = say_read(load_said(name, options))
     table = own_table(name, read_options(options)) if is_path(name) else None

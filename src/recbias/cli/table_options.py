@@ -73,8 +73,8 @@ def _stoppable() -> Iterator[None]:
         yield
     finally:
         left.set()
-        for asked, handler in before.items():
-            signal.signal(asked, handler)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
 
 
 class CommandGroup(click.Group):
@@ -93,9 +93,9 @@ class CommandGroup(click.Group):
             click.echo(f"recbias: {_STOPPED}", err=True)
             ctx.exit(128 + (signal.SIGTERM if isinstance(stopped, _Terminated) else signal.SIGINT))
         except click.UsageError as error:  # click's own words take four lines
-            asked = error.ctx or ctx
+            context = error.ctx or ctx
             click.echo(f"recbias: {error.format_message()}", err=True)
-            click.echo(f"see: {asked.command_path} --help", err=True)
+            click.echo(f"see: {context.command_path} --help", err=True)
             ctx.exit(2)
         except (RecbiasError, OSError) as error:
             if ctx.params["debug"]:
@@ -153,8 +153,8 @@ def read_parameters(
     >>> read_parameters([("cutoff", "5")], "4")
     {'cutoff': '5', 'min_rating': '4'}
     """
-    named = {"min_rating": min_rating, "split": split}
-    said = [*params, *((name, value) for name, value in named.items() if value is not None)]
+    options = {"min_rating": min_rating, "split": split}
+    said = [*params, *((name, value) for name, value in options.items() if value is not None)]
     if twice := [name for name, n in Counter(name for name, _ in said).items() if n > 1]:
         raise ConfigError(f"parameter {twice[0]} is given twice")
     return dict(said)
@@ -248,13 +248,13 @@ def warnings_said() -> Iterator[None]:
 
     def say(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if not issubclass(category, DataWarning):
-            shown(message, category, *rest)
+            show_warning(message, category, *rest)
         elif str(message) not in said:
             said.add(str(message))
             click.echo(f"recbias: warning: {message}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
-        shown = warnings.showwarning
+        show_warning = warnings.showwarning
         warnings.showwarning = say  # type: ignore[assignment]
         yield

@@ -471,10 +471,10 @@ class Ratings:
             Once, with the range as dates, if times are in fractions of a second, before 1970, or
             look like dates written as numbers.
         """
-        kept: npt.NDArray[np.intp] | None = None
+        complete_rows: npt.NDArray[np.intp] | None = None
 
         def where(row: int) -> str:
-            row = row if kept is None else int(kept[row])
+            row = row if complete_rows is None else int(complete_rows[row])
             return f"{source}:{first_line + row}" if source else f"{name}, row {row}"
 
         if duplicates not in ("error", "last", "mean"):
@@ -492,8 +492,10 @@ class Ratings:
             raise DataError(f"no ratings in {source or name}")
         if missing == "drop":
             gaps = np.logical_or.reduce([missing_cells(frame[column]) for column in needed])
-            kept = np.flatnonzero(~gaps)
-            frame = frame.iloc[kept].infer_objects()  # whole numbers beside a null are objects
+            complete_rows = np.flatnonzero(~gaps)
+            frame = frame.iloc[
+                complete_rows
+            ].infer_objects()  # whole numbers beside a null are objects
             if frame.empty:
                 raise DataError(f"no ratings in {source or name}: every row has a missing value")
         users, user_ids = _vocabulary(frame[user], "user", where)
@@ -557,12 +559,12 @@ def _vocabulary(
 
 
 def _as_labels(
-    found: list[Any], codes: npt.NDArray[np.intp], role: str, where: Where
+    labels: list[Any], codes: npt.NDArray[np.intp], role: str, where: Where
 ) -> npt.NDArray[Any]:
     """Turn labels of any type into int64 or text, refusing two that mean the same."""
-    texts = [label_text(label) for label in found]
+    texts = [label_text(label) for label in labels]
     seen: dict[str, Any] = {}
-    for at, (label, text) in enumerate(zip(found, texts, strict=True)):
+    for at, (label, text) in enumerate(zip(labels, texts, strict=True)):
         if not text:
             row = int(np.argmax(codes == at))
             raise DataError(f"{where(row)}: the {role} id is missing\n{DROP}")
@@ -584,7 +586,7 @@ def _as_labels(
             DataWarning,
             stacklevel=4,
         )
-    warn_of_cut_numbers(found, texts, codes, role, where)
+    warn_of_cut_numbers(labels, texts, codes, role, where)
     _warn_of_unseen_differences(texts, codes, role, where)
     if all(_CANONICAL_NUMBER.fullmatch(text) for text in texts):
         numbers = [int(text) for text in texts]
@@ -634,10 +636,10 @@ def warn_of_cut_numbers(
     ]
     if cut:
         row = int(np.argmax(np.isin(codes, cut)))
-        shown = str(found[codes[row]])
+        cut_id = str(found[codes[row]])
         many = f" and {len(cut) - 1:,} more" if len(cut) > 1 else ""
         warnings.warn(
-            f"{where(row)}: the {role} id {shown}{many} lost digits in the program that wrote it, "
+            f"{where(row)}: the {role} id {cut_id}{many} lost digits in the program that wrote it, "
             f"so that several {role}s may have become one; write ids as text or whole numbers",
             DataWarning,
             stacklevel=5,
@@ -660,8 +662,8 @@ def _warn_of_unseen_differences(
     alike = []
     for at in odd:
         composed = unicodedata.normalize("NFC", texts[at])
-        shown = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
-        other = seen.setdefault(" ".join(shown.split()), at)
+        visible = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
+        other = seen.setdefault(" ".join(visible.split()), at)
         if other != at:
             alike.append((at, other))
     if alike:
@@ -780,10 +782,10 @@ def checked_values(
     bad = ~np.isfinite(numbers)
     if bad.any():
         row = int(np.argmax(bad))
-        found = str(column.iloc[row])
-        hint = _number_hint(found.strip(), _texts(column), decimal, thousands)
+        cell = str(column.iloc[row])
+        hint = _number_hint(cell.strip(), _texts(column), decimal, thousands)
         raise DataError(
-            f"{where(row)}: column '{column.name}' has the value {found!r}, "
+            f"{where(row)}: column '{column.name}' has the value {cell!r}, "
             f"expected a finite number{hint}"
         )
     if decimal == "." and not thousands and _points_may_group(_texts(column)):
@@ -816,19 +818,17 @@ def _points_may_group(texts: list[str]) -> bool:
     return bool(pointed) and whole and all(_GROUPED["."].fullmatch(text) for text in pointed)
 
 
-def _number_hint(
-    found: str, texts: list[str], decimal: Decimal, thousands: Thousands | None
-) -> str:
+def _number_hint(cell: str, texts: list[str], decimal: Decimal, thousands: Thousands | None) -> str:
     """Tell how a text that is no number may be meant, from it and the others of its column."""
-    if _is_nothing(found):
+    if _is_nothing(cell):
         return f"\n{DROP}"
     hint = " with a decimal comma and no point" if decimal == "," else ""
     if thousands:
         return f"{hint}, or with {thousands!r} before every three digits"
     for mark, word in THOUSANDS.items():
-        if mark != "," and _GROUPED[mark].fullmatch(found):
+        if mark != "," and _GROUPED[mark].fullmatch(cell):
             return f"{hint}\nif this is a large number, say what separates it: --thousands {word}"
-    of_comma = _NUMBER_WITH_COMMA.fullmatch(found) or _GROUPED[","].fullmatch(found)
+    of_comma = _NUMBER_WITH_COMMA.fullmatch(cell) or _GROUPED[","].fullmatch(cell)
     if decimal == "," or not of_comma:
         return hint
     with_comma = [text for text in texts if "," in text]
@@ -882,9 +882,9 @@ def time_numbers(
             return whole.to_numpy()[codes], kind  # a float64 would round nanoseconds
         numbers = _numbers(column)
         if np.isnan(numbers[0]) and not pd.api.types.is_numeric_dtype(column.dtype):
-            found = _moments(pd.Series([str(text) for text in texts]))
-            found = np.where(np.isnan(numbers), np.append(found, _NO_TIME)[codes], _NO_TIME)
-            dates = found if found[0] != _NO_TIME else None
+            moments = _moments(pd.Series([str(text) for text in texts]))
+            moments = np.where(np.isnan(numbers), np.append(moments, _NO_TIME)[codes], _NO_TIME)
+            dates = moments if moments[0] != _NO_TIME else None
     if dates is not None:
         kind, bad = "date", dates == _NO_TIME
     else:
@@ -922,7 +922,7 @@ def _times(
         return numbers // 10**6, moments
     sizes = np.abs(numbers)
     read_as = None
-    unit = max((each for each in _UNITS if sizes.max() >= each), default=0)
+    unit = max((least for least in _UNITS if sizes.max() >= least), default=0)
     if unit:
         # Seconds of this era would be milliseconds of the first months of 1970.
         odd = (sizes < unit // 10) & (sizes > 0)

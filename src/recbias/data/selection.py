@@ -143,26 +143,26 @@ class Selection:
         DataError
             If no rating is left.
         """
-        kept = np.ones(len(ratings), dtype=bool)
+        selected = np.ones(len(ratings), dtype=bool)
         if self.head:
             falling = np.argsort(-ratings.item_counts(), kind="stable")
             head = falling[: ratings.n_items * self.head // 100]
-            kept &= ~np.isin(ratings.item, head)
+            selected &= ~np.isin(ratings.item, head)
         if self.keep < 100:
-            left = np.flatnonzero(kept)
+            left = np.flatnonzero(selected)
             drawn = stream(seed, "select", f"keep={self.keep}%").permutation(len(left))
-            kept[left[drawn[len(left) * self.keep // 100 :]]] = False
+            selected[left[drawn[len(left) * self.keep // 100 :]]] = False
         n_before = -1
-        while kept.any() and n_before != kept.sum():
-            n_before = int(kept.sum())
+        while selected.any() and n_before != selected.sum():
+            n_before = int(selected.sum())
             for place, number, least in (
                 (ratings.user, ratings.n_users, self.users),
                 (ratings.item, ratings.n_items, self.items),
             ):
-                kept &= np.bincount(place[kept], minlength=number)[place] >= least
-        if not kept.any():
+                selected &= np.bincount(place[selected], minlength=number)[place] >= least
+        if not selected.any():
             raise DataError(f"selection '{self}': no rating of {ratings.name} is left")
-        return kept
+        return selected
 
     def of(self, dataset: Dataset, *, seed: int) -> Dataset:
         """Return a dataset with the selected ratings only; users and items stay.

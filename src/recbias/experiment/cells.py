@@ -148,9 +148,9 @@ class Cell:
     def key(self, artefact: Artefact) -> str:
         """Digest all that decides an artefact's content; defaults are left out."""
         source, test = self.source_of(artefact), TestSet.parse(artefact.test)
-        named = {name: v for name, v in non_defaults(artefact).items() if name != "test"}
+        differing = {name: v for name, v in non_defaults(artefact).items() if name != "test"}
         if str(test) != str(TestSet()):
-            named["test"] = str(test)
+            differing["test"] = str(test)
         return digest(
             {
                 **json.loads(self.identity),
@@ -161,7 +161,7 @@ class Cell:
                 "seed": source.seed,
                 "fold": self.fold,
                 **({"repeat": self.repeat} if self.repeat else {}),
-                **named,
+                **differing,
                 "revisions": component_revisions(
                     sampled=bool(artefact.rule),
                     reduced=test != TestSet(),
@@ -214,18 +214,22 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     Those of one fold come together, so that a process can reuse its work; a system that is tested
     on judgments with different training ratings has a cell for each.
     """
-    wanted = dict.fromkeys(each for label in grid.parsed for each in artefacts_of(grid, label))
+    wanted = dict.fromkeys(
+        artefact for label in grid.parsed for artefact in artefacts_of(grid, label)
+    )
     by_training: dict[str, list[Artefact]] = {}
     for artefact in wanted:
         by_training.setdefault(TestSet.parse(artefact.test).trains_on, []).append(artefact)
-    found = []
+    cells = []
     outside = grid.outside
     identities = {system.name: canonical_json(system.identity()) for system in grid.systems}
     for artefacts in by_training.values():
-        judged = dict.fromkeys(str(TestSet.parse(each.test).judgments) for each in artefacts)
+        judged = dict.fromkeys(
+            str(TestSet.parse(artefact.test).judgments) for artefact in artefacts
+        )
         sources = tuple(grid_source(grid, dataset, data_dir, text) for text in judged)
         n_folds = len(source_splits(sources[0]))
-        found += [
+        cells += [
             (
                 system.name,
                 Cell(
@@ -242,7 +246,7 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
             for system in grid.systems
             for repeat in range(system.n_seeds)
         ]
-    return found
+    return cells
 
 
 def cell_dataset(cell: Cell) -> Dataset:
@@ -292,7 +296,7 @@ def run_cell(cell: Cell) -> str | None:
         )
     first = cell.source_of(missing[0])
     arrays = _deduced(cell, system, missing)
-    if to_train := [each for each in missing if each not in arrays]:
+    if to_train := [artefact for artefact in missing if artefact not in arrays]:
         train = source_splits(first)[cell.fold].train
         # One BLAS thread: the bits of a product depend on their number, and workers share the
         # machine.
@@ -309,10 +313,16 @@ def run_cell(cell: Cell) -> str | None:
                 recommender = recommender.fit(train, rng=rng)
             except fitted as error:
                 return Unfit(str(error).partition("\n")[0] or "it takes more memory than there is")
-            for judgments in dict.fromkeys(cell.source_of(each).judgments for each in to_train):
-                own = [each for each in to_train if cell.source_of(each).judgments == judgments]
+            for judgments in dict.fromkeys(
+                cell.source_of(artefact).judgments for artefact in to_train
+            ):
+                of_judgments = [
+                    artefact
+                    for artefact in to_train
+                    if cell.source_of(artefact).judgments == judgments
+                ]
                 try:
-                    arrays.update(_ranked(cell, recommender, own))
+                    arrays.update(_ranked(cell, recommender, of_judgments))
                 except ranked as error:
                     return str(error).partition("\n")[0]
     provenance = {
@@ -345,17 +355,19 @@ def _ranked(
     source = cell.source_of(artefacts[0])
     split = source_splits(source)[cell.fold]
     seed = _rank_seed(cell)
-    counted = [each for each in artefacts if not each.rule and not each.unscored]
-    found: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
+    counted = [artefact for artefact in artefacts if not artefact.rule and not artefact.unscored]
+    arrays: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
     passes: dict[str, list[Artefact]] = {source.judgments: []} if counted else {}
-    for each in artefacts:
-        if each.rule:
-            passes.setdefault(each.test, []).append(each)
+    for artefact in artefacts:
+        if artefact.rule:
+            passes.setdefault(artefact.test, []).append(artefact)
     for test, sampled in passes.items():
         reduced = split if test == source.judgments else reduced_splits(source, cell.fold, test)
-        targets = [Targets(TargetRule.parse(each.rule), each.min_rating) for each in sampled]
-        kept = counted if test == source.judgments else []
-        n_groups = kept[0].groups if kept else 1
+        targets = [
+            Targets(TargetRule.parse(artefact.rule), artefact.min_rating) for artefact in sampled
+        ]
+        of_counts = counted if test == source.judgments else []
+        n_groups = of_counts[0].groups if of_counts else 1
         positions, tables = rank_once(
             recommender,
             reduced,
@@ -363,12 +375,12 @@ def _ranked(
             sampled=targets,
             seed=seed,
         )
-        found.update(zip(sampled, map(_table_arrays, tables), strict=True))
-        found.update((artefact, _position_arrays(positions)) for artefact in kept)
-    if below := [each for each in artefacts if each.unscored]:
+        arrays.update(zip(sampled, map(_table_arrays, tables), strict=True))
+        arrays.update((artefact, _position_arrays(positions)) for artefact in of_counts)
+    if below := [artefact for artefact in artefacts if artefact.unscored]:
         scored = look_at_scored(recommender, split.train)
-        found.update(_ranked_below(cell, scored, below))
-    return found
+        arrays.update(_ranked_below(cell, scored, below))
+    return arrays
 
 
 def _rank_seed(cell: Cell) -> int:
@@ -380,32 +392,32 @@ def _ranked_below(
     cell: Cell, scored: Scored, artefacts: Iterable[Artefact]
 ) -> dict[Artefact, dict[str, np.ndarray[Any, Any]]]:
     """Rank what has no score by each policy that is asked for."""
-    found = {}
-    for each in artefacts:
-        groups = source_groups(cell.source_of(each), cell.fold, each.groups)
-        split, seed = cell_split(cell, each), _rank_seed(cell)
-        below = rank_unscored(scored, split, each.unscored, groups=groups, seed=seed)
-        found[each] = _position_arrays(below)
-    return found
+    arrays = {}
+    for artefact in artefacts:
+        groups = source_groups(cell.source_of(artefact), cell.fold, artefact.groups)
+        split, seed = cell_split(cell, artefact), _rank_seed(cell)
+        below = rank_unscored(scored, split, artefact.unscored, groups=groups, seed=seed)
+        arrays[artefact] = _position_arrays(below)
+    return arrays
 
 
 def _deduced(
     cell: Cell, system: System, missing: Iterable[Artefact]
 ) -> dict[Artefact, dict[str, np.ndarray[Any, Any]]]:
     """Rank what has no score where stored counts show what that is, without training."""
-    found: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
-    for each in missing:
-        counts = dataclasses.replace(each, unscored="")
-        if not each.unscored or not cell.path(counts).is_file():
+    arrays: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
+    for artefact in missing:
+        counts = dataclasses.replace(artefact, unscored="")
+        if not artefact.unscored or not cell.path(counts).is_file():
             continue
         try:
             positions = load_positions(cell, counts)
         except DamagedError:
             continue
-        scored = deduce_scored(positions, cell_split(cell, each), system.build())
+        scored = deduce_scored(positions, cell_split(cell, artefact), system.build())
         if scored is not None:
-            found |= _ranked_below(cell, scored, [each])
-    return found
+            arrays |= _ranked_below(cell, scored, [artefact])
+    return arrays
 
 
 def _table_arrays(table: RankTable) -> dict[str, np.ndarray[Any, Any]]:
@@ -511,10 +523,10 @@ def load_table(cell: Cell, artefact: Artefact, protocol: Protocol) -> RankTable:
     )
 
 
-def _check_length(cell: Cell, artefact: Artefact, found: int, expected: int) -> None:
-    if found != expected:
+def _check_length(cell: Cell, artefact: Artefact, count: int, expected: int) -> None:
+    if count != expected:
         raise DamagedError(
-            f"{cell.path(artefact)}: {found} test ratings, expected {expected}; delete it and rerun"
+            f"{cell.path(artefact)}: {count} test ratings, expected {expected}; delete it and rerun"
         )
 
 

@@ -103,8 +103,8 @@ class Choice:
     @property
     def _whole(self) -> str:
         parts = dict(part.split(": ", 1) for part in START.split("; "))
-        given = [part.partition(": ") for part in self.text.split("; ") if part]
-        parts |= {name: value for name, _, value in given}
+        of_text = [part.partition(": ") for part in self.text.split("; ") if part]
+        parts |= {name: value for name, _, value in of_text}
         return "; ".join(f"{name}: {value}" for name, value in parts.items())
 
 
@@ -234,8 +234,8 @@ def decisions_table() -> pd.DataFrame:
     """
     rows = []
     for choice in CHOICES:
-        own = [each.used for each in CHOICES if each.decision == choice.decision]
-        said = {paper for used in own for paper in used}
+        uses = [other.used for other in CHOICES if other.decision == choice.decision]
+        said = {paper for used in uses for paper in used}
         rows.append(
             {
                 "decision": choice.decision,
@@ -317,8 +317,8 @@ def _selection_sentence(select: Selection) -> str:
         f"keep users with {select.users} ratings or more" if select.users else "",
         f"keep items with {select.items} ratings or more" if select.items else "",
     ]
-    told = ", ".join(step for step in steps if step)
-    return f"Before anything is split we {told}." if told else "No rating is left out."
+    actions = ", ".join(step for step in steps if step)
+    return f"Before anything is split we {actions}." if actions else "No rating is left out."
 
 
 def _split_words(rule: SplitRule, seed: int) -> str:
@@ -349,9 +349,9 @@ def _targets_sentence(protocol: Protocol) -> str:
         f"percentile of popularity, of {rule.n_groups}",
     }[rule.relevant]
     train = "stay in" if rule.with_train else "are left out"
-    kept = "only what the user rated in the test is kept of that (condensed lists)"
+    condensed = "only what the user rated in the test is kept of that (condensed lists)"
     whole = "unrated items count as not relevant (full lists)"
-    return f"{ranked}; training items {train}; {kept if protocol.condensed else whole}."
+    return f"{ranked}; training items {train}; {condensed if protocol.condensed else whole}."
 
 
 def _depth_words(cutoff: int | None) -> str:

@@ -321,8 +321,8 @@ def measure_rounds(loop: Loop, *, min_rating: float, lam: float = 0.8) -> pd.Dat
     >>> popular = Loop("world(users=40,items=60)", line_up("atm15", min_rating=4)[1], "even",
     ...                n_rounds=2)
     >>> with tempfile.TemporaryDirectory() as folder, cells_kept_in(folder):
-    ...     found = measure_rounds(popular, min_rating=4)
-    >>> list(found.index), bool(found["ARP"].is_monotonic_increasing)
+    ...     rounds = measure_rounds(popular, min_rating=4)
+    >>> list(rounds.index), bool(rounds["ARP"].is_monotonic_increasing)
     ([0, 1, 2], True)
     """
     course, dataset = follow(loop), _world(loop.world)
@@ -336,7 +336,7 @@ def measure_rounds(loop: Loop, *, min_rating: float, lam: float = 0.8) -> pd.Dat
         counts = np.bincount(shown[shown >= 0], minlength=n_items).astype(np.float64)
         liked = np.take_along_axis(stars, np.maximum(shown, 0), axis=1) >= min_rating
         one = counts[None, :]
-        found = {
+        values = {
             "CI": concentration_index(prior, one),
             "CI_initial": concentration_index(initial, one),
             "CI_JS": jensen_shannon(prior, one),
@@ -350,7 +350,7 @@ def measure_rounds(loop: Loop, *, min_rating: float, lam: float = 0.8) -> pd.Dat
         total = counts.sum()
         rows.append(
             {
-                **{name: float(value[0]) for name, value in found.items()},
+                **{name: float(value[0]) for name, value in values.items()},
                 "Diversity": float(np.count_nonzero(counts)),
                 "ARP": float(counts @ seen / total) if total else np.nan,
                 "P": float((liked & (shown >= 0)).mean()),

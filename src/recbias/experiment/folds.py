@@ -87,10 +87,10 @@ def source_dataset(source: Source) -> Dataset:
         return _DATASETS[source]
     data_dir = Path(source.data_dir) if source.data_dir else None
     dataset = load_dataset(source.dataset, data_dir=data_dir)
-    found = judgments_hash(dataset, TestSet.parse(source.judgments))
-    if (found, _marks(dataset, source.split)) != (source.data_hash, source.marks):
+    content = judgments_hash(dataset, TestSet.parse(source.judgments))
+    if (content, _marks(dataset, source.split)) != (source.data_hash, source.marks):
         raise StoreError(
-            f"{dataset.source}: content {found[:12]}, expected {source.data_hash[:12]} with its "
+            f"{dataset.source}: content {content[:12]}, expected {source.data_hash[:12]} with its "
             "times and folds: it changed while an experiment ran; nothing was written, run it again"
         )
     return _remember(source, dataset)

@@ -65,15 +65,15 @@ def non_defaults(record: Any) -> dict[str, Any]:
     dict
         By name of the field. A field without a default is always there.
     """
-    found = {}
-    for each in dataclasses.fields(record):
-        value = getattr(record, each.name)
-        default = each.default
-        if each.default_factory is not dataclasses.MISSING:
-            default = each.default_factory()
+    differing = {}
+    for declared_field in dataclasses.fields(record):
+        value = getattr(record, declared_field.name)
+        default = declared_field.default
+        if declared_field.default_factory is not dataclasses.MISSING:
+            default = declared_field.default_factory()
         if value != default:
-            found[each.name] = value
-    return found
+            differing[declared_field.name] = value
+    return differing
 
 
 def component_revisions(
@@ -160,8 +160,8 @@ class Outside(NamedTuple):
         """Make everything known to this process."""
         for module in self.modules:
             importlib.import_module(module)
-        for each in self.classes:
-            each.load()
+        for carried_class in self.classes:
+            carried_class.load()
 
 
 @dataclass(frozen=True)
@@ -335,12 +335,16 @@ class Grid:
                         f"{metric} under {label!r}: {LISTED} items of a list are kept"
                     )
             elif per not in metric.declaration.per:
-                told = "runs (1R)" if per == "run" else "one target set per user (AR)"
-                raise ConfigError(f"{metric} under {label!r}: it is not defined for {told}")
+                units = "runs (1R)" if per == "run" else "one target set per user (AR)"
+                raise ConfigError(f"{metric} under {label!r}: it is not defined for {units}")
         for metric in self.crossed_metrics(label):
             self._check_crossed(label, metric)
-        if any(label == asked for asked, _ in self.compare):
-            compared = [parse_metric(metric) for asked, metric in self.compare if asked == label]
+        if any(label == compared_label for compared_label, _ in self.compare):
+            compared = [
+                parse_metric(metric)
+                for compared_label, metric in self.compare
+                if compared_label == label
+            ]
             averaging = self.parsed[label].averaging
             if (
                 averaging.statistic != "mean"
@@ -426,33 +430,35 @@ class Grid:
         A worker process imports them first. What was typed into a session has none to import.
         """
         metrics = {metric for metrics in self.parsed_metrics.values() for metric in metrics}
-        found = [metric.declaration.measure.__module__ for metric in metrics]
+        modules = [metric.declaration.measure.__module__ for metric in metrics]
         source = self.dataset
         if is_world(source) and isinstance(options := parse_world(source), CountOptions):
             source = options.counts
-        found.append(outside_module(source) or "")
-        own = ("", "recbias", "__main__")
-        return tuple(sorted({name for name in found if name.partition(".")[0] not in own}))
+        modules.append(outside_module(source) or "")
+        inside = ("", "recbias", "__main__")
+        return tuple(sorted({name for name in modules if name.partition(".")[0] not in inside}))
 
     @property
     def outside(self) -> Outside:
         """What a worker process has to load first: modules, and classes of its systems."""
         names = dict.fromkeys(system.algorithm for system in self.systems)
-        classes = tuple(each for name in names if (each := carried(name)) is not None)
+        classes = tuple(
+            carried_class for name in names if (carried_class := carried(name)) is not None
+        )
         return Outside(self.modules, classes)
 
     def with_systems(self, names: Iterable[str]) -> Grid:
         """Return the grid with some of its systems only; one alone is compared with none."""
-        kept = set(names)
-        chosen = tuple(system for system in self.systems if system.name in kept)
+        wanted = set(names)
+        chosen = tuple(system for system in self.systems if system.name in wanted)
         compare = self.compare if len(chosen) > 1 else ()
         return dataclasses.replace(self, systems=chosen, compare=compare)
 
     def without(self, names: Iterable[str]) -> Grid:
         """Return the grid without some of its systems; itself if these are none."""
         left_out = set(names)
-        kept = [system.name for system in self.systems if system.name not in left_out]
-        return self if len(kept) == len(self.systems) else self.with_systems(kept)
+        remaining = [system.name for system in self.systems if system.name not in left_out]
+        return self if len(remaining) == len(self.systems) else self.with_systems(remaining)
 
     def sample(self, n_systems: int) -> Grid:
         """Return the grid with so many of its systems, by which results are verified in part.
@@ -533,26 +539,26 @@ def _dataset_name(dataset: Any) -> str:
     return str(path)
 
 
-def _listed(what: str, given: Any, example: str) -> Any:
+def _listed(what: str, texts: Any, example: str) -> Any:
     """Return texts as a sequence or mapping that is not empty; one text is a sequence of itself."""
-    if isinstance(given, str | Protocol | Metric):
-        given = (given,)
-    if isinstance(given, Iterable) and not isinstance(given, Mapping):
-        given = tuple(str(each) if isinstance(each, Protocol | Metric) else each for each in given)
-    if not given or not isinstance(given, Mapping | tuple):
-        raise ConfigError(f"{what}: got {given!r}, expected one or more, such as ({example!r},)")
-    for each in given.values() if isinstance(given, Mapping) and what == "protocols" else given:
-        if not isinstance(each, str):
-            raise ConfigError(f"{what}: got {each!r}, expected text such as {example!r}")
-    return given
+    if isinstance(texts, str | Protocol | Metric):
+        texts = (texts,)
+    if isinstance(texts, Iterable) and not isinstance(texts, Mapping):
+        texts = tuple(str(text) if isinstance(text, Protocol | Metric) else text for text in texts)
+    if not texts or not isinstance(texts, Mapping | tuple):
+        raise ConfigError(f"{what}: got {texts!r}, expected one or more, such as ({example!r},)")
+    for text in texts.values() if isinstance(texts, Mapping) and what == "protocols" else texts:
+        if not isinstance(text, str):
+            raise ConfigError(f"{what}: got {text!r}, expected text such as {example!r}")
+    return texts
 
 
-def _checked_systems(given: Any) -> tuple[System, ...]:
+def _checked_systems(argument: Any) -> tuple[System, ...]:
     """Return systems, classes and objects as a tuple of systems."""
-    alone = isinstance(given, str | System) or callable(getattr(given, "score", None))
-    if not alone and not isinstance(given, Iterable):
-        given = (given,)
-    systems = (given,) if alone else tuple(given)
+    alone = isinstance(argument, str | System) or callable(getattr(argument, "score", None))
+    if not alone and not isinstance(argument, Iterable):
+        argument = (argument,)
+    systems = (argument,) if alone else tuple(argument)
     for system in systems:
         if isinstance(system, str):
             if system not in algorithms():

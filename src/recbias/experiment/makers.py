@@ -96,9 +96,9 @@ class Maker:
     def asked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters that differ from the function's defaults, for a key."""
         defaults = {
-            name: each.default
-            for name, each in inspect.signature(self.function).parameters.items()
-            if each.default is not inspect.Parameter.empty
+            name: parameter.default
+            for name, parameter in inspect.signature(self.function).parameters.items()
+            if parameter.default is not inspect.Parameter.empty
         }
         return {
             name: same_number(value)
@@ -110,7 +110,7 @@ class Maker:
 
 def _same(value: Any, default: Any) -> bool:
     """Tell whether a parameter is its default, written as it will be read: tuples as lists."""
-    texts = [canonical_json(same_number(each)) for each in (value, default)]
+    texts = [canonical_json(same_number(either)) for either in (value, default)]
     return texts[0] == texts[1]
 
 
@@ -167,7 +167,7 @@ def maker(
 
 def _keys_of(grids: Grids) -> Uses:
     """Let the keys of grids stand for what a function reads."""
-    return lambda given, hashes: [grid.key_of(hashes) for grid in grids(given)]
+    return lambda parameters, hashes: [grid.key_of(hashes) for grid in grids(parameters)]
 
 
 def _maker(name: str) -> Maker:
@@ -237,23 +237,23 @@ class Made(StoredResult):
         return _make(_maker(self.maker_name), dataset, self.given)
 
 
-def _about(dataset: Dataset | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def _about(dataset: Dataset | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Say what a result is about: the contents of the data that decide it."""
     if dataset is None:
         return simulation_record()
-    marks = split_marks(dataset, given["split"]) if "split" in given else {}
+    marks = split_marks(dataset, parameters["split"]) if "split" in parameters else {}
     return dataset_record(dataset, {"observed": dataset.ratings.content_hash, **marks})
 
 
-def _make(known: Maker, dataset: Dataset | None, given: Mapping[str, Any]) -> Made:
-    record, arguments = _about(dataset, given), [] if dataset is None else [dataset]
+def _make(known: Maker, dataset: Dataset | None, parameters: Mapping[str, Any]) -> Made:
+    record, arguments = _about(dataset, parameters), [] if dataset is None else [dataset]
     return known.kind.of(
-        known.function(*arguments, **given),
-        key=known.kind.key_of({"maker": known.name, "given": given}, record["hashes"]),
+        known.function(*arguments, **parameters),
+        key=known.kind.key_of({"maker": known.name, "given": parameters}, record["hashes"]),
         dataset=record,
         provenance=platform_record(),
         maker_name=known.name,
-        given=given,
+        given=parameters,
     )
 
 
@@ -301,8 +301,8 @@ def run_maker(
     """
     known = _maker(name)
     if dataset is None:
-        kept = _recorded_simulation(known, parameters, record)
-        made = kept or _make(known, None, parameters)
+        simulation = _recorded_simulation(known, parameters, record)
+        made = simulation or _make(known, None, parameters)
         if record is not None and clone_root() is not None:
             # What was only read as well: recording replaces the results of a chapter as a whole.
             made.save(results_dir(SIMULATIONS, recorded=False) / record)
@@ -312,15 +312,15 @@ def run_maker(
     except MissingData as missing:
         if record is None:
             raise
-        found = recorded_result(record, dataset, missing)
+        recorded = recorded_result(record, dataset, missing)
         observed = str(dataset_info(dataset).content_hash)
-        hashes = {**found.dataset["hashes"], "observed": observed}
-        if found.key != known.kind.key_of({"maker": name, "given": parameters}, hashes):
+        hashes = {**recorded.dataset["hashes"], "observed": observed}
+        if recorded.key != known.kind.key_of({"maker": name, "given": parameters}, hashes):
             raise StoreError(
                 f"{results_dir(dataset, recorded=True) / record}: recorded with other parameters "
                 f"than asked for\n{missing}"
             ) from missing
-        return found
+        return recorded
     if record is not None:
         hashes = _about(loaded, parameters)["hashes"]
         key = known.kind.key_of({"maker": name, "given": parameters}, hashes)
@@ -345,10 +345,10 @@ def _recorded_simulation(
     key = known.kind.key_of({"maker": known.name, "given": parameters}, {})
     if not document.is_file() or read_document(document)["key"] != key:
         return None
-    found = load_result(path, dataset=SIMULATIONS)
-    if not isinstance(found, Made):
-        raise TypeError(f"{path} is {found.kind}, expected {known.kind.kind}")
-    return found
+    result = load_result(path, dataset=SIMULATIONS)
+    if not isinstance(result, Made):
+        raise TypeError(f"{path} is {result.kind}, expected {known.kind.kind}")
+    return result
 
 
 @register_kind
@@ -412,14 +412,14 @@ class Table(Made):
         """Return the ``value`` of one row as a quantity, by its index columns."""
         place = self._places.get(tuple(map(names.get, self.index)))
         if place is None or len(names) != len(self.index):
-            found = self.select(**names)
-            if len(found) != 1:
-                raise ConfigError(f"{dict(names)}: {len(found)} rows of the table, expected one")
+            rows = self.select(**names)
+            if len(rows) != 1:
+                raise ConfigError(f"{dict(names)}: {len(rows)} rows of the table, expected one")
         else:
-            found = self.frame.iloc[place : place + 1]
-        row = int(found.index[0])
+            rows = self.frame.iloc[place : place + 1]
+        row = int(rows.index[0])
         drawn = None if self.replicates is None else self.replicates[row]
-        value = float(found["value"].iloc[0])
+        value = float(rows["value"].iloc[0])
         return Quantity(value, drawn, limits=None if drawn is not None else (value, value))
 
     @cached_property

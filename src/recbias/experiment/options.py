@@ -131,15 +131,15 @@ class Options:
             raise ConfigError(f"seed is {self.seed!r}: expected an integer of 0 or more")
         if self.gain:
             GainMap.parse(self.gain)
-        own = _default_gain(self.metric)
-        given = own and str(self.metric.gain)
-        if own and given != own:
-            if self.gain not in ("", given):
+        default = _default_gain(self.metric)
+        metric_gain = default and str(self.metric.gain)
+        if default and metric_gain != default:
+            if self.gain not in ("", metric_gain):
                 raise ConfigError(
                     f"metric: {self.metric}; gain: {self.gain}: two gain maps; give one of them"
                 )
-            object.__setattr__(self, "gain", given)
-            object.__setattr__(self, "metric", _with_gain(self.metric, own))
+            object.__setattr__(self, "gain", metric_gain)
+            object.__setattr__(self, "metric", _with_gain(self.metric, default))
 
     @classmethod
     def parse(cls, text: str) -> Options:
@@ -160,8 +160,8 @@ class Options:
         if not isinstance(text, str):
             raise ConfigError(f"options are text, got {type(text).__name__} {text!r}")
         parts: dict[str, str] = {}
-        for part in filter(None, (each.strip() for each in text.split(";"))):
-            name, colon, value = (each.strip() for each in part.partition(":"))
+        for part in filter(None, (piece.strip() for piece in text.split(";"))):
+            name, colon, value = (piece.strip() for piece in part.partition(":"))
             if name not in _PARTS:
                 raise unknown_name("part of options", name, _PARTS)
             if not colon or not value or name in parts:
@@ -240,8 +240,8 @@ class Options:
         if protocol.unscored == "last":
             protocol = replace(protocol, unscored="random")
         # What is expected over samples knows how many items there are to sample.
-        given = set(dict(self.metric.given))
-        plain = rule.others == "AN" and given <= {"judged"}
+        conditions = set(dict(self.metric.given))
+        plain = rule.others == "AN" and conditions <= {"judged"}
         if plain and name in _OF_CONDENSED and not average.coverage:
             protocol = replace(protocol, condensed=True)
         if plain and name in _BY_CONDENSED_RANK and protocol.condensed:
@@ -256,24 +256,24 @@ class Options:
         }[average.weights]
         if protocol.averaging.population in alike:
             protocol = replace(protocol, average=replace(average, population="all"))
-        if scale is not None and name in _WITH_STARS and given <= _GIVEN:
+        if scale is not None and name in _WITH_STARS and conditions <= _GIVEN:
             protocol = replace(protocol, min_rating=self._threshold(protocol, gain, scale))
-        own = _default_gain(self.metric)
-        return replace(self, protocol=protocol, gain="" if gain == own else gain)
+        default = _default_gain(self.metric)
+        return replace(self, protocol=protocol, gain="" if gain == default else gain)
 
     def _effective_gain(self) -> str:
-        own = _default_gain(self.metric)
-        if not own or self.protocol.rule.per_run:
-            return own
-        gain = self.gain or own
+        default = _default_gain(self.metric)
+        if not default or self.protocol.rule.per_run:
+            return default
+        gain = self.gain or default
         return "exp" if (self.metric.name, gain) == ("nDCG", "err") else gain
 
     def _threshold(self, protocol: Protocol, gain: str, scale: RatingScale) -> float:
         """Give the star that a threshold comes down to; itself where gains count from it."""
-        given = protocol.min_rating
+        threshold = protocol.min_rating
         ends = scale.minimum, scale.step
-        if not scale.step or any((1024 * end) % 1 for end in ends) or given > scale.maximum:
-            return given  # no steps, or none that floats can add up
+        if not scale.step or any((1024 * end) % 1 for end in ends) or threshold > scale.maximum:
+            return threshold  # no steps, or none that floats can add up
         average = protocol.averaging
         is_asked = (
             protocol.rule.needs_relevance
@@ -284,8 +284,8 @@ class Options:
         if not is_asked:
             return scale.minimum
         if gain in _GAINS_BY_DISTANCE:
-            return given
-        steps = max(0, math.ceil((given - scale.minimum) / scale.step))
+            return threshold
+        steps = max(0, math.ceil((threshold - scale.minimum) / scale.step))
         return scale.minimum + steps * scale.step
 
     def grid(self, dataset: Any, systems: Any) -> Grid:
@@ -353,7 +353,7 @@ def options_of(grid: Grid) -> dict[tuple[str, str], Options]:
     ...     print(names, options)
     ('AR', 'nDCG(exp)@10') split: k-fold 5; ... metric: nDCG@10; gain: exp; pairs: t
     """
-    found = {
+    by_names = {
         (label, str(metric)): Options(
             protocol,
             metric,
@@ -365,14 +365,14 @@ def options_of(grid: Grid) -> dict[tuple[str, str], Options]:
         for label, protocol in grid.parsed.items()
         for metric in grid.parsed_metrics[label]
     }
-    for (label, _), options in found.items():
+    for (label, _), options in by_names.items():
         groups = options._groups
         if options.protocol.rule.n_groups is not None and grid.groups != groups:
             raise ConfigError(
                 f"{label!r}: options ask for groups='{groups}', this grid has '{grid.groups}'; "
                 f"give the grid groups='{groups}'"
             )
-    return found
+    return by_names
 
 
 def compact(texts: Sequence[str]) -> tuple[str, list[list[str]]]:
@@ -396,13 +396,14 @@ def compact(texts: Sequence[str]) -> tuple[str, list[list[str]]]:
     >>> start = "split: ratio 0.5; seed: {}; lists: AI-AN-AR rel>=4; metric: {}; pairs: t"
     >>> compact([start.format(seed, text) for seed in (1, 2) for text in ("P@10", "R@10", "RR")])[1]
     [['seed: 2'], ['metric: R@10', 'metric: RR']]
-    >>> compact([start.format(*each) for each in ((1, "P@10"), (2, "P@10"), (1, "RR"))])[1]
+    >>> compact([start.format(*pair) for pair in ((1, "P@10"), (2, "P@10"), (1, "RR"))])[1]
     [['seed: 2', 'metric: RR']]
     """
     parts = {text: _by_part(text) for text in texts}
     first = texts[0]
     choices = {
-        name: list(dict.fromkeys(each[name] for each in parts.values())) for name in parts[first]
+        name: list(dict.fromkeys(of_text[name] for of_text in parts.values()))
+        for name in parts[first]
     }
     if math.prod(map(len, choices.values())) == len(parts):
         return first, [
@@ -422,8 +423,8 @@ def compact(texts: Sequence[str]) -> tuple[str, list[list[str]]]:
 
 def _by_part(text: str) -> dict[str, str]:
     """Split a text into its parts, all of them, the gain map as part of its metric."""
-    given = dict(part.split(": ", 1) for part in re.split("; (?!gain: )", text))
-    return {name: given.get(name, _WITHOUT.get(name, "")) for name in _PARTS if name != "gain"}
+    parts = dict(part.split(": ", 1) for part in re.split("; (?!gain: )", text))
+    return {name: parts.get(name, _WITHOUT.get(name, "")) for name in _PARTS if name != "gain"}
 
 
 def not_repeated(asked: Grid, printed: Mapping[tuple[str, str], str] | None = None) -> int:
@@ -454,8 +455,8 @@ def not_repeated(asked: Grid, printed: Mapping[tuple[str, str], str] | None = No
         for label, metrics in asked.by_label.items()
         for metric in metrics
     }  # fmt: skip
-    found = {names: _question(text, asked) for names, text in printed.items()}
-    return sum(found.get(names) != question for names, question in wanted.items())
+    questions = {names: _question(text, asked) for names, text in printed.items()}
+    return sum(questions.get(names) != question for names, question in wanted.items())
 
 
 def _question(text: str, asked: Grid) -> tuple[Any, ...] | None:
@@ -471,10 +472,10 @@ def _question(text: str, asked: Grid) -> tuple[Any, ...] | None:
 
 def _default_gain(metric: Metric) -> str:
     """Return the gain map that a metric has by default; empty if it has none."""
-    own = [each for each in metric.declaration.arguments if each.name == "gain"]
-    return str(own[0].default) if own else ""
+    gains = [argument for argument in metric.declaration.arguments if argument.name == "gain"]
+    return str(gains[0].default) if gains else ""
 
 
 def _with_gain(metric: Metric, gain: str) -> Metric:
-    named = {**dict(metric.arguments), **dict(metric.given), "gain": gain}
-    return Metric(metric.name, metric.cutoff, **named)
+    arguments = {**dict(metric.arguments), **dict(metric.given), "gain": gain}
+    return Metric(metric.name, metric.cutoff, **arguments)

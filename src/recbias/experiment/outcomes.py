@@ -122,21 +122,21 @@ def evaluate(
     >>> options.grid("synthetic", line_up("bcc17")[:2]).protocols
     {'options': 'AI-AN-AR rel>=4'}
     """
-    asked = options.grid(dataset, systems)
+    request = options.grid(dataset, systems)
     if options.protocol.averaging.statistic == "median":
-        asked = replace(asked, replicates=None)  # kept: the only standard error of a median
-    results = run(asked, workers=workers, data_dir=data_dir)
+        request = replace(request, replicates=None)  # kept: the only standard error of a median
+    results = run(request, workers=workers, data_dir=data_dir)
     grid = results.grid
     tasks = fold_tasks(grid, grid_cells(grid, load_dataset(dataset, data_dir=data_dir), data_dir))
     folds: dict[str, list[FoldPart]] = {}
     for task in tasks:
         parts, _ = reduce_fold(task)
         folds.setdefault(task.grid.systems[0].name, []).append(parts["options"])
-    found = _tests(options, results, {name: _users(own) for name, own in folds.items()})
+    tests = _tests(options, results, {name: _users(of_system) for name, of_system in folds.items()})
     values = Outcome(options, results, pd.DataFrame()).values
     pairs = pd.DataFrame(
         [
-            {"a": a, "b": b, "difference": values[a] - values[b], **found[a, b]._asdict()}
+            {"a": a, "b": b, "difference": values[a] - values[b], **tests[a, b]._asdict()}
             for a, b in combinations(folds, 2)
         ],
         columns=["a", "b", "n", "difference", "effect", "p"],
@@ -150,19 +150,19 @@ def evaluate(
 def _users(folds: list[FoldPart]) -> _Users:
     n_users = len(folds[0].member)
     if folds[0].medians:
-        units = [found for fold in folds for found in fold.medians if len(found[0])]
-        user = np.concatenate([found[2] for found in units]) if units else np.empty(0, np.int64)
-        value = np.concatenate([found[0][0] for found in units]) if units else np.empty(0)
+        units = [unit for fold in folds for unit in fold.medians if len(unit[0])]
+        user = np.concatenate([unit[2] for unit in units]) if units else np.empty(0, np.int64)
+        value = np.concatenate([unit[0][0] for unit in units]) if units else np.empty(0)
         known = ~np.isnan(value)
         total = np.bincount(user[known], value[known], minlength=n_users)
         size = np.bincount(user[known], minlength=n_users).astype(np.float64)
     else:
         # Of metrics from ranks first, then from items; what the metric is not has no row.
-        own = next((part for part in zip(*(f.columns for f in folds), strict=True)
-                    if len(part[0]) > 1), None)  # fmt: skip
-        if own is None:
+        columns = next((part for part in zip(*(f.columns for f in folds), strict=True)
+                        if len(part[0]) > 1), None)  # fmt: skip
+        if columns is None:
             return _Users(np.full(n_users, np.nan), np.zeros(n_users))
-        total, size = np.sum(own, axis=0).reshape(-1, 2, n_users).sum(axis=0)
+        total, size = np.sum(columns, axis=0).reshape(-1, 2, n_users).sum(axis=0)
     values = np.divide(total, size, out=np.full(n_users, np.nan), where=size > 0)
     return _Users(values, size)
 
@@ -181,12 +181,12 @@ def _tests(
     for a, b in combinations(users, 2):
         both = ~np.isnan(users[a].values) & ~np.isnan(users[b].values)
         alike.setdefault(both.tobytes(), []).append((a, b))
-    found: dict[tuple[str, str], _Test] = {}
+    by_pair: dict[tuple[str, str], _Test] = {}
     for key, pairs in alike.items():
         both = np.frombuffer(key, dtype=bool)
         n = int(both.sum())
         if n < 2:
-            found |= dict.fromkeys(pairs, _Test(n, np.nan, np.nan))
+            by_pair |= dict.fromkeys(pairs, _Test(n, np.nan, np.nan))
             continue
         values, others = (
             np.array([users[pair[side]].values[both] for pair in pairs]) for side in (0, 1)
@@ -204,9 +204,9 @@ def _tests(
         if options.pairs in _OF_USERS:
             p = _OF_USERS[options.pairs](values, others)
         effects = (statistic / np.sqrt(n)).tolist()
-        tests = (_Test(n, *each) for each in zip(effects, p.tolist(), strict=True))
-        found |= dict(zip(pairs, tests, strict=True))
-    return found
+        tests = (_Test(n, *numbers) for numbers in zip(effects, p.tolist(), strict=True))
+        by_pair |= dict(zip(pairs, tests, strict=True))
+    return by_pair
 
 
 _OF_USERS = {"wilcoxon": wilcoxon, "sign": sign_test}
@@ -248,7 +248,7 @@ def resampled_tests(value: float, drawn: FloatArray, n_users: int) -> tuple[floa
 
     Examples
     --------
-    >>> print(*(round(each, 3) for each in resampled_tests(0.2, np.array([0.1, 0.3, 0.2]), 50)))
+    >>> print(*(round(number, 3) for number in resampled_tests(0.2, np.array([0.1, 0.3, 0.2]), 50)))
     2.0 0.051 0.5
     """
     error = float(np.std(drawn, ddof=1))

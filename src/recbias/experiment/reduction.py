@@ -145,12 +145,14 @@ class Reader:
         """Return the counts that a label is about."""
         artefacts, test = artefacts_of(grid, label), grid.test(label)
         whole = any(needs_all(grid, other) for other in grid.parsed)
-        for each in artefacts:
-            if each not in self._positions:
-                found = self._read(each, partial(load_positions, self.cell, each, whole=whole))
-                if each.unscored:
-                    found = self._positions[artefacts[0]].with_below(found)
-                self._positions[each] = found
+        for artefact in artefacts:
+            if artefact not in self._positions:
+                positions = self._read(
+                    artefact, partial(load_positions, self.cell, artefact, whole=whole)
+                )
+                if artefact.unscored:
+                    positions = self._positions[artefacts[0]].with_below(positions)
+                self._positions[artefact] = positions
         name = artefacts[-1], str(test)
         if name not in self._reduced:
             self._reduced[name] = reduce_positions(self._positions[name[0]], self.cell, test)
@@ -158,11 +160,11 @@ class Reader:
 
     def table(self, grid: Grid, label: str) -> RankTable:
         """Return the table of ranks under a label."""
-        found = self._table(grid, label)
+        table = self._table(grid, label)
         if grid.parsed[label].averaging.population != "trained":
-            return found
+            return table
         train = cell_split(self.cell, artefact_of(grid, label)).train
-        return dataclasses.replace(found, trained=train.user_counts() > 0)
+        return dataclasses.replace(table, trained=train.user_counts() > 0)
 
     def _table(self, grid: Grid, label: str) -> RankTable:
         protocol, artefact = grid.parsed[label], artefacts_of(grid, label)[-1]
@@ -197,8 +199,8 @@ def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
     readers = [Reader(cell) for cell in task.cells]
     for label in grid.parsed:
         artefact = artefact_of(grid, label)
-        own = [reader for reader in readers if artefact in reader.cell.artefacts]
-        parts[label] = _reduce_label(grid, label, artefact, own)
+        with_artefact = [reader for reader in readers if artefact in reader.cell.artefacts]
+        parts[label] = _reduce_label(grid, label, artefact, with_artefact)
     return parts, [path for reader in readers for path in reader.damaged]
 
 
@@ -209,7 +211,7 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     dataset = cell_dataset(readers[0].cell)
     split = cell_split(readers[0].cell, artefact)
     crossed = grid.crossed_metrics(label)
-    found: list[tuple[FloatArray, ...]] = []
+    per_seed: list[tuple[FloatArray, ...]] = []
     beyond: dict[str, npt.NDArray[np.int32]] = {}
     is_elsewhere = grid.systems[0].algorithm == FromScores.__name__
     table = readers[0].table(grid, label)
@@ -234,8 +236,10 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
                         metric.cutoff, table.n_scored, table.n_targets
                     )
             if protocol.rule.with_train:  # lists cannot hold these, and scores need not
-                own = np.array([split.train.user, split.train.item])
-                beyond |= {name: np.hstack([pairs, own]) for name, pairs in beyond.items()}
+                training_pairs = np.array([split.train.user, split.train.item])
+                beyond |= {
+                    name: np.hstack([pairs, training_pairs]) for name, pairs in beyond.items()
+                }
         per_rating = np.empty((0, len(table.user)))
         if crossed and table.per == "run":
             per_rating = values[[of_ranks.index(metric) for metric in crossed]]
@@ -253,9 +257,9 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
             if is_elsewhere:
                 sizes = positions.table(TargetRule(protocol.rule.candidates, "AN", "AR")).n_targets
                 for metric in (*of_items, *of_system):
-                    shown = (lists[:, : metric.cutoff] >= 0).sum(axis=1)
+                    n_listed = (lists[:, : metric.cutoff] >= 0).sum(axis=1)
                     beyond[str(metric)] = _empty_places(
-                        metric.cutoff or positions.depth, shown, sizes
+                        metric.cutoff or positions.depth, n_listed, sizes
                     )
             view = dataclasses.replace(view, items=lists[member], own_popularity=None)
             everybody = np.ones((1, len(view.items)), dtype=np.uint8)
@@ -263,9 +267,9 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
             moved = np.zeros((len(of_system), table.n_users))
             # Resampling draws all users: those of the population count for more.
             moved[:, member] = influence(view, of_system) * (table.n_users / max(member.sum(), 1))
-        found.append((values, item_values, system_values, moved, per_rating))
+        per_seed.append((values, item_values, system_values, moved, per_rating))
     values, item_values, system_values, moved, per_rating = (
-        np.mean(kind, axis=0) for kind in zip(*found, strict=True)
+        np.mean(kind, axis=0) for kind in zip(*per_seed, strict=True)
     )
     options: dict[str, Any] = {
         "min_rating": protocol.min_rating, "condensed": protocol.condensed
@@ -273,19 +277,20 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     measured = [(values, False), *([(item_values, True)] if of_items else [])]
     if averaging.statistic == "median":
         medians = tuple(
-            units(table, each, averaging, **options, skip_undefined=skip) for each, skip in measured
+            units(table, kind_values, averaging, **options, skip_undefined=skip)
+            for kind_values, skip in measured
         )
         columns: tuple[FloatArray, ...] = ()
     else:
         medians = ()
         columns = tuple(
             contributions(
-                table, each, averaging, **options, group=table.group,
+                table, kind_values, averaging, **options, group=table.group,
                 n_groups=protocol.rule.n_groups or 1, skip_undefined=skip,
             )
-            for each, skip in measured
+            for kind_values, skip in measured
         )  # fmt: skip
-    compared = [str(metric) for asked, metric in grid.compare if asked == label]
+    compared = [str(metric) for compared_label, metric in grid.compare if compared_label == label]
     runs = None
     if compared and averaging.resolved(table.per).population == "runs":
         rows = [place for place, metric in enumerate(of_ranks) if str(metric) in compared]
@@ -313,17 +318,17 @@ def _unplaced_items(
         moved |= (other != values) & ~(np.isnan(other) & np.isnan(values))
     of_rows = moved if table.per == "run" else moved[:, table.user]
     return {
-        str(metric): np.array([table.user[rows & own], table.item[rows & own]])
-        for metric, own in zip(metrics, of_rows, strict=True)
+        str(metric): np.array([table.user[rows & of_metric], table.item[rows & of_metric]])
+        for metric, of_metric in zip(metrics, of_rows, strict=True)
     }
 
 
 def _empty_places(
-    asked: int | None, shown: npt.NDArray[np.integer[Any]], sizes: npt.NDArray[np.integer[Any]]
+    cutoff: int | None, n_listed: npt.NDArray[np.integer[Any]], sizes: npt.NDArray[np.integer[Any]]
 ) -> npt.NDArray[np.int32]:
     """Name users, and item -1, for each place that is asked for and holds none of the targets."""
-    wanted = sizes if asked is None else np.minimum(asked, sizes)
-    users = np.repeat(np.arange(len(sizes)), np.maximum(wanted - shown, 0))
+    wanted = sizes if cutoff is None else np.minimum(cutoff, sizes)
+    users = np.repeat(np.arange(len(sizes)), np.maximum(wanted - n_listed, 0))
     return np.array([users, np.full_like(users, -1)], np.int32)
 
 
@@ -385,14 +390,16 @@ def _describe_sets(
     )
     rated = np.bincount(table.user, minlength=table.n_users)
     sizes = rated if protocol.condensed else table.n_targets.astype(np.int64)
-    asked = protocol.rule.n_sampled or 0
-    own = np.ones(len(sizes), dtype=np.int64) if table.per == "run" else n_relevant
+    n_sampled = protocol.rule.n_sampled or 0
+    relevant_per_set = np.ones(len(sizes), dtype=np.int64) if table.per == "run" else n_relevant
     # An expectation over samples speaks of other sets than the table's.
     cutoffs = [metric.cutoff or 0 for metric in metrics if not metric.given]
     return {
         "sets": len(sizes),
         "no_relevant": 0 if table.per == "run" else int((n_relevant == 0).sum()),
-        "short_sample": int((table.n_targets < asked + own).sum()) if asked else 0,
+        "short_sample": int((table.n_targets < n_sampled + relevant_per_set).sum())
+        if n_sampled
+        else 0,
         "below_cutoff": int((sizes < max(cutoffs, default=0)).sum()),
         "smallest": int(sizes.min()) if len(sizes) else 0,
     }
@@ -416,17 +423,17 @@ def combine_folds(
             per_fold = [fold.medians[place] for fold in folds]
             everybody = np.ones((1, weights.shape[1]), dtype=np.uint8)
             unit_values, unit_weights, owner = (
-                np.concatenate(each, axis=-1) for each in zip(*per_fold, strict=True)
+                np.concatenate(parts, axis=-1) for parts in zip(*per_fold, strict=True)
             )
-            found = weighted_medians(unit_values, unit_weights, owner, everybody)[:, 0]
+            estimates = weighted_medians(unit_values, unit_weights, owner, everybody)[:, 0]
             single = np.array(
-                [weighted_medians(*each, user_weights=everybody)[:, 0] for each in per_fold]
+                [weighted_medians(*of_fold, user_weights=everybody)[:, 0] for of_fold in per_fold]
             )
             resampled = weighted_medians(unit_values, unit_weights, owner, weights)
             n_users = np.full(n_metrics, len(np.unique(owner)))
         else:
             columns = np.sum([fold.columns[place] for fold in folds], axis=0)
-            found = finish(columns.sum(axis=1), averaging, n_metrics, n_groups)
+            estimates = finish(columns.sum(axis=1), averaging, n_metrics, n_groups)
             single = np.array(
                 [
                     finish(fold.columns[place].sum(axis=1), averaging, n_metrics, n_groups)
@@ -436,7 +443,7 @@ def combine_folds(
             sums = weighted_sums(columns, weights)
             resampled = np.ascontiguousarray(finish(sums, averaging, n_metrics, n_groups).T)
             n_users = _carriers(columns, n_metrics, n_groups)
-        values.append(found)
+        values.append(estimates)
         by_fold.append(single)
         drawn.append(resampled)
         carriers.append(n_users)
@@ -477,13 +484,15 @@ def combine_crossed(
     if not pairs:
         return []
     weights = user_weights, item_weights
-    users, items = (np.concatenate(each) for each in zip(*(p.sizes for p in pairs), strict=True))
+    users, items = (
+        np.concatenate(column) for column in zip(*(p.sizes for p in pairs), strict=True)
+    )
     size = crossed_sums(users, items, np.ones(len(users)), *weights)
-    user = np.concatenate([each.user for each in pairs])
-    item = np.concatenate([each.item for each in pairs])
+    user = np.concatenate([of_fold.user for of_fold in pairs])
+    item = np.concatenate([of_fold.item for of_fold in pairs])
     rows = []
     for place, metric in enumerate(grid.crossed_metrics(label)):
-        values = np.concatenate([each.values[place] for each in pairs])
+        values = np.concatenate([of_fold.values[place] for of_fold in pairs])
         total = crossed_sums(user, item, values, *weights)
         drawn = np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0)
         rows.append((label, str(metric), *_uncertainty(np.nan, drawn, "percentile")))
@@ -526,21 +535,21 @@ class Pairs(NamedTuple):
 
 def paired_values(grid: Grid, folds: Sequence[Mapping[str, FoldPart]]) -> list[Pairs]:
     """Collect a system's values for each comparison of a grid."""
-    found = []
+    pairs = []
     for label, text in grid.compare:
         of_ranks = [str(metric) for metric in _by_kind(grid.parsed_metrics[label])[0]]
         parts = [fold[label] for fold in folds]
-        given = [part.runs for part in parts if part.runs is not None]
-        if given:
+        runs = [part.runs for part in parts if part.runs is not None]
+        if runs:
             compared = [metric for metric in of_ranks if (label, metric) in grid.compare]
             place = compared.index(text)
-            values = np.concatenate([values[place] for values, _ in given])
-            found.append(Pairs(values, np.concatenate([user for _, user in given])))
+            values = np.concatenate([values[place] for values, _ in runs])
+            pairs.append(Pairs(values, np.concatenate([user for _, user in runs])))
         else:
             columns = np.sum([part.columns[0] for part in parts], axis=0)
             total, size = columns[of_ranks.index(text)], columns[-1]
-            found.append(Pairs(total[size > 0] / size[size > 0], None))
-    return found
+            pairs.append(Pairs(total[size > 0] / size[size > 0], None))
+    return pairs
 
 
 def compare_systems(grid: Grid, by_system: Mapping[str, Sequence[Pairs]]) -> pd.DataFrame:
@@ -549,10 +558,10 @@ def compare_systems(grid: Grid, by_system: Mapping[str, Sequence[Pairs]]) -> pd.
     for place, (label, text) in enumerate(grid.compare):
         values = {system: pairs[place].values for system, pairs in by_system.items()}
         user = next(iter(by_system.values()))[place].user
-        named = {"label": label, "metric": text}
-        frames.append(_compared(values, user).assign(**named, unit="user"))
+        columns = {"label": label, "metric": text}
+        frames.append(_compared(values, user).assign(**columns, unit="user"))
         if user is not None:
-            frames.append(_compared(values).assign(**named, unit="run"))
+            frames.append(_compared(values).assign(**columns, unit="run"))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
@@ -566,7 +575,10 @@ def _compared(
     nothing = {"low": np.nan, "high": np.nan} | dict.fromkeys(
         ("t_p", "wilcoxon_p", "t_p_holm", "wilcoxon_p_holm"), 1.0
     )
-    means = {name: float(np.mean(each)) if len(each) else np.nan for name, each in values.items()}
+    means = {
+        name: float(np.mean(of_system)) if len(of_system) else np.nan
+        for name, of_system in values.items()
+    }
     rows = [
         {"a": a, "b": b, "n": len(units), "difference": means[a] - means[b], **nothing}
         for a, b in combinations(values, 2)

@@ -130,14 +130,16 @@ def compare_frames(
         return pd.DataFrame(columns=_COLUMNS)
     lead = (name,) if name else ()
     found_kinds, kinds = (
-        {each: _is_number(frame[each]) for each in frame.columns} for frame in (stored, fresh)
+        {column: _is_number(frame[column]) for column in frame.columns} for frame in (stored, fresh)
     )
     if index is None:
-        index = [each for each, is_number in kinds.items() if not is_number]
-    changed = {each for each in {*found_kinds, *kinds} if found_kinds.get(each) != kinds.get(each)}
+        index = [column for column, is_number in kinds.items() if not is_number]
+    changed = {
+        column for column in {*found_kinds, *kinds} if found_kinds.get(column) != kinds.get(column)
+    }
     if changed:
-        named = ", ".join(sorted(changed))
-        return pd.DataFrame([((*lead, "columns"), named, np.inf, np.inf)], columns=_COLUMNS)
+        changed_names = ", ".join(sorted(changed))
+        return pd.DataFrame([((*lead, "columns"), changed_names, np.inf, np.inf)], columns=_COLUMNS)
     old, new = _places(stored, index), _places(fresh, index)
     names = list(dict.fromkeys([*new, *old]))
     both = np.array([name in old and name in new for name in names])
@@ -145,14 +147,14 @@ def compare_frames(
     left = stored.iloc[[old[name] for name in paired]]
     right = fresh.iloc[[new[name] for name in paired]]
     rows = [(*lead, *map(str, row)) for row, _ in names]
-    found = []
-    for column in (each for each in fresh.columns if each not in index):
+    lines = []
+    for column in (label for label in fresh.columns if label not in index):
         difference, limits = np.full(len(names), np.inf), np.zeros(len(names))
         difference[both] = _distance(left[column].to_numpy(), right[column].to_numpy())
         if fresh[column].dtype.kind == "f":
             limits[both] = bound(column, right)
-        found.append(_lines(rows, column, difference, limits))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_COLUMNS)
+        lines.append(_lines(rows, column, difference, limits))
+    return pd.concat(lines, ignore_index=True) if lines else pd.DataFrame(columns=_COLUMNS)
 
 
 def compare_arrays(
@@ -248,7 +250,7 @@ def _is_number(column: pd.Series) -> bool:
 
 def _places(frame: pd.DataFrame, index: Sequence[str]) -> dict[tuple[tuple[Any, ...], int], int]:
     """Tell where a row is by its name, and its number among those of that name."""
-    rows = zip(*(frame[each] for each in index), strict=True) if index else [()] * len(frame)
+    rows = zip(*(frame[column] for column in index), strict=True) if index else [()] * len(frame)
     places: dict[tuple[tuple[Any, ...], int], int] = {}
     turns: Counter[tuple[Any, ...]] = Counter()
     for place, row in enumerate(rows):
@@ -329,9 +331,9 @@ def hundredth_bound(column: str, rows: pd.DataFrame, *, wide: set[str]) -> npt.N
         error = rows["se"].fillna(0).to_numpy()
     elif {"low", "high"} <= set(rows.columns):
         error = ((rows["high"] - rows["low"]) / (2 * 1.96)).fillna(0).to_numpy()
-    named = rows[rows.columns.intersection(_NAMES_OF_SYSTEMS)]
+    system_names = rows[rows.columns.intersection(_NAMES_OF_SYSTEMS)]
     wider = WIDER * (farthest(1.96) if column in ("low", "high") else 1.0)
-    return np.where(named.isin(wide).any(axis=1), wider, 1) * np.maximum(1e-9, 0.01 * error)
+    return np.where(system_names.isin(wide).any(axis=1), wider, 1) * np.maximum(1e-9, 0.01 * error)
 
 
 def compare_corrections(tests: pd.DataFrame) -> pd.DataFrame:
@@ -352,8 +354,8 @@ def compare_corrections(tests: pd.DataFrame) -> pd.DataFrame:
     family = tests.columns.intersection(["label", "metric", "unit"]).tolist()
     for name in names:
         p_values = tests.groupby(family, sort=False)[name]
-        corrected[f"{name}_holm"] = p_values.transform(lambda each: holm(each.to_numpy()))
+        corrected[f"{name}_holm"] = p_values.transform(lambda family_p: holm(family_p.to_numpy()))
     corrections = [f"{name}_holm" for name in names]
-    shown = [*family, *tests.columns.intersection(_NAMES_OF_SYSTEMS), *corrections]
+    columns = [*family, *tests.columns.intersection(_NAMES_OF_SYSTEMS), *corrections]
     bound = relative_bound(1e-9, 1e-300)
-    return compare_frames(tests[shown], corrected[shown], bound, name="tests")
+    return compare_frames(tests[columns], corrected[columns], bound, name="tests")

@@ -102,15 +102,15 @@ class Quantity:
         return self.replicates, other.replicates, method
 
     def __sub__(self, other: Quantity) -> Quantity:
-        own, others, method = self._paired(other)
+        replicates, others, method = self._paired(other)
         with np.errstate(invalid="ignore"):  # of two infinite ones
-            difference = own - others
+            difference = replicates - others
         return Quantity(self.value - other.value, difference, method)
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        own, others, method = self._paired(other)
+        replicates, others, method = self._paired(other)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = own / others
+            ratio = replicates / others
         return Quantity(self.value / other.value if other.value else np.nan, ratio, method)
 
     @property
@@ -387,14 +387,14 @@ def _restored(
 
 def _check_dataset(document: Path, record: Mapping[str, Any], name: str) -> None:
     """Refuse results of another data set, or parameters that name another."""
-    found, info = record["dataset"], registry().get(name)
+    dataset, info = record["dataset"], registry().get(name)
     known = info.content_hash if info is not None else None
-    asked = name if info is None else record["parameters"].get("dataset", name)
-    wrong = known is not None and found["content_hash"] != known
-    if found["name"] != name or asked != name or wrong:
+    asked_name = name if info is None else record["parameters"].get("dataset", name)
+    wrong = known is not None and dataset["content_hash"] != known
+    if dataset["name"] != name or asked_name != name or wrong:
         raise StoreError(
-            f"{document}: about {found['name']} with content {found['content_hash'][:12]}"
-            f"{'' if asked == name else f', asked of {asked}'}, "
+            f"{document}: about {dataset['name']} with content {dataset['content_hash'][:12]}"
+            f"{'' if asked_name == name else f', asked of {asked_name}'}, "
             f"expected {name}{f' with {known[:12]}' if known else ''}\nput back what belongs there"
         )
 
@@ -479,8 +479,8 @@ def recorded_datasets(chapter: str = "", *, simulations: bool = False) -> list[s
         Whether :data:`SIMULATIONS` counts as one, if results of simulations are recorded.
     """
     folder = results_dir("", recorded=True)
-    found = sorted(entry.name for entry in folder.iterdir() if (entry / chapter).is_dir())
-    return [name for name in found if simulations or name != SIMULATIONS]
+    names = sorted(entry.name for entry in folder.iterdir() if (entry / chapter).is_dir())
+    return [name for name in names if simulations or name != SIMULATIONS]
 
 
 def stored_results(folder: Path) -> dict[str, Path]:

@@ -150,7 +150,7 @@ class Results(StoredResult):
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str], int]:
-        columns = (self.values[each].tolist() for each in ("system", "label", "metric"))
+        columns = (self.values[column].tolist() for column in ("system", "label", "metric"))
         return {names: row for row, names in enumerate(zip(*columns, strict=True))}
 
     @cached_property
@@ -187,16 +187,18 @@ class Results(StoredResult):
             If there is none, or more than one, where a name with arguments, ``SR(gamma=1)``, tells
             which.
         """
-        found = self.named(label, name)
-        if len(found) != 1:
-            raise ConfigError(f"{len(found)} metrics {name} were measured under {label!r}")
-        return found[0]
+        metrics = self.named(label, name)
+        if len(metrics) != 1:
+            raise ConfigError(f"{len(metrics)} metrics {name} were measured under {label!r}")
+        return metrics[0]
 
     def named(self, label: str, name: str) -> Sequence[Metric]:
         """List the metrics measured under a label that a name stands for, as `is_named` says."""
         if (label, name) not in self._named:
             measured = self.grid.parsed_metrics[label]
-            self._named[label, name] = tuple(each for each in measured if is_named(each, name))
+            self._named[label, name] = tuple(
+                metric for metric in measured if is_named(metric, name)
+            )
         return self._named[label, name]
 
     @cached_property
@@ -254,14 +256,14 @@ class Results(StoredResult):
         """Build the results from their document."""
         grid = Grid.from_dict(parameters)
         values = pd.concat([_names(grid), frame_from_json(body["values"])], axis=1)
-        kept: dict[int, FloatArray] = {}
+        replicates: dict[int, FloatArray] = {}
         if arrays:
             drawn = arrays["replicates"].reshape(len(arrays["rows"]), -1).astype(np.float64)
-            kept = dict(zip(arrays["rows"].tolist(), drawn, strict=True))
+            replicates = dict(zip(arrays["rows"].tolist(), drawn, strict=True))
         return cls(
             grid=grid,
             values=values,
-            replicates=kept,
+            replicates=replicates,
             tests=frame_from_json(body["tests"]),
             target_sets=frame_from_json(body["target_sets"]),
             crossed=frame_from_json(body["crossed"]),
@@ -297,7 +299,7 @@ class Results(StoredResult):
         wide = {name: reason for name, reason in reasons.items() if reason}
         bound = partial(hundredth_bound, wide=set(wide))
         stored, expected = self.frames, fresh.frames
-        found = [
+        compared = [
             compare_frames(
                 comparable_rows(stored.get(name, pd.DataFrame()), chosen),
                 comparable_rows(expected.get(name, pd.DataFrame()), chosen),
@@ -306,21 +308,21 @@ class Results(StoredResult):
             )
             for name in dict.fromkeys([*expected, *stored])
         ]
-        found += [*self._compare_replicates(fresh, set(wide)), compare_corrections(self.tests)]
-        lines = pd.concat([each for each in found if len(each)], ignore_index=True)
+        compared += [*self._compare_replicates(fresh, set(wide)), compare_corrections(self.tests)]
+        lines = pd.concat([frame for frame in compared if len(frame)], ignore_index=True)
         apart = []
         for name, reason in wide.items():
-            own = lines["row"].map(lambda row, name=name: name in row).to_numpy(dtype=bool)
+            of_system = lines["row"].map(lambda row, name=name: name in row).to_numpy(dtype=bool)
             about = f"{name} (depends on the processor: {reason}; {WIDER} times the bound)"
-            apart.append(agreement(lines[own], about=about))
-            lines = lines[~own]
+            apart.append(agreement(lines[of_system], about=about))
+            lines = lines[~of_system]
         return agreement(lines, apart=tuple(apart))
 
     def _compare_replicates(self, fresh: Results, wide: set[str]) -> Iterator[pd.DataFrame]:
         """Compare what is kept for the systems of the fresh results, name by name."""
         stored, expected = (
-            {names: each.replicates.get(row) for names, row in each._rows.items()}
-            for each in (self, fresh)
+            {names: results.replicates.get(row) for names, row in results._rows.items()}
+            for results in (self, fresh)
         )
         limits = hundredth_bound("replicates", fresh.values, wide=wide)
         for (names, drawn), limit in zip(expected.items(), limits, strict=True):
@@ -417,9 +419,9 @@ def run(
         return _recorded(grid, record, missing)
     grid.warn_of_split(dataset)
     if record is not None:
-        kept = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
-        if isinstance(kept, Results):
-            return dataclasses.replace(kept, grid=grid)  # the same table may be elsewhere now
+        stored = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
+        if isinstance(stored, Results):
+            return dataclasses.replace(stored, grid=grid)  # the same table may be elsewhere now
     results = _measure_grid(grid, dataset, workers=workers, data_dir=data_dir)
     if record is not None and clone_root() is not None:
         results.save(results_dir(dataset.name, recorded=False) / record)
@@ -427,16 +429,16 @@ def run(
 
 
 def _recorded(grid: Grid, record: str, missing: MissingData) -> Results:
-    found = recorded_result(record, grid.dataset, missing)
-    hashes = dict(found.dataset["hashes"])
+    saved = recorded_result(record, grid.dataset, missing)
+    hashes = dict(saved.dataset["hashes"])
     if "observed" in hashes:
         hashes["observed"] = str(dataset_info(grid.dataset).content_hash)
-    if not isinstance(found, Results) or found.key != grid.without(found.left_out).key_of(hashes):
+    if not isinstance(saved, Results) or saved.key != grid.without(saved.left_out).key_of(hashes):
         raise StoreError(
             f"{results_dir(grid.dataset, recorded=True) / record}: recorded with other parameters "
             f"than asked for\n{missing}"
         ) from missing
-    return found
+    return saved
 
 
 def grid_tables(
@@ -496,17 +498,19 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     pairs: dict[str, list[Pairs]] = {}
     sets: dict[str, dict[str, int]] = {}
     # Classes from elsewhere may be edited before the next grid, under the same name.
-    kept = not any(grid.outside)
-    with open_executor(n_workers if needed else 1, kept=kept) as executor:
-        found = dict(zip(untried, run_all(run_cell, untried, executor, label=title), strict=True))
-        reasons = [remember(cell, found.get(cell)) for _, cell in missing]
+    reusable = not any(grid.outside)
+    with open_executor(n_workers if needed else 1, kept=reusable) as executor:
+        reason_by_cell = dict(
+            zip(untried, run_all(run_cell, untried, executor, label=title), strict=True)
+        )
+        reasons = [remember(cell, reason_by_cell.get(cell)) for _, cell in missing]
         left_out = systems_left_out(grid, dataset, [name for name, _ in missing], reasons)
         grid = grid.without(left_out)
         tasks = [task for task in tasks if task.grid.systems[0].name not in left_out]
         reduced = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: measures")
         for system in grid.systems:
-            own = sum(task.grid.systems == (system,) for task in tasks)
-            folds, damaged = zip(*islice(reduced, own), strict=True)
+            n_tasks = sum(task.grid.systems == (system,) for task in tasks)
+            folds, damaged = zip(*islice(reduced, n_tasks), strict=True)
             for path in (path for paths in damaged for path in paths):
                 warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
             for label in grid.parsed:
@@ -545,14 +549,18 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     )
 
 
-def _long_first(grid: Grid, named: Sequence[tuple[str, Cell]]) -> list[Cell]:
+def _long_first(grid: Grid, named_cells: Sequence[tuple[str, Cell]]) -> list[Cell]:
     """Order the cells of each fold: whoever has done the last one waits for those still at work.
 
     What is drawn in training is improved in many rounds; most of what is not takes one.
     """
     short = {system.name: not system.random_training for system in grid.systems}
-    by_fold = groupby(named, key=lambda each: each[1].fold)
-    return [cell for _, own in by_fold for _, cell in sorted(own, key=lambda each: short[each[0]])]
+    by_fold = groupby(named_cells, key=lambda named_cell: named_cell[1].fold)
+    return [
+        cell
+        for _, of_fold in by_fold
+        for _, cell in sorted(of_fold, key=lambda named_cell: short[named_cell[0]])
+    ]
 
 
 def _split(source: Source, fold: int) -> Split:
@@ -567,8 +575,8 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
                 f"{protocol}: no rating of {dataset.title} is that high; its scale is "
                 f"{exact(scale.minimum)} to {exact(scale.maximum)}"
             )
-    asked = [metric for metrics in grid.parsed_metrics.values() for metric in metrics]
-    for metric in asked:
+    all_metrics = [metric for metrics in grid.parsed_metrics.values() for metric in metrics]
+    for metric in all_metrics:
         if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:
             raise ConfigError(
                 f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
@@ -585,7 +593,10 @@ def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
     for name, cell in cells:
         grouped[name, cell.fold].append(cell)
     outside, metrics = grid.outside, metric_identities(grid)
-    return [Task(outside, metrics, single[name], tuple(own)) for (name, _), own in grouped.items()]
+    return [
+        Task(outside, metrics, single[name], tuple(fold_cells))
+        for (name, _), fold_cells in grouped.items()
+    ]
 
 
 def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[int, FloatArray]:

@@ -243,14 +243,16 @@ def read_arrays(
         metadata = file.schema_arrow.metadata
         # In one thread: workers share the processors already.
         table = file.read(columns=None if names is None else list(names), use_threads=False)
-        found = metadata[b"recbias.key"].decode()
+        stored_key = metadata[b"recbias.key"].decode()
         provenance = json.loads(metadata[b"recbias.provenance"])
         shapes = json.loads(metadata[b"recbias.arrays"])
         arrays = {name: _array(table.column(name), *shapes[name]) for name in table.column_names}
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{path}: damaged artefact ({error!r}); delete it and rerun") from error
-    if found != key:
-        raise DamagedError(f"{path}: key {found[:12]}, expected {key[:12]}; delete it and rerun")
+    if stored_key != key:
+        raise DamagedError(
+            f"{path}: key {stored_key[:12]}, expected {key[:12]}; delete it and rerun"
+        )
     return arrays, provenance
 
 
@@ -267,10 +269,10 @@ def _checksum_place(content: bytes | bytearray) -> int:
 def _checksum(content: bytes | bytearray, place: int) -> bytes:
     """Compute the checksum of an artefact that is to be written at `place`."""
     view = memoryview(content)
-    found = hashlib.sha256(view[:place])
-    found.update(_NO_CHECKSUM)
-    found.update(view[place + 64 :])
-    return found.hexdigest().encode()
+    hasher = hashlib.sha256(view[:place])
+    hasher.update(_NO_CHECKSUM)
+    hasher.update(view[place + 64 :])
+    return hasher.hexdigest().encode()
 
 
 def _column(name: str, values: npt.NDArray[Any]) -> pa.Array:
@@ -384,7 +386,7 @@ def write_document(
        system  value
     0  Random   0.25
     """
-    given = {
+    fields = {
         "kind": kind,
         "key": key,
         "dataset": dataset,
@@ -395,7 +397,7 @@ def write_document(
         "sidecar": sidecar,
     }
     # As it will be read: names are text, tuples are lists.
-    record = json.loads(json.dumps(given, allow_nan=False), object_pairs_hook=_named_once)
+    record = json.loads(json.dumps(fields, allow_nan=False), object_pairs_hook=_named_once)
     record["digest"] = _document_digest(record)
     write_atomically(path, (_laid_out(record) + "\n").encode())
 
@@ -426,15 +428,15 @@ def read_document(path: Path) -> dict[str, Any]:
             raise ValueError(f"without {', '.join(absent)}")
         if not isinstance(record["times"], dict):  # the one entry that the digest leaves out
             raise ValueError("times are no record")
-        expected, found = _document_digest(record), record["digest"]
+        expected, written = _document_digest(record), record["digest"]
     except FileNotFoundError as error:
         raise StoreError(f"{path}: missing result; {_REMEDY}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path}: not a result ({error!r}); {_REMEDY}") from error
-    if found != expected:
+    if written != expected:
         raise StoreError(
             f"{path}: changed after it was computed (digest {expected[:12]}, "
-            f"written {str(found)[:12]}); {_REMEDY}"
+            f"written {str(written)[:12]}); {_REMEDY}"
         )
     if record["sidecar"] is not None:
         _check_sidecar(path.with_suffix(".parquet"), record["sidecar"], path)
@@ -443,12 +445,12 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def _check_sidecar(sidecar: Path, expected: str, document: Path) -> None:
     try:
-        found = digest(sidecar.read_bytes())
+        sha256 = digest(sidecar.read_bytes())
     except OSError as error:
         raise StoreError(f"{sidecar}: missing, {document} needs it; {_REMEDY}") from error
-    if found != expected:
+    if sha256 != expected:
         raise StoreError(
-            f"{sidecar}: not the file that belongs to {document} (sha256 {found[:12]}, expected "
+            f"{sidecar}: not the file that belongs to {document} (sha256 {sha256[:12]}, expected "
             f"{expected[:12]}); {_REMEDY}"
         )
 
@@ -472,11 +474,12 @@ def _laid_out(value: Any, indent: str = "") -> str:
     deeper = indent + " "
     if isinstance(value, dict) and value:
         lines = [
-            f"{deeper}{json.dumps(name)}: {_laid_out(each, deeper)}" for name, each in value.items()
+            f"{deeper}{json.dumps(name)}: {_laid_out(entry, deeper)}"
+            for name, entry in value.items()
         ]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
-        lines = [deeper + _laid_out(each, deeper) for each in value]
+    if isinstance(value, list) and any(isinstance(entry, dict | list) for entry in value):
+        lines = [deeper + _laid_out(entry, deeper) for entry in value]
         return "[\n" + ",\n".join(lines) + f"\n{indent}]"
     return json.dumps(value)
 
@@ -522,7 +525,7 @@ def _dtype_name(name: str, column: pd.Series) -> str:
         return dtype.name
     if isinstance(dtype, pd.StringDtype):
         return "str"
-    if isinstance(dtype, np.dtype) and all(isinstance(each, str | None) for each in column):
+    if isinstance(dtype, np.dtype) and all(isinstance(entry, str | None) for entry in column):
         return "str"
     raise ConfigError(
         f"column '{name}' of {dtype} cannot be stored; give bools, ints, floats or texts"

@@ -73,15 +73,17 @@ def systems_left_out(
     TrainingError
         If none can be trained.
     """
-    found: dict[str, str] = {}
+    reason_of: dict[str, str] = {}
     for name, reason in zip(names, reasons, strict=True):
         if reason is not None:
-            found.setdefault(name, reason)
-    left_out = {system.name: found[system.name] for system in grid.systems if system.name in found}
+            reason_of.setdefault(name, reason)
+    left_out = {
+        system.name: reason_of[system.name] for system in grid.systems if system.name in reason_of
+    }
     if len(left_out) == len(grid.systems):
-        shown = "\n".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 2))
+        examples = "\n".join(f"{name}: {reason}" for name, reason in islice(left_out.items(), 2))
         raise TrainingError(
-            f"{dataset.title}: none of {len(left_out)} systems can be trained on it\n{shown}"
+            f"{dataset.title}: none of {len(left_out)} systems can be trained on it\n{examples}"
         )
     return left_out
 

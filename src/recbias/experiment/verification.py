@@ -115,43 +115,43 @@ def verify(
                 rows.append(_row(name, Agreement(0, nan, nan, (), about=LEFT_OUT)))
                 continue
             fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
-            found = stored.verify(fresh)
+            agreement = stored.verify(fresh)
             other = _other_dataset(stored, fresh)
-            rows.append(_row(name, found._replace(differing=(*other, *found.differing))))
-            rows += [_row(name, apart) for apart in found.apart]
+            rows.append(_row(name, agreement._replace(differing=(*other, *agreement.differing))))
+            rows += [_row(name, apart) for apart in agreement.apart]
     return pd.DataFrame(rows)
 
 
-def _row(name: str, found: Agreement) -> dict[str, Any]:
+def _row(name: str, agreement: Agreement) -> dict[str, Any]:
     return {
         "recorded": name,
-        "about": found.about,
-        "values": found.n_values,
-        "difference": found.difference,
-        "of bound": found.of_bound,
-        "agrees": not found.differing,
-        "differing": found.differing,
+        "about": agreement.about,
+        "values": agreement.n_values,
+        "difference": agreement.difference,
+        "of bound": agreement.of_bound,
+        "agrees": not agreement.differing,
+        "differing": agreement.differing,
     }
 
 
 def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
     """Tell what the record of the dataset says that the dataset at hand does not."""
     for name in dict.fromkeys([*fresh.dataset, *stored.dataset]):
-        said, found = stored.dataset.get(name), fresh.dataset.get(name)
-        if said != found:
-            yield f"dataset: {name} is recorded as {said!r}, found {found!r}"
+        said, at_hand = stored.dataset.get(name), fresh.dataset.get(name)
+        if said != at_hand:
+            yield f"dataset: {name} is recorded as {said!r}, found {at_hand!r}"
 
 
 @contextmanager
-def _fresh_folder(kept: Path | None) -> Iterator[Path]:
-    if kept is None:
+def _fresh_folder(cells: Path | None) -> Iterator[Path]:
+    if cells is None:
         with tempfile.TemporaryDirectory(prefix="recbias-cells-") as folder:
             yield Path(folder)
         return
-    if kept.exists() and (not kept.is_dir() or any(kept.iterdir())):
-        raise ConfigError(f"{kept}: not empty, and old cells prove nothing; name a new folder")
-    kept.mkdir(parents=True, exist_ok=True)
-    yield kept.resolve()
+    if cells.exists() and (not cells.is_dir() or any(cells.iterdir())):
+        raise ConfigError(f"{cells}: not empty, and old cells prove nothing; name a new folder")
+    cells.mkdir(parents=True, exist_ok=True)
+    yield cells.resolve()
 
 
 # -- the manifest ------------------------------------------------------------------------------
@@ -179,20 +179,22 @@ def renew_manifest(recorded: Path, dataset: str | None = None, chapter: str | No
     """
     path = recorded / MANIFEST
     before = {} if dataset is None or not path.is_file() else _read_manifest(path)
-    names = sorted(each.name for each in recorded.iterdir() if each.is_dir())
+    names = sorted(folder.name for folder in recorded.iterdir() if folder.is_dir())
     listed: dict[str, dict[str, dict[str, str]]] = {}
     for name in sorted({*names, *before}):
-        kept = {}
+        others = {}
         if dataset is not None:
-            kept = {
+            others = {
                 result: entry
                 for result, entry in before.get(name, {}).items()
                 if name != dataset or not _is_of(result, chapter)
             }
-        own = stored_results(recorded / name) if dataset in (None, name) else {}
-        found = {result: _entry(file) for result, file in own.items() if _is_of(result, chapter)}
-        if kept or found:
-            listed[name] = dict(sorted({**kept, **found}.items()))
+        files = stored_results(recorded / name) if dataset in (None, name) else {}
+        renewed = {
+            result: _entry(file) for result, file in files.items() if _is_of(result, chapter)
+        }
+        if others or renewed:
+            listed[name] = dict(sorted({**others, **renewed}.items()))
     write_atomically(path, (json.dumps(listed, indent=1) + "\n").encode())
     return path
 
@@ -219,8 +221,8 @@ def check_manifest(dataset: str) -> dict[str, str]:
         elif name not in listed:
             problems[name] = "not listed in the manifest"
         else:
-            found = _entry(paths[name])
-            other = [field for field in _LISTED if found[field] != listed[name][field]]
+            entry = _entry(paths[name])
+            other = [field for field in _LISTED if entry[field] != listed[name][field]]
             if other:
                 problems[name] = f"another {' and '.join(other)} than the manifest lists"
     return problems
@@ -237,8 +239,8 @@ def listed_datasets() -> list[str]:
         If the manifest is missing or damaged.
     """
     folder = results_dir("", recorded=True)
-    found = recorded_datasets(simulations=True)
-    return sorted({*found, *_read_manifest(folder / MANIFEST)})
+    datasets = recorded_datasets(simulations=True)
+    return sorted({*datasets, *_read_manifest(folder / MANIFEST)})
 
 
 def missing_results(dataset: str, chapter: str) -> list[str]:

@@ -338,12 +338,14 @@ def finish(sums: FloatArray, averaging: Averaging, n_metrics: int, n_groups: int
         values = np.exp(values) - averaging.epsilon
     if n_groups == 1:
         return values[..., 0, :]
-    n_found = some.sum(axis=-2)
+    n_with_values = some.sum(axis=-2)
     # One group after the other: a sum over an axis has other last bits where there is one metric.
-    found = np.zeros(n_found.shape)
-    for own in np.moveaxis(np.where(some, values, 0.0), -2, 0):
-        found += own
-    return np.divide(found, n_found, out=np.full(found.shape, np.nan), where=n_found > 0)
+    summed = np.zeros(n_with_values.shape)
+    for of_group in np.moveaxis(np.where(some, values, 0.0), -2, 0):
+        summed += of_group
+    return np.divide(
+        summed, n_with_values, out=np.full(summed.shape, np.nan), where=n_with_values > 0
+    )
 
 
 def units(
@@ -430,11 +432,11 @@ def weighted_units(values: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
     >>> weighted_units([0.5, 0.1], [3.0, 1.0]).tolist()
     [0.55, 0.25]
     """
-    given, own = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    total = own.sum(axis=-1, keepdims=True)
-    mean = (own * given).sum(axis=-1, keepdims=True) / total
-    alike = np.ptp(own, axis=-1, keepdims=True) == 0
-    return np.where(alike, given, mean + own * given.shape[-1] * (given - mean) / total)
+    value, weight = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    total = weight.sum(axis=-1, keepdims=True)
+    mean = (weight * value).sum(axis=-1, keepdims=True) / total
+    alike = np.ptp(weight, axis=-1, keepdims=True) == 0
+    return np.where(alike, value, mean + weight * value.shape[-1] * (value - mean) / total)
 
 
 def aggregate(
@@ -488,8 +490,8 @@ def aggregate(
     averaging = Averaging(population, weights, statistic, coverage)
     if averaging.statistic == "median":
         everybody = np.ones((1, table.n_users), dtype=np.uint8)
-        found = units(table, values, averaging, min_rating=min_rating, condensed=condensed)
-        return weighted_medians(*found, everybody)[:, 0]
+        of_units = units(table, values, averaging, min_rating=min_rating, condensed=condensed)
+        return weighted_medians(*of_units, everybody)[:, 0]
     columns = contributions(
         table, values, averaging, min_rating=min_rating, group=group, n_groups=n_groups,
         condensed=condensed,

@@ -225,10 +225,10 @@ class Declaration:
             required = any(argument.default is None for argument in self.arguments)
             names = f"({names})" if required else f"[({names})]"
         cutoff = {"required": "@n", "optional": "[@n]", "none": ""}[self.cutoff]
-        given = ",".join(
+        conditions = ",".join(
             one.name if one.flag else f"{one.name}={one.name.upper()}" for one in self.given
         )
-        return f"{self.name}{names}{cutoff}" + (f"|{given}" if given else "")
+        return f"{self.name}{names}{cutoff}" + (f"|{conditions}" if conditions else "")
 
     @property
     def outside(self) -> bool:
@@ -378,25 +378,27 @@ class Metric:
     ) -> None:
         forms = _forms(name)
         inside = {argument.name for form in forms for argument in form.arguments}
-        given = {key: value for key, value in named.items() if key not in inside}
+        conditions = {key: value for key, value in named.items() if key not in inside}
         taken = {key: value for key, value in named.items() if key in inside}
-        if given and not any(set(form.key[1]) & set(given) for form in forms):
-            taken, given = named, {}
-        self._fill(name, cutoff, arguments, taken, given)
+        if conditions and not any(set(form.key[1]) & set(conditions) for form in forms):
+            taken, conditions = named, {}
+        self._fill(name, cutoff, arguments, taken, conditions)
 
     def _fill(
         self,
         name: str,
         cutoff: int | None,
         positional: Sequence[object],
-        named: Mapping[str, object],
-        given: Mapping[str, object],
+        by_name: Mapping[str, object],
+        conditions: Mapping[str, object],
     ) -> None:
         forms = _forms(name)
-        declaration = next((form for form in forms if form.key[1] == tuple(sorted(given))), None)
+        declaration = next(
+            (form for form in forms if form.key[1] == tuple(sorted(conditions))), None
+        )
         if declaration is None:
             raise ConfigError(
-                f"metric {name}|{','.join(given)}: unknown condition; "
+                f"metric {name}|{','.join(conditions)}: unknown condition; "
                 f"it is written {' or '.join(form.form for form in forms)}"
             )
         label = name if cutoff is None else f"{name}@{cutoff}"
@@ -410,9 +412,11 @@ class Metric:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "cutoff", cutoff)
         object.__setattr__(
-            self, "arguments", _bind(label, declaration, declaration.arguments, positional, named)
+            self, "arguments", _bind(label, declaration, declaration.arguments, positional, by_name)
         )
-        object.__setattr__(self, "given", _bind(label, declaration, declaration.given, (), given))
+        object.__setattr__(
+            self, "given", _bind(label, declaration, declaration.given, (), conditions)
+        )
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):
@@ -460,22 +464,22 @@ class Metric:
 
     def __str__(self) -> str:
         declaration = self.declaration
-        shown, in_place = [], True
+        arguments, in_place = [], True
         for argument, (name, value) in zip(declaration.arguments, self.arguments, strict=True):
             if argument.default is not None and value == argument.parse(argument.default):
                 in_place = False
                 continue
             in_place &= not argument.keyword
-            shown.append(_printed(value) if in_place else f"{name}={_printed(value)}")
-        given = ",".join(
+            arguments.append(_printed(value) if in_place else f"{name}={_printed(value)}")
+        conditions = ",".join(
             name if argument.flag else f"{name}={_printed(value)}"
             for argument, (name, value) in zip(declaration.given, self.given, strict=True)
         )
         return (
             self.name
-            + (f"({','.join(shown)})" if shown else "")
+            + (f"({','.join(arguments)})" if arguments else "")
             + ("" if self.cutoff is None else f"@{self.cutoff}")
-            + (f"|{given}" if given else "")
+            + (f"|{conditions}" if conditions else "")
         )
 
     def __repr__(self) -> str:
@@ -525,24 +529,24 @@ def parse_metric(text: str) -> Metric:
             )
         cutoff = int(match["cutoff"])
     positional: list[str] = []
-    named: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for part in () if match["arguments"] is None else match["arguments"].split(","):
         key, equals, value = part.strip().partition("=")
-        if not equals and named:
+        if not equals and by_name:
             raise ConfigError(f"metric {text!r}: {key!r} stands behind a named argument; name it")
         if not equals:
             positional.append(key)
         else:
-            _add_once(text, named, key, value)
-    given: dict[str, str] = {}
+            _add_once(text, by_name, key, value)
+    conditions: dict[str, str] = {}
     for part in () if match["given"] is None else match["given"].split(","):
         key, equals, value = part.strip().partition("=")
         if (not equals) != (key in flags):
             expected = "that name alone" if equals else " or ".join(["KEY=VALUE", *sorted(flags)])
             raise ConfigError(f"metric {text!r}: {part!r} behind the bar, expected {expected}")
-        _add_once(text, given, key, value if equals else key)
+        _add_once(text, conditions, key, value if equals else key)
     metric = Metric.__new__(Metric)
-    metric._fill(match["name"], cutoff, positional, named, given)
+    metric._fill(match["name"], cutoff, positional, by_name, conditions)
     return metric
 
 
@@ -564,7 +568,7 @@ def _bind(
     declaration: Declaration,
     arguments: Sequence[Argument],
     positional: Sequence[object],
-    named: Mapping[str, object],
+    by_name: Mapping[str, object],
 ) -> tuple[tuple[str, Any], ...]:
     """Give every argument its value: by place, by name or by default."""
     form = declaration.form
@@ -576,7 +580,7 @@ def _bind(
             f"it is written {form}"
         )
     values = {argument.name: value for argument, value in zip(by_place, positional, strict=False)}
-    for key, value in named.items():
+    for key, value in by_name.items():
         if key in values or key not in [argument.name for argument in arguments]:
             problem = "is given twice" if key in values else "is no argument of it"
             raise ConfigError(f"metric {label}: {key} {problem}; it is written {form}")

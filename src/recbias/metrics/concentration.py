@@ -68,10 +68,10 @@ def sum_terms(terms: Terms, counts: FloatArray) -> FloatArray:
     array([0.625,   nan])
     """
     total = counts.sum(axis=1, keepdims=True)
-    shown = total[:, 0] > 0
+    nonempty = total[:, 0] > 0
     values = np.full(len(counts), np.nan)
-    if shown.any():
-        values[shown] = terms(counts[shown], total[shown]).sum(axis=1)
+    if nonempty.any():
+        values[nonempty] = terms(counts[nonempty], total[nonempty]).sum(axis=1)
     return values
 
 

@@ -140,8 +140,8 @@ def measure_known(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
             values[row] = judged / cutoffs[row]
             continue
         of_kind = lists.positive if metric.name == "P" else ~lists.positive
-        found = np.bincount(owner[top & of_kind], minlength=n_users)
-        np.divide(found, judged, out=values[row], where=judged > 0)
+        n_of_kind = np.bincount(owner[top & of_kind], minlength=n_users)
+        np.divide(n_of_kind, judged, out=values[row], where=judged > 0)
     return values
 
 

@@ -455,10 +455,10 @@ def measure_sampled_stratified(view: RankView, metrics: Sequence[Metric]) -> Flo
     ndarray of float64, shape (n_metrics, n_rows)
         As of `measure_stratified`, as are errors, with `recbias.theory.expected_hit` for the hit.
     """
-    asked = [(int(metric.cutoff or 0), metric.t) for metric in metrics]
+    keys = [(int(metric.cutoff or 0), metric.t) for metric in metrics]
     # Gammas weigh the same hits, which take longer than the weights.
-    hits = {(n, t): n * expected_hit(view.table, "P", n, t) for n, t in dict.fromkeys(asked)}
-    return _stratified(view, metrics, np.array([hits[each] for each in asked]))
+    hits = {(n, t): n * expected_hit(view.table, "P", n, t) for n, t in dict.fromkeys(keys)}
+    return _stratified(view, metrics, np.array([hits[key] for key in keys]))
 
 
 def _stratified(view: RankView, metrics: Sequence[Metric], hits: FloatArray) -> FloatArray:
@@ -474,8 +474,8 @@ def _stratified(view: RankView, metrics: Sequence[Metric], hits: FloatArray) -> 
             mean = total / np.maximum(np.bincount(user, minlength=table.n_users), 1)
             rows.append(gained / mean[user])
             continue
-        found, nothing = np.bincount(user, gained, table.n_users), np.full(table.n_users, np.nan)
-        rows.append(np.divide(found, total, out=nothing, where=total > 0))
+        sums, nothing = np.bincount(user, gained, table.n_users), np.full(table.n_users, np.nan)
+        rows.append(np.divide(sums, total, out=nothing, where=total > 0))
     return np.array(rows)
 
 

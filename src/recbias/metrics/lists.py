@@ -305,10 +305,10 @@ def list_view(items: npt.NDArray[np.int32], train: Ratings, *, min_rating: float
     counts = train.item_counts()
     rated = train.user_counts()
     sums = np.bincount(train.user, counts[train.item], minlength=train.n_users)
-    own = np.divide(sums, rated, out=np.full(train.n_users, np.nan), where=rated > 0)
+    own_popularity = np.divide(sums, rated, out=np.full(train.n_users, np.nan), where=rated > 0)
     liked = train.item[relevant(train.value, min_rating)]
     prior = np.bincount(liked, minlength=train.n_items)
-    return ListView(items, train.n_items, counts, prior, own)
+    return ListView(items, train.n_items, counts, prior, own_popularity)
 
 
 def item_counts(

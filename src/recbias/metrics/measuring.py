@@ -359,15 +359,15 @@ def _by_function(
     values = np.empty((len(metrics), n_units))
     for function, rows in families.items():
         some = [metrics[row] for row in rows]
-        found = call(function, some)
+        measured = call(function, some)
         expected = (len(rows), n_units)
-        if getattr(found, "dtype", None) != np.float64 or found.shape != expected:
+        if getattr(measured, "dtype", None) != np.float64 or measured.shape != expected:
             raise ContractError(
                 f"metric {some[0]}: {function.__name__} returned "
-                f"{getattr(found, 'dtype', type(found).__name__)} {getattr(found, 'shape', '')}, "
-                f"expected float64 {expected}"
+                f"{getattr(measured, 'dtype', type(measured).__name__)} "
+                f"{getattr(measured, 'shape', '')}, expected float64 {expected}"
             )
         if len(families) == 1:
-            return found
-        values[rows] = found
+            return measured
+        values[rows] = measured
     return values

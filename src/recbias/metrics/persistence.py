@@ -101,12 +101,12 @@ def measure_residual(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
 def _gained(view: RankView, metric: Metric, gains: FloatArray, phi: float) -> FloatArray:
     """Sum gains over each list, weighed by the chance that the reader looks there."""
     lists = view.lists
-    shown = lists.rank > 0
+    listed = lists.rank > 0
     if metric.cutoff is not None:
-        shown &= lists.rank <= metric.cutoff
-    owner = np.repeat(np.arange(len(lists.n_listed)), np.diff(lists.first))[shown]
-    weight = (1.0 - phi) * phi ** (lists.rank[shown] - 1.0)
-    gained = np.bincount(owner, weight * gains[shown], minlength=len(lists.n_listed))
+        listed &= lists.rank <= metric.cutoff
+    owner = np.repeat(np.arange(len(lists.n_listed)), np.diff(lists.first))[listed]
+    weight = (1.0 - phi) * phi ** (lists.rank[listed] - 1.0)
+    gained = np.bincount(owner, weight * gains[listed], minlength=len(lists.n_listed))
     return gained.astype(np.float64)  # without a row bincount returns integers
 
 

@@ -97,13 +97,13 @@ def measure_popularity_lift(view: ListView, metrics: Sequence[Metric]) -> npt.ND
     >>> measure_popularity_lift(view, [parse_metric("PL@2")])
     array([[ 0.5, -0.8]])
     """
-    own = view.own_popularity
-    if own is None:
+    own_popularity = view.own_popularity
+    if own_popularity is None:
         raise ConfigError(
             f"metric {metrics[0]}: give the lists the own popularity, of what users rated in "
             "training"
         )
-    known = own[~np.isnan(own)]
+    known = own_popularity[~np.isnan(own_popularity)]
     usual = known.mean() if len(known) else np.nan
     return measure_recommendation_popularity(view, metrics) / usual - 1
 

@@ -157,9 +157,9 @@ def _js_terms(prior: FloatArray) -> Terms:
     shares = _shares(prior)
 
     def terms(counts: FloatArray, total: FloatArray) -> FloatArray:
-        shown = counts / total
-        middle = (shares + shown) / 2
-        return np.asarray(rel_entr(shares, middle) + rel_entr(shown, middle), np.float64) / 2
+        list_shares = counts / total
+        middle = (shares + list_shares) / 2
+        return np.asarray(rel_entr(shares, middle) + rel_entr(list_shares, middle), np.float64) / 2
 
     return terms
 

@@ -72,9 +72,9 @@ def reinforcement(
     before = np.empty(len(prior), dtype=np.intp)
     before[by_prior] = np.searchsorted(ends, np.arange(len(prior)), side="right")
     after = np.empty_like(before)
-    for row, own in enumerate(counts):
-        if own.any():
-            order = by_prior[np.argsort(-own[by_prior], kind="stable")]
+    for row, row_counts in enumerate(counts):
+        if row_counts.any():
+            order = by_prior[np.argsort(-row_counts[by_prior], kind="stable")]
             after[order] = np.searchsorted(ends, np.arange(len(prior)), side="right")
             values[row] = (before != after).mean()
     return values
@@ -148,7 +148,7 @@ def _staying(
     candidates = np.empty(2 * items.shape[1], dtype=np.int64)
     candidate_keys = np.empty(2 * items.shape[1], dtype=np.int64)
     for user in range(items.shape[0]):
-        n_candidates, n_free, found = 0, 0, all_stay
+        n_candidates, n_free, n_staying = 0, 0, all_stay
         for place in range(items.shape[1]):
             item = items[user, place]
             if item < 0:
@@ -159,7 +159,7 @@ def _staying(
             n_candidates += 1
             if in_head[item]:
                 n_free += 1
-                found -= head_before[item]
+                n_staying -= head_before[item]
         place, added = size, 0
         while added < n_free and place < n_items:
             item = order[place]
@@ -174,11 +174,11 @@ def _staying(
             for other in range(1, n_candidates):
                 if candidate_keys[other] > candidate_keys[best]:
                     best = other
-            found += head_before[candidates[best]]
+            n_staying += head_before[candidates[best]]
             n_candidates -= 1
             candidates[best] = candidates[n_candidates]
             candidate_keys[best] = candidate_keys[n_candidates]
-        stay[user] = found
+        stay[user] = n_staying
 
 
 register(

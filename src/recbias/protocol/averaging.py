@@ -87,8 +87,8 @@ class Averaging:
         geometric = _GEOMETRIC.fullmatch(self.statistic)
         if geometric is not None:
             text = geometric["epsilon"]
-            shown = "" if text is None or _epsilon(text) == EPSILON else f"({_plain(text)})"
-            object.__setattr__(self, "statistic", f"geometric{shown}")
+            suffix = "" if text is None or _epsilon(text) == EPSILON else f"({_plain(text)})"
+            object.__setattr__(self, "statistic", f"geometric{suffix}")
         elif self.statistic not in STATISTICS:
             raise unknown_name("statistic", self.statistic, STATISTICS)
         if self.coverage == "full":
@@ -119,16 +119,16 @@ class Averaging:
         ConfigError
             If an option is unknown, has no such value or is given twice.
         """
-        given: dict[str, str] = {}
+        options: dict[str, str] = {}
         for part in text.split():
             name, _, value = part.partition("=")
             if name not in _OPTIONS:
                 raise unknown_name("option of averaging", name, _OPTIONS)
-            if not value or _OPTIONS[name] in given:
+            if not value or _OPTIONS[name] in options:
                 problem = "is given twice" if value else "has no value"
                 raise ConfigError(f"averaging {text!r}: {name} {problem}")
-            given[_OPTIONS[name]] = value
-        return cls(**given)
+            options[_OPTIONS[name]] = value
+        return cls(**options)
 
     def __str__(self) -> str:
         options = {name: getattr(self, field) for name, field in _OPTIONS.items()}

@@ -139,10 +139,10 @@ class Protocol:
             if meant == text or "did you mean" in str(error):
                 raise
             try:
-                found = cls._read(meant)
+                protocol = cls._read(meant)
             except ConfigError:
                 raise error from None
-            raise ConfigError(f"{error}\ndid you mean '{found}'?") from None
+            raise ConfigError(f"{error}\ndid you mean '{protocol}'?") from None
 
     @classmethod
     def _read(cls, text: str) -> Protocol:
@@ -159,14 +159,14 @@ class Protocol:
                 "such as 'TI-NN-1R t=100 rel>=5'"
             )
         options = match["options"].split()
-        policies = [each for each in options if each.startswith("unscored=")]
+        policies = [option for option in options if option.startswith("unscored=")]
         if len(policies) > 1:
             raise ConfigError(f"protocol {text!r}: unscored is given twice")
         return cls(
             TargetRule.parse(match["rule"]),
             float(match["min_rating"]),
             match["condensed"] is not None,
-            Averaging.parse(" ".join(each for each in options if each not in policies)),
+            Averaging.parse(" ".join(option for option in options if option not in policies)),
             policies[0].removeprefix("unscored=") if policies else "none",
         )
 
@@ -227,7 +227,9 @@ def _word(word: str) -> str:
 
 def _nearest(code: str, known: Sequence[str]) -> str:
     """Give the name with the same letters, or else the most alike; the code itself if none is."""
-    lowered = {each.lower(): each for each in known}
-    same = [each for name, each in lowered.items() if sorted(name) == sorted(code.lower())]
+    lowered = {known_name.lower(): known_name for known_name in known}
+    same = [
+        known_name for name, known_name in lowered.items() if sorted(name) == sorted(code.lower())
+    ]
     near = difflib.get_close_matches(code.lower(), lowered, n=1, cutoff=0.5)
     return (same or [lowered[name] for name in near] or [code])[0]

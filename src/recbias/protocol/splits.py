@@ -242,16 +242,16 @@ def uniform_plan(
     ([0, 1, 2, 3], 3, 0.4266666666666667)
     """
     rule = SplitRule("uniform", test_share, kept_share)
-    asked, shares = Fraction(str(test_share)), _prefix_shares(counts, kept_share)
+    sigma, shares = Fraction(str(test_share)), _prefix_shares(counts, kept_share)
     largest = max(shares, default=Fraction(0))
-    if asked > largest:
-        named = math.floor(largest * 10**4) / 10**4  # rounded down, so that it can be asked for
+    if sigma > largest:
+        rounded = math.floor(largest * 10**4) / 10**4  # rounded down, so that it can be asked for
         raise DataError(
             f"split '{rule}': no set of items can give so many test ratings, equally many each, "
             f"and keep {100 * kept_share:g}% of its own\n"
-            f"the largest feasible share of these {counts.sum()} ratings is {named}"
+            f"the largest feasible share of these {counts.sum()} ratings is {rounded}"
         )
-    last = max(place for place, share in enumerate(shares) if share >= asked)
+    last = max(place for place, share in enumerate(shares) if share >= sigma)
     least = int(np.sort(counts)[::-1][last])
     n_each = math.floor((1 - Fraction(str(kept_share))) * least)
     return UniformPlan(np.flatnonzero(counts >= least).astype(np.int32), n_each, least, largest)
@@ -467,8 +467,8 @@ class SplitRule:
 
     def __str__(self) -> str:
         size = "" if self.size is None else f" {self.size}"
-        kept = "" if self.kept is None else f" eps={self.kept}"
-        return self.kind + size + kept + ("" if self.order is None else f" order={self.order}")
+        eps = "" if self.kept is None else f" eps={self.kept}"
+        return self.kind + size + eps + ("" if self.order is None else f" order={self.order}")
 
     @classmethod
     def parse(cls, text: str) -> SplitRule:
@@ -494,10 +494,10 @@ class SplitRule:
         rest, in_order = rest.strip(), order if ordered else None
         if not rest:
             return cls(kind, order=in_order)
-        size, eps, kept = rest.partition(" eps=")
+        size, eps, kept_share = rest.partition(" eps=")
         try:
             number = int(size) if size.strip().isdecimal() else float(size)
-            return cls(kind, number, float(kept) if eps else None, in_order)
+            return cls(kind, number, float(kept_share) if eps else None, in_order)
         except ValueError:
             raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
 
@@ -587,17 +587,21 @@ def warn_of_other_share(splits: Sequence[Split]) -> None:
         and why.
     """
     rule = SplitRule.parse(splits[0].rule)
-    asked = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
-    if rule.kind in ("leave-out", "ready", "whole") or asked is None:
+    asked_share = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
+    if rule.kind in ("leave-out", "ready", "whole") or asked_share is None:
         return
     n_ratings = len(splits[0].test) + len(splits[0].train)
-    by_chance = 4 * math.sqrt(asked * (1 - asked) / n_ratings) if rule.kind in _DRAWN else 0
-    far = max((len(split.test) / n_ratings for split in splits), key=lambda got: abs(got - asked))
-    if abs(far - asked) <= max(0.1 * asked, by_chance, 1 / n_ratings):
+    by_chance = (
+        4 * math.sqrt(asked_share * (1 - asked_share) / n_ratings) if rule.kind in _DRAWN else 0
+    )
+    far = max(
+        (len(split.test) / n_ratings for split in splits), key=lambda got: abs(got - asked_share)
+    )
+    if abs(far - asked_share) <= max(0.1 * asked_share, by_chance, 1 / n_ratings):
         return
     warnings.warn(
-        f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked)}, it tests "
-        f"{_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
+        f"split '{rule}' of {splits[0].train.name}: asked to test {_percent(asked_share)}, "
+        f"it tests {_percent(far)}{f' in one of {len(splits)} folds' if splits[1:] else ''}: "
         f"{_why(rule, splits[0])}",
         DataWarning,
         stacklevel=2,

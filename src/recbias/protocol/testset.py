@@ -312,7 +312,7 @@ def dataset_splits(
         tests = [_drawn(dataset)]
         if rule.kind != "whole":
             drawn = rule.splits(tests[0], rng=stream(seed, "split", split, "unbiased"))
-            tests = [each.test for each in drawn]
+            tests = [drawn_split.test for drawn_split in drawn]
         return [
             _train_elsewhere(dataset.ratings, judged, fold, str(rule))
             for fold, judged in enumerate(tests)
@@ -360,14 +360,14 @@ def kept_rows(test: TestSet, n_rows: int, *, seed: int, fold: int) -> npt.NDArra
     if not test.removed:
         return np.ones(n_rows, dtype=bool)
     drawn = stream(seed, "thin", test.removed, fold).random(n_rows)
-    kept: npt.NDArray[np.bool_] = drawn >= test.removed / 100
-    if not kept.any() and n_rows * (100 - test.removed) >= 100:
-        kept[np.argmax(drawn)] = True
-    if not kept.any():
+    stays: npt.NDArray[np.bool_] = drawn >= test.removed / 100
+    if not stays.any() and n_rows * (100 - test.removed) >= 100:
+        stays[np.argmax(drawn)] = True
+    if not stays.any():
         raise DataError(
             f"removing {test.removed}% leaves none of {n_rows} test ratings\nremove a smaller share"
         )
-    return kept
+    return stays
 
 
 def _drawn(dataset: Dataset) -> Ratings:
@@ -415,10 +415,10 @@ def _outside_training(dataset: Dataset, fold: Split, test: TestSet, seed: int) -
 def _in(ratings: Ratings, others: Ratings) -> npt.NDArray[np.bool_]:
     """Tell for each rating whether its pair has one among others."""
     n_items = np.int64(ratings.n_items)
-    found: npt.NDArray[np.bool_] = np.isin(
+    is_among: npt.NDArray[np.bool_] = np.isin(
         ratings.user * n_items + ratings.item, others.user * n_items + others.item
     )
-    return found
+    return is_among
 
 
 def _held_out(dataset: Dataset, rule: SplitRule, test: TestSet, seed: int) -> list[Split]:
@@ -428,20 +428,20 @@ def _held_out(dataset: Dataset, rule: SplitRule, test: TestSet, seed: int) -> li
     # whether there is the other.
     is_part = bool(_in(observed, drawn).all())
     labels = stream(seed, "held", n_folds).integers(n_folds, size=len(drawn))
-    found: list[Split] = []
+    splits: list[Split] = []
     for number in range(n_folds):
         held = drawn.take(labels == number)
         rest = observed.take(~_in(observed, held)) if is_part else observed
         for split in rule.splits(rest, rng=stream(seed, "split", str(rule), n_folds, number)):
-            fold = dataclasses.replace(split, fold=len(found))
+            fold = dataclasses.replace(split, fold=len(splits))
             if test.part == "unbiased":
                 judged = held.take(~_in(held, fold.train))
                 if is_part:
                     rng = stream(seed, "held", n_folds, fold.fold)
                     judged = judged.take(_evenly_judged(judged, dataset, rest, fold, n_folds, rng))
                 fold = dataclasses.replace(fold, test=judged, test_items=np.unique(judged.item))
-            found.append(fold)
-    return found
+            splits.append(fold)
+    return splits
 
 
 def _evenly_judged(

@@ -53,9 +53,9 @@ def depth_map(
         raise ConfigError("depth map: a run (1R) holds one judged item; give a table per user (AR)")
     if depth < 1:
         raise ConfigError(f"depth map: depth is {depth}, expected at least 1")
-    shown = (table.condensed_rank > 0) & (table.condensed_rank <= depth)
-    place = table.condensed_rank[shown] - 1
+    listed = (table.condensed_rank > 0) & (table.condensed_rank <= depth)
+    place = table.condensed_rank[listed] - 1
     n_users = np.bincount(place, minlength=depth)
-    total = np.bincount(place, weights=table.rank[shown], minlength=depth)
+    total = np.bincount(place, weights=table.rank[listed], minlength=depth)
     ranks = np.divide(total, n_users, out=np.full(depth, np.nan), where=n_users > 0)
     return ranks, n_users

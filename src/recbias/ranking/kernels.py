@@ -191,11 +191,11 @@ def count_rows_above(
             row = order[place]
             if not listed[row]:
                 break
-            own = group[row]
-            judged[row] = seen[0, own]
-            positives[row] = seen[1, own]
-            seen[0, own] += 1
-            seen[1, own] += positive[row]
+            row_group = group[row]
+            judged[row] = seen[0, row_group]
+            positives[row] = seen[1, row_group]
+            seen[0, row_group] += 1
+            seen[1, row_group] += positive[row]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -246,11 +246,11 @@ def top_spots(
     `best` and `spots` have room for all keys: those above the floor are gathered there, the first
     `depth` of them made a heap, the worst on top, and the others held against it.
     """
-    found = 0
+    n_above = 0
     for spot in range(begin, end):
-        best[found], spots[found] = keys[spot], spot
-        found += keys[spot] > floor
-    size = np.uint32(min(found, depth))
+        best[n_above], spots[n_above] = keys[spot], spot
+        n_above += keys[spot] > floor
+    size = np.uint32(min(n_above, depth))
     for leaf in range(1, size):
         key, spot = best[leaf], spots[leaf]
         node = np.uint32(leaf)
@@ -259,7 +259,7 @@ def top_spots(
             best[node], spots[node] = best[parent], spots[parent]
             node = parent
         best[node], spots[node] = key, spot
-    for other in range(size, found):
+    for other in range(size, n_above):
         if best[other] > best[0]:
             best[0], spots[0] = best[other], spots[other]
             sift_down(best, spots, size)
@@ -270,7 +270,7 @@ def top_spots(
         best[0], spots[0] = best[left], spots[left]
         best[left], spots[left] = key, spot
         sift_down(best, spots, left)
-    return min(found, depth)
+    return min(n_above, depth)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -465,20 +465,20 @@ def rank_among_sample(
             n_members += 1
     n_targets[user] = n_members
     # Side by side, the judged ones first, so that counting them needs no look at places.
-    own = np.empty(n_members, dtype=np.int64)
+    member_keys = np.empty(n_members, dtype=np.int64)
     n_judged, other = 0, n_members
     for place in members[:n_members]:
         key = keys[spot_of[place]]
         n_scored[user] += key != ABSENT
         if judged[place]:
-            own[n_judged] = key
+            member_keys[n_judged] = key
             n_judged += 1
         else:
             other -= 1
-            own[other] = key
+            member_keys[other] = key
     for entry in range(begin, end):
         key = keys[spot_of[test_place[entry]]]
         if key == ABSENT or not (positive[entry] or sampled[test_place[entry]]):
             continue
-        condensed[entry] = 1 + count_above(own[:n_judged], key)
-        rank[entry] = condensed[entry] + count_above(own[n_judged:], key)
+        condensed[entry] = 1 + count_above(member_keys[:n_judged], key)
+        rank[entry] = condensed[entry] + count_above(member_keys[n_judged:], key)

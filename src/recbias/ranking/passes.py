@@ -114,10 +114,10 @@ def score_blocks(
         users = np.arange(first, min(first + step, n_users))
         scores = recommender.score(users)
         expected = (len(users), n_items)
-        found = getattr(scores, "dtype", type(scores).__name__), getattr(scores, "shape", "")
-        if found != (np.float32, expected):
+        returned = getattr(scores, "dtype", type(scores).__name__), getattr(scores, "shape", "")
+        if returned != (np.float32, expected):
             raise ContractError(
-                f"{type(recommender).__name__}.score returned {found[0]} {found[1]}, "
+                f"{type(recommender).__name__}.score returned {returned[0]} {returned[1]}, "
                 f"expected float32 {expected}"
             )
         if promised is not None:

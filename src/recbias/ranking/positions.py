@@ -201,7 +201,8 @@ class Positions:
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """Lengthen each list by what stands below, to the form that `list_items` has."""
         owners = [
-            np.repeat(np.arange(self.n_users), np.diff(each.list_starts)) for each in (self, below)
+            np.repeat(np.arange(self.n_users), np.diff(positions.list_starts))
+            for positions in (self, below)
         ]
         order = np.argsort(np.concatenate(owners), kind="stable")
         owner = np.concatenate(owners)[order]
@@ -212,9 +213,9 @@ class Positions:
         place = np.arange(len(items)) - starts[owner]
         passed = np.concatenate([[0], np.cumsum(inside[items])])
         place_inside = passed[:-1] - passed[starts[owner]]
-        kept = (place < self.depth) | (inside[items] & (place_inside < self.depth))
-        lengths = np.bincount(owner[kept], minlength=self.n_users)
-        return items[kept], np.concatenate([[0], np.cumsum(lengths)])
+        within_depth = (place < self.depth) | (inside[items] & (place_inside < self.depth))
+        lengths = np.bincount(owner[within_depth], minlength=self.n_users)
+        return items[within_depth], np.concatenate([[0], np.cumsum(lengths)])
 
     def of_groups(self, first: int, end: int) -> Positions:
         """Restrict candidates and test ratings to a range of item groups.
@@ -307,23 +308,23 @@ class Positions:
             raise ConfigError(f"{rule}: a sample cannot be derived from counts; rank with its rule")
         if rule.per_run and min_rating is None:
             raise ConfigError(f"{rule}: its target sets depend on relevance; give min_rating")
-        own = np.zeros(len(self.user), dtype=np.int16)
+        group = np.zeros(len(self.user), dtype=np.int16)
         n_groups = 1
         if rule.n_groups is not None:
-            own, n_groups = self.groups.merged(rule.n_groups).labels[self.item], rule.n_groups
-        above, n_targets, n_scored = self._counts(rule, own)
+            group, n_groups = self.groups.merged(rule.n_groups).labels[self.item], rule.n_groups
+        above, n_targets, n_scored = self._counts(rule, group)
         positive = np.zeros(len(self.user), dtype=bool)
         if min_rating is not None and rule.per_run:
             positive = relevant(self.value, min_rating)
         judged, positives = np.zeros((2, len(self.user)), dtype=np.int32)
         count_rows_above(
-            self.indptr, self._order, self.listed, positive, own, n_groups, judged, positives
+            self.indptr, self._order, self.listed, positive, group, n_groups, judged, positives
         )
         rank, condensed = above + 1 - positives, judged + 1 - positives
         rows = np.ones(len(self.user), dtype=bool)
         if rule.per_run:
             rows = positive
-            place = self.user * np.int64(n_groups) + own
+            place = self.user * np.int64(n_groups) + group
             size = self.n_users * n_groups
             others = np.bincount(place[positive], minlength=size)[place] - 1
             scored = np.bincount(place[positive & self.listed], minlength=size)[place]
@@ -339,16 +340,16 @@ class Positions:
             condensed_rank=np.where(self.listed, condensed, 0)[rows].astype(np.int32),
             n_targets=n_targets.astype(np.int32),
             n_scored=n_scored.astype(np.int32),
-            group=own[rows].astype(np.int16) if rule.n_groups is not None else None,
+            group=group[rows].astype(np.int16) if rule.n_groups is not None else None,
         )
 
-    def _counts(self, rule: TargetRule, own: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    def _counts(self, rule: TargetRule, group: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Sum what stands above each row, and sizes: per user, for runs or groups per row."""
         sides = 2 if rule.candidates == "AI" else 1
         if rule.n_groups is not None:
             n_groups, merged = self.groups.n_groups, rule.n_groups
             # In 64 bits: labels have 16, which products of group numbers pass.
-            wide = own.astype(np.int64)
+            wide = group.astype(np.int64)
             first, end = wide * n_groups // merged, (wide + 1) * n_groups // merged
             columns = np.arange(n_groups)
             mine = (columns >= first[:, None]) & (columns < end[:, None])
@@ -402,11 +403,11 @@ class Positions:
         if candidates == "TI":
             inside = np.zeros(len(self.groups.labels), dtype=bool)
             inside[self.test_items] = True
-            kept = inside[items]
-            items, owner = items[kept], owner[kept]
+            is_inside = inside[items]
+            items, owner = items[is_inside], owner[is_inside]
             starts = np.searchsorted(owner, np.arange(self.n_users + 1))
         place = np.arange(len(items)) - starts[owner]
-        shown = place < cutoff
+        top = place < cutoff
         lists = np.full((self.n_users, cutoff), -1, dtype=np.int32)
-        lists[owner[shown], place[shown]] = items[shown]
+        lists[owner[top], place[top]] = items[top]
         return lists

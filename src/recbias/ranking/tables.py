@@ -146,16 +146,16 @@ class RankTable:
             raise ContractError(
                 f"lists: {lists.dtype} {lists.shape}, expected integers ({train.n_users}, length)"
             )
-        shown = lists >= 0
-        user, item = np.nonzero(shown)[0], lists[shown].astype(np.int64)
+        listed = lists >= 0
+        user, item = np.nonzero(listed)[0], lists[listed].astype(np.int64)
         pairs = user * train.n_items + item
-        own = train.user.astype(np.int64) * train.n_items + train.item
+        train_pairs = train.user.astype(np.int64) * train.n_items + train.item
         again = np.ones(len(pairs), dtype=bool)
         again[np.unique(pairs, return_index=True)[1]] = False
         for wrong, problem in (
             (item >= train.n_items, "is no item of the data"),
             (again, "is there twice"),
-            (np.isin(pairs, own), "is a training item"),
+            (np.isin(pairs, train_pairs), "is a training item"),
         ):
             if wrong.any():
                 at = int(np.argmax(wrong))

@@ -218,10 +218,10 @@ def deduce_scored(positions: Positions, split: Split, recommender: Recommender) 
     n_train_known = np.bincount(
         2 * train_known.user.astype(np.int64) + ~inside, minlength=2 * positions.n_users
     ).reshape(-1, 2)
-    found = np.hstack([positions.n_scored, positions.n_train_scored])
-    has_all = (found == np.hstack([positions.n_targets, positions.n_train])).all(axis=1)
-    has_known = (found == np.hstack([n_known, n_train_known])).all(axis=1)
-    has_none = ~found.any(axis=1)
+    n_scored = np.hstack([positions.n_scored, positions.n_train_scored])
+    has_all = (n_scored == np.hstack([positions.n_targets, positions.n_train])).all(axis=1)
+    has_known = (n_scored == np.hstack([n_known, n_train_known])).all(axis=1)
+    has_none = ~n_scored.any(axis=1)
     if not (has_all | has_known | has_none).all():
         return None
     has_known &= ~has_none

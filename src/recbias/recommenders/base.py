@@ -117,7 +117,11 @@ class _Parameters(Mapping[str, Parameter]):
 def argument_names(of: type[Any]) -> list[str]:
     """Name the arguments of a class, without ``*args`` and ``**kwargs``, which have no names."""
     known = inspect.signature(of).parameters.values()
-    return [each.name for each in known if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    return [
+        argument.name
+        for argument in known
+        if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+    ]
 
 
 @dataclass(frozen=True)
@@ -273,13 +277,13 @@ class System:
         fields = getattr(algorithm(self.algorithm), "__dataclass_fields__", {})
         added = {name: f.default for name, f in fields.items() if f.metadata.get("added", False)}
         unused = getattr(algorithm(self.algorithm), "not_in_identity", ())
-        named = {
+        parameters = {
             name: value
             for name, value in self.parameters.items()
             if name not in unused and (name not in added or value != added[name])
         }
         return json.dumps(
-            {"algorithm": self.algorithm, **named},
+            {"algorithm": self.algorithm, **parameters},
             sort_keys=True,
             separators=(",", ":"),
             allow_nan=False,
@@ -796,12 +800,12 @@ class Encoding:
         if text in ("stars", "binary-all"):
             return cls(text)
         try:
-            if found := _MERGED.fullmatch(text):
-                threshold, value = map(float, found.groups())
+            if match := _MERGED.fullmatch(text):
+                threshold, value = map(float, match.groups())
                 if 0 < value < threshold:
                     return cls("stars", threshold, value)
-            elif found := _FROM.fullmatch(text):
-                return cls(f"{found[1]}-{found[2]}", float(found[3]))
+            elif match := _FROM.fullmatch(text):
+                return cls(f"{match[1]}-{match[2]}", float(match[3]))
         except ValueError:
             pass
         raise ConfigError(

@@ -98,9 +98,9 @@ def check_recommender(recommender: Any, *, seed: int = 1) -> None:
     with broken.step("its coverage"):
         read, coverage = ratings_read(model, train), getattr(model, "coverage", "evidence")
         _check_coverage(scores, read, coverage, broken.promise)
-    kept = scores.copy()
+    first_scores = scores.copy()
     _check_blocks(broken, model, train, scores)
-    _check_numbering(broken, train, kept, seed)
+    _check_numbering(broken, train, first_scores, seed)
     _check_objective(broken, train)
     for name, edge in _edge_tables().items():
         _check_edge(broken, name, edge)
@@ -169,9 +169,11 @@ class _Broken:
         if model is None:
             return None
         with self.step(what):
-            asked = users.copy()
-            scores = model.score(asked)
-            self.promise(np.array_equal(asked, users), "score changed the numbers of users it got")
+            copy_of_users = users.copy()
+            scores = model.score(copy_of_users)
+            self.promise(
+                np.array_equal(copy_of_users, users), "score changed the numbers of users it got"
+            )
             if not isinstance(scores, np.ndarray):
                 self.add(f"scores are {_named(scores)}, not an array")
                 return None
@@ -190,7 +192,7 @@ class _Broken:
         if len(self.found) == 1:
             raise ContractError(f"{self.label}: {next(iter(self.found))}")
         if self.found:
-            lines = "".join(f"\n- {each}" for each in self.found)
+            lines = "".join(f"\n- {promise}" for promise in self.found)
             raise ContractError(f"{self.label}: breaks {len(self.found)} promises{lines}")
 
 
@@ -202,12 +204,12 @@ def _check_blocks(
     broken: _Broken, model: Any, train: Ratings, scores: npt.NDArray[np.float32]
 ) -> None:
     """Ask for the same scores in other blocks, from a model that was fitted before."""
-    users, kept = np.arange(train.n_users), scores.copy()
+    users, first_scores = np.arange(train.n_users), scores.copy()
 
-    def same(asked: npt.NDArray[Any], tolerance: float, otherwise: str) -> None:
-        again = broken.scored(model, train, asked)
+    def same(users_asked: npt.NDArray[Any], tolerance: float, otherwise: str) -> None:
+        again = broken.scored(model, train, users_asked)
         if again is not None:
-            broken.promise(_same(again, kept[asked], tolerance), otherwise)
+            broken.promise(_same(again, first_scores[users_asked], tolerance), otherwise)
 
     with broken.step("writing into the block that score returned"):
         scores[:] = -1
@@ -218,24 +220,24 @@ def _check_blocks(
     single = [broken.scored(model, train, users[user : user + 1]) for user in users]
     rows = [row for row in single if row is not None]
     if len(rows) == len(single):
-        equal = _same(np.concatenate(rows), kept, 1e-5)
+        equal = _same(np.concatenate(rows), first_scores, 1e-5)
         broken.promise(equal, "scores depend on the block in which they are asked for")
     same(users[::-3], 1e-5, "rows do not follow the order of users")
     again = broken.scored(broken.fitted(train, 1), train, users)
     if again is not None:
-        broken.promise(_same(again, kept, 0), "equal seeds gave different scores")
+        broken.promise(_same(again, first_scores, 0), "equal seeds gave different scores")
     if broken.fitted(train, 1, model) is not None:
         same(users, 0, "fitting again gave different scores: state was left over")
 
 
 def _check_numbering(
-    broken: _Broken, train: Ratings, kept: npt.NDArray[np.float32], seed: int
+    broken: _Broken, train: Ratings, first_scores: npt.NDArray[np.float32], seed: int
 ) -> None:
     """Train under another seed, and on the same ratings under other numbers."""
     users = np.arange(train.n_users)
     model = broken.fitted(train, 2)
     other = broken.scored(model, train, users)
-    same_for_all_seeds = other is not None and _same(other, kept, 0)
+    same_for_all_seeds = other is not None and _same(other, first_scores, 0)
     broken.promise(
         same_for_all_seeds or other is None or not getattr(model, "deterministic", False),
         "it says that it is deterministic, but two seeds gave different scores",
@@ -247,12 +249,12 @@ def _check_numbering(
     numbered = _renumber(train, number, np.arange(train.n_items))
     scores = broken.scored(broken.fitted(numbered, 1), numbered, number)
     if scores is not None:
-        broken.promise(_same(scores, kept, 1e-4), "scores depend on how users are numbered")
+        broken.promise(_same(scores, first_scores, 1e-4), "scores depend on how users are numbered")
     number = rng.permutation(train.n_items)
     numbered = _renumber(train, users, number)
     scores = broken.scored(broken.fitted(numbered, 1), numbered, users)
     if scores is not None:
-        equal = _same(scores[:, number], kept, 1e-4)
+        equal = _same(scores[:, number], first_scores, 1e-4)
         broken.promise(equal, "scores depend on how items are numbered")
 
 
@@ -388,9 +390,9 @@ def _check_coverage(
     if coverage not in computable:
         promise(False, f"coverage {coverage!r} is none of {', '.join(computable)}")
         return
-    found = ~np.isnan(scores)
-    extra = found & ~computable[coverage]
+    has_score = ~np.isnan(scores)
+    extra = has_score & ~computable[coverage]
     promise(not extra.any(), f"coverage {coverage!r}, but a pair without training data has a score")
-    missing = computable[coverage] & ~found
+    missing = computable[coverage] & ~has_score
     promise(not missing.any(), f"coverage {coverage!r}, but a pair that it includes has no score")
-    promise(found.any(), _NO_SCORE)
+    promise(has_score.any(), _NO_SCORE)

@@ -58,16 +58,16 @@ def session_source(defined: type[Any]) -> bytes | None:
     --------
     recbias.recommenders.base.source_digest : Reads the whole file of a class that has one.
     """
-    found: dict[str, bytes] = {}
-    for each in _reached(defined):
-        text = _text(each)
+    parts: dict[str, bytes] = {}
+    for definition in _reached(defined):
+        text = _text(definition)
         if text is None:
             return None
-        found[f"{each.__module__}.{each.__qualname__}"] = text.encode()
-        for name, value in _named_globals(each):
+        parts[f"{definition.__module__}.{definition.__qualname__}"] = text.encode()
+        for name, value in _named_globals(definition):
             if not isinstance(value, type | FunctionType | ModuleType):
-                found[name] = _digest(value)
-    return b"\0".join(part for name in sorted(found) for part in (name.encode(), found[name]))
+                parts[name] = _digest(value)
+    return b"\0".join(part for name in sorted(parts) for part in (name.encode(), parts[name]))
 
 
 def refuse_edited(defined: type[Any]) -> None:
@@ -95,11 +95,11 @@ def refuse_edited(defined: type[Any]) -> None:
         waiting = []
     now: list[CodeType] = []
     while waiting:
-        inner = [each for each in waiting.pop().co_consts if isinstance(each, CodeType)]
+        inner = [constant for constant in waiting.pop().co_consts if isinstance(constant, CodeType)]
         waiting += inner
         now += inner
-    for each in _reached(defined):
-        for code in _codes(each):
+    for definition in _reached(defined):
+        for code in _codes(definition):
             # What a decorator, such as that of a dataclass, made stands in no file.
             if not code.co_filename.startswith("<") and code not in now:
                 raise ContractError(
@@ -113,14 +113,14 @@ def _reached(defined: type[Any]) -> Iterator[Any]:
     waiting: list[Any] = [defined]
     seen: list[Any] = []
     while waiting:
-        each = waiting.pop()
-        if each in seen or each.__module__ != defined.__module__:
+        definition = waiting.pop()
+        if definition in seen or definition.__module__ != defined.__module__:
             continue
-        seen.append(each)
-        yield each
-        named = (value for _, value in _named_globals(each))
-        waiting += [value for value in named if isinstance(value, type | FunctionType)]
-        waiting += each.__bases__ if isinstance(each, type) else ()
+        seen.append(definition)
+        yield definition
+        values = (value for _, value in _named_globals(definition))
+        waiting += [value for value in values if isinstance(value, type | FunctionType)]
+        waiting += definition.__bases__ if isinstance(definition, type) else ()
 
 
 def _text(defined: Any) -> str | None:
@@ -171,7 +171,7 @@ def _named_globals(defined: Any) -> Iterator[tuple[str, Any]]:
     waiting = list(_codes(defined))
     while waiting:
         code = waiting.pop()
-        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
         yield from ((name, space[name]) for name in code.co_names if name in space)
 
 

@@ -139,55 +139,55 @@ def describe(name: str) -> Description:
 
     Examples
     --------
-    >>> found = describe("UserKNN")
-    >>> found.module, found.coverage, found.arguments[0].name, found.arguments[0].default
+    >>> entry = describe("UserKNN")
+    >>> entry.module, entry.coverage, entry.arguments[0].name, entry.arguments[0].default
     ('neighbourhood', 'evidence', 'n_neighbours', 100)
     """
-    found = algorithm(name)
-    text = inspect.cleandoc(found.__doc__ or "")
+    defined = algorithm(name)
+    text = inspect.cleandoc(defined.__doc__ or "")
     head, *rest = _SECTION.split(text)
     sections = {title: body.strip() for title, body in zip(rest[::2], rest[1::2], strict=True)}
     summary, _, model = head.strip().partition("\n\n")
     return Description(
         name=name,
-        module=found.__module__.removeprefix("recbias.recommenders."),
+        module=defined.__module__.removeprefix("recbias.recommenders."),
         summary=" ".join(summary.split()),
         model=model.strip(),
-        arguments=tuple(_arguments(found, sections.get("Parameters", ""))),
+        arguments=tuple(_arguments(defined, sections.get("Parameters", ""))),
         notes=_notes(sections.get("Notes", "")),
         references=sections.get("References", ""),
-        coverage=str(getattr(found, "coverage", "evidence")),
+        coverage=str(getattr(defined, "coverage", "evidence")),
     )
 
 
-def _arguments(found: type, section: str) -> Sequence[Argument]:
+def _arguments(defined: type, section: str) -> Sequence[Argument]:
     """Join what the section Parameters says with the defaults of the signature."""
-    told: dict[str, tuple[str, list[str]]] = {}
+    documented: dict[str, tuple[str, list[str]]] = {}
     last: list[str] = []
     for line in section.splitlines():
         head = _ARGUMENT.match(line)
         if head:
             last = []
-            told |= dict.fromkeys(head["names"].split(", "), (head["kind"], last))
+            documented |= dict.fromkeys(head["names"].split(", "), (head["kind"], last))
         else:
             last.append(line.strip())
     return [
         Argument(
             name,
-            told.get(name, (type(field.default).__name__, []))[0],
+            documented.get(name, (type(field.default).__name__, []))[0],
             field.default,
-            " ".join(told.get(name, ("", []))[1]).strip(),
+            " ".join(documented.get(name, ("", []))[1]).strip(),
         )
-        for name, field in inspect.signature(found).parameters.items()
+        for name, field in inspect.signature(defined).parameters.items()
     ]
 
 
 def _notes(section: str) -> dict[str, str]:
     """Cut the section Notes at its bold titles; what precedes them has the title ``""``."""
     pieces = _NOTE.split(section)
-    named = zip(pieces[1::2], pieces[2::2], strict=True)
-    found = {title: text.strip() for title, text in named}
-    return {**({"": pieces[0].strip()} if pieces[0].strip() else {}), **found}
+    pairs = zip(pieces[1::2], pieces[2::2], strict=True)
+    notes = {title: text.strip() for title, text in pairs}
+    return {**({"": pieces[0].strip()} if pieces[0].strip() else {}), **notes}
 
 
 def to_html(text: str, *, inline: bool = False) -> str:
@@ -304,11 +304,13 @@ def catalogue_html() -> str:
         HTML; above each group stands what its module says of itself, and what stood in for cited
         models comes last. Classes that are not the package's own are left out.
     """
-    found = [describe(name) for name in algorithms() if _is_own(name)]
+    descriptions = [describe(name) for name in algorithms() if _is_own(name)]
     groups: dict[str, list[str]] = {}
-    for each in sorted(found, key=lambda each: (each.as_published, each.module)):
-        package = each.module.partition(".")[0]
-        groups.setdefault(package, []).append(description_html(each))
+    for description in sorted(
+        descriptions, key=lambda description: (description.as_published, description.module)
+    ):
+        package = description.module.partition(".")[0]
+        groups.setdefault(package, []).append(description_html(description))
     written = []
     for package, entries in groups.items():
         title = inspect.getdoc(importlib.import_module(f"recbias.recommenders.{package}"))
@@ -330,11 +332,11 @@ def _titled(title: str, text: str) -> str:
 def _uses_html(name: str) -> str:
     """Say under which names line-ups have a class; empty if none has it."""
     uses = {}
-    for each in line_up_names():
-        systems = [system.name for system in line_up(each) if system.algorithm == name]
+    for line_up_name in line_up_names():
+        systems = [system.name for system in line_up(line_up_name) if system.algorithm == name]
         if systems:
-            link = f'<a href="{_LINE_UPS_PAGE}#line-up-{each}">{each}</a>'
-            uses[each] = f"{link} ({escape(', '.join(systems))})"
+            link = f'<a href="{_LINE_UPS_PAGE}#line-up-{line_up_name}">{line_up_name}</a>'
+            uses[line_up_name] = f"{link} ({escape(', '.join(systems))})"
     return f"<p><strong>In line-ups.</strong> {'; '.join(uses.values())}</p>" if uses else ""
 
 
@@ -390,8 +392,8 @@ def class_html(system: System) -> str:
 
 def _parameters_html(system: System) -> str:
     """Write all parameters of a system, and its number of seeds if it has more than one."""
-    given = [f"{name}={value!r}" for name, value in system.parameters.items()]
-    texts = [f"<code>{escape(text, quote=False)}</code>" for text in given]
+    settings = [f"{name}={value!r}" for name, value in system.parameters.items()]
+    texts = [f"<code>{escape(text, quote=False)}</code>" for text in settings]
     if system.n_seeds > 1:
         texts.append(f"mean of {system.n_seeds} seeds")
     return f"<br/>{', '.join(texts)}" if texts else ""

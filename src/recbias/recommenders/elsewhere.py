@@ -140,10 +140,10 @@ class FromScores:
         DataError
             If there are files for more or fewer folds.
         """
-        found = len(_files(self.path))
-        if found != n_folds:
+        n_files = len(_files(self.path))
+        if n_files != n_folds:
             raise DataError(
-                f"{self.path}: scores of {found} folds, but the split has {n_folds}\n"
+                f"{self.path}: scores of {n_files} folds, but the split has {n_folds}\n"
                 "write the folds with recbias data split, and one file of scores for each"
             )
         self.fold = fold
@@ -162,7 +162,7 @@ class FromScores:
             _read(file, self.column, self.rank, n) for n, file in enumerate(_files(self.path))
         ]
         first = tables[0].said
-        if other := next((n for n, each in enumerate(tables) if each.said != first), 0):
+        if other := next((n for n, table in enumerate(tables) if table.said != first), 0):
             raise DataError(
                 f"{self.path}: fold 1 has {first}, fold {other + 1} has {tables[other].said}\n"
                 "write the columns of all folds alike"
@@ -201,8 +201,8 @@ class FromScores:
         if len(again := np.flatnonzero(pd.Series(pairs).duplicated())):
             where.refuse(again[0], "the pair is there twice")
         if table.is_list:
-            own = train.user.astype(np.int64) * train.n_items + train.item
-            if len(trained := np.flatnonzero(np.isin(pairs, own))):
+            train_pairs = train.user.astype(np.int64) * train.n_items + train.item
+            if len(trained := np.flatnonzero(np.isin(pairs, train_pairs))):
                 where.refuse(trained[0], "a list with an item of the user's training ratings")
         values = -_places_within(users, _stated_order(table)).astype(np.float32)
         order = np.argsort(users, kind="stable")
@@ -215,8 +215,8 @@ class FromScores:
         """Give the scores of the file; see `recbias.recommenders.Recommender.score`."""
         scores = np.full((len(users), self._n_items), np.nan, dtype=np.float32)
         for row, user in enumerate(users):
-            own = slice(self._starts[user], self._starts[user + 1])
-            scores[row, self._items[own]] = self._values[own]
+            span = slice(self._starts[user], self._starts[user + 1])
+            scores[row, self._items[span]] = self._values[span]
         return scores
 
 
@@ -253,19 +253,19 @@ def warn_of_missing(
     """
     if system.algorithm != FromScores.__name__:
         return
-    found: dict[str, npt.NDArray[np.int64]] = {}
+    counts_by_metric: dict[str, npt.NDArray[np.int64]] = {}
     n_tested = 0  # folds with scores of test items alone
     for fold, missing in enumerate(folds):
         if condensed and not any(pairs.size for pairs in missing.values()):
             continue
         train, test = split_of(fold).train, split_of(fold).test
         file = _files(str(system.parameters["path"]))[fold]
-        named = [str(system.parameters.get(name, "")) for name in ("column", "rank")]
-        table = _read(file, named[0], named[1], fold)
+        columns = [str(system.parameters.get(name, "")) for name in ("column", "rank")]
+        table = _read(file, columns[0], columns[1], fold)
         where = _Where(file, fold, 1, table.rows)
-        own = _places(table.rows["user"], train.user_ids, "user", where)
+        file_users = _places(table.rows["user"], train.user_ids, "user", where)
         placed = _places(table.rows["item"], train.item_ids, "item", where)
-        pairs_there = own * train.n_items + placed
+        pairs_there = file_users * train.n_items + placed
         tested = test.user.astype(np.int64) * train.n_items + test.item
         if not (condensed or table.is_list) and np.isin(pairs_there, tested).all():
             n_tested += 1
@@ -274,7 +274,7 @@ def warn_of_missing(
         # What is not in the file may have been cut off.
         is_cut = table.is_list or 2 * in_file.sum() < train.n_items
         known = in_file | (train.item_counts() > 0) if is_cut else in_file
-        lengths = np.bincount(own, minlength=train.n_users)
+        lengths = np.bincount(file_users, minlength=train.n_users)
         trained = known[train.item] & ~np.isin(
             train.user.astype(np.int64) * train.n_items + train.item, pairs_there
         )
@@ -283,12 +283,12 @@ def warn_of_missing(
         for metric, (users, items) in missing.items():
             is_there = np.isin(users.astype(np.int64) * train.n_items + items, pairs_there)
             counts_here = np.where(items < 0, is_short[users], known[items] & ~is_there)
-            counted = users[np.isin(users, own) & counts_here]
+            counted = users[np.isin(users, file_users) & counts_here]
             counts = np.bincount(counted, minlength=train.n_users)
-            found[metric] = found.get(metric, np.zeros_like(counts)) + counts
-    told = [
+            counts_by_metric[metric] = counts_by_metric.get(metric, np.zeros_like(counts)) + counts
+    gaps = [
         f"{metric} {counts.sum():,} (of {np.count_nonzero(counts):,} users)"
-        for metric, counts in found.items()
+        for metric, counts in counts_by_metric.items()
         if counts.any()
     ]
     if n_tested == len(folds):
@@ -298,10 +298,10 @@ def warn_of_missing(
             DataWarning,
             stacklevel=4,
         )
-    if told:
+    if gaps:
         warnings.warn(
             f"{system.name}: under {label}, metrics look below its last item, where test items or "
-            f"places are missing: {', '.join(told)}\nthese count as if they had no score; give all "
+            f"places are missing: {', '.join(gaps)}\nthese count as if they had no score; give all "
             "items of a user, or ask for a smaller cutoff of full lists",
             DataWarning,
             stacklevel=4,
@@ -343,25 +343,25 @@ def _files(path: str) -> list[Path]:
             "fold-1.csv, or a path such as splits/fold-{fold}/scores.csv"
         )
     first = _of_fold(patterns[0], 1)
-    found: list[Path] = []
+    files: list[Path] = []
     used = ""
-    while there := [
-        p for p in patterns if Path(p.replace("{fold}", str(len(found) + 1))).is_file()
+    while matching := [
+        p for p in patterns if Path(p.replace("{fold}", str(len(files) + 1))).is_file()
     ]:
-        if used not in ("", *there) or len(there) > 1:
-            both = [used or there[0], next(p for p in there if p != (used or there[0]))]
+        if used not in ("", *matching) or len(matching) > 1:
+            both = [used or matching[0], next(p for p in matching if p != (used or matching[0]))]
             raise DataError(
-                f"{path}: {' and '.join(both)} could both be meant, in fold {len(found) + 1}\n"
+                f"{path}: {' and '.join(both)} could both be meant, in fold {len(files) + 1}\n"
                 f"name one: --scores {quote(both[0])}, or --scores {quote(both[1])}"
             )
-        used = there[0]
-        found.append(_of_fold(used, len(found) + 1))
-    if found and _of_fold(used, 0).is_file():
+        used = matching[0]
+        files.append(_of_fold(used, len(files) + 1))
+    if files and _of_fold(used, 0).is_file():
         raise DataError(
             f"{path}: there is a fold 0\nnumber folds from 1, as recbias data split does"
         )
-    if found:
-        return found
+    if files:
+        return files
     raise MissingData(
         f"no file {first}\neach fold needs a file with the columns user_id, item_id and score, "
         "or a run: CSV, TSV, Parquet, .trec or .run"
@@ -373,8 +373,8 @@ def _of_fold(pattern: str, number: int) -> Path:
 
 
 def _digest(files: Iterable[Path]) -> str:
-    each = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
-    return hashlib.sha256("".join(each).encode()).hexdigest()
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def _kept(tables: Any) -> str:
@@ -387,7 +387,7 @@ def _kept(tables: Any) -> str:
             "FromScores: expected a path, a DataFrame, or a list with a DataFrame for each fold"
         )
     contents = [table.to_csv(index=False).encode() for table in tables]
-    digest = hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in contents))
+    digest = hashlib.sha256(b"".join(hashlib.sha256(content).digest() for content in contents))
     folder = cells_dir() / "scores" / f"DataFrame-{digest.hexdigest()[:12]}"
     folder.mkdir(parents=True, exist_ok=True)
     for number, content in enumerate(contents, start=1):
@@ -419,7 +419,7 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
     is_run = _form(file) in _RUNS
     names = list(map(str, table.columns))
     table = table.set_axis(names, axis="columns")
-    found = ", ".join(names)
+    all_names = ", ".join(names)
     advice = "rename the columns to user_id, item_id and score, or to user_id, item_id and rank"
     try:
         unread = {"rating": "none", "timestamp": "none"}
@@ -445,21 +445,21 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
     if column or rank:
         if other := {column, rank} - {"", *(["score", "rank"] if is_run else names)}:
             raise DataError(
-                f"{file}: no column '{min(other)}'; found: {found}\nname one that is there"
+                f"{file}: no column '{min(other)}'; found: {all_names}\nname one that is there"
             )
         if column and _is_rank(column):
             column, rank = "", column
         scores, ranked, doubtful = [column] if column else [], [rank] if rank else [], []
-    asked = scores + ranked
-    if not asked:
-        raise DataError(f"{file}: no column score or rank; found: {found}\n{advice}")
-    if twice := next((name for name in (*asked, *doubtful) if names.count(name) > 1), None):
-        raise DataError(f"{file}: column '{twice}' is there twice; found: {found}\n{advice}")
+    chosen = scores + ranked
+    if not chosen:
+        raise DataError(f"{file}: no column score or rank; found: {all_names}\n{advice}")
+    if twice := next((name for name in (*chosen, *doubtful) if names.count(name) > 1), None):
+        raise DataError(f"{file}: column '{twice}' is there twice; found: {all_names}\n{advice}")
     where = _Where(file, fold, first_line, rows)
     keys = {}
-    for name in (*asked, *doubtful):
-        codes = _ordered(table[name] if name in asked else _plain_numbers(table[name]))
-        if name in asked and (codes < 0).any():
+    for name in (*chosen, *doubtful):
+        codes = _ordered(table[name] if name in chosen else _plain_numbers(table[name]))
+        if name in chosen and (codes < 0).any():
             row = int(np.argmax(codes < 0))
             text = str(table[name].iloc[row])
             where.refuse(
@@ -469,19 +469,19 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
                 "the column that is the score: --score NAME",
             )
         # What has no two numbers, or says one thing throughout, is no score.
-        if name in asked or len(np.unique(codes[codes >= 0])) > 1:
+        if name in chosen or len(np.unique(codes[codes >= 0])) > 1:
             keys[name] = codes * (-1 if name in ranked else 1)
     if placed := next((n for n in doubtful if n in keys and _RANK_WORDS & set(_words(n))), ""):
         raise DataError(
-            f"{file}: columns '{asked[0]}' and '{placed}' could both be meant\n"
-            f"name the one that is the score, or the rank: --score {quote(asked[0])} or --rank "
+            f"{file}: columns '{chosen[0]}' and '{placed}' could both be meant\n"
+            f"name the one that is the score, or the rank: --score {quote(chosen[0])} or --rank "
             f"{quote(placed)}"
         )
     if len(keys) > 1 and not is_run:
         _compare_columns(file, rows["user"], keys, ranked)
         if len(ranked) > 1:  # of which a score may let each order what it leaves equal
             _compare_columns(file, rows["user"], {name: keys[name] for name in ranked}, ranked)
-    read = [name for name in asked if name not in ranked][:1] + ranked[:1]
+    read = [name for name in chosen if name not in ranked][:1] + ranked[:1]
     said = ", then ".join(f"{'rank' if name in ranked else 'score'} '{name}'" for name in read)
     said = f"{'a run: ' * is_run}user '{roles['user']}', item '{roles['item']}', {said}"
     return _Table(rows, tuple(keys[name] for name in read), is_run or read[0] in ranked, said)
@@ -498,23 +498,23 @@ def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str
     ranks = [name for name in plain if _is_rank(name)]
     scores = [
         name
-        for name, each in plain.items()
-        if each in _SCORES
+        for name, plain_form in plain.items()
+        if plain_form in _SCORES
         or (
             _is_scored(words[name])
             and (_SCORE_WORDS | set(_RATINGS)).intersection(words[name][-1:])
             and not (_RANK_WORDS | _TRUE_WORDS | _COUNT_WORDS).intersection(words[name])
         )
     ]
-    ratings = [name for name, each in plain.items() if each in _RATINGS]
+    ratings = [name for name, plain_form in plain.items() if plain_form in _RATINGS]
     only_ratings = not scores + ranks
     others = [
         name
-        for name, each in plain.items()
+        for name, plain_form in plain.items()
         if name not in (*scores, *ranks, *ratings)
-        and each not in _ROWS
-        and (each or name != names[0])  # a table's own numbers of rows have no name
-        and not each.startswith(("unnamed:", "indexlevel"))
+        and plain_form not in _ROWS
+        and (plain_form or name != names[0])  # a table's own numbers of rows have no name
+        and not plain_form.startswith(("unnamed:", "indexlevel"))
         and (
             not _OTHER_WORDS.intersection(words[name][-1:])
             # The time that a user will spend may be what was predicted.
@@ -651,8 +651,8 @@ def _plain_numbers(values: pd.Series[Any]) -> pd.Series[Any]:
 def _number(text: str) -> float:
     """Read a number; NaN if it is none, or one whose digits cannot be compared."""
     try:
-        found = float(text)
-        return np.nan if "_" in text or (found == 0 and Decimal(text).is_nan()) else found
+        number = float(text)
+        return np.nan if "_" in text or (number == 0 and Decimal(text).is_nan()) else number
     except (ValueError, ArithmeticError):
         return np.nan
 
@@ -696,9 +696,9 @@ def _places(
         meanings = pd.Index([label_meaning(text) for text in texts])
         codes, strange = pd.factorize(labels[places < 0])
         bare = [_without_quotes(text) for text in strange]
-        found = pd.Index(texts).get_indexer(pd.Index(bare))
+        bare_places = pd.Index(texts).get_indexer(pd.Index(bare))
         meant = meanings.get_indexer(pd.Index([label_meaning(text) for text in bare]))
-        places[places < 0] = np.where(found < 0, meant, found)[codes]
+        places[places < 0] = np.where(bare_places < 0, meant, bare_places)[codes]
     if len(unknown := np.flatnonzero(places < 0)):
         where.refuse(unknown[0], f"the data have no such {role}")
     return places.astype(np.int64)

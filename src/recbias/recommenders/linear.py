@@ -71,19 +71,19 @@ def _dense_sums(
     # A strip of items at a time: so much of the matrix stays in the cache from user to user.
     width = 256
     sums = np.empty(width)
-    found = np.empty(width, dtype=np.bool_)
+    has_weight = np.empty(width, dtype=np.bool_)
     for start in range(0, n_items, width):
         size = min(width, n_items - start)
         for row in range(len(users)):
             for i in range(size):
-                sums[i], found[i] = 0.0, False
+                sums[i], has_weight[i] = 0.0, False
             for at in range(pointers[users[row]], pointers[users[row] + 1]):
                 rating, near = value[at], weights[column[at], start : start + size]
                 for i in range(size):
                     sums[i] += rating * near[i]
-                    found[i] |= near[i] != 0.0
+                    has_weight[i] |= near[i] != 0.0
             for i in range(size):
-                scores[row, start + i] = sums[i] if found[i] else np.nan
+                scores[row, start + i] = sums[i] if has_weight[i] else np.nan
 
 
 class _DenseWeights(Algorithm):

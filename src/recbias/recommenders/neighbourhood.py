@@ -182,8 +182,8 @@ def _nearest(train: Ratings, n_neighbours: int, min_overlap: int) -> _Near:
     row pointers, users, similarities
     """
     # A longer list begins with the shorter ones: whoever asks for fewer neighbours shares it.
-    kept = max(n_neighbours, _SHARED_BYTES // (_NEIGHBOUR_BYTES * train.n_users))
-    return _sorted_neighbours(train, min(kept, train.n_users), min_overlap)
+    length = max(n_neighbours, _SHARED_BYTES // (_NEIGHBOUR_BYTES * train.n_users))
+    return _sorted_neighbours(train, min(length, train.n_users), min_overlap)
 
 
 # The settings of a grid share their neighbours, which take much time; three values of the overlap,
@@ -202,10 +202,10 @@ def _sorted_neighbours(train: Ratings, size: int, min_overlap: int) -> _Near:
     for start in range(0, n_users, step):
         keys = np.empty((min(step, n_users - start), n_users), dtype=np.uint64)
         _neighbour_keys(start, train.indptr, train.item, unit, *raters, min_overlap, keys)
-        found, nearest, key = _largest(keys, size)
-        counts.append(found.sum(axis=1))
-        neighbours.append(nearest[found])
-        bits = (key[found] >> np.uint64(32)).astype(np.uint32)
+        is_near, nearest, key = _largest(keys, size)
+        counts.append(is_near.sum(axis=1))
+        neighbours.append(nearest[is_near])
+        bits = (key[is_near] >> np.uint64(32)).astype(np.uint32)
         similarities.append(bits.view(np.float32).astype(np.float64))
     return _joined(counts, neighbours, similarities)
 
@@ -676,10 +676,10 @@ def _nearest_of_all(table: _Table, n_neighbours: int, similarity: str, shrinkage
         block = _similarities(table, rows, similarity, shrinkage)
         keys = np.empty(block.shape, dtype=np.uint64)
         _keys_in_order(start, block, keys)
-        found, nearest, _ = _largest(keys, size)
-        counts.append(found.sum(axis=1))
-        neighbours.append(nearest[found])
-        similarities.append(np.take_along_axis(block, nearest, axis=1)[found].astype(np.float64))
+        is_near, nearest, _ = _largest(keys, size)
+        counts.append(is_near.sum(axis=1))
+        neighbours.append(nearest[is_near])
+        similarities.append(np.take_along_axis(block, nearest, axis=1)[is_near].astype(np.float64))
     return _joined(counts, neighbours, similarities)
 
 

@@ -76,26 +76,28 @@ def as_system(given: Any) -> System:
     known = inspect.signature(defined).parameters
     arguments = argument_names(defined)
     if isinstance(given, type):
-        if needed := [each for each in arguments if known[each].default is inspect.Parameter.empty]:
+        if needed := [
+            argument for argument in arguments if known[argument].default is inspect.Parameter.empty
+        ]:
             raise ContractError(
                 f"{name}: its argument {needed[0]!r} has no default\n"
                 f"give it one, or put an object into the grid: {name}({needed[0]}=...)"
             )
         given = given()
-    parameters = {each: _kept(given, each) for each in arguments}
+    parameters = {argument: _kept(given, argument) for argument in arguments}
     if not is_own(defined):
         if name not in algorithms() or algorithm(name) is not defined:
             refuse_edited(defined)
             register(defined)
     elif algorithm(name) is not defined:
         raise ConfigError(f"{name}: write System(name, algorithm, parameters) for this class")
-    defaults = {each: known[each].default for each in arguments}
-    told = ", ".join(
-        f"{each}={value}"
-        for each, value in parameters.items()
-        if type(value) is not type(defaults[each]) or value != defaults[each]
+    defaults = {argument: known[argument].default for argument in arguments}
+    changed = ", ".join(
+        f"{argument}={value}"
+        for argument, value in parameters.items()
+        if type(value) is not type(defaults[argument]) or value != defaults[argument]
     )
-    plain = f"{name}({told})" if told else name
+    plain = f"{name}({changed})" if changed else name
     return System(getattr(given, "system_name", plain), name, parameters)
 
 
@@ -201,10 +203,10 @@ def _packed(defined: type[Any]) -> bytes:
 
 def _is_imported(defined: type[Any]) -> bool:
     """Tell a class that came by the name of its module from one that came with its code."""
-    found: Any = sys.modules.get(defined.__module__)
+    imported: Any = sys.modules.get(defined.__module__)
     for name in defined.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is defined and defined.__module__ != "__main__"
+        imported = getattr(imported, name, None)
+    return imported is defined and defined.__module__ != "__main__"
 
 
 @functools.lru_cache(maxsize=64)

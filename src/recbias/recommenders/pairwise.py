@@ -354,13 +354,13 @@ def _climb_with_groups(
     """Add a step for each triple to `new_p` and `new_q`, which may be `p` and `q` themselves."""
     size = p.shape[1]
     mixed = np.empty(size)
-    own = 1.0 - group_weight
+    user_weight = 1.0 - group_weight
     for place in range(len(user)):
         u, i, j = user[place], positive[place], negative[place]
         n = n_members[place]
         share = group_weight / n
         for f in range(size):
-            mixed[f] = (own + share) * p[u, f]
+            mixed[f] = (user_weight + share) * p[u, f]
         for m in range(1, n):
             w = members[place, m]
             for f in range(size):
@@ -378,7 +378,9 @@ def _climb_with_groups(
                 new_p[w, f] += learning_rate * (pull * share * q[i, f] - regularisation * p[w, f])
         for f in range(size):
             x, y, z = p[u, f], q[i, f], q[j, f]
-            new_p[u, f] += learning_rate * (pull * ((own + share) * y - z) - regularisation * x)
+            new_p[u, f] += learning_rate * (
+                pull * ((user_weight + share) * y - z) - regularisation * x
+            )
             new_q[i, f] += learning_rate * (pull * mixed[f] - regularisation * y)
             new_q[j, f] -= learning_rate * (pull * x + regularisation * z)
 

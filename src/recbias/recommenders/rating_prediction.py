@@ -213,7 +213,7 @@ def _descend_by_user(
         for f in range(size):
             profile[f] = user_factors[u, f] + profile[f] / root
             before[f] = profile[f]
-        bias, kept = user_bias[u], 1.0
+        bias, decay = user_bias[u], 1.0
         for at in range(first, end):
             row = order[at]
             i = item[row]
@@ -221,7 +221,7 @@ def _descend_by_user(
             error = error_free[row] - bias - item_bias[i] - dot(profile, vector)
             bias += learning_rate * (error - regularisation * bias)
             item_bias[i] += learning_rate * (error - regularisation * item_bias[i])
-            kept *= keep
+            decay *= keep
             step = learning_rate * error
             for f in range(size):
                 q, w = vector[f], profile[f]
@@ -229,13 +229,13 @@ def _descend_by_user(
                 profile[f] = keep * w + 2.0 * step * q
         user_bias[u] = bias
         for f in range(size):
-            shift = 0.5 * (profile[f] - kept * before[f])
-            user_factors[u, f] = kept * user_factors[u, f] + shift
+            shift = 0.5 * (profile[f] - decay * before[f])
+            user_factors[u, f] = decay * user_factors[u, f] + shift
             before[f] = shift / root
         for row in range(first, end):
             i = item[row]
             for f in range(size):
-                implicit[i, f] = kept * implicit[i, f] + before[f]
+                implicit[i, f] = decay * implicit[i, f] + before[f]
 
 
 @register

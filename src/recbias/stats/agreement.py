@@ -212,10 +212,10 @@ def _two_orders(
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Put two orderings of the same systems below each other, those of `a` first."""
-    values = [np.asarray(each, dtype=np.float64) for each in (a, b)]
+    values = [np.asarray(ordering, dtype=np.float64) for ordering in (a, b)]
     drawn = [
-        _checked("systems", each, replicates, level)
-        for each, replicates in zip(values, (a_replicates, b_replicates), strict=True)
+        _checked("systems", ordering, replicates, level)
+        for ordering, replicates in zip(values, (a_replicates, b_replicates), strict=True)
     ]
     if drawn[0].shape != drawn[1].shape:
         raise ConfigError(
@@ -356,15 +356,15 @@ def tau_intervals(
     differences = values[first] - values[second]
     deviations = deviations[first] - deviations[second]
     errors = _standardise(deviations, differences)
-    found = []
+    intervals = []
     for choice in chosen:
         has = np.zeros(n, dtype=bool)
         has[choice] = True
         rows = has[first % n] & has[second % n]
         largest = deviations[rows].max(axis=0, initial=0.0)
         signs = _resolved(differences[rows], errors[rows], largest, level)
-        found.append(_allowed(*np.split(signs, 2)))
-    return np.array(found, dtype=np.float64).reshape(-1, 2)
+        intervals.append(_allowed(*np.split(signs, 2)))
+    return np.array(intervals, dtype=np.float64).reshape(-1, 2)
 
 
 def opposed_pairs(

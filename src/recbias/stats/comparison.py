@@ -551,8 +551,8 @@ def compare_all(
     if len(values) < 2:
         raise ConfigError(f"compare_all: {len(values)} system given, a comparison takes two")
     units = {}
-    for name, given in values.items():
-        units[name] = np.asarray(given, dtype=np.float64)
+    for name, of_system in values.items():
+        units[name] = np.asarray(of_system, dtype=np.float64)
         _require_defined(units[name], name)
         if user is not None:
             units[name] = user_means(units[name], user)

@@ -208,21 +208,21 @@ def standardised(values: npt.ArrayLike, reference: npt.ArrayLike | None = None) 
     >>> standardised([[0.1], [0.2], [0.3], [0.4]])[3].round(6)
     array([0.877361])
     """
-    given = np.asarray(values, dtype=np.float64)
-    known = given if reference is None else np.asarray(reference, dtype=np.float64)
+    scores = np.asarray(values, dtype=np.float64)
+    known = scores if reference is None else np.asarray(reference, dtype=np.float64)
     if known.ndim != 2 or len(known) < 2:
         raise ConfigError(
             f"reference systems: shape {known.shape}, expected (at least 2 systems, users)"
         )
-    if given.shape[-1:] != known.shape[-1:]:
+    if scores.shape[-1:] != known.shape[-1:]:
         raise ConfigError(
-            f"values of {given.shape[-1]} users against references on {known.shape[-1]}; give the "
+            f"values of {scores.shape[-1]} users against references on {known.shape[-1]}; give the "
             "same users in one order"
         )
-    _require_defined(given, known)
+    _require_defined(scores, known)
     spread = known.std(axis=0, ddof=1)
     spread = np.where(np.ptp(known, axis=0) == 0, 0.0, spread)
-    away = given - known.mean(axis=0)
+    away = scores - known.mean(axis=0)
     z = np.divide(away, spread, out=np.zeros_like(away), where=spread > 0)
     return special.ndtr(z)
 
@@ -230,14 +230,14 @@ def standardised(values: npt.ArrayLike, reference: npt.ArrayLike | None = None) 
 def _weighted_differences(
     values: npt.ArrayLike, baseline: npt.ArrayLike, alpha: float
 ) -> FloatArray:
-    given, base = np.asarray(values, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
-    if given.shape != base.shape or given.ndim == 0 or given.shape[-1] == 0:
+    scores, base = np.asarray(values, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
+    if scores.shape != base.shape or scores.ndim == 0 or scores.shape[-1] == 0:
         raise ConfigError(
-            f"risk: values of shape {given.shape} against a baseline of {base.shape}; give the "
+            f"risk: values of shape {scores.shape} against a baseline of {base.shape}; give the "
             "same users in one order"
         )
-    _require_defined(given, base)
-    difference = given - base
+    _require_defined(scores, base)
+    difference = scores - base
     return np.where(difference < 0, (1 + _aversion(alpha)) * difference, difference)
 
 

@@ -155,16 +155,16 @@ def chances_of_orders(chances: FloatArray, pairs: Sequence[tuple[int, int]]) -> 
     """
     means = chances.sum(axis=1)
     variances = np.einsum("sr,sr->s", chances, 1.0 - chances)
-    found = np.empty(len(pairs))
+    order_chances = np.empty(len(pairs))
     for place, (a, b) in enumerate(pairs):
         lead, variance = means[a] - means[b], variances[a] + variances[b]
         if variance <= _NEGLIGIBLE:
-            found[place] = 0.5 + 0.5 * np.sign(np.rint(lead))
+            order_chances[place] = 0.5 + 0.5 * np.sign(np.rint(lead))
         elif lead**2 > -2 * math.log(_SURE) * (variance + abs(lead) / 3):
-            found[place] = lead > 0
+            order_chances[place] = lead > 0
         else:
-            found[place] = _chance(chances[a], chances[b], abs(lead), variance)
-    return found
+            order_chances[place] = _chance(chances[a], chances[b], abs(lead), variance)
+    return order_chances
 
 
 def _chance(a: FloatArray, b: FloatArray, lead: float, variance: float) -> float:
@@ -189,9 +189,9 @@ def _characteristic(chances: FloatArray, angles: FloatArray) -> npt.NDArray[np.c
             continue
         for k in range(len(angles)):
             x, y = 1.0 + q * less[k], q * sine[k]
-            kept = real[k]
-            real[k] = kept * x - imaginary[k] * y
-            imaginary[k] = kept * y + imaginary[k] * x
+            old_real = real[k]
+            real[k] = old_real * x - imaginary[k] * y
+            imaginary[k] = old_real * y + imaginary[k] * x
     return real + 1j * imaginary
 
 

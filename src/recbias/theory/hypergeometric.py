@@ -119,10 +119,10 @@ def hypergeometric_mean(
     return mean
 
 
-def _counts(function: str, given: dict[str, npt.ArrayLike]) -> list[npt.NDArray[np.int64]]:
+def _counts(function: str, arguments: dict[str, npt.ArrayLike]) -> list[npt.NDArray[np.int64]]:
     """Copy integers to one shape, refusing draws from a pool that does not hold as many."""
-    arrays = [np.asarray(values) for values in given.values()]
-    for name, values in zip(given, arrays, strict=True):
+    arrays = [np.asarray(values) for values in arguments.values()]
+    for name, values in zip(arguments, arrays, strict=True):
         if values.dtype.kind not in "iu":
             raise ConfigError(f"{function}: {name} has dtype {values.dtype}, expected int")
     arrays = list(np.broadcast_arrays(*arrays))

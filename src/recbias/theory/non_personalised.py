@@ -117,14 +117,14 @@ def item_rates(
     """
     if form not in FORMS:
         raise unknown_name("form", form, FORMS)
-    found = split_statistics(split, candidates, min_rating=min_rating)
-    expected = found.sigma * relevant_counts(split, min_rating=min_rating)
+    statistics = split_statistics(split, candidates, min_rating=min_rating)
+    expected = statistics.sigma * relevant_counts(split, min_rating=min_rating)
     if form == "Eq. 3":
-        open_users = np.array(found.t * found.n_users / found.n_candidates)
+        open_users = np.array(statistics.t * statistics.n_users / statistics.n_candidates)
     else:
         rated = split.train.item_counts() + split.test.item_counts()
         # At least one user: an item that all have in training is a target of nobody's.
-        open_users = np.maximum(found.n_users - (1 - found.sigma) * rated, 1)
+        open_users = np.maximum(statistics.n_users - (1 - statistics.sigma) * rated, 1)
     return np.asarray(expected / open_users, dtype=np.float64)
 
 
@@ -230,8 +230,8 @@ def random_sum(
     liked = relevant(test.value, min_rating)
 
     def of_users(part: Ratings, rows: npt.NDArray[np.bool_], values: FloatArray) -> FloatArray:
-        found = np.bincount(part.user[rows], values[part.item[rows]], minlength=part.n_users)
-        return np.asarray(found, dtype=np.float64)
+        sums = np.bincount(part.user[rows], values[part.item[rows]], minlength=part.n_users)
+        return np.asarray(sums, dtype=np.float64)
 
     every = np.ones(len(train), dtype=bool)
     relevant_sizes, relevant_worth = (of_users(test, liked, w) for w in (inside, inside * worth))
@@ -241,8 +241,8 @@ def random_sum(
     share = np.divide(drawn, pool, out=np.zeros_like(pool), where=pool > 0)
     sizes = relevant_sizes + drawn
     places = np.minimum(cutoff, sizes)
-    each = np.divide(places, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    value = float(np.mean(each * (relevant_worth + share * pool_worth)))
+    listed_share = np.divide(places, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    value = float(np.mean(listed_share * (relevant_worth + share * pool_worth)))
     return value, np.rint(sizes).astype(np.int64)
 
 

@@ -195,18 +195,18 @@ def pair_table(
       direction steeper_than    optima  pairs  gap
     0      same         both  disagree      1  0.1
     """
-    counts = [np.asarray(each, dtype=np.int64) for each in (rated, open_users, liked, disliked)]
-    if len({each.shape for each in counts}) > 1 or any((each < 0).any() for each in counts):
+    counts = [np.asarray(count, dtype=np.int64) for count in (rated, open_users, liked, disliked)]
+    if len({count.shape for count in counts}) > 1 or any((count < 0).any() for count in counts):
         raise ConfigError("pair_table: expected counts of the same items, not negative")
     kinds, times = np.unique(np.stack(counts, axis=1)[counts[1] > 0], axis=0, return_counts=True)
-    found = np.zeros((len(DIRECTIONS), len(STEEPER_THAN), len(OPTIMA)), dtype=np.int64)
-    gaps = np.zeros(found.shape)
-    _count_pairs(np.ascontiguousarray(kinds.T), times.astype(np.int64), found, gaps)
-    places = np.argwhere(found > 0)
-    names = [list(each) for each in (DIRECTIONS, STEEPER_THAN, OPTIMA)]
-    rows = [[own[at] for own, at in zip(names, place, strict=True)] for place in places]
+    pair_counts = np.zeros((len(DIRECTIONS), len(STEEPER_THAN), len(OPTIMA)), dtype=np.int64)
+    gaps = np.zeros(pair_counts.shape)
+    _count_pairs(np.ascontiguousarray(kinds.T), times.astype(np.int64), pair_counts, gaps)
+    places = np.argwhere(pair_counts > 0)
+    names = [list(labels) for labels in (DIRECTIONS, STEEPER_THAN, OPTIMA)]
+    rows = [[labels[at] for labels, at in zip(names, place, strict=True)] for place in places]
     frame = pd.DataFrame(rows, columns=["direction", "steeper_than", "optima"], dtype=object)
-    n_pairs = found[tuple(places.T)]
+    n_pairs = pair_counts[tuple(places.T)]
     return frame.assign(pairs=n_pairs, gap=gaps[tuple(places.T)] / n_pairs)
 
 
@@ -248,7 +248,7 @@ def _ascending(a: int, b: int) -> tuple[int, int]:
 def _count_pairs(
     kinds: npt.NDArray[np.int64],
     times: npt.NDArray[np.int64],
-    found: npt.NDArray[np.int64],
+    pair_counts: npt.NDArray[np.int64],
     gaps: FloatArray,
 ) -> None:
     """Fill in the pairs by direction, steepness and optima, and the sums of their gaps."""
@@ -280,5 +280,5 @@ def _count_pairs(
             by_p = _sign(rated[i] * liked[i], all_i, rated[j] * liked[j], all_j)
             by_anti = -_sign(rated[i] * disliked[i], all_i, rated[j] * disliked[j], all_j)
             optima = 2 if by_p * by_anti == 0 else (0 if by_p != by_anti else 1)
-            found[direction, steeper, optima] += n_pairs
+            pair_counts[direction, steeper, optima] += n_pairs
             gaps[direction, steeper, optima] += n_pairs * abs(share[i] - share[j])

@@ -90,8 +90,8 @@ def hits_over_ties(
     ... }))
     >>> split = from_fold_labels(ratings, np.array([1, 0, 0, 0, 0]))[0]
     >>> wanted = (split.test.item == 1)[np.newaxis]
-    >>> found = hits_over_ties(np.array([0.0, 0.0, 1.0]), split, wanted, 2)
-    >>> found.least.tolist(), found.most.tolist(), found.expected.tolist()
+    >>> hits = hits_over_ties(np.array([0.0, 0.0, 1.0]), split, wanted, 2)
+    >>> hits.least.tolist(), hits.most.tolist(), hits.expected.tolist()
     ([[1, 0, 0]], [[1, 1, 0]], [[1.0, 0.5, 0.0]])
     """
     train, test = split.train, split.test
@@ -138,12 +138,12 @@ def _last_places(
         rated = group[indptr[user] : indptr[user + 1]]
         # The list ends here or before, since no more than all of these are left out.
         deepest = np.searchsorted(through, cutoff + len(rated))
-        own = np.sort(rated[(rated >= 0) & (rated <= deepest)])
+        left_out = np.sort(rated[(rated >= 0) & (rated <= deepest)])
         passed = 0
         above = 0
         at = 0
         while at < len(through):
-            while passed < len(own) and own[passed] <= at:
+            while passed < len(left_out) and left_out[passed] <= at:
                 passed += 1
             down_to = through[at] - passed
             if down_to >= cutoff:

@@ -158,10 +158,10 @@ class Shape:
         return [
             str(
                 self._options(
-                    round(float(relation), 3), round(float(choice), 2), 1000 * seed + each
+                    round(float(relation), 3), round(float(choice), 2), 1000 * seed + number
                 )
             )
-            for each, (relation, choice) in enumerate(zip(relations, choices, strict=True))
+            for number, (relation, choice) in enumerate(zip(relations, choices, strict=True))
         ]
 
 
@@ -192,8 +192,8 @@ class Answer:
     @property
     def shares(self) -> Mapping[Better, float]:
         """Shares of the worlds in which P was better, antiP was, and neither by the margin."""
-        found = [world.better for world in self.worlds]
-        return {better: found.count(better) / len(found) for better in get_args(Better)}
+        winners = [world.better for world in self.worlds]
+        return {better: winners.count(better) / len(winners) for better in get_args(Better)}
 
     @property
     def metric(self) -> Better | Literal["cannot tell"]:
@@ -214,7 +214,7 @@ class Answer:
 
     def __str__(self) -> str:
         shares, relation = self.shares, self.relation
-        taus = np.array([(each.tau_precision, each.tau_anti_precision) for each in self.worlds])
+        taus = np.array([(world.tau_precision, world.tau_anti_precision) for world in self.worlds])
         rows = {
             "answer": _SAID[self.metric],
             "assumed": f"who likes an item is at most {self.strength:g} times as likely to rate it "
@@ -322,7 +322,7 @@ def answer_from(
     DataError
         If fewer than 20 worlds are left.
     """
-    matched = tuple(each for each in found if each is not None)
+    matched = tuple(outcome for outcome in found if outcome is not None)
     if len(matched) < FEWEST_WORLDS:
         raise DataError(
             f"{about}: only {len(matched)} worlds are like these ratings, expected at least "

@@ -183,14 +183,14 @@ def outcome_of(dataset: Dataset, min_rating: float, *, seed: int = 1) -> Outcome
     liked = dataset.truth.true_rating(np.arange(dataset.ratings.n_users)) >= min_rating
     fold = dataset_splits(dataset, SPLIT, seed=seed)[0]
     protocol = Protocol.parse(f"AI-AN-AR rel>={exact(min_rating)} users=tested")
-    asked = [parse_metric(f"P@{CUTOFF}"), parse_metric(f"antiP@{CUTOFF}")]
+    metrics = [parse_metric(f"P@{CUTOFF}"), parse_metric(f"antiP@{CUTOFF}")]
     rows = []
     for system in compared_systems(min_rating):
         rng = stream(seed, "train", system.stream_label(), 0, 0)
         model = system.build().fit(fold.train, rng=rng)
         positions, _ = rank_once(model, fold, depth=CUTOFF, seed=seed)
         table = positions.table(protocol.rule)
-        values = measure(table, asked, min_rating=min_rating)
+        values = measure(table, metrics, min_rating=min_rating)
         seen = aggregate(
             table, values, min_rating=min_rating, population=protocol.averaging.population
         )
@@ -238,12 +238,12 @@ def revisions(min_rating: float) -> dict[str, Any]:
 
 def _kept_outcome(world: str, *, min_rating: float) -> Outcome | None:
     world = str(parse_world(world))
-    asked = {"world": world, "min_rating": min_rating, "uses": revisions(min_rating)}
-    key = digest(asked)
+    parameters = {"world": world, "min_rating": min_rating, "uses": revisions(min_rating)}
+    key = digest(parameters)
     path = cells_dir() / "outcomes" / key[:2] / f"{key}.json"
     if path.is_file():
-        found = read_document(path)["body"]["outcome"]
-        return found and Outcome(world, *(tuple(each) for each in found))
+        stored = read_document(path)["body"]["outcome"]
+        return stored and Outcome(world, *(tuple(column) for column in stored))
     try:
         made = outcome_of(load_dataset(world), min_rating)
     except ConfigError:
@@ -253,7 +253,7 @@ def _kept_outcome(world: str, *, min_rating: float) -> Outcome | None:
         kind="outcome",
         key=key,
         dataset={"name": world},
-        parameters=asked,
+        parameters=parameters,
         provenance=platform_record(),
         times={},
         body={"outcome": made and [made.precision, made.anti_precision, made.true]},

@@ -128,8 +128,8 @@ def fit_relation(
     --------
     >>> from recbias.data.datasets import load_dataset
     >>> world = load_dataset("world(relation=-0.5,users=300,items=400)").ratings
-    >>> found = fit_relation(world, 4)
-    >>> found.interval[0] < -0.5 < found.interval[1]
+    >>> relation = fit_relation(world, 4)
+    >>> relation.interval[0] < -0.5 < relation.interval[1]
     True
     """
     if not (np.isfinite(spread) and spread >= 1):
@@ -156,8 +156,8 @@ def fit_relation(
     rated = counts > 0
     fitted, covariance = _fit(scores[rated], counts[rated], likes[rated])
     drawn = stream(seed, "relation").multivariate_normal(fitted, covariance, size=_N_DRAWS)
-    alike = [_relation_of(*_latent(each, reliability)) for each in drawn]
-    ends = np.array([_ends(each, spread, reliability) for each in drawn])
+    alike = [_relation_of(*_latent(draw, reliability)) for draw in drawn]
+    ends = np.array([_ends(draw, spread, reliability) for draw in drawn])
     return Relation(
         estimate=_relation_of(*_latent(fitted, reliability)),
         sampling=(float(np.quantile(alike, 0.025)), float(np.quantile(alike, 0.975))),
@@ -196,7 +196,7 @@ def extreme_correlations(
     """
     z = (scores - scores.mean()) / scores.std()
     x = (logits - logits.mean()) / max(logits.std(), _TINY)
-    found = []
+    extremes = []
     for sign in (1, -1):
         tried = [logits]
         for start in _STARTS:
@@ -208,8 +208,8 @@ def extreme_correlations(
                 if (renewed == shift).all():
                     break
                 shift = renewed
-        found.append(min(tried, key=lambda each: sign * _correlation(z, each)))
-    return found[0], found[1]
+        extremes.append(min(tried, key=lambda shifted: sign * _correlation(z, shifted)))
+    return extremes[0], extremes[1]
 
 
 def _correlation(standard: FloatArray, values: FloatArray) -> float:
@@ -240,7 +240,7 @@ def _ends(fitted: FloatArray, factor: float, reliability: float) -> tuple[float,
     z, noise = np.repeat(quantiles, _GRID), np.tile(quantiles, _GRID)
     both = extreme_correlations(z, slope * z + spread * noise, float(np.log(factor)))
     ranks = scipy.stats.rankdata(z)
-    low, high = (float(np.corrcoef(ranks, scipy.stats.rankdata(each))[0, 1]) for each in both)
+    low, high = (float(np.corrcoef(ranks, scipy.stats.rankdata(shifted))[0, 1]) for shifted in both)
     return low, high
 
 
@@ -279,9 +279,9 @@ def _fit(
     def loss(parameters: FloatArray) -> float:
         return _negative_log_posterior(parameters, scores, counts, likes)
 
-    found = scipy.optimize.minimize(loss, np.array([mean, 0.0, 0.0]), method="BFGS")
-    curvature = _hessian(loss, found.x)
-    return found.x, np.asarray(np.linalg.inv(curvature), dtype=np.float64)
+    optimum = scipy.optimize.minimize(loss, np.array([mean, 0.0, 0.0]), method="BFGS")
+    curvature = _hessian(loss, optimum.x)
+    return optimum.x, np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
 
 def _hessian(

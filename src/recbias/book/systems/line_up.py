@@ -93,9 +93,9 @@ class Setup:
     def measure(self, name: str, systems: Iterable[System], *, split: str | None = None) -> Results:
         """Measure systems: precision and anti-precision."""
         split = split or self.split
-        asked = (self.protocol,)
+        protocols = (self.protocol,)
         grid = Grid(
-            self.dataset, tuple(systems), asked, MEASURES, split=split, seed=self.seed,
+            self.dataset, tuple(systems), protocols, MEASURES, split=split, seed=self.seed,
             replicates=(),
         )  # fmt: skip
         return run(grid, workers=self.workers, record=f"{CHAPTER}/{name}")
@@ -130,8 +130,8 @@ def choose_setup(
 
     Examples
     --------
-    >>> found = choose_setup("synthetic")
-    >>> found.protocol, found.split, found.short, found.published
+    >>> setup = choose_setup("synthetic")
+    >>> setup.protocol, setup.split, setup.short, setup.published
     ('AI-AN-AR rel>=4 users=tested', 'ratio 0.2', True, None)
     """
     short = is_made_here(dataset) if extent is None else extent == "short"
@@ -204,8 +204,8 @@ def gap_over_gap(evidence: Evidence, record: Record) -> Quantity:
     """Compare how far apart the systems of two tables are, leaving out those that are chance."""
     gaps = []
     for term in record.of:
-        found = _quantities(evidence, term)
-        modelled = [each for name, each in found.items() if name not in (RANDOM, FIXED)]
+        by_system = _quantities(evidence, term)
+        modelled = [quantity for name, quantity in by_system.items() if name not in (RANDOM, FIXED)]
         if not modelled:
             raise NotComputed(f"a system that is not chance in {term.table}")
         gaps.append(_over(max(modelled, key=_value), min(modelled, key=_value)))
@@ -228,24 +228,24 @@ def ratio_of_ratios(evidence: Evidence, record: Record) -> Quantity:
 
 
 def _named(evidence: Evidence, record: Record) -> list[Quantity]:
-    named = []
+    quantities = []
     for term in record.of:
-        found = _quantities(evidence, term)
-        if term.system not in found:
+        by_system = _quantities(evidence, term)
+        if term.system not in by_system:
             raise NotComputed(f"the system {term.system} in {term.table}")
-        named.append(found[term.system])
-    return named
+        quantities.append(by_system[term.system])
+    return quantities
 
 
 def largest_change(evidence: Evidence, record: Record) -> float:
     """Find the largest relative change by other ties, where nothing else can differ."""
-    changed, own = (_quantities(evidence, term) for term in record.of)
+    changed, unchanged = (_quantities(evidence, term) for term in record.of)
     suffix = " (other ties)"
     pairs = [
-        (changed[system.name].value, own[name].value)
+        (changed[system.name].value, unchanged[name].value)
         for system in evidence.table(record.of[0].table).grid.systems
         if system.name.endswith(suffix) and not system.random_training
-        if (name := system.name.removesuffix(suffix)) in own
+        if (name := system.name.removesuffix(suffix)) in unchanged
     ]
     if not pairs:
         raise NotComputed("a system under both rules of ties")

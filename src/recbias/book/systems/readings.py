@@ -57,7 +57,7 @@ def choices(systems: Iterable[System]) -> list[Choice]:
     >>> sorted(choice.parameter for choice in choices(one_name_systems()))
     ['choose_among', 'encoding', 'min_neighbours', 'n_neighbours', 'normalised', 'shrinkage']
     """
-    found = []
+    single_choices = []
     for first, second in combinations(systems, 2):
         if first.algorithm != second.algorithm:
             continue
@@ -65,8 +65,8 @@ def choices(systems: Iterable[System]) -> list[Choice]:
             name for name, value in first.parameters.items() if second.parameters[name] != value
         ]
         if len(differing) == 1:
-            found.append(Choice(differing[0], first, second))
-    return found
+            single_choices.append(Choice(differing[0], first, second))
+    return single_choices
 
 
 def factor_text(larger: float, smaller: float) -> str:

@@ -35,7 +35,7 @@ def values_of_variations(
     (label,) = results.grid.by_label
     names = results.among(system.name for system in systems)
     table = results.table(label, metric)
-    own = table["value"].loc[names]
+    line_up_values = table["value"].loc[names]
     entries = [(name, "", "", name) for name in names]
     entries += [(way.base, way.parameter, f"{way.value}", name) for name, way in ways.items()]
     rows = []
@@ -43,7 +43,7 @@ def values_of_variations(
         if not {system, name} <= set(results.systems):
             continue
         value, low, high = table.loc[name, ["value", "low", "high"]]
-        rank = 1 + int((own.drop(system) > value).sum())
+        rank = 1 + int((line_up_values.drop(system) > value).sum())
         rows.append((system, parameter, setting, value, low, high, rank))
     columns = ["system", "parameter", "setting", "value", "low", "high", "rank"]
     return pd.DataFrame(rows, columns=columns)
@@ -56,15 +56,15 @@ def spans(values: pd.DataFrame, systems: Iterable[System]) -> pd.DataFrame:
         group = values[values["system"] == system.name]
         if group.empty:
             continue
-        own = group[group["parameter"] == ""].iloc[0]
-        moves = (group["value"] - own["value"]).abs()
+        unvaried = group[group["parameter"] == ""].iloc[0]
+        moves = (group["value"] - unvaried["value"]).abs()
         settings = group[group["parameter"] != ""].groupby("parameter", sort=False)["setting"]
         rows[system.name] = {
             "least": group["value"].min(),
-            "own": own["value"],
+            "own": unvaried["value"],
             "most": group["value"].max(),
             "best": int(group["rank"].min()),
-            "rank": int(own["rank"]),
+            "rank": int(unvaried["rank"]),
             "worst": int(group["rank"].max()),
             "moved": "; ".join(
                 f"{name} {system.parameters[str(name)]} → {', '.join(others)}"
@@ -72,8 +72,8 @@ def spans(values: pd.DataFrame, systems: Iterable[System]) -> pd.DataFrame:
             ),
             "strongest": group["parameter"].loc[moves.idxmax()] if moves.max() > 0 else "",
         }
-    found = pd.DataFrame.from_dict(rows, orient="index")
-    return found.sort_values("own", ascending=False, kind="stable")
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table.sort_values("own", ascending=False, kind="stable")
 
 
 def headline(spans: pd.DataFrame) -> str:

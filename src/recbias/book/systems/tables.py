@@ -80,9 +80,11 @@ def comparison_html(comparisons: Sequence[Comparison]) -> str:
     """Write published and measured values side by side, a row per system."""
     rows = []
     missed = outside(comparisons)
-    for system in dict.fromkeys(each.system for each in comparisons if not each.is_chance):
-        own = [each for each in comparisons if each.system == system]
-        cells = [cell for each in own for cell in _compared(each)]
+    for system in dict.fromkeys(
+        comparison.system for comparison in comparisons if not comparison.is_chance
+    ):
+        of_system = [comparison for comparison in comparisons if comparison.system == system]
+        cells = [cell for comparison in of_system for cell in _compared(comparison)]
         verdict = badge("no" if system in missed else "yes")
         rows.append([f"<strong>{escape(system)}</strong>", *cells, verdict])
     columns = [f"{metric}, {what}" for metric in MEASURES for what in ("published", "ours", "off")]
@@ -112,10 +114,12 @@ def chance_html(comparisons: Sequence[Comparison]) -> str:
     """Write where chance puts those systems that are nothing else, and where the values lie."""
     rows = []
     last = ""
-    for each in comparisons:
-        for part in each.parts if each.is_chance else ():
-            name = "" if each.system == last else f"<strong>{escape(each.system)}</strong>"
-            last = each.system
+    for comparison in comparisons:
+        for part in comparison.parts if comparison.is_chance else ():
+            name = (
+                "" if comparison.system == last else f"<strong>{escape(comparison.system)}</strong>"
+            )
+            last = comparison.system
             span = f"{part.least:.5f} to {part.most:.5f}".replace(" ", _SPACE)
             verdict = badge("yes" if part.inside else "no")
             rows.append([name, escape(part.name), f"{part.value:.5f}", span, verdict])
@@ -125,25 +129,34 @@ def chance_html(comparisons: Sequence[Comparison]) -> str:
 
 def comparison_sentence(comparisons: Sequence[Comparison], explanations: Mapping[str, str]) -> str:
     """Say how many systems agree, which do not and why, and how those fare that are chance."""
-    modelled = [each for each in comparisons if not each.is_chance]
-    missed, systems = outside(modelled), list(dict.fromkeys(each.system for each in modelled))
-    n_measures = len({each.metric for each in modelled})
+    modelled = [comparison for comparison in comparisons if not comparison.is_chance]
+    missed, systems = (
+        outside(modelled),
+        list(dict.fromkeys(comparison.system for comparison in modelled)),
+    )
+    n_measures = len({comparison.metric for comparison in modelled})
     everywhere = "both measures" if n_measures == 2 else f"all {n_measures} columns"
     text = (
         f"{badge(verdict(comparisons, explanations))} <strong>{len(systems) - len(missed)} of "
         f"{len(systems)} systems score what was published</strong>, in {everywhere}."
     )
     for system in missed:
-        off = {each.metric: each for each in modelled if each.system == system and not each.inside}
+        off = {
+            comparison.metric: comparison
+            for comparison in modelled
+            if comparison.system == system and not comparison.inside
+        }
         *most, last = (
-            f"{_percent(each.difference / each.published, '+.1%')} in {metric}"
-            for metric, each in off.items()
+            f"{_percent(comparison.difference / comparison.published, '+.1%')} in {metric}"
+            for metric, comparison in off.items()
         )
-        told = f"{', '.join(most)} and {last}" if most else last
+        deviations = f"{', '.join(most)} and {last}" if most else last
         reason = explanations.get(system)
         why = f"one change brings it there: {escape(reason)}" if reason else "nothing explains it"
-        text += f" {escape(system)} does not ({told}); {why}."
-    chance = list(dict.fromkeys(each.system for each in comparisons if each.is_chance))
+        text += f" {escape(system)} does not ({deviations}); {why}."
+    chance = list(
+        dict.fromkeys(comparison.system for comparison in comparisons if comparison.is_chance)
+    )
     lost = [system for system in outside(comparisons) if system in chance]
     if chance:
         text += f" {len(chance)} more are chance and stand apart: {escape(', '.join(chance))}."
@@ -182,11 +195,11 @@ def _rules_html(comparisons: Sequence[Comparison]) -> str:
 
 def floor_sentence(comparisons: Sequence[Comparison]) -> str:
     """Say how wide the tolerance becomes where its floor decides."""
-    floors = [each for each in comparisons if _is_floor(each)]
+    floors = [comparison for comparison in comparisons if _is_floor(comparison)]
     if not floors:
         return ""
-    widest = max(floors, key=lambda each: each.relative_width)
-    n_values = sum(not each.is_chance for each in comparisons)
+    widest = max(floors, key=lambda comparison: comparison.relative_width)
+    n_values = sum(not comparison.is_chance for comparison in comparisons)
     return (
         f"<p>For {len(floors)} of {n_values} values {_percent(SHARE)} is less than {FLOOR:g}, "
         "which is allowed all the same; the table says there what share of the value that is, at "
@@ -213,7 +226,7 @@ def changes_html(
     judged: bool = False,
 ) -> str:
     """Write some systems of a line-up, and below each what it scores with something changed."""
-    own = {system.name: class_html(system) for system in measured.grid.systems}
+    classes = {system.name: class_html(system) for system in measured.grid.systems}
     rows: list[list[str]] = []
 
     def values(results: Results, system: str, base: str) -> list[str]:
@@ -233,7 +246,7 @@ def changes_html(
             rows[-1] += [""] if judged else []
         name = "" if published else f"<strong>{escape(base)}</strong>"
         rows.append(
-            [name, f"in the line-up<br/>{own.get(base, '')}", *values(measured, base, base)]
+            [name, f"in the line-up<br/>{classes.get(base, '')}", *values(measured, base, base)]
         )
         rows += [
             [

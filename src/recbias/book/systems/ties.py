@@ -60,9 +60,9 @@ _Row = tuple[str, str, str, str, str, float, int]
 FloatArray = npt.NDArray[np.float64]
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of what makes the world, its lists, the systems, and the intervals."""
-    pairs = _pairs(_options(given["world"]).liked)
+    pairs = _pairs(_options(parameters["world"]).liked)
     return {
         **component_revisions(sampled=False, reduced=False),
         "world": REVISION,
@@ -80,9 +80,9 @@ def _options(world: str) -> PreferenceOptions:
 
 def _pairs(min_rating: float) -> dict[str, tuple[System, System]]:
     """Return the systems of the line-up that have two readings: with other ties, and as run."""
-    own = {system.name: system for system in line_up("mccrs20", min_rating=min_rating)}
+    by_name = {system.name: system for system in line_up("mccrs20", min_rating=min_rating)}
     return {
-        change.base: (change.system, own[change.base])
+        change.base: (change.system, by_name[change.base])
         for change in tie_rules(min_rating=min_rating)
     }
 
@@ -224,7 +224,7 @@ def ties_sentence(table: Table) -> str:
         names = [(system, reading) for reading in READINGS]
         difference = _difference(table, names[0], names[1])
         if _sign(difference):
-            ours, theirs = (_quantity(table, *each, metric, EVERYBODY).value for each in names)
+            ours, theirs = (_quantity(table, *key, metric, EVERYBODY).value for key in names)
             moves.append(
                 f"{system} from {ours:.4f} to {theirs:.4f} (by {interval_text(difference)})"
             )

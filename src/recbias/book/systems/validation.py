@@ -138,7 +138,7 @@ def is_near(value: float, published: float) -> bool:
 def compare(measured: Results, chances: Table, reference: Reference) -> list[Comparison]:
     """Compare every system of a line-up with its published values."""
     (label,) = measured.grid.by_label
-    found = []
+    comparisons = []
     for system in measured.grid.systems:
         for metric in MEASURES:
             published = reference.values[system.name][metric]
@@ -154,8 +154,8 @@ def compare(measured: Results, chances: Table, reference: Reference) -> list[Com
                 name = f"{system.name}, {metric}"
                 parts = (Placed(name, ours, published - width, published + width),)
                 rule = "tolerance"
-            found.append(Comparison(system.name, metric, published, quantity, parts, rule))
-    return found
+            comparisons.append(Comparison(system.name, metric, published, quantity, parts, rule))
+    return comparisons
 
 
 def _scattered(
@@ -196,7 +196,9 @@ def fixed_rankings(chances: Table, metric: str) -> FloatArray:
 
 def outside(comparisons: Iterable[Comparison]) -> list[str]:
     """Name the systems with a measure outside, in the order of the line-up."""
-    return list(dict.fromkeys(each.system for each in comparisons if not each.inside))
+    return list(
+        dict.fromkeys(comparison.system for comparison in comparisons if not comparison.inside)
+    )
 
 
 def explained(
@@ -207,17 +209,17 @@ def explained(
 ) -> dict[str, str]:
     """Find what brings systems that are outside to their published values."""
     (label,) = changed.grid.by_label
-    modelled = [each for each in comparisons if not each.is_chance]
+    modelled = [comparison for comparison in comparisons if not comparison.is_chance]
     missed = outside(modelled)
-    found: dict[str, str] = {}
+    explanations: dict[str, str] = {}
     for change in changes:
         published = reference.values[change.base]
         if change.base in missed and all(
             is_near(changed[change.system.name, label, metric].value, published[metric])
             for metric in MEASURES
         ):
-            found.setdefault(change.base, change.what)
-    return found
+            explanations.setdefault(change.base, change.what)
+    return explanations
 
 
 def verdict(comparisons: Iterable[Comparison], explanations: Container[str]) -> str:
@@ -231,7 +233,7 @@ def verdict(comparisons: Iterable[Comparison], explanations: Container[str]) -> 
 # -- chance ------------------------------------------------------------------------------------
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of what the fixed rankings are made by."""
     untrained = System("untrained", "UntrainedPoissonFactorisation").identity()
     return {**component_revisions(sampled=False, reduced=False), "system": untrained}

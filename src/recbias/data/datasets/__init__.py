@@ -367,14 +367,14 @@ def _load_named(info: DatasetInfo, files: tuple[Path, ...]) -> Dataset:
 
 
 def _compare(info: DatasetInfo, ratings: Ratings, source: str) -> None:
-    expected, found = info.content_hash, ratings.content_hash
+    expected, actual = info.content_hash, ratings.content_hash
     if info.merged_content_hash:
-        expected, found = info.merged_content_hash, movielens.merge_1m(ratings).content_hash
+        expected, actual = info.merged_content_hash, movielens.merge_1m(ratings).content_hash
     # Of what only its readers may have no hash is known.
-    if expected is not None and found != expected:
+    if expected is not None and actual != expected:
         remedy = f"get the files anew from {info.address}" if info.address else "please report this"
         raise DataError(
-            f"{info.name}: content hash {found}, expected {expected}\nread from {source}\n{remedy}"
+            f"{info.name}: content hash {actual}, expected {expected}\nread from {source}\n{remedy}"
         )
 
 

@@ -54,7 +54,7 @@ def read(files: Sequence[Path]) -> Content:
             "expected 0 or 1"
         )
     frame["user_id"] = _numbered_by_profile(frame)
-    shown = Ratings.from_frame(
+    unbiased = Ratings.from_frame(
         frame,
         scale=RatingScale(1, 4, 1),
         name="cm100k",
@@ -65,18 +65,18 @@ def read(files: Sequence[Path]) -> Content:
         rating="known",
         scale=RatingScale(0, 1, 1),
     )
-    ratings = shown.take(flags.value == 1)
+    ratings = unbiased.take(flags.value == 1)
     note = (
-        f"the {len(ratings):,} ratings of tracks known before; all {len(shown):,}, of tracks drawn "
-        "at random, are the unbiased part; users are numbered by what they rated, as the "
+        f"the {len(ratings):,} ratings of tracks known before; all {len(unbiased):,}, of tracks "
+        "drawn at random, are the unbiased part; users are numbered by what they rated, as the "
         "publisher's files differ in user ids"
     )
-    return Content(ratings, unbiased=shown, notes=(note,))
+    return Content(ratings, unbiased=unbiased, notes=(note,))
 
 
 def _numbered_by_profile(frame: pd.DataFrame) -> pd.Series[int]:
     texts = frame.astype(str)
     rows = texts["item_id"] + " " + texts["rating"] + " " + texts["known"]
-    profiles = rows.groupby(texts["user_id"]).agg(lambda own: sorted(own))
+    profiles = rows.groupby(texts["user_id"]).agg(lambda profile: sorted(profile))
     number = {user: place for place, user in enumerate(profiles.sort_values().index, start=1)}
     return texts["user_id"].map(number)

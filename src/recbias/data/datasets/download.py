@@ -140,14 +140,14 @@ def fetch(info: DatasetInfo, folder: Path) -> tuple[Path, ...]:
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
     """Make a folder for what is to come; what was made and stays empty goes again."""
-    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     except BaseException:
         with suppress(OSError):  # one that holds something stays, and those around it
-            for each in new:
-                each.rmdir()
+            for path in new:
+                path.rmdir()
         raise
 
 

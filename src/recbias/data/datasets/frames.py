@@ -57,8 +57,8 @@ def read_frame(
             f"{str(error).splitlines()[0]}\nrename them: frame.rename(columns={{...}}) to user_id, "
             "item_id, rating and, if known, timestamp"
         ) from None
-    named = frame.set_axis(names, axis="columns").reset_index(drop=True)
-    return described_ratings(named, columns, options, form=NAME, names=names, name=NAME)
+    table = frame.set_axis(names, axis="columns").reset_index(drop=True)
+    return described_ratings(table, columns, options, form=NAME, names=names, name=NAME)
 
 
 def frame_of(ratings: Ratings) -> pd.DataFrame:
@@ -92,7 +92,7 @@ def frame_of(ratings: Ratings) -> pd.DataFrame:
         columns["rating"] = ratings.value
     if ratings.timestamp is not None:
         columns["timestamp"] = ratings.timestamp
-    found = pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
     if ratings.place is not None:
-        found = found.iloc[np.argsort(ratings.place)].reset_index(drop=True)
-    return found
+        table = table.iloc[np.argsort(ratings.place)].reset_index(drop=True)
+    return table

@@ -141,10 +141,10 @@ def warn_of_unread_ratings(names: Sequence[str], columns: Mapping[str, str], sou
     unread = [name for name in names if name not in columns.values()]
     likely = [name for name in unread if _may_rate(name) and not _NO_RATE.search(name)]
     if likely:
-        named = f"'{likely[0]}'" if re.search(r"\W", likely[0].replace("-", "")) else likely[0]
+        quoted = f"'{likely[0]}'" if re.search(r"\W", likely[0].replace("-", "")) else likely[0]
         warnings.warn(
             f"{source}: no column is read as the rating, every row counts as liked; "
-            f"not read: {listed(likely)}; to read one: --rating {named}, to stay: --rating none",
+            f"not read: {listed(likely)}; to read one: --rating {quoted}, to stay: --rating none",
             DataWarning,
             stacklevel=4,
         )

@@ -96,13 +96,13 @@ class OwnTable:
         """
         try:
             status = self.path.stat()
-            told = json.dumps(self.options.given(), sort_keys=True)
+            options = json.dumps(self.options.given(), sort_keys=True)
             content = _digest(os.path.abspath(self.path), status.st_size, status.st_mtime_ns)
         except OSError:
             raise MissingData(
                 f"no file {self.path}\ngive the path of a table of ratings, or a dataset's name"
             ) from None
-        both = hashlib.sha256(f"{content} {told}".encode()).hexdigest()
+        both = hashlib.sha256(f"{content} {options}".encode()).hexdigest()
         stem = re.sub(r"[^\w+=-]+", "_", table_stem(self.path))
         return f"{stem[:_LONGEST]}-{both[:8]}"
 
@@ -158,16 +158,16 @@ def own_table(path: str | Path, options: TableOptions | None = None) -> OwnTable
     ConfigError
         If the file with its kept options cannot be read.
     """
-    given = (options or TableOptions()).given()
+    overrides = (options or TableOptions()).given()
     handed = json.loads(os.environ.get(_HANDED, "{}"))
     if handed.get("called") == str(path):
-        return OwnTable(Path(handed["path"]), _options({**handed["options"], **given}))
-    found = Path(path).expanduser()
-    return OwnTable(found, _options({**kept_options(found).given(), **given}))
+        return OwnTable(Path(handed["path"]), _options({**handed["options"], **overrides}))
+    table_path = Path(path).expanduser()
+    return OwnTable(table_path, _options({**kept_options(table_path).given(), **overrides}))
 
 
-def _options(given: Mapping[str, object]) -> TableOptions:
-    values = dict(given)
+def _options(options: Mapping[str, object]) -> TableOptions:
+    values = dict(options)
     if isinstance(scale := values.get("scale"), list):
         values["scale"] = RatingScale(*scale)
     return dataclasses.replace(TableOptions(), **values)  # type: ignore[arg-type]

@@ -168,7 +168,7 @@ def _world_info(name: str, entries: Mapping[str, DatasetInfo]) -> DatasetInfo:
     if options.counts not in entries:
         raise unknown_name("dataset", options.counts, entries)
     source = entries[options.counts]
-    kept = {
+    inherited = {
         reason: source.cannot_test[reason]
         for reason in ("merged stars", "no negatives")
         if reason in source.cannot_test
@@ -184,7 +184,7 @@ def _world_info(name: str, entries: Mapping[str, DatasetInfo]) -> DatasetInfo:
         n_ratings=source.n_ratings,
         scale=source.scale,
         relevant_from=source.relevant_from,
-        cannot_test={**made.cannot_test, **kept},
+        cannot_test={**made.cannot_test, **inherited},
     )
 
 
@@ -214,9 +214,9 @@ def find_files(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, .
     folders = places.data_dirs(data_dir)
     for folder in folders:
         for alternative in info.files:
-            found = [_matches(folder, name) for name in alternative]
-            if all(found):
-                return tuple(path for paths in found for path in paths)
+            matches = [_matches(folder, name) for name in alternative]
+            if all(matches):
+                return tuple(path for paths in matches for path in paths)
     wanted = " or ".join(
         names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}" for names in info.files
     )
@@ -264,12 +264,12 @@ def state(info: DatasetInfo, data_dir: Path | None = None) -> State:
         pass
     for folder in places.data_dirs(data_dir):
         for name in {name for alternative in info.files for name in alternative}:
-            own = folder / Path(name).parts[0]
-            if own.is_dir() and any(own.iterdir()):
+            subfolder = folder / Path(name).parts[0]
+            if subfolder.is_dir() and any(subfolder.iterdir()):
                 return "partial"
     return "by hand" if info.by_hand else "fetchable"
 
 
 def _matches(folder: Path, name: str) -> list[Path]:
-    found = sorted(folder.glob(name)) if "*" in name else [folder / name]
-    return [path for path in found if path.is_file()]
+    paths = sorted(folder.glob(name)) if "*" in name else [folder / name]
+    return [path for path in paths if path.is_file()]

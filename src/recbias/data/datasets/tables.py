@@ -168,8 +168,8 @@ class TableOptions:
     @property
     def columns(self) -> dict[str, str]:
         """The columns that were named, by role."""
-        named = {role: getattr(self, role) for role in USUAL_NAMES}
-        return {role: column for role, column in named.items() if column is not None}
+        by_role = {role: getattr(self, role) for role in USUAL_NAMES}
+        return {role: column for role, column in by_role.items() if column is not None}
 
     @property
     def decimal_sign(self) -> Decimal:
@@ -178,10 +178,10 @@ class TableOptions:
 
     def given(self) -> dict[str, Any]:
         """List the options that were given, by name, as JSON and YAML can hold them."""
-        found = dataclasses.asdict(self)
+        values = dataclasses.asdict(self)
         if self.scale is not None:
-            found["scale"] = list(dataclasses.astuple(self.scale))
-        return {name: value for name, value in found.items() if value is not None}
+            values["scale"] = list(dataclasses.astuple(self.scale))
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def options_file(path: Path) -> Path:
@@ -207,29 +207,29 @@ def kept_options(path: Path) -> TableOptions:
     ConfigError
         If the file cannot be read, has an option that does not exist, or one of a wrong type.
     """
-    kept = options_file(path)
-    if not kept.is_file():
+    file = options_file(path)
+    if not file.is_file():
         return TableOptions()
     try:
-        found = yaml.safe_load(kept.read_text(encoding="utf-8")) or {}
+        options = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{kept}: not YAML ({_one_line(error)})\nmend or delete it") from None
-    if not isinstance(found, dict):
-        raise ConfigError(f"{kept}: expected lines 'option: value'\nmend or delete it")
+        raise ConfigError(f"{file}: not YAML ({_one_line(error)})\nmend or delete it") from None
+    if not isinstance(options, dict):
+        raise ConfigError(f"{file}: expected lines 'option: value'\nmend or delete it")
     known = [field.name for field in dataclasses.fields(TableOptions)]
-    for name, value in found.items():
+    for name, value in options.items():
         if name not in known:
-            raise ConfigError(f"{kept}: {unknown_name('option', str(name), known)}")
+            raise ConfigError(f"{file}: {unknown_name('option', str(name), known)}")
         if name == "scale":
             fits = isinstance(value, list) and len(value) == 3
             fits = fits and all(type(number) in (int, float) for number in value)
         else:
             fits = isinstance(value, bool if name in ("header", "quotes") else str)
         if not fits:
-            raise ConfigError(f"{kept}: {name} is {value!r}\nmend or delete it")
-    if "scale" in found:
-        found["scale"] = RatingScale(*map(float, found["scale"]))
-    return TableOptions(**found)
+            raise ConfigError(f"{file}: {name} is {value!r}\nmend or delete it")
+    if "scale" in options:
+        options["scale"] = RatingScale(*map(float, options["scale"]))
+    return TableOptions(**options)
 
 
 def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings, tuple[str, ...]]:
@@ -373,9 +373,9 @@ def described_ratings(
     said = [form, ", ".join(f"{role} '{column}'" for role, column in columns.items())]
     if others := [name for name in names if name not in columns.values()]:
         hint = "" if "rating" in columns else "; --rating NAME takes one of them as the rating"
-        shown = [name if len(name) <= 40 else f"{name[:37]}..." for name in others]
+        short_names = [name if len(name) <= 40 else f"{name[:37]}..." for name in others]
         rest = f" and {len(others) - 20} more" if len(others) > 20 else ""
-        said.append(f"columns not read: {', '.join(shown[:20])}{rest}{hint}")
+        said.append(f"columns not read: {', '.join(short_names[:20])}{rest}{hint}")
     said.append(_values_said(ratings, columns, frame, options))
     left_out = len(frame) - len(ratings)
     if options.missing == "drop":
@@ -644,16 +644,16 @@ class _CheckedText(io.RawIOBase):
         """Return `size` bytes, fewer only at the end: pyarrow takes what it gets for a block."""
         while (size < 0 or len(self._ready) < size) and (more := next(self._blocks, b"")):
             self._ready += more
-        given = self._ready[:size] if size >= 0 else self._ready
-        self._ready = self._ready[len(given) :]
-        return given
+        chunk = self._ready[:size] if size >= 0 else self._ready
+        self._ready = self._ready[len(chunk) :]
+        return chunk
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Fill `buffer` as far as `read` does; return the number of bytes."""
         view = memoryview(buffer)
-        given = self.read(len(view))
-        view[: len(given)] = given
-        return len(given)
+        chunk = self.read(len(view))
+        view[: len(chunk)] = chunk
+        return len(chunk)
 
     def close(self) -> None:
         """Close the file."""
@@ -673,22 +673,22 @@ class _CheckedText(io.RawIOBase):
             whole = held + block
             start = offset - len(held)
             offset += len(block)
-            kept = whole.rstrip(held_back)
-            held = whole[len(kept) :]
-            self._refuse_controls(kept, start)
+            text = whole.rstrip(held_back)
+            held = whole[len(text) :]
+            self._refuse_controls(text, start)
             if start == 0:
-                kept = kept.removeprefix(codecs.BOM_UTF8)
+                text = text.removeprefix(codecs.BOM_UTF8)
             if double:
-                kept = kept.replace(b"::", _UNIT_SEPARATOR.encode())
-            cut = kept.rfind(b"\n")
-            self.last_line = kept[cut + 1 :] if cut >= 0 else self.last_line + kept
+                text = text.replace(b"::", _UNIT_SEPARATOR.encode())
+            cut = text.rfind(b"\n")
+            self.last_line = text[cut + 1 :] if cut >= 0 else self.last_line + text
             if not block and offset > len(held):
-                kept += b"\n"
+                text += b"\n"
             if self._half is not None:
-                self._refuse_half_quotes(kept)
-            self.n_lines += kept.count(b"\n")
-            if kept:
-                yield kept
+                self._refuse_half_quotes(text)
+            self.n_lines += text.count(b"\n")
+            if text:
+                yield text
 
     def _next_block(self) -> bytes:
         """Read some bytes in UTF-8, none only at the end."""
@@ -734,11 +734,11 @@ class _CheckedText(io.RawIOBase):
         # Fast: where each quote begins or ends a field, none closes within one.
         ends = [b"\n", self._mark]
         n_outer = sum(lines.count(mark + b'"') + lines.count(b'"' + mark) for mark in ends)
-        if self._half and n_outer != lines.count(b'"') and (found := self._half.search(lines)):
-            number = self.n_lines + lines[: found.start()].count(b"\n")
+        if self._half and n_outer != lines.count(b'"') and (match := self._half.search(lines)):
+            number = self.n_lines + lines[: match.start()].count(b"\n")
             raise DataError(
                 f"{self._path}:{number}: quotes stand within a field, not at its ends, in "
-                f"{found[0][:200].decode(errors='replace')!r}\ndouble the quotes that belong to a "
+                f"{match[0][:200].decode(errors='replace')!r}\ndouble the quotes that belong to a "
                 "field; if no quote encloses a field: --no-quotes"
             )
 
@@ -908,14 +908,14 @@ class _Layout:
     encoding: str = "utf-8"
 
     def described(self) -> str:
-        shown = _SHOWN.get(self.separator, self.separator)
+        separator = _SHOWN.get(self.separator, self.separator)
         packed = f"text packed by {self.packed}" if self.packed else "text"
         packed += "" if _is_utf8(self.encoding) else f" in {self.encoding}"
         comma = ", with decimal commas" if self.decimal == "," else ""
         header = f"with{'' if self.has_header else 'out'} a header"
         custom = self.quotes == _encloses(self.separator)
         quotes = "" if custom else f", quotes {'enclose fields' if self.quotes else 'as they are'}"
-        return f"{packed} separated by '{shown}', {header}{comma}{quotes}"
+        return f"{packed} separated by '{separator}', {header}{comma}{quotes}"
 
 
 def _sniff(path: Path, options: TableOptions) -> _Layout:
@@ -959,13 +959,15 @@ def _sniff(path: Path, options: TableOptions) -> _Layout:
         "missing": options.missing or "error",
         "quotes": quotes,
     }
-    named = options.header
-    if named is None:
-        named = not _USUAL.union(options.columns.values()).isdisjoint(
+    has_header = options.header
+    if has_header is None:
+        has_header = not _USUAL.union(options.columns.values()).isdisjoint(
             name for field in fields for name in (field, plain_name(field))
         )
-        named = named or not any(_is_number(field.replace(decimal, ".")) for field in fields)
-    if named:
+        has_header = has_header or not any(
+            _is_number(field.replace(decimal, ".")) for field in fields
+        )
+    if has_header:
         if not _has_roles(fields, options.columns):
             rows = [_fields(line, separator, quotes)[1:] for line in lines[1:]]
             refuse_matrix(path, rows, _loaded(path, separator, decimal, "index_col=0"))
@@ -1014,11 +1016,12 @@ def _check_enclosed(path: Path, layout: _Layout, rows: Sequence[Sequence[str]]) 
             )
 
 
-def _has_roles(fields: Sequence[str], given: Mapping[str, str]) -> bool:
+def _has_roles(fields: Sequence[str], named_columns: Mapping[str, str]) -> bool:
     """Tell whether a header names users and items."""
     plain = set(map(plain_name, fields))
     return all(
-        role in given or not plain.isdisjoint(USUAL_NAMES[role]) for role in ("user", "item")
+        role in named_columns or not plain.isdisjoint(USUAL_NAMES[role])
+        for role in ("user", "item")
     )
 
 
@@ -1253,14 +1256,14 @@ _NO_CELLS = (
 
 
 def _read_parquet(
-    path: Path, given: Mapping[str, str]
+    path: Path, named_columns: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
     try:
         schema = pyarrow.parquet.read_schema(path)
         names = schema.names
-        if not _has_roles(names, given):
+        if not _has_roles(names, named_columns):
             _refuse_parquet_matrix(path, schema)
-        columns = columns_by_role(path, names, given, "")
+        columns = columns_by_role(path, names, named_columns, "")
         table = pyarrow.parquet.read_table(path, columns=list(columns.values()))
     except (pa.ArrowException, OSError) as error:
         raise DataError(
@@ -1271,13 +1274,13 @@ def _read_parquet(
 
 
 def _read_feather(
-    path: Path, given: Mapping[str, str]
+    path: Path, named_columns: Mapping[str, str]
 ) -> tuple[str, list[str], dict[str, str], pd.DataFrame]:
     try:
         with pa.OSFile(str(path)) as file:
             reader = pa.ipc.open_file(file)
             names = reader.schema.names
-            columns = columns_by_role(path, names, given, "")
+            columns = columns_by_role(path, names, named_columns, "")
             table = reader.read_all().select(list(columns.values()))
             return "Feather", names, columns, _cells(path, table, columns)
     except (pa.ArrowException, OSError) as error:
@@ -1370,8 +1373,8 @@ def _refuse_spreadsheet(path: Path) -> None:
 
 def _refuse_parquet_matrix(path: Path, schema: pa.Schema) -> None:
     """Refuse a matrix of users and items; pandas brings the index that it wrote back by itself."""
-    kept = (schema.pandas_metadata or {}).get("index_columns", [])
-    index = [name for name in kept if isinstance(name, str)]
+    index_columns = (schema.pandas_metadata or {}).get("index_columns", [])
+    index = [name for name in index_columns if isinstance(name, str)]
     users = index[0] if index else schema.names[0]
     start = next(pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=50), None)
     rows = [

@@ -94,19 +94,19 @@ def _exchange(
 ) -> bool:
     """Make the pairs differ, then shuffle them by exchanges of items; False if they cannot."""
     n = len(user)
-    # One bit for each pair of the world: is it there? Pairs that are again there wait.
-    there = np.zeros((n_users * n_items + 7) // 8, dtype=np.uint8)
+    # One bit for each pair of the world: is it present? Pairs that are again present wait.
+    present = np.zeros((n_users * n_items + 7) // 8, dtype=np.uint8)
     waits = np.zeros(n, dtype=np.bool_)
     waiting = np.zeros(n, dtype=np.int64)
     n_waiting = 0
     for row in range(n):
         pair = user[row] * n_items + item[row]
         bit = np.uint8(1 << (pair & 7))
-        if there[pair >> 3] & bit:
+        if present[pair >> 3] & bit:
             waits[row] = True
             waiting[n_waiting] = row
             n_waiting += 1
-        there[pair >> 3] |= bit
+        present[pair >> 3] |= bit
     state = np.uint64(start)
     tries, step = 0, 0
     while n_waiting or step < n_steps:
@@ -124,11 +124,11 @@ def _exchange(
                 return False
         else:
             step += 1
-        own = user[mine] * n_items + item[mine]
-        own_bit = np.uint8(1 << (own & 7))
-        if waits[mine] and not there[own >> 3] & own_bit:
+        my_pair = user[mine] * n_items + item[mine]
+        my_bit = np.uint8(1 << (my_pair & 7))
+        if waits[mine] and not present[my_pair >> 3] & my_bit:
             # Its double was exchanged meanwhile.
-            there[own >> 3] |= own_bit
+            present[my_pair >> 3] |= my_bit
             waits[mine] = False
             n_waiting -= 1
             tries = 0
@@ -137,17 +137,17 @@ def _exchange(
             continue
         new, crossed = user[mine] * n_items + item[other], user[other] * n_items + item[mine]
         new_bit, crossed_bit = np.uint8(1 << (new & 7)), np.uint8(1 << (crossed & 7))
-        new_fits = not there[new >> 3] & new_bit
-        crossed_fits = not there[crossed >> 3] & crossed_bit
+        new_fits = not present[new >> 3] & new_bit
+        crossed_fits = not present[crossed >> 3] & crossed_bit
         # One that waits may leave waiting to the other; else dense worlds would get stuck.
         if not (new_fits or crossed_fits) or not (waits[mine] or (new_fits and crossed_fits)):
             continue
         old = user[other] * n_items + item[other]
-        there[old >> 3] &= np.uint8(255 - (1 << (old & 7)))
+        present[old >> 3] &= np.uint8(255 - (1 << (old & 7)))
         if not waits[mine]:
-            there[own >> 3] &= np.uint8(255 - (1 << (own & 7)))
-        there[new >> 3] |= new_bit
-        there[crossed >> 3] |= crossed_bit
+            present[my_pair >> 3] &= np.uint8(255 - (1 << (my_pair & 7)))
+        present[new >> 3] |= new_bit
+        present[crossed >> 3] |= crossed_bit
         item[mine], item[other] = item[other], item[mine]
         if n_waiting:
             waits[mine], waits[other] = not new_fits, not crossed_fits

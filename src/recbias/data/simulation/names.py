@@ -72,12 +72,12 @@ class WorldOptions:
         )
 
     def __str__(self) -> str:
-        shown = [
+        options = [
             f"{option.name}={_text(value)}"
             for option in dataclasses.fields(self)
             if (value := getattr(self, option.name)) != option.default
         ]
-        return f"world({','.join(shown)})"
+        return f"world({','.join(options)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,14 +245,14 @@ def parse_world(name: str) -> PreferenceOptions | PowerLawOptions | CountOptions
     >>> parse_world("world(counts=ml-1m)")
     CountOptions(counts='ml-1m', seed=1)
     """
-    found = _WORLD.fullmatch(name.strip())
-    if found is None:
+    match = _WORLD.fullmatch(name.strip())
+    if match is None:
         raise ConfigError(
             f"'{name}' is no world: expected world(OPTION=VALUE,...), e.g. "
             "world(relation=-0.5,skew=0.7,seed=3)"
         )
     values: dict[str, str] = {}
-    for part in filter(None, map(str.strip, found[1].split(","))):
+    for part in filter(None, map(str.strip, match[1].split(","))):
         option, equals, value = (text.strip() for text in part.partition("="))
         if not (option and equals and value):
             raise ConfigError(f"{name}: '{part}' is no option, expected OPTION=VALUE")

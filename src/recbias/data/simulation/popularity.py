@@ -169,9 +169,9 @@ def counts_of_skew(
     while flat - steep > 1:
         middle = (flat + steep) // 2
         steep, flat = (steep, middle) if _gini(counts(middle)) <= skew else (middle, flat)
-    found = min(counts(steep), counts(flat), key=lambda found: abs(_gini(found) - skew))
-    if abs(_gini(found) - skew) <= _SKEW_REACHED and _has_room(found, of_user):
-        return found
+    nearest = min(counts(steep), counts(flat), key=lambda of_item: abs(_gini(of_item) - skew))
+    if abs(_gini(nearest) - skew) <= _SKEW_REACHED and _has_room(nearest, of_user):
+        return nearest
     steep, flat = _STEEPEST, _FLATTEST
     while flat - steep > 1:
         middle = (flat + steep) // 2

@@ -208,14 +208,14 @@ def preference_world(options: PreferenceOptions) -> PreferenceWorld:
     expected_of_user = _draw_activity(n_users, total, keys)
     popular = counts_of_skew(options.skew, total, n_items, expected_of_user)
     luck = bell_table(n_items, 1, 1.0, keys[5])[:, 0]
-    kept = traits.kept_attractions()
+    attractions = traits.kept_attractions()
     liking: npt.NDArray[Any] = traits.appeal
     reached = 0.0
     for _ in range(_N_PASSES):
         order = _popularity_order(liking, luck, options.relation)
         expected_of_item = np.empty(n_items)
         expected_of_item[order] = popular
-        activity, exposure = _fit_choice(traits, expected_of_user, expected_of_item, kept)
+        activity, exposure = _fit_choice(traits, expected_of_user, expected_of_item, attractions)
         thresholds = _fit_thresholds(traits, activity, exposure)
         liking = traits.n_reaching(thresholds[options.liked - 2])
         reached = rank_correlation(expected_of_item, liking)
@@ -350,15 +350,15 @@ def _fit_choice(
     traits: _Traits,
     expected_of_user: npt.NDArray[np.float64],
     expected_of_item: npt.NDArray[np.float64],
-    kept: Sequence[_Attraction] | None = None,
+    attractions: Sequence[_Attraction] | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Fit activity and exposure by proportional steps, so that expected counts come out right."""
-    kept = kept or traits.kept_attractions()
+    attractions = attractions or traits.kept_attractions()
     activity = np.log(expected_of_user)
     exposure = np.log(expected_of_item / expected_of_item.sum())
     for _ in range(_N_ROUNDS):
         of_item = np.zeros_like(exposure)
-        for users, attraction in kept or traits.attractions():
+        for users, attraction in attractions or traits.attractions():
             chances = _chances(attraction, activity[users], exposure)
             step = expected_of_user[users] / chances.sum(axis=1)
             activity[users] += np.log(step)

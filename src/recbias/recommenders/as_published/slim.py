@@ -126,8 +126,8 @@ class SLIMPenaltyByPopularity(Algorithm):
             if weights is None:
                 break
             self.weights = weights
-        kept = rng.random(len(train)) < self.profile_share
-        self._profiles = (train.indptr, train.item, np.where(kept, train.value, 0.0))
+        in_profile = rng.random(len(train)) < self.profile_share
+        self._profiles = (train.indptr, train.item, np.where(in_profile, train.value, 0.0))
 
     def _penalties(self, train: Ratings) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         counts = np.bincount(train.item[train.value != 0], minlength=train.n_items).astype(float)

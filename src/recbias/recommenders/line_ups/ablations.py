@@ -95,15 +95,15 @@ def ablations(*, min_rating: float = 4.0) -> tuple[Change, ...]:
     ['SLIM (other ties)', 'SLIM, 1', 'pLSA (other ties)']
     """
     other_ties = {change.base: change for change in tie_rules(min_rating=min_rating)}
-    found = []
+    all_changes = []
     for system, _ in mccrs20(min_rating):
         name = system.name
-        found += [other_ties[name]] if name in other_ties else []
-        found += [
+        all_changes += [other_ties[name]] if name in other_ties else []
+        all_changes += [
             Change(name, what, _as_class(system, kind, f"{name}, {number}", **changes))
             for number, (what, kind, changes) in enumerate(_CHANGES.get(name, ()), start=1)
         ]
-    return tuple(found)
+    return tuple(all_changes)
 
 
 def tie_rules(*, min_rating: float = 4.0) -> tuple[Change, ...]:

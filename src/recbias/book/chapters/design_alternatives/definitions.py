@@ -44,12 +44,12 @@ def _user_items(
 ) -> Iterator[_UserItems]:
     train, test = split.train, split.test
     for user in users.tolist():
-        found = np.zeros((3, test.n_items), dtype=bool)
-        own = slice(test.indptr[user], test.indptr[user + 1])
-        found[0][train.item[train.indptr[user] : train.indptr[user + 1]]] = True
-        found[1][test.item[own]] = True
-        found[2][test.item[own][test.value[own] >= min_rating]] = True
-        yield _UserItems(user, *found)
+        masks = np.zeros((3, test.n_items), dtype=bool)
+        rows = slice(test.indptr[user], test.indptr[user + 1])
+        masks[0][train.item[train.indptr[user] : train.indptr[user + 1]]] = True
+        masks[1][test.item[rows]] = True
+        masks[2][test.item[rows][test.value[rows] >= min_rating]] = True
+        yield _UserItems(user, *masks)
 
 
 def _candidates(split: Split) -> dict[Code, Mask]:
@@ -64,10 +64,10 @@ def check_notation(found: SplitStatistics, split: Split, min_rating: float) -> l
     n_users = split.test.n_users
     candidates = _candidates(split)["TI"]
     sizes, shares = [], []
-    for own in _user_items(split, np.arange(n_users), min_rating):
-        targets = candidates & ~own.trained
+    for of_user in _user_items(split, np.arange(n_users), min_rating):
+        targets = candidates & ~of_user.trained
         sizes.append(int(targets.sum()))
-        shares.append(int((targets & own.relevant).sum()) / sizes[-1])
+        shares.append(int((targets & of_user.relevant).sum()) / sizes[-1])
     t = n_users / sum(1 / size for size in sizes)
     n_test, n_train = len(split.test.value), len(split.train.value)
     n_relevant = sum(int((part.value >= min_rating).sum()) for part in (split.train, split.test))
@@ -111,20 +111,22 @@ def check_places(ranked: Sequence[RankedTwice]) -> list[Check]:
     """Compare every stored rank with the place of the item in its sorted target set (Table 2)."""
     what = f"|stored rank - place in the sorted target set|, {', '.join(LABELS)}"
     return joined_checks(
-        Check("BCC17-T2", "place", what, len(own), largest(own - stored))
-        for each in ranked
+        Check("BCC17-T2", "place", what, len(sorted_places), largest(sorted_places - stored))
+        for rankings in ranked
         for label in LABELS
-        for own, stored in [places(each, label)]
+        for sorted_places, stored in [places(rankings, label)]
     )
 
 
 def places(each: RankedTwice, label: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return ranks by sorting and as stored, row by row; of runs the relevant rows."""
-    found, table = each.found, each.stored[label]
-    rows = found.positive if table.per == "run" else np.ones(len(found.item), dtype=bool)
-    if not np.array_equal(found.item[rows], table.item):
+    sorted_ranks, table = each.found, each.stored[label]
+    rows = (
+        sorted_ranks.positive if table.per == "run" else np.ones(len(sorted_ranks.item), dtype=bool)
+    )
+    if not np.array_equal(sorted_ranks.item[rows], table.item):
         raise ConfigError(f"{each.system}, {label}: stored ranks are of other ratings than sorted")
-    return found.ranks[label][rows], table.rank.astype(np.int64)
+    return sorted_ranks.ranks[label][rows], table.rank.astype(np.int64)
 
 
 def largest(values: npt.ArrayLike) -> float:
@@ -157,23 +159,26 @@ def check_candidates(
     n_items = split.test.n_items
 
     def mask(items: npt.NDArray[np.int32]) -> Mask:
-        found = np.zeros(n_items, dtype=bool)
-        found[items] = True
-        return found
+        flags = np.zeros(n_items, dtype=bool)
+        flags[items] = True
+        return flags
 
     names = ("ar", "an", "rest", "inside", "rated-low", "unrated")
     wrong = dict.fromkeys(names, 0)
-    for own in _user_items(split, users, min_rating):
+    for of_user in _user_items(split, users, min_rating):
         for code in CODES:
-            targets, others = mask(sets.targets(code, own.user)), mask(sets.others(code, own.user))
-            free = candidates[code] & ~own.trained
+            targets, others = (
+                mask(sets.targets(code, of_user.user)),
+                mask(sets.others(code, of_user.user)),
+            )
+            free = candidates[code] & ~of_user.trained
             misplaced = {
-                "ar": own.relevant & ~targets,
-                "an": (free & ~own.relevant) ^ others,
-                "rest": (targets & ~own.relevant) ^ others,
-                "inside": others & (~candidates[code] | own.trained | own.relevant),
-                "rated-low": free & own.tested & ~own.relevant & ~others,
-                "unrated": free & ~own.tested & ~others,
+                "ar": of_user.relevant & ~targets,
+                "an": (free & ~of_user.relevant) ^ others,
+                "rest": (targets & ~of_user.relevant) ^ others,
+                "inside": others & (~candidates[code] | of_user.trained | of_user.relevant),
+                "rated-low": free & of_user.tested & ~of_user.relevant & ~others,
+                "unrated": free & ~of_user.tested & ~others,
             }
             for name, items in misplaced.items():
                 wrong[name] += int(items.sum())
@@ -221,11 +226,11 @@ class _Sizes(NamedTuple):
         candidates = _candidates(split)
         rows = [
             (
-                own.relevant.sum(),
-                (candidates["TI"] & ~own.trained & ~own.relevant).sum(),
-                *((candidates[code] & ~own.trained).sum() for code in CODES),
+                of_user.relevant.sum(),
+                (candidates["TI"] & ~of_user.trained & ~of_user.relevant).sum(),
+                *((candidates[code] & ~of_user.trained).sum() for code in CODES),
             )
-            for own in _user_items(split, users, min_rating)
+            for of_user in _user_items(split, users, min_rating)
         ]
         relevant, pool, *targets = np.array(rows, dtype=np.int64).T
         return cls(relevant, pool, dict(zip(CODES, targets, strict=True)))
@@ -325,13 +330,16 @@ def check_sampling(ranked: Sequence[RankedTwice], *, size: int, seed: int) -> li
     BCC17 Sec. 3.1, Table 3 (NN).
     """
     p_values, n_checked = [], 0
-    for each in ranked:
-        own, table = each.found, each.stored["1R"]
-        listed = (table.rank > 0) & (own.pool[own.positive] > 0)
-        pool, above = own.pool[own.positive][listed], own.above[own.positive][listed]
+    for rankings in ranked:
+        sorted_ranks, table = rankings.found, rankings.stored["1R"]
+        listed = (table.rank > 0) & (sorted_ranks.pool[sorted_ranks.positive] > 0)
+        pool, above = (
+            sorted_ranks.pool[sorted_ranks.positive][listed],
+            sorted_ranks.above[sorted_ranks.positive][listed],
+        )
         law = scipy.stats.hypergeom(pool, above, np.minimum(size - 1, pool))
         counted = table.rank[listed].astype(np.int64) - 1
-        share = stream(seed, "checks", "sampling", each.system).random(len(counted))
+        share = stream(seed, "checks", "sampling", rankings.system).random(len(counted))
         uniform = law.cdf(counted - 1) + share * law.pmf(counted)
         n_classes = max(2, min(20, len(counted) // 10))
         classes = np.minimum((uniform * n_classes).astype(int), n_classes - 1)
@@ -350,12 +358,17 @@ def _chi_square(counts: npt.NDArray[np.int64], n: int) -> float:
 
 def hits_in_lists(each: RankedTwice) -> npt.NDArray[np.int64]:
     """Count each user's relevant test items in their sorted list, by membership in sets."""
-    own = each.found
-    positives: dict[int, set[int]] = {user: set() for user in own.users.tolist()}
-    for user, item in zip(own.user[own.positive], own.item[own.positive], strict=True):
+    sorted_ranks = each.found
+    positives: dict[int, set[int]] = {user: set() for user in sorted_ranks.users.tolist()}
+    for user, item in zip(
+        sorted_ranks.user[sorted_ranks.positive],
+        sorted_ranks.item[sorted_ranks.positive],
+        strict=True,
+    ):
         positives[int(user)].add(int(item))
     counts = [
-        len(p & set(row)) for p, row in zip(positives.values(), own.lists.tolist(), strict=True)
+        len(p & set(row))
+        for p, row in zip(positives.values(), sorted_ranks.lists.tolist(), strict=True)
     ]
     return np.array(counts, dtype=np.int64)
 
@@ -370,10 +383,12 @@ def check_relevance(
     BCC17 Sec. 3.
     """
     checks = []
-    for each in ranked:
-        (values,) = measure(each.stored["AR"], [parse_metric(f"P@{cutoff}")], min_rating=min_rating)
-        own = each.found.users
-        apart = values[own] * cutoff - hits_in_lists(each)
+    for rankings in ranked:
+        (values,) = measure(
+            rankings.stored["AR"], [parse_metric(f"P@{cutoff}")], min_rating=min_rating
+        )
+        users = rankings.found.users
+        apart = values[users] * cutoff - hits_in_lists(rankings)
         what = "|hits measured - relevant test items in the sorted list| of a user"
-        checks.append(Check("BCC17-D-RELV", "hits", what, len(own), largest(apart)))
+        checks.append(Check("BCC17-D-RELV", "hits", what, len(users), largest(apart)))
     return joined_checks(checks)

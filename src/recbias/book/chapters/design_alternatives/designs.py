@@ -91,23 +91,23 @@ def every_design(
     states: dict[tuple[str, ...], State | str] = {}
     for candidates, relevant, others in product(_CANDIDATES, _RELEVANT, _OTHERS):
         places = [(candidates, relevant, others, str(number)) for number in cutoffs]
-        own = candidates == "R_test"
-        if own and (relevant, others) != ("AR", "AN"):
+        rated_only = candidates == "R_test"
+        if rated_only and (relevant, others) != ("AR", "AN"):
             reason = _NOT_SAMPLED if others == "NN" else _NO_RUNS
             states |= dict.fromkeys(places, reason)
             continue
-        label = candidates if own else f"{candidates}-{others}-{relevant}"
-        code, given, rest = f"{label} {relevance}", "", "all other candidates"
-        if own:
+        label = candidates if rated_only else f"{candidates}-{others}-{relevant}"
+        code, suffix, rest = f"{label} {relevance}", "", "all other candidates"
+        if rated_only:
             code, rest = f"TI-AN-AR {relevance} condensed", "the others that they rated low"
         elif others == "NN":
             code, rest = f"{label} {sizes[relevant]} {relevance}", sampled[relevant]
         protocols[label] = code
         if (candidates, others) == ("AI", "NN"):
             protocols[label] = f"AI-AN-{relevant} {relevance}"
-            given, rest = f"|{sizes[relevant]}", f"{rest}, expected over all samples"
-        metrics[label] = [f"P@{number}{given}" for number in cutoffs]
-        chance = None if own else f"rho{given}"
+            suffix, rest = f"|{sizes[relevant]}", f"{rest}, expected over all samples"
+        metrics[label] = [f"P@{number}{suffix}" for number in cutoffs]
+        chance = None if rated_only else f"rho{suffix}"
         if chance:
             metrics[label].append(chance)
         for place, number in zip(places, cutoffs, strict=True):
@@ -115,8 +115,8 @@ def every_design(
             short = (relevant, others) == ("1R", "NN") and number > size
             states[place] = State(
                 label=label,
-                metric=f"P@{number}{given}",
-                title="test ratings" if own else label,
+                metric=f"P@{number}{suffix}",
+                title="test ratings" if rated_only else label,
                 words="; ".join((_CANDIDATES[candidates], _RELEVANT[relevant], rest)),
                 code=code,
                 expected=None if short else chance,

@@ -41,14 +41,14 @@ def check_ceiling(ceiling: Callable[[int, int], float]) -> Checked:
     Not yet: ceiling(5, 8) gives 1.6. How many hits fit into 5 places, if 8 items are relevant?
     """
     for cutoff, n_relevant in ((10, 1), (1, 1), (20, 3), (5, 8), (10, 7), (10, 0)):
-        found = called(ceiling, cutoff, n_relevant)
-        if isinstance(found, Checked):
-            return found
-        if abs(found - min(cutoff, n_relevant) / cutoff) > 1e-9:
+        answer = called(ceiling, cutoff, n_relevant)
+        if isinstance(answer, Checked):
+            return answer
+        if abs(answer - min(cutoff, n_relevant) / cutoff) > 1e-9:
             places = "1 place" if cutoff == 1 else f"{cutoff} places"
             items = "1 item is" if n_relevant == 1 else f"{n_relevant} items are"
             return not_yet(
-                f"ceiling({cutoff}, {n_relevant}) gives {found:.4g}. How many hits fit into "
+                f"ceiling({cutoff}, {n_relevant}) gives {answer:.4g}. How many hits fit into "
                 f"{places}, if {items} relevant?"
             )
     return right("and 0.14 is above ceiling(10, 1), so that no run held one relevant item only.")
@@ -136,9 +136,9 @@ def _toy_answers() -> dict[str, Fraction]:
         targets = tested - {number[item] for item in train[user]}
 
         def precision(members: set[int], judged: Mapping[int, float] = judged) -> Fraction:
-            shown = naive_list({item: counts[item] for item in members}, range(len(names)))
-            found = naive_measure(shown, judged, "P", cutoff=_CUTOFF, min_rating=_LIKED)
-            return Fraction(found)
+            listed = naive_list({item: counts[item] for item in members}, range(len(names)))
+            share = naive_measure(listed, judged, "P", cutoff=_CUTOFF, min_rating=_LIKED)
+            return Fraction(share)
 
         of_users.append(precision(targets))
         of_runs += [precision(targets - liked | {item}) for item in sorted(liked)]
@@ -192,17 +192,17 @@ def check_one_pass(expected_hit: Callable[[int, int, int, int], float]) -> Check
         for rank in range(1, pool + 2):
             for size in range(2, pool + 2):
                 for cutoff in range(1, size + 2):  # from size on, no item can miss
-                    found = called(expected_hit, rank, pool, size, cutoff)
-                    if isinstance(found, Checked):
-                        return found
-                    seen.append(found)
+                    answer = called(expected_hit, rank, pool, size, cutoff)
+                    if isinstance(answer, Checked):
+                        return answer
+                    seen.append(answer)
                     samples = list(combinations(range(1, pool + 1), size - 1))
                     hits = sum(sum(o < rank for o in drawn) < cutoff for drawn in samples)
-                    if abs(found - hits / len(samples)) > 1e-9:
-                        given = "1 or 0 only" if found in (0, 1) else f"{found:.4g}"
+                    if abs(answer - hits / len(samples)) > 1e-9:
+                        text = "1 or 0 only" if answer in (0, 1) else f"{answer:.4g}"
                         stand = {1: "none stands", 2: "1 stands"}.get(rank, f"{rank - 1} stand")
                         return not_yet(
-                            f"expected_hit({rank}, {pool}, {size}, {cutoff}) gives {given}. Of "
+                            f"expected_hit({rank}, {pool}, {size}, {cutoff}) gives {text}. Of "
                             f"{pool} others, {stand} above the item; write down the {len(samples)} "
                             f"samples of {size - 1}, and count those in which at most {cutoff - 1} "
                             "of the drawn stand above it."
@@ -287,13 +287,13 @@ def check_threshold(can_change: Mapping[str, Any]) -> Checked:
     ]
     if not wrong and not open_yet:
         return right("a verdict follows from the parts of its criterion, whatever its class.")
-    told = []
+    sentences = []
     if wrong:
         are = "is" if len(wrong) == 1 else "are"
-        told.append(
+        sentences.append(
             f"{', '.join(wrong)} {are} not so. Read on its card what each part measures, and "
             "whether that is an identity or a number."
         )
     if open_yet:
-        told.append(f"No answer yet for {', '.join(open_yet)}.")
-    return not_yet(" ".join(told))
+        sentences.append(f"No answer yet for {', '.join(open_yet)}.")
+    return not_yet(" ".join(sentences))

@@ -24,12 +24,14 @@ _DESIGNS = {"1R": "TI-NN-1R", "AR": "TI-AN-AR", "AI": "AI-AN-AR"}
 
 def check_task_table(page: str, rows: Mapping[str, str]) -> list[Check]:
     """Check that a page shows Table 1: each of its eight rows, with both cells."""
-    shown = [
+    page_rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")] for line in page.split("\n")
     ]
-    found = sum([name, *map(str.strip, cells.split("|"))] in shown for name, cells in rows.items())
+    n_shown = sum(
+        [name, *map(str.strip, cells.split("|"))] in page_rows for name, cells in rows.items()
+    )
     what = "rows of Table 1 that the page does not show with both cells"
-    missing = float(_N_ROWS_OF_TABLE_1 - found)
+    missing = float(_N_ROWS_OF_TABLE_1 - n_shown)
     return [Check("BCC17-T1", "rows", what, _N_ROWS_OF_TABLE_1, missing)]
 
 
@@ -46,8 +48,8 @@ def check_cost(first: Split, *, min_rating: float, size: int) -> list[Check]:
     candidates = set(test.item.tolist())
     ranked = np.zeros(2)
     for user in range(test.n_users):
-        own = slice(test.indptr[user], test.indptr[user + 1])
-        liked = test.item[own][test.value[own] >= min_rating].tolist()
+        rows = slice(test.indptr[user], test.indptr[user + 1])
+        liked = test.item[rows][test.value[rows] >= min_rating].tolist()
         trained = train.item[train.indptr[user] : train.indptr[user + 1]].tolist()
         pool = len(candidates.difference(liked, trained))
         ranked += [len(liked) * (min(wanted, pool) + 1) for wanted in (size - 1, 10 * size)]
@@ -68,13 +70,13 @@ def check_setup(
     n_ratings = len(first.test) + len(first.train)
     sizes = {"users": first.test.n_users, "items": first.test.n_items, "ratings": n_ratings}
     counts = np.stack([np.bincount(split.test.user, minlength=sizes["users"]) for split in splits])
-    own = first.train.user_counts() + counts[0]
+    totals = first.train.user_counts() + counts[0]
     off = sum(
         str(grid.parsed[label].rule).split(" ")[0] != rule if label in grid.parsed else True
         for label, rule in _DESIGNS.items()
     )
     names = {system.name for system in grid.systems}
-    found = [
+    rows = [
         ("folds", "|folds - 5|", len(splits), abs(len(splits) - _N_FOLDS)),
         (
             "fold-sizes",
@@ -86,7 +88,7 @@ def check_setup(
             "fold-coins",
             "p-value of: each rating comes into test by a coin of its own, by users (two-sided)",
             sizes["users"],
-            _coins(counts, own),
+            _coins(counts, totals),
         ),
         ("threshold", "|smallest relevant rating - 5|", 1, abs(min_rating - _THRESHOLD)),
         (
@@ -107,8 +109,8 @@ def check_setup(
         match = re.search(rf"(\d+) {what}", published)
         if match is None:
             raise ConfigError(f"BCC17-SETUP: no number of {what} in {published!r} of the ledger")
-        found.append((what, f"|{what} - {int(match[1]):,}|", size, abs(size - int(match[1]))))
-    return [Check("BCC17-SETUP", name, what, n, float(worst)) for name, what, n, worst in found]
+        rows.append((what, f"|{what} - {int(match[1]):,}|", size, abs(size - int(match[1]))))
+    return [Check("BCC17-SETUP", name, what, n, float(worst)) for name, what, n, worst in rows]
 
 
 def _coins(counts: npt.NDArray[np.int64], totals: npt.NDArray[np.int64]) -> float:

@@ -63,9 +63,9 @@ def four_designs(size: int, n_sampled: int) -> tuple[Design, ...]:
 
 def moved_pairs(results: Results, first: str, second: str) -> int:
     """Count the pairs of systems that two designs order in opposite ways, beyond chance."""
-    found = [results.of_systems(label, results.metric(label, "P")) for label in (first, second)]
-    values = [[each.value for each in order.values()] for order in found]
-    drawn = [np.array([each.drawn for each in order.values()]) for order in found]
+    orders = [results.of_systems(label, results.metric(label, "P")) for label in (first, second)]
+    values = [[quantity.value for quantity in order.values()] for order in orders]
+    drawn = [np.array([quantity.drawn for quantity in order.values()]) for order in orders]
     return len(opposed_pairs(*values, *drawn))
 
 
@@ -128,13 +128,13 @@ def taus_quoted(results: Results) -> dict[str, str]:
 def flips_quoted(results: Results, label: str = "1R") -> dict[str, str]:
     """Name the pair of systems that the unit of a paired test turns round most clearly."""
     metric = str(results.metric(label, "P"))
-    found, _ = flipped_pairs(results.tests, label, metric, systems=results.systems)
-    if not found:
+    flipped, _ = flipped_pairs(results.tests, label, metric, systems=results.systems)
+    if not flipped:
         return dict.fromkeys(("per_run", "per_user", "p"), "-")
     return {
-        "per_run": found[0].per_run,
-        "per_user": found[0].per_user,
-        "p": _power_above(found[0].p),
+        "per_run": flipped[0].per_run,
+        "per_user": flipped[0].per_user,
+        "p": _power_above(flipped[0].p),
     }
 
 

@@ -80,14 +80,14 @@ def plot_designs(
     figure, axis = plt.subplots(figsize=(WIDTH, 0.75 + 0.42 * len(designs)))
     colours = sns.color_palette("colorblind")
     limits, reach = dict(ceilings or {}), 0.0
-    for row, (name, asked) in enumerate(designs.items()):
-        each = results[system, *asked]
-        low, high = each.interval
-        axis.barh(row, each.value, color=colours[row % len(colours)], height=0.66)
+    for row, (name, key) in enumerate(designs.items()):
+        score = results[system, *key]
+        low, high = score.interval
+        axis.barh(row, score.value, color=colours[row % len(colours)], height=0.66)
         axis.hlines(row, low, high, color="black", linewidth=1.4)
         limit = limits.get(name, 0.0)
-        end = max(each.value, high, limit)
-        axis.annotate(defined(each.value, '.3f'), (end, row), (6, 0), textcoords="offset points",
+        end = max(score.value, high, limit)
+        axis.annotate(defined(score.value, '.3f'), (end, row), (6, 0), textcoords="offset points",
                       va="center", fontweight="bold")  # fmt: skip
         if limit:
             axis.vlines(limit, row - 0.45, row + 0.45, color="black", linestyle="--")
@@ -131,8 +131,8 @@ def plot_values(
     )
     places = np.arange(len(systems))
     colours = sns.color_palette("colorblind")
-    for number, (axis, (name, asked)) in enumerate(zip(axes[0], panels.items(), strict=True)):
-        table = results.table(*asked).loc[list(systems)]
+    for number, (axis, (name, key)) in enumerate(zip(axes[0], panels.items(), strict=True)):
+        table = results.table(*key).loc[list(systems)]
         errors = np.array([table["value"] - table["low"], table["high"] - table["value"]])
         axis.barh(
             places, table["value"], xerr=np.maximum(errors, 0), color=colours[number],
@@ -176,7 +176,9 @@ def plot_ranks(
     n_marked: int = 3,
 ) -> Figure:
     """Plot the rank of each system, a column per protocol and metric, joined by lines."""
-    values = pd.DataFrame({name: results.table(*asked)["value"] for name, asked in columns.items()})
+    values = pd.DataFrame(
+        {name: results.table(*column)["value"] for name, column in columns.items()}
+    )
     ranks = values.rank(ascending=False, method="first").astype(int)
     ranks = ranks.sort_values(ranks.columns[0])
     moves = (ranks.max(axis=1) - ranks.min(axis=1)).sort_values(ascending=False, kind="stable")
@@ -189,12 +191,17 @@ def plot_ranks(
     styles = iter(("-", "--", "-.", ":"))
     places = np.arange(len(columns))
     for name, row in ranks.iterrows():
-        own: dict[str, Any] = {"color": "0.72", "linewidth": 1.6, "zorder": 2}
+        look: dict[str, Any] = {"color": "0.72", "linewidth": 1.6, "zorder": 2}
         if name in marked:
-            own = {"color": next(colours), "linewidth": 3.0, "linestyle": next(styles), "zorder": 3}
+            look = {
+                "color": next(colours),
+                "linewidth": 3.0,
+                "linestyle": next(styles),
+                "zorder": 3,
+            }
         axis.plot(
             places, row, marker="o", markersize=18, markerfacecolor="white", markeredgewidth=1.8,
-            **own,
+            **look,
         )  # fmt: skip
         for place, rank in zip(places, row, strict=True):
             axis.annotate(f"{rank}", (place, rank), ha="center", va="center", zorder=5)
@@ -222,9 +229,9 @@ def plot_truth(found: pd.DataFrame, designs: Mapping[str, str], *, title: str) -
     # Side by side, since some designs agree to the last digit.
     offsets = 0.045 * (np.arange(len(designs)) - (len(designs) - 1) / 2)
     for axis, choice in zip(axes[0], choices, strict=True):
-        own = found[found["choice"] == choice].sort_values("relation")
+        of_choice = found[found["choice"] == choice].sort_values("relation")
         for name, colour, marker, offset in zip(designs, colours, "osD^v", offsets, strict=False):
-            rows = own[own["design"] == name]
+            rows = of_choice[of_choice["design"] == name]
             errors = np.array([rows["tau"] - rows["low"], rows["high"] - rows["tau"]])
             axis.errorbar(
                 rows["relation"] + offset, rows["tau"], yerr=errors, color=colour, marker=marker,
@@ -291,9 +298,9 @@ def plot_gaps(
         shift = 0.012 * (max(places) - min(places))
         for number, system in enumerate(systems):
             for axis, relative in zip(axes[:, column], (False, True), strict=True):
-                found = [_gap(results, system, label, relative=relative) for label in labels]
-                ends = np.array([each.interval for each in found]).T
-                value = np.array([each.value for each in found])
+                gaps = [_gap(results, system, label, relative=relative) for label in labels]
+                ends = np.array([gap.interval for gap in gaps]).T
+                value = np.array([gap.value for gap in gaps])
                 axis.errorbar(
                     np.asarray(places) + shift * (number - (len(systems) - 1) / 2), value,
                     yerr=np.maximum([value - ends[0], ends[1] - value], 0), label=system,

@@ -24,7 +24,7 @@ class Instance(NamedTuple):
 def random_instances(seed: int, n_instances: int = 3000) -> list[Instance]:
     """Draw target sets with up to 7 relevant and 29 other items, and rank them by sorting."""
     rng = stream(seed, "proof")
-    found = []
+    instances = []
     for _ in range(n_instances):
         n_relevant, n_others = int(rng.integers(1, 8)), int(rng.integers(1, 30))
         keys = rng.permutation(n_relevant + n_others).tolist()
@@ -32,8 +32,8 @@ def random_instances(seed: int, n_instances: int = 3000) -> list[Instance]:
         everything = sorted(keys, reverse=True)
         run = [sorted([key, *others], reverse=True).index(key) + 1 for key in positives]
         joint = [everything.index(key) + 1 for key in positives]
-        found.append(Instance(np.array(run), np.array(joint)))
-    return found
+        instances.append(Instance(np.array(run), np.array(joint)))
+    return instances
 
 
 def instances_of(found: SortedRanks) -> list[Instance]:

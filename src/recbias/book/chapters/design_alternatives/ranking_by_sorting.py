@@ -116,9 +116,9 @@ def rank_by_sorting(
                 if user not in places:
                     continue
                 sets = context.sets(user)
-                own = slice(starts[user], starts[user + 1])
+                user_rows = slice(starts[user], starts[user + 1])
                 for columns, (_, scores) in zip(filled.values(), blocks, strict=True):
-                    columns.fill(own, places[user], sets, scores[user - first])
+                    columns.fill(user_rows, places[user], sets, scores[user - first])
     return {
         name: SortedRanks(
             users=users,
@@ -169,9 +169,9 @@ class _Context(NamedTuple):
 
     def sets(self, user: int) -> _Sets:
         test, train = self.split.test, self.split.train
-        own = slice(test.indptr[user], test.indptr[user + 1])
-        judged = test.item[own].astype(np.int64)
-        positives = judged[test.value[own] >= self.min_rating]
+        rows = slice(test.indptr[user], test.indptr[user + 1])
+        judged = test.item[rows].astype(np.int64)
+        positives = judged[test.value[rows] >= self.min_rating]
         free = np.ones(test.n_items, dtype=bool)
         free[train.item[train.indptr[user] : train.indptr[user + 1]]] = False
         catalogue = np.flatnonzero(free)
@@ -216,33 +216,35 @@ class _Columns(NamedTuple):
         lists = np.full((n_users, cutoff), -1, dtype=np.int64)
         return cls(dict(zip(LABELS, ranks, strict=True)), joint, above, pool, lists)
 
-    def fill(self, own: slice, place: int, sets: _Sets, scores: npt.NDArray[np.float32]) -> None:
-        """Rank the test ratings of one user, whose rows are `own`."""
+    def fill(
+        self, user_rows: slice, place: int, sets: _Sets, scores: npt.NDArray[np.float32]
+    ) -> None:
+        """Rank the test ratings of one user, whose rows are `user_rows`."""
 
         def sort(*items: npt.ArrayLike) -> IntArray:
             return sorted_items(np.concatenate(items), scores, sets.ties)
 
         def places(sorted_set: IntArray) -> IntArray:
             """Rank of each judged item in a sorted set, 0 outside."""
-            found = np.zeros(len(scores), dtype=np.int64)
-            found[sorted_set] = np.arange(1, len(sorted_set) + 1)
-            return found[sets.judged]
+            ranks = np.zeros(len(scores), dtype=np.int64)
+            ranks[sorted_set] = np.arange(1, len(sorted_set) + 1)
+            return ranks[sets.judged]
 
         def place_of(item: np.int64, sorted_set: IntArray) -> int:
-            (found,) = np.nonzero(sorted_set == item)
-            return 1 + int(found[0]) if len(found) else 0
+            (positions,) = np.nonzero(sorted_set == item)
+            return 1 + int(positions[0]) if len(positions) else 0
 
         tested = sort(sets.tested)
         top = tested[: self.lists.shape[1]]
         self.lists[place, : len(top)] = top
-        self.ranks["AI"][own] = places(sort(sets.catalogue))
-        self.ranks["AR"][own] = places(tested)
-        self.ranks["NN"][own] = places(sort(sets.sampled, sets.positives))
+        self.ranks["AI"][user_rows] = places(sort(sets.catalogue))
+        self.ranks["AR"][user_rows] = places(tested)
+        self.ranks["NN"][user_rows] = places(sort(sets.sampled, sets.positives))
         in_pool, liked = np.zeros((2, len(scores)), dtype=bool)
         in_pool[sets.pool] = liked[sets.positives] = True
         relevant = liked[sets.judged]
-        self.joint[own] = np.where(relevant, places(sort(sets.shared, sets.positives)), 0)
-        rows = own.start + np.flatnonzero(relevant)
+        self.joint[user_rows] = np.where(relevant, places(sort(sets.shared, sets.positives)), 0)
+        rows = user_rows.start + np.flatnonzero(relevant)
         n_above = np.cumsum(in_pool[tested])
         for row, item, sample in zip(rows, sets.positives, sets.runs, strict=True):
             self.ranks["1R"][row] = place_of(item, sort(sample, [item]))

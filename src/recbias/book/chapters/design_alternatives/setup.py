@@ -117,16 +117,16 @@ def lemma_protocols(
 
     Examples
     --------
-    >>> asked, tests = lemma_protocols(5, removed=(0, 30), sizes=(100, 400))
-    >>> asked["removed 30%"], tests
+    >>> rules, tests = lemma_protocols(5, removed=(0, 30), sizes=(100, 400))
+    >>> rules["removed 30%"], tests
     ('TI-NN-1R-shared t=100 rel>=5', {'removed 30%': 'observed removed=30%'})
     """
     rule = "TI-NN-1R-shared t={} rel>=" + exact(min_rating)
     sizes, removed = tuple(sizes), tuple(removed)
-    asked = {_thinned_label(share): rule.format(sizes[0]) for share in removed}
-    asked |= {_size_label(size): rule.format(size) for size in sizes}
+    rules = {_thinned_label(share): rule.format(sizes[0]) for share in removed}
+    rules |= {_size_label(size): rule.format(size) for size in sizes}
     tests = {_thinned_label(share): str(TestSet(removed=share)) for share in removed if share}
-    return asked, tests
+    return rules, tests
 
 
 def _thinned_label(share: int) -> str:
@@ -151,22 +151,22 @@ def setting_families() -> dict[str, tuple[str, ...]]:
     >>> len(setting_families()["kNN rating, damping 1"])
     24
     """
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for reading in READINGS:
         word = "rating" if reading == "rating prediction" else reading
         for family, names in zip(("MF", "kNN"), reading_settings(reading), strict=True):
             for name in names:
                 damped = re.search(r"^kNN norm .*reg=(\d+)", name)
                 title = f"{family} {word}" + (f", damping {damped[1]}" if damped else "")
-                found.setdefault(title, []).append(name)
-    return {title: tuple(names) for title, names in found.items()}
+                families.setdefault(title, []).append(name)
+    return {title: tuple(names) for title, names in families.items()}
 
 
 def lemma_panels(results: Results) -> dict[str, tuple[list[str], list[int]]]:
     """Name the two axes of Fig. 3 with their labels and places, for its figures."""
     axes = {"test ratings removed (%)": "removed", "size of the target set": "size"}
     labels = {title: axis_labels(results.grid, axis) for title, axis in axes.items()}
-    return {title: (list(found.values()), list(found)) for title, found in labels.items()}
+    return {title: (list(by_place.values()), list(by_place)) for title, by_place in labels.items()}
 
 
 def grid_share(results: Results, label: str, reading: str) -> Quantity:
@@ -210,12 +210,14 @@ def star_sensitivity(results: Results, stars: Results) -> pd.DataFrame:
         system.name: [variant.name for variant in merged_star_variants([system], counted)]
         for system in results.grid.systems
     }
-    readers = [name for name, own in variants.items() if own and set(own) <= set(stars.systems)]
+    readers = [
+        name for name, merged in variants.items() if merged and set(merged) <= set(stars.systems)
+    ]
     rows = {}
     for name in (*readers, *results.among(stars.among(("Popularity", "Random")))):
-        asked = variants[name] if name in readers else [name] * len(counted)
+        names = variants[name] if name in readers else [name] * len(counted)
         rows[name] = [
-            *(stars[variant, "AR", metric].value for variant in asked),
+            *(stars[variant, "AR", metric].value for variant in names),
             results[name, "AR", metric].value,
         ]
     columns = [*map(str, counted), "as in this edition"]

@@ -24,13 +24,13 @@ def chance_table(results: Results) -> str:
     rows = []
     for label in ("AI", "AR", "NN", "1R"):
         metric = str(results.metric(label, "P"))
-        found, rho = (results["Random", label, name] for name in (metric, "rho"))
-        low, high = found.interval
+        score, rho = (results["Random", label, name] for name in (metric, "rho"))
+        low, high = score.interval
         inside = "yes" if low <= rho.value <= high else "no"
-        interval = interval_text(found, ".5f")
+        interval = interval_text(score, ".5f")
         protocol = f"`{results.grid.parsed[label].rule}`"
         rows.append(
-            (protocol, defined(rho.value, ".5f"), defined(found.value, ".5f"), interval, inside)
+            (protocol, defined(rho.value, ".5f"), defined(score.value, ".5f"), interval, inside)
         )
     head = ("design", "predicted", "Random scores", "95 % interval", "prediction inside")
     return markdown_table(head, rows)
@@ -40,9 +40,10 @@ def own_ratings_table(results: Results) -> str:
     """Set precision among all tested items beside that among the user's own test ratings."""
     orders = {label: results.of_systems(label, results.metric(label, "P")) for label in _COMPARED}
     values = {
-        label: {name: each.value for name, each in order.items()} for label, order in orders.items()
+        label: {name: quantity.value for name, quantity in order.items()}
+        for label, order in orders.items()
     }
-    ranks = {label: _ranks(found) for label, found in values.items()}
+    ranks = {label: _ranks(precisions) for label, precisions in values.items()}
     among_all, among_own = _COMPARED
     rows = [
         (
@@ -107,13 +108,13 @@ def settings_table(grid: Results) -> str:
 def stars_table(results: Results, stars: Results) -> str:
     """Show precision by what merged stars count as, and whether the published order holds."""
     table = star_sensitivity(results, stars)
-    shown = [name for name in FIGURE_2 if name in table.index]
-    order = table.loc[shown].apply(lambda column: column.is_monotonic_decreasing)
+    present = [name for name in FIGURE_2 if name in table.index]
+    order = table.loc[present].apply(lambda column: column.is_monotonic_decreasing)
     rows = [
         (plain(str(name)), *(defined(value, ".4f") for value in row))
         for name, *row in table.itertuples()
     ]
-    left_out = f", without {len(FIGURE_2) - len(shown)} left out" if len(shown) < 5 else ""
+    left_out = f", without {len(FIGURE_2) - len(present)} left out" if len(present) < 5 else ""
     rows.append((f"*order of Figure 2{left_out}*", *order.map({True: "yes", False: "no"})))
     head = (f"{results.metric('AR', 'P')} if 1 to 3 stars count as", *table.columns)
     return markdown_table(head, rows)

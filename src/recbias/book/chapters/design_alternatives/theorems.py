@@ -89,14 +89,14 @@ class _Oracle:
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         scores = np.zeros((len(users), self._test.n_items), dtype=np.float32)
         for row, user in enumerate(users):
-            own = slice(self._test.indptr[user], self._test.indptr[user + 1])
-            scores[row, self._test.item[own]] = self._test.value[own]
+            of_user = slice(self._test.indptr[user], self._test.indptr[user + 1])
+            scores[row, self._test.item[of_user]] = self._test.value[of_user]
         return scores
 
 
-def _keys_of_grids(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+def _keys_of_grids(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
     """Name the grids whose cells are checked: they go stale with what ranked those."""
-    return [Grid.from_dict(grid).key_of(hashes) for grid in given["grids"]]
+    return [Grid.from_dict(grid).key_of(hashes) for grid in parameters["grids"]]
 
 
 @maker(f"{CHAPTER}/checks", Checks, revision=2, uses=_keys_of_grids, covers=("grids",))
@@ -143,26 +143,31 @@ def theorem_checks(
         If that grid lacks all `RANKED_SYSTEMS`, or a label of
         :data:`~recbias.book.chapters.design_alternatives.ranking_by_sorting.LABELS`.
     """
-    asked = Grid.from_dict(grids[0])
+    grid = Grid.from_dict(grids[0])
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
     users = _chosen_users(first.test.n_users, seed)
     ranked = rank_twice(
-        asked, first, users=users, min_rating=min_rating, size=size, n_sampled=n_sampled,
+        grid, first, users=users, min_rating=min_rating, size=size, n_sampled=n_sampled,
         cutoff=cutoff,
     )  # fmt: skip
     ledger = {claim.id: claim for claim in claims()}
     sets = PackageSets.of(first, min_rating)
     stored = [
         check
-        for each in ranked
+        for rankings in ranked
         for check in (
-            *check_set_sizes(each.stored, first, users, min_rating=min_rating, n_sampled=n_sampled),
-            *check_runs(each.stored, first, users, min_rating=min_rating, size=size),
+            *check_set_sizes(
+                rankings.stored, first, users, min_rating=min_rating, n_sampled=n_sampled
+            ),
+            *check_runs(rankings.stored, first, users, min_rating=min_rating, size=size),
         )
     ]
     threshold = _several_grades(first, min_rating)
-    proofs = [*random_instances(seed), *(i for each in ranked for i in instances_of(each.found))]
+    proofs = [
+        *random_instances(seed),
+        *(i for rankings in ranked for i in instances_of(rankings.found)),
+    ]
     checks = [
         *check_task_table(task_table(), ledger["BCC17-T1"].values),
         *check_notation(split_statistics(first, "TI", min_rating=min_rating), first, min_rating),
@@ -180,7 +185,7 @@ def theorem_checks(
         *check_ceiling(oracle_runs(first, min_rating, size, seed), min_rating, cutoff),
         *check_setup(
             splits,
-            asked,
+            grid,
             ranked[0].stored["1R"],
             min_rating=min_rating,
             published=ledger["BCC17-SETUP"].values["ML-1M"],
@@ -228,7 +233,7 @@ def rank_twice(
             f"checks on {grid.dataset}: the grid lacks {', '.join(missing)}; give that of the "
             "chapter's systems"
         )
-    found = rank_by_sorting(
+    by_sorting = rank_by_sorting(
         {name: train_as_experiment(systems[name], first, seed=grid.seed) for name in names},
         first,
         users=users,
@@ -241,10 +246,10 @@ def rank_twice(
     stored: dict[str, dict[str, RankTable]] = {name: {} for name in names}
     for label in LABELS:
         tables = grid_tables(grid.with_systems(names), label)
-        for name, _, repeat, table in takewhile(lambda each: each[1] == first.fold, tables):
+        for name, _, repeat, table in takewhile(lambda entry: entry[1] == first.fold, tables):
             if repeat == 0:  # the seed that is trained here
                 stored[name][label] = _of_users(table, users)
-    return [RankedTwice(name, found[name], stored[name]) for name in names]
+    return [RankedTwice(name, by_sorting[name], stored[name]) for name in names]
 
 
 def _of_users(table: RankTable, users: npt.NDArray[np.int64]) -> RankTable:
@@ -258,9 +263,9 @@ def _of_users(table: RankTable, users: npt.NDArray[np.int64]) -> RankTable:
 def _check_ranks(claim: str, ranked: Sequence[RankedTwice], label: str) -> list[Check]:
     what = f"|stored rank - place in the sorted target set| under {label}"
     return [
-        Check(claim, "ranks", what, len(own), largest(own - stored))
-        for each in ranked
-        for own, stored in [places(each, label)]
+        Check(claim, "ranks", what, len(sorted_places), largest(sorted_places - stored))
+        for rankings in ranked
+        for sorted_places, stored in [places(rankings, label)]
     ]
 
 
@@ -280,12 +285,12 @@ def check_ar_precision(
     BCC17 Sec. 3.2.
     """
     checks = _check_ranks("BCC17-EQ-ARP", ranked, "AR")
-    for each in ranked:
-        table = each.stored["AR"]
-        found = _measured(table, f"P@{cutoff}", min_rating, "all")
-        by_hand = sum(hits_in_lists(each).tolist()) / (cutoff * n_users)
+    for rankings in ranked:
+        table = rankings.stored["AR"]
+        value = _measured(table, f"P@{cutoff}", min_rating, "all")
+        by_hand = sum(hits_in_lists(rankings).tolist()) / (cutoff * n_users)
         what = "|P - mean over all users of hits/n in the sorted list|"
-        checks.append(Check("BCC17-EQ-ARP", "mean", what, n_users, abs(found - by_hand)))
+        checks.append(Check("BCC17-EQ-ARP", "mean", what, n_users, abs(value - by_hand)))
     return joined_checks(checks)
 
 
@@ -294,12 +299,12 @@ def check_1r_precision(
 ) -> list[Check]:
     """Compare 1RP with the hits of all sorted runs over n times their number (Eq. 1)."""
     checks = _check_ranks("BCC17-EQ1", ranked, "1R")
-    for each in ranked:
-        found = _measured(each.stored["1R"], f"P@{cutoff}", min_rating, "runs")
-        own = each.found.ranks["1R"][each.found.positive].tolist()
-        by_hand = sum(1 <= place <= cutoff for place in own) / (cutoff * len(own))
+    for rankings in ranked:
+        value = _measured(rankings.stored["1R"], f"P@{cutoff}", min_rating, "runs")
+        ranks = rankings.found.ranks["1R"][rankings.found.positive].tolist()
+        by_hand = sum(1 <= place <= cutoff for place in ranks) / (cutoff * len(ranks))
         what = "|1RP - hits of sorted runs/(n |PR_test|)|"
-        checks.append(Check("BCC17-EQ1", "mean", what, len(own), abs(found - by_hand)))
+        checks.append(Check("BCC17-EQ1", "mean", what, len(ranks), abs(value - by_hand)))
     return joined_checks(checks)
 
 
@@ -325,9 +330,9 @@ def check_lemma(ranked: Sequence[RankedTwice], *, min_rating: float, cutoff: int
     BCC17 Sec. 3.4, Eq. 2.
     """
     checks = _check_ranks("BCC17-L1", ranked, "shared")
-    for each in ranked:
-        table, positive = each.stored["shared"], each.found.positive
-        joint = each.found.joint[positive]
+    for rankings in ranked:
+        table, positive = rankings.stored["shared"], rankings.found.positive
+        joint = rankings.found.joint[positive]
         n_relevant = np.bincount(table.user, minlength=table.n_users)[table.user]
 
         def per_user(hits: npt.NDArray[np.bool_], table: RankTable = table) -> npt.NDArray[Any]:
@@ -340,8 +345,8 @@ def check_lemma(ranked: Sequence[RankedTwice], *, min_rating: float, cutoff: int
         n_users, n_runs = len(np.unique(table.user)), len(joint)
         derived = ranks_in_shared_set(table)
         # Runs of equal rank may be derived in either order: compared is each user's set of ranks.
-        order, own = np.lexsort((derived, table.user)), np.lexsort((joint, table.user))
-        apart = largest(derived[order] - joint[own])
+        order, joint_order = np.lexsort((derived, table.user)), np.lexsort((joint, table.user))
+        apart = largest(derived[order] - joint[joint_order])
         checks += [
             Check("BCC17-L1", "lower", "lower bound - 1RP, per user", n_users, _most(low - runs)),
             Check("BCC17-L1", "upper", "1RP - upper bound, per user", n_users, _most(runs - high)),
@@ -355,9 +360,9 @@ def check_lemma(ranked: Sequence[RankedTwice], *, min_rating: float, cutoff: int
             ),
         ]
         for name, hits in (("lower", low), ("upper", high)):
-            found = _measured(table, f"{name}@{cutoff}", min_rating, "runs")
+            value = _measured(table, f"{name}@{cutoff}", min_rating, "runs")
             what = f"|{name} bound measured - by hand from joint lists|"
-            deviation = abs(found - float(hits.sum()) / n_runs)
+            deviation = abs(value - float(hits.sum()) / n_runs)
             checks.append(Check("BCC17-L1", f"{name}-value", what, n_runs, deviation))
     return joined_checks(checks)
 
@@ -391,9 +396,9 @@ def check_one_relevant(
 def _check_metrics_of_runs(ranked: Sequence[RankedTwice], min_rating: float) -> list[Check]:
     metrics = [parse_metric(text) for text in ("AP", "RR")]
     checks = []
-    for each in ranked:
-        ap, rr = measure(each.stored["1R"], metrics, min_rating=min_rating)
-        checks += check_one_relevant(ap, rr, places(each, "1R")[0])
+    for rankings in ranked:
+        ap, rr = measure(rankings.stored["1R"], metrics, min_rating=min_rating)
+        checks += check_one_relevant(ap, rr, places(rankings, "1R")[0])
     return joined_checks(checks)
 
 
@@ -459,11 +464,15 @@ def check_ar_grades(ranked: Sequence[RankedTwice], *, threshold: float, cutoff: 
     gain = _by_grade(threshold)
     less = 0.0 if gain == "linear" else threshold - 1
     checks = []
-    for each in ranked:
-        binary, graded = _ndcg(each.stored["AR"], threshold, cutoff, "", f"({gain})")
-        own = each.found
-        users = own.users[np.isin(own.users, own.user[own.value >= threshold])]
-        expected = [_ndcg_of(own, user, threshold, cutoff, less) for user in users.tolist()]
+    for rankings in ranked:
+        binary, graded = _ndcg(rankings.stored["AR"], threshold, cutoff, "", f"({gain})")
+        sorted_ranks = rankings.found
+        users = sorted_ranks.users[
+            np.isin(sorted_ranks.users, sorted_ranks.user[sorted_ranks.value >= threshold])
+        ]
+        expected = [
+            _ndcg_of(sorted_ranks, user, threshold, cutoff, less) for user in users.tolist()
+        ]
         rows = [
             (
                 "grades-under-ar",
@@ -490,10 +499,14 @@ def _ndcg(
     return measure(table, metrics, min_rating=threshold, rating_max=rating_max)
 
 
-def _ndcg_of(found: SortedRanks, user: int, threshold: float, cutoff: int, less: float) -> float:
+def _ndcg_of(
+    sorted_ranks: SortedRanks, user: int, threshold: float, cutoff: int, less: float
+) -> float:
     """Compute nDCG of a user who has relevant items, from places in the sorted AR list."""
-    rows = slice(*np.searchsorted(found.user, [user, user + 1]))
-    pairs = zip(found.value[rows].tolist(), found.ranks["AR"][rows].tolist(), strict=True)
+    rows = slice(*np.searchsorted(sorted_ranks.user, [user, user + 1]))
+    pairs = zip(
+        sorted_ranks.value[rows].tolist(), sorted_ranks.ranks["AR"][rows].tolist(), strict=True
+    )
     gains = [(value - less, place) for value, place in pairs if value >= threshold]
     best = sorted((value for value, _ in gains), reverse=True)[:cutoff]
     ideal = sum(value / math.log2(1 + place) for place, value in enumerate(best, 1))

@@ -54,49 +54,57 @@ def toy_sets(n_seeds: int = 40) -> dict[str, str]:
     ids = "".join(split.test.item_ids)
     user = list(split.test.user_ids).index("u")
 
-    def ranks(rule: str, top: str, own: str, seed: int) -> dict[str, int]:
-        scores = np.array([2.0 * (name == top) + (name == own) for name in ids], dtype=np.float32)
+    def ranks(rule: str, top: str, positive: str, seed: int) -> dict[str, int]:
+        scores = np.array(
+            [2.0 * (name == top) + (name == positive) for name in ids], dtype=np.float32
+        )
         targets = Targets(TargetRule.parse(rule), None if rule.endswith("AN-AR") else 5.0)
         (table,) = rank(_Fixed(scores), split, [targets], seed=seed)
         rows = table.user == user
         return {ids[i]: int(n) for i, n in zip(table.item[rows], table.rank[rows], strict=True)}
 
-    def members(rule: str, own: str, seed: int = 0) -> str:
+    def members(rule: str, positive: str, seed: int = 0) -> str:
         return "".join(
-            name for name in ids if name == own or ranks(rule, name, own, seed).get(own) == 2
+            name
+            for name in ids
+            if name == positive or ranks(rule, name, positive, seed).get(positive) == 2
         )
 
-    found = {
+    sets = {
         "runs": "".join(sorted(ranks("TI-AN-1R", "", "d", 0))),
     }
     for code in _CODES:
         pool = non_relevant_targets(split, code, user, min_rating=5)
-        found[f"{code} pool"] = "".join(ids[item] for item in pool)
-        for own in found["runs"]:
-            found[f"{code}-AN-AR of {own}"] = members(f"{code}-AN-AR", own)
-            found[f"{code}-AN-1R of {own}"] = members(f"{code}-AN-1R", own)
-            drawn = [members(f"{code}-NN-1R t=2", own, seed) for seed in range(n_seeds)]
-            found[f"{code}-NN-1R of {own}"] = "".join(sorted({*"".join(drawn)} - {own}))
-            found[f"{code}-NN-1R sizes of {own}"] = "".join(sorted({str(len(s)) for s in drawn}))
-    return found
+        sets[f"{code} pool"] = "".join(ids[item] for item in pool)
+        for positive in sets["runs"]:
+            sets[f"{code}-AN-AR of {positive}"] = members(f"{code}-AN-AR", positive)
+            sets[f"{code}-AN-1R of {positive}"] = members(f"{code}-AN-1R", positive)
+            drawn = [members(f"{code}-NN-1R t=2", positive, seed) for seed in range(n_seeds)]
+            sets[f"{code}-NN-1R of {positive}"] = "".join(sorted({*"".join(drawn)} - {positive}))
+            sets[f"{code}-NN-1R sizes of {positive}"] = "".join(
+                sorted({str(len(s)) for s in drawn})
+            )
+    return sets
 
 
 _CAPTION = {
     "two-sets": {"runs": "de"},
     "pools": {"TI pool": "bc", "AI pool": "abc"},
     "ar-an": {
-        f"{code}-AN-AR of {own}": items
+        f"{code}-AN-AR of {positive}": items
         for code, items in (("TI", "bcde"), ("AI", "abcde"))
-        for own in "de"
+        for positive in "de"
     },
     "1r-an": {
-        f"{code}-AN-1R of {own}": items + own
+        f"{code}-AN-1R of {positive}": items + positive
         for code, items in (("TI", "bc"), ("AI", "abc"))
-        for own in "de"
+        for positive in "de"
     },
-    "sample-ti": {f"TI-NN-1R of {own}": "bc" for own in "de"},
-    "sample-ai": {f"AI-NN-1R of {own}": "abc" for own in "de"},
-    "one-sampled": {f"{code}-NN-1R sizes of {own}": "2" for code in _CODES for own in "de"},
+    "sample-ti": {f"TI-NN-1R of {positive}": "bc" for positive in "de"},
+    "sample-ai": {f"AI-NN-1R of {positive}": "abc" for positive in "de"},
+    "one-sampled": {
+        f"{code}-NN-1R sizes of {positive}": "2" for code in _CODES for positive in "de"
+    },
 }
 """What the caption of Fig. 1 says of `toy_sets`, by name of the check."""
 
@@ -119,7 +127,7 @@ def check_toy(found: Mapping[str, str]) -> list[Check]:
             name,
             f"sets that differ from: {_CAPTION_WORDS[name]}",
             len(sets),
-            float(sum(found.get(each) != items for each, items in sets.items())),
+            float(sum(found.get(set_name) != items for set_name, items in sets.items())),
         )
         for name, sets in _CAPTION.items()
     ]

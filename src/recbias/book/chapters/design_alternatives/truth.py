@@ -91,16 +91,16 @@ def _systems(names: str) -> list[System]:
     return [system for system in line_up(names) if not system.depends_on_processor]
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, splits, systems, ranks, metric and averages."""
     return {
         **component_revisions(sampled=True, reduced=False),
         "world": REVISION,
         "aggregation": aggregation.REVISION,
-        "metric": parse_metric(f"P@{given['cutoff']}").identity(),
+        "metric": parse_metric(f"P@{parameters['cutoff']}").identity(),
         "systems": [
             {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
-            for system in _systems(given["systems"])
+            for system in _systems(parameters["systems"])
         ],
     }
 
@@ -152,11 +152,11 @@ def truth(
         options = _options(worlds[kind])
         dataset = load_dataset(str(dataclasses.replace(options, seed=number)))
         fold = dataset_splits(dataset, split, seed=number)[0]
-        asked = protocols(options.liked, size=size, n_sampled=n_sampled)
-        asked = {label: asked[label] for label in DESIGNS}
+        designs = protocols(options.liked, size=size, n_sampled=n_sampled)
+        designs = {label: designs[label] for label in DESIGNS}
         for system in _systems(systems):
-            found = design_values(dataset, fold, system, asked, metric, seed=number)
-            rows += [(kind, number, label, system.name, value) for label, value in found.items()]
+            values = design_values(dataset, fold, system, designs, metric, seed=number)
+            rows += [(kind, number, label, system.name, value) for label, value in values.items()]
     return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value"])
 
 
@@ -186,7 +186,7 @@ def design_values(
     (min_rating,) = {protocol.min_rating for protocol in parsed.values()}
     liked = dataset.truth.true_rating(np.arange(fold.train.n_users)) >= min_rating
     sampled = {label: p.targets for label, p in parsed.items() if p.rule.others == "NN"}
-    found = []
+    repeats = []
     for repeat in range(system.n_seeds):
         rng = stream(seed, "train", system.stream_label(), repeat)
         model = system.build().fit(fold.train, rng=rng)
@@ -204,15 +204,17 @@ def design_values(
             )
             for label, protocol in parsed.items()
         }
-        found.append({**values, TRUE: true_precision(positions.lists("AI", metric.cutoff), liked)})
-    return {label: float(np.mean([values[label] for values in found])) for label in found[0]}
+        repeats.append(
+            {**values, TRUE: true_precision(positions.lists("AI", metric.cutoff), liked)}
+        )
+    return {label: float(np.mean([values[label] for values in repeats])) for label in repeats[0]}
 
 
 def _average(table: RankTable, protocol: Protocol, metric: Metric) -> float:
     least, population = protocol.min_rating, protocol.averaging.population
     values = measure(table, [metric], min_rating=least, condensed=protocol.condensed)
-    found = aggregation.aggregate(table, values, min_rating=least, population=population)
-    return float(found[0])
+    averages = aggregation.aggregate(table, values, min_rating=least, population=population)
+    return float(averages[0])
 
 
 def true_precision(lists: npt.NDArray[np.integer], liked: npt.NDArray[np.bool_]) -> float:
@@ -247,13 +249,13 @@ def agreement_with_truth(table: Table) -> pd.DataFrame:
 def truth_by_kind(table: Table) -> pd.DataFrame:
     """Average over the worlds of each kind how well each design orders the systems."""
     rows = []
-    found = agreement_with_truth(table).set_index(["world", "design"])
-    for kind, design in dict.fromkeys(found.index):
-        own = found.loc[[(kind, design)]]
+    agreement = agreement_with_truth(table).set_index(["world", "design"])
+    for kind, design in dict.fromkeys(agreement.index):
+        worlds = agreement.loc[[(kind, design)]]
         options = _options(table.given["worlds"][kind])
-        tau = over_worlds(own["tau"].to_numpy())
+        tau = over_worlds(worlds["tau"].to_numpy())
         choice = _CHOICE_WORDS[options.choice]
-        numbers = (tau.value, *tau.interval, float(own["wrong"].mean()))
+        numbers = (tau.value, *tau.interval, float(worlds["wrong"].mean()))
         rows.append((kind, design, options.relation, choice, *numbers))
     columns = ["world", "design", "relation", "choice", "tau", "low", "high", "wrong"]
     return pd.DataFrame(rows, columns=columns)
@@ -310,7 +312,7 @@ def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) ->
     columns = [(design, world) for design in designs for world in worlds]
     head = ("system", *(f"{DESIGNS[design]}, popularity {world}" for design, world in columns))
     rows = [
-        (str(name), *(f"{row[each]:+.1f}".replace("-", "\N{MINUS SIGN}") for each in columns))
+        (str(name), *(f"{row[column]:+.1f}".replace("-", "\N{MINUS SIGN}") for column in columns))
         for name, row in gained.iterrows()
     ]
     return markdown_table(head, rows)
@@ -318,8 +320,8 @@ def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) ->
 
 def _in_worlds(evidence: Evidence, record: Record) -> Quantity:
     """Average a quantity over worlds; of several the largest, or else the smallest, as asked."""
-    found = {str(term): over_worlds(_of_term(evidence, term)) for term in record.of}
-    return extreme(found, largest=record.take == "largest")[1]
+    means = {str(term): over_worlds(_of_term(evidence, term)) for term in record.of}
+    return extreme(means, largest=record.take == "largest")[1]
 
 
 def _lead_in_worlds(evidence: Evidence, record: Record) -> Quantity:
@@ -334,14 +336,14 @@ def _of_term(evidence: Evidence, term: Term) -> FloatArray:
     if places := _PLACES.fullmatch(term.metric):
         gained = _gained(table).reset_index()
         sign = 1 if places["way"] == "gained" else -1
-        found = gained.assign(value=sign * gained[term.label])[gained["system"] == places["system"]]
+        rows = gained.assign(value=sign * gained[term.label])[gained["system"] == places["system"]]
     elif term.metric in ("tau", "wrong"):
         agreed = agreement_with_truth(table)
-        found = agreed.assign(value=agreed[term.metric])[agreed["design"] == term.label]
+        rows = agreed.assign(value=agreed[term.metric])[agreed["design"] == term.label]
     else:
         known = ("tau", "wrong", "places gained by SYSTEM", "places lost by SYSTEM")
         raise unknown_name("measure of agreement with the truth", term.metric, known)
-    values = found[found["world"] == term.system].sort_values("number")["value"].to_numpy()
+    values = rows[rows["world"] == term.system].sort_values("number")["value"].to_numpy()
     what = f"{term.metric} under {term.label} where popularity {term.system}"
     if not len(values):
         raise NotComputed(what)

@@ -31,11 +31,11 @@ def average_users(sessions: Sequence[Session], metric: str = "P@5", **averaging:
 
 
 def _values(sessions: Sequence[Session], metric: str = "P@5") -> list[float]:
-    return [float(each) for each in np.nan_to_num(measured(sessions, metric)[0])]
+    return [float(value) for value in np.nan_to_num(measured(sessions, metric)[0])]
 
 
 def _counts(sessions: Sequence[Session]) -> list[int]:
-    return [len(each.ratings) for each in sessions]
+    return [len(session.ratings) for session in sessions]
 
 
 # -- averages --------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def _counts(sessions: Sequence[Session]) -> list[int]:
 
 def check_reduced(sessions: Sequence[Session], *, average: Average = average_users) -> list[Check]:
     """Compare full and reduced averages (CCM20 Sec. 3.9; E19)."""
-    covered = sum(1 for each in sessions if each.listed) / len(sessions)
+    covered = sum(1 for session in sessions if session.listed) / len(sessions)
     full, reduced = average(sessions), average(sessions, coverage="reduced")
     weighted = average(sessions, weights="ratings")
     of_served = average(sessions, weights="ratings", coverage="reduced")
@@ -63,9 +63,9 @@ def check_reduced(sessions: Sequence[Session], *, average: Average = average_use
 def check_unserved(sessions: Sequence[Session], *, average: Average = average_users) -> list[Check]:
     """Compare both averages with loops over users, and see what filling up does (Sec. 3.9)."""
     values = _values(sessions)
-    served = [value for value, each in zip(values, sessions, strict=True) if each.listed]
+    served = [value for value, session in zip(values, sessions, strict=True) if session.listed]
     full, reduced = sum(values) / len(values), sum(served) / len(served)
-    filled = [Session(each.listed or tuple(range(10)), each.ratings) for each in sessions]
+    filled = [Session(session.listed or tuple(range(10)), session.ratings) for session in sessions]
     without = round((1 - average(filled, "Served@1")) * len(filled))
     claim, n = "CCM20-D-C4", len(sessions)
     return [
@@ -80,7 +80,7 @@ def check_unserved(sessions: Sequence[Session], *, average: Average = average_us
 def check_weights(sessions: Sequence[Session], *, average: Average = average_users) -> list[Check]:
     """Compare weighted means with loops over users (CCM20 Sec. 3.8)."""
     values, counts = _values(sessions), _counts(sessions)
-    liked = [sum(stars >= 4 for stars in each.ratings.values()) for each in sessions]
+    liked = [sum(stars >= 4 for stars in session.ratings.values()) for session in sessions]
     off = []
     for weights, name in ((counts, "ratings"), (liked, "relevant")):
         total = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
@@ -88,9 +88,9 @@ def check_weights(sessions: Sequence[Session], *, average: Average = average_use
     # Take the likes from two lists, one after the other: that of more ratings moves the mean more.
     weighted = average(sessions, weights="ratings")
     moved = []
-    for place, each in enumerate(sessions):
+    for place, session in enumerate(sessions):
         if values[place]:
-            emptied = [*sessions[:place], Session((), each.ratings), *sessions[place + 1 :]]
+            emptied = [*sessions[:place], Session((), session.ratings), *sessions[place + 1 :]]
             change = abs(average(emptied, weights="ratings") - weighted) / values[place]
             moved.append((counts[place], change))
     moved.sort()
@@ -116,16 +116,16 @@ def check_geometric(
     # P@10 of 0, .1 and .4.
     three = [_precise(hits) for hits in (0, 1, 4)]
     for epsilon, pinned in ((1e-5, 0.00735837), (0.01, 0.06668766)):
-        found = average(three, "P@10", statistic=f"geometric({epsilon!r})")
-        off.append(max(0.0, abs(found - pinned) - 5e-9))
+        mean = average(three, "P@10", statistic=f"geometric({epsilon!r})")
+        off.append(max(0.0, abs(mean - pinned) - 5e-9))
     tiny = average(three, "P@10", statistic="geometric(1e-300)")
     zero = int(tiny > 1e-90)
     low, raised, high, higher = (
-        [_precise(hits) for hits in each] for each in ((1, 5), (2, 5), (1, 5), (1, 6))
+        [_precise(hits) for hits in counts] for counts in ((1, 5), (2, 5), (1, 5), (1, 6))
     )
-    plain = [average(each, "P@10") for each in (low, raised, high, higher)]
-    geometric = [average(each, "P@10", statistic="geometric") for each in (low, raised, high,
-                                                                           higher)]  # fmt: skip
+    plain = [average(sample, "P@10") for sample in (low, raised, high, higher)]
+    geometric = [average(sample, "P@10", statistic="geometric")
+                 for sample in (low, raised, high, higher)]  # fmt: skip
     claim, n = "CCM20-EQ-GM", len(sessions)
     return [
         Check(claim, "formula", "geometric mean minus its formula", n, max(off)),
@@ -178,13 +178,13 @@ def check_risk(
 def check_standardised(*, standardise: Callable[..., FloatArray] = standardised) -> list[Check]:
     """Compare score standardisation with its worked value (CCM20 Sec. 3.8)."""
     pool = np.array([[0.1, 0.4], [0.2, 0.4], [0.3, 0.4], [0.4, 0.4]])
-    found = standardise(pool)
+    scores = standardise(pool)
     claim = "CCM20-D-STD"
     return [
         Check(claim, "pinned", "standardised score minus its worked value", 1,
-              abs(float(found[3, 0]) - 0.877361)),
+              abs(float(scores[3, 0]) - 0.877361)),
         Check(claim, "tied", "systems without .5 for a user whom all serve alike", 4,
-              int((found[:, 1] != 0.5).sum())),
+              int((scores[:, 1] != 0.5).sum())),
     ]  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def check_tests(
         off["sign"].append(abs(float(sign(a, b)) - float(scipy.stats.binomtest(wins, size).pvalue)))
     claim = "CCM20-D-D"
     return [
-        Check(claim, name, f"p of the {name} test minus scipy's", 3, max(found))
-        for name, found in off.items()
+        Check(claim, name, f"p of the {name} test minus scipy's", 3, max(deviations))
+        for name, deviations in off.items()
     ]
 
 
@@ -224,27 +224,27 @@ def check_subsamples(
     rng = np.random.default_rng(seed)
     a, b = rng.random(400) + 0.08, rng.random(400)
     sizes, n_samples = (20, 60, 180, 390), 80
-    found = [share(a, b, size=size, n_samples=n_samples, rng=np.random.default_rng(seed))
-             for size in sizes]  # fmt: skip
+    shares = [share(a, b, size=size, n_samples=n_samples, rng=np.random.default_rng(seed))
+              for size in sizes]  # fmt: skip
     again = [share(a, b, size=size, n_samples=n_samples, rng=np.random.default_rng(seed))
              for size in sizes]  # fmt: skip
     plain = []
     for size in sizes:
         drawn, rejected = np.random.default_rng(seed), 0
         for _ in range(n_samples):
-            own = drawn.permutation(400)[:size]
-            d = [float(a[user] - b[user]) for user in own]
+            users = drawn.permutation(400)[:size]
+            d = [float(a[user] - b[user]) for user in users]
             mean = sum(d) / size
-            spread = sqrt(sum((each - mean) ** 2 for each in d) / (size - 1))
+            spread = sqrt(sum((difference - mean) ** 2 for difference in d) / (size - 1))
             statistic = abs(mean) / (spread / sqrt(size))
             rejected += 2 * float(scipy.stats.t.sf(statistic, size - 1)) < 0.05
         plain.append(rejected / n_samples)
     claim = "CCM20-D-SUBS"
     return [
         Check(claim, "share", "share of subsets that reject, minus that of a loop", len(sizes),
-              largest(np.array(found) - np.array(plain))),
+              largest(np.array(shares) - np.array(plain))),
         Check(claim, "larger", "larger subsets that reject less often, where systems differ",
-              len(sizes) - 1, sum(b < a for a, b in pairwise(found))),
+              len(sizes) - 1, sum(b < a for a, b in pairwise(shares))),
         Check(claim, "draws", "subsets whose seed gives another share", len(sizes),
-              sum(x != y for x, y in zip(found, again, strict=True))),
+              sum(x != y for x, y in zip(shares, again, strict=True))),
     ]  # fmt: skip

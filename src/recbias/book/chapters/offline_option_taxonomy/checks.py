@@ -98,16 +98,16 @@ def list_checks(seed: int) -> list[Check]:
 
 def check_said(choices: Sequence[Choice] = CHOICES) -> list[Check]:
     """See that every option of every decision can be said (CCM20 Sec. 3)."""
-    found = []
+    checks = []
     for decision in DECISIONS:
-        texts = [str(each.options) for each in choices if each.decision == decision]
+        texts = [str(choice.options) for choice in choices if choice.decision == decision]
         lost = sum(str(Options.parse(text)) != text for text in texts)
         failed = lost + len(texts) - len(set(texts)) + (not texts)
-        found.append(
+        checks.append(
             Check(f"CCM20-D-{decision}", "options", "options that cannot be said, or read back as "
                   "others", len(texts), failed)
         )  # fmt: skip
-    return found
+    return checks
 
 
 def check_printed(
@@ -130,14 +130,14 @@ def _start(grid: Grid) -> Grid:
 
 def _few_ratings(grid: Grid, ratio: int) -> Grid:
     """Ask for nearest neighbours with a small share of the ratings."""
-    systems = tuple(each for each in grid.systems if each.name == KNN)
-    asked = replace(_bare(grid, {"full": str(grid.parsed["full"])}), systems=systems)
-    return next(each_seed(asked, [grid.seed], [split_of(ratio)]))
+    systems = tuple(system for system in grid.systems if system.name == KNN)
+    knn_grid = replace(_bare(grid, {"full": str(grid.parsed["full"])}), systems=systems)
+    return next(each_seed(knn_grid, [grid.seed], [split_of(ratio)]))
 
 
 def _sparsest(fills: Grid) -> Grid:
     """Ask for the system with most items without a score, under every way to fill them in."""
-    systems = tuple(each for each in fills.systems if each.name == fill_name(SIZES[0]))
+    systems = tuple(system for system in fills.systems if system.name == fill_name(SIZES[0]))
     protocols = {label: str(fills.parsed[label]) for label in FILLS}
     return next(each_seed(replace(_bare(fills, protocols), systems=systems), [fills.seed]))
 
@@ -145,27 +145,27 @@ def _sparsest(fills: Grid) -> Grid:
 def _strictest(overlaps: Grid) -> Grid:
     """Ask for the nearest neighbours who have to share most items."""
     name = f"{KNN} k=10 overlap={OVERLAPS[-1]}"
-    systems = tuple(each for each in overlaps.systems if each.name == name)
-    asked = _bare(overlaps, {"full": str(overlaps.parsed["full"])})
-    return next(each_seed(replace(asked, systems=systems), [overlaps.seed]))
+    systems = tuple(system for system in overlaps.systems if system.name == name)
+    bare = _bare(overlaps, {"full": str(overlaps.parsed["full"])})
+    return next(each_seed(replace(bare, systems=systems), [overlaps.seed]))
 
 
 def _bare(grid: Grid, protocols: Mapping[str, str]) -> Grid:
     return replace(grid, protocols=protocols, metrics=("P@10",), compare=(), replicates=())
 
 
-def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
-    grid, fills = (Grid.from_dict(given[name]) for name in ("grid", "fills"))
+def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:
+    grid, fills = (Grid.from_dict(parameters[name]) for name in ("grid", "fills"))
     yield _start(grid)
-    yield _few_ratings(grid, given["ratios"][0])
+    yield _few_ratings(grid, parameters["ratios"][0])
     yield _sparsest(fills)
-    yield _strictest(Grid.from_dict(given["overlaps"]))
+    yield _strictest(Grid.from_dict(parameters["overlaps"]))
 
 
-def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     """Name the cells that are read, the metrics that are tried, and the revision of splits."""
     identities = [parse_metric(text).identity() for text in _METRICS]
-    keys = [grid.key_of(hashes) for grid in _asked(given)]
+    keys = [grid.key_of(hashes) for grid in _asked(parameters)]
     return [*keys, identities, splits.REVISION]
 
 
@@ -200,26 +200,26 @@ def option_checks(
         As of :func:`recbias.book.chapters.offline_option_taxonomy.data_checks.facts` and others
         there.
     """
-    given = {"grid": grid, "fills": fills, "overlaps": overlaps, "ratios": ratios}
-    start, few, sparsest, strictest = _asked(given)
+    parameters = {"grid": grid, "fills": fills, "overlaps": overlaps, "ratios": ratios}
+    start, few, sparsest, strictest = _asked(parameters)
     tables = tables_of(start, dataset)
     (split,) = dataset_splits(dataset, start.split, seed=start.seed)
     (fewest,) = dataset_splits(dataset, few.split, seed=few.seed)
-    knn = next(each for each in start.systems if each.name == KNN)
+    knn = next(system for system in start.systems if system.name == KNN)
     of_few = tables_of(few, dataset)[KNN, "full"]
     (of_overlap,) = tables_of(strictest, dataset).values()
     filled = tables_of(sparsest, dataset)
-    kept = Selection.parse(sparsest.select).of(dataset, seed=sparsest.seed)
-    (half,) = dataset_splits(kept, sparsest.split, seed=sparsest.seed)
+    selected = Selection.parse(sparsest.select).of(dataset, seed=sparsest.seed)
+    (half,) = dataset_splits(selected, sparsest.split, seed=sparsest.seed)
     owners = dataset.ratings.user_counts() > 0
     trained = {}
     for ratio in ratios:
-        (own,) = dataset_splits(dataset, split_of(ratio), seed=start.seed)
-        trained[str(ratio)] = own.train.user_counts()[owners]
-    asked = [Grid.from_dict(each) for each in (grid, fills, overlaps)]
+        (of_ratio,) = dataset_splits(dataset, split_of(ratio), seed=start.seed)
+        trained[str(ratio)] = of_ratio.train.user_counts()[owners]
+    grids = [Grid.from_dict(content) for content in (grid, fills, overlaps)]
     checks = [
         *check_said(),
-        *check_printed(asked),
+        *check_printed(grids),
         *list_checks(start.seed),
         *check_stars(dataset.ratings),
         *check_splits(dataset.ratings, start.seed),

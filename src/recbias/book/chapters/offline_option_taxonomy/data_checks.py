@@ -43,13 +43,13 @@ _N_USERS = 40
 
 def tables_of(grid: Grid, dataset: Dataset) -> dict[tuple[str, str], RankTable]:
     """Read the ranks of each system under each label, of its first training."""
-    found: dict[tuple[str, str], RankTable] = {}
+    tables: dict[tuple[str, str], RankTable] = {}
     for name, cell in grid_cells(grid, dataset, None):
         run_cell(cell)
         reader = Reader(cell)
         for label in grid.parsed:
-            found.setdefault((name, label), reader.table(grid, label))
-    return found
+            tables.setdefault((name, label), reader.table(grid, label))
+    return tables
 
 
 # -- splits ----------------------------------------------------------------------------------------
@@ -77,15 +77,15 @@ def check_splits(
     counts = np.bincount(ratings.user, minlength=ratings.n_users)
     able = ratings.take(counts[ratings.user] > 1)
     rules = ("ratio 0.5", "ratio 0.8", "leave-out 1", "uniform 0.2")
-    found = {rule: split(able, rule, stream(seed, "checks", rule)) for rule in rules}
+    splits = {rule: split(able, rule, stream(seed, "checks", rule)) for rule in rules}
     whole = np.sort(_pairs(able))
     astray = 0
-    for each in found.values():
-        both = np.concatenate([_pairs(each.train), _pairs(each.test)])
+    for sides in splits.values():
+        both = np.concatenate([_pairs(sides.train), _pairs(sides.test)])
         astray += int(len(both) != len(whole) or (np.sort(both) != whole).any())
-    tested = np.bincount(found["leave-out 1"].test.user, minlength=able.n_users)
+    tested = np.bincount(splits["leave-out 1"].test.user, minlength=able.n_users)
     owners = np.bincount(able.user, minlength=able.n_users) > 0
-    uniform = found["uniform 0.2"]
+    uniform = splits["uniform 0.2"]
     of_items = np.bincount(uniform.test.item, minlength=able.n_items)
     trained = np.bincount(uniform.train.item, minlength=able.n_items)
     chosen = of_items > 0
@@ -93,13 +93,13 @@ def check_splits(
     timed = replace(able, timestamp=rng.integers(1, 10**9, len(able)))
     older = 0
     for rule in ("temporal 0.2", "temporal-user 0.2"):
-        each = split(timed, rule, stream(seed, "checks", rule))
+        cut = split(timed, rule, stream(seed, "checks", rule))
         whose = (np.zeros(len(part), np.int64) if rule == "temporal 0.2" else part.user
-                 for part in (each.train, each.test))  # fmt: skip
+                 for part in (cut.train, cut.test))  # fmt: skip
         of_train, of_test = whose
         newest = np.full(able.n_users, -1, dtype=np.int64)
-        np.maximum.at(newest, of_train, _times(each.train))
-        older += int((_times(each.test) < newest[of_test]).sum())
+        np.maximum.at(newest, of_train, _times(cut.train))
+        older += int((_times(cut.test) < newest[of_test]).sum())
     unnoticed = 0
     for n_out in (int(counts[counts > 0].min()), int(counts.max())):
         try:
@@ -265,7 +265,7 @@ def check_setup(
     """Compare systems and starting configuration with what is printed (CCM20 Sec. 4)."""
     asked = asked or start_grid(dataset, min_rating, seed=1)
     filled = filled or fill_grid(dataset, min_rating, seed=1)
-    systems = {each.name: each for each in asked.systems}
+    systems = {system.name: system for system in asked.systems}
     printed = sum(_differing(systems[name], wanted) for name, wanted in _PRINTED.items())
     swapped = _differing(systems[READINGS[1]], _SWAPPED)
     full = asked.parsed["full"]
@@ -281,15 +281,15 @@ def check_setup(
         {"P@10", "nDCG@10"} <= set(asked.by_label["full"]),
         ("full", "P@10") in asked.compare and ("full", "nDCG@10") in asked.compare,
     ]
-    policies = {each.unscored for each in filled.parsed.values()}
+    policies = {protocol.unscored for protocol in filled.parsed.values()}
     setup = [
         filled.select == "keep=50%",
         filled.split == split_of(HALF),
         policies == {"none", "random", "popularity", "average-rating"} and len(FILLS) == 4,
-        all(each.condensed for each in filled.parsed.values()),
-        all(each.averaging.population == "all" for each in filled.parsed.values()),
-        [_neighbours(each) for each in filled.systems] == [1, 3, 10, 30, 100],
-        [each.name for each in filled.systems] == [fill_name(size) for size in SIZES],
+        all(protocol.condensed for protocol in filled.parsed.values()),
+        all(protocol.averaging.population == "all" for protocol in filled.parsed.values()),
+        [_neighbours(system) for system in filled.systems] == [1, 3, 10, 30, 100],
+        [system.name for system in filled.systems] == [fill_name(size) for size in SIZES],
     ]
     return [
         Check("CCM20-SETUP", "systems", "parameters of kNN and MF other than printed", 7, printed),
@@ -318,13 +318,13 @@ def facts(dataset: Dataset, min_rating: float) -> dict[str, float]:
     """Count what CCM20 says of its data: sizes, profiles, tails, likes (Sec. 2.3, 4.5, 4.6)."""
     ratings = dataset.ratings
     users, items = (
-        np.bincount(each, minlength=n)
-        for each, n in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items))
+        np.bincount(ids, minlength=n)
+        for ids, n in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items))
     )
     liked = ratings.value >= min_rating
     of_users, of_items = (
-        np.bincount(each[liked], minlength=n)
-        for each, n in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items))
+        np.bincount(ids[liked], minlength=n)
+        for ids, n in ((ratings.user, ratings.n_users), (ratings.item, ratings.n_items))
     )
     some, known = users > 0, items > 0
     n_users, n_items = int(some.sum()), int(known.sum())
@@ -362,17 +362,17 @@ def unscored_facts(
     tables: Mapping[tuple[str, str], RankTable], trained: Mapping[str, IntArray]
 ) -> dict[str, float]:
     """Count what has no score at the start, and who has no training ratings."""
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for name in (KNN, *READINGS):
         table = tables[name, "full"]
-        found[f"unscored test ratings of {name}"] = float((table.rank == 0).mean())
+        shares[f"unscored test ratings of {name}"] = float((table.rank == 0).mean())
         targets = table.n_targets.sum()
-        found[f"unscored pairs of {name}"] = float(1 - table.n_scored.sum() / targets)
+        shares[f"unscored pairs of {name}"] = float(1 - table.n_scored.sum() / targets)
     for share, counts in trained.items():
-        found[f"users without training at {share}"] = float((counts == 0).mean())
+        shares[f"users without training at {share}"] = float((counts == 0).mean())
     table = tables[KNN, "full"]
-    found["condensed share"] = float((table.rank > 0).sum() / max(1, table.n_scored.sum()))
-    return found
+    shares["condensed share"] = float((table.rank > 0).sum() / max(1, table.n_scored.sum()))
+    return shares
 
 
 def undefined_users(table: RankTable, min_rating: float) -> float:

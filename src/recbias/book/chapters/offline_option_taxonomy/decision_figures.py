@@ -53,7 +53,7 @@ def reversal_bars(decisions: Table) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "group": frame["decision"],
-            "row": [alternative_name(*each) for each in names],
+            "row": [alternative_name(*name) for name in names],
             "value": (100 * frame["reversed"] / frame["pairs"]).where(changed),
             "raw": (100 * frame["turned"] / frame["pairs"]).where(changed),
         }
@@ -69,8 +69,8 @@ def reversal_noise(decisions: Table) -> float:
 def reversal_title(bars: pd.DataFrame, noise: float) -> str:
     """Count the alternatives that turn more signs than another split does."""
     more = int((bars["raw"] > noise).sum())
-    told = f"than another split does ({noise:.0f} %)"
-    return f"{more} of {len(bars)} alternatives turn more pairs\n{told}"
+    noise_text = f"than another split does ({noise:.0f} %)"
+    return f"{more} of {len(bars)} alternatives turn more pairs\n{noise_text}"
 
 
 _RELATIONS: Mapping[int, str] = {1: "popular: liked", 0: "unrelated", -1: "disliked"}
@@ -79,11 +79,11 @@ _RELATIONS: Mapping[int, str] = {1: "popular: liked", 0: "unrelated", -1: "disli
 def world_shares(worlds: Table) -> pd.DataFrame:
     """Compare with the default how well each alternative agrees with the truth about pairs."""
     rows = []
-    for relation, own in worlds.frame.groupby("relation", sort=False):
+    for relation, frame in worlds.frame.groupby("relation", sort=False):
         panel = _RELATIONS[int(np.sign(float(str(relation))))]
-        wide = 100 * shares_of(own, "agreement")
-        named = own.drop_duplicates("option")[["decision", "option"]]
-        for decision, option in named.itertuples(index=False):
+        wide = 100 * shares_of(frame, "agreement")
+        options = frame.drop_duplicates("option")[["decision", "option"]]
+        for decision, option in options.itertuples(index=False):
             if decision in ("D", _BASE):
                 continue
             base = "condensed" if decision == "C2C" else _BASE
@@ -98,7 +98,7 @@ def world_title(shares: pd.DataFrame) -> str:
     """Name the alternatives that are surely better in some kind of worlds, and worse in none."""
     wide = shares.groupby("row", sort=False)
     better = (wide["low"].max() > 0) & ~(wide["high"].min() < 0)
-    named = ", ".join(str(row).partition(" ")[2] for row in better.index[better])
-    if not named:
+    names = ", ".join(str(row).partition(" ")[2] for row in better.index[better])
+    if not names:
         return "No alternative is surely better in some kind of worlds\nand worse in none"
-    return "Surely better in some worlds, and worse in none:\n" + textwrap.fill(named, 52)
+    return "Surely better in some worlds, and worse in none:\n" + textwrap.fill(names, 52)

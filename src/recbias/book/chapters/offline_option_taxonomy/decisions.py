@@ -67,7 +67,7 @@ def fourteen(min_rating: float) -> tuple[System, ...]:
     (14, 'Popularity')
     """
     systems = line_up("mccrs20", min_rating=min_rating)
-    return tuple(each for each in systems if each.name not in _CHANCE)
+    return tuple(system for system in systems if system.name not in _CHANCE)
 
 
 _SPLITS = ("ratio 0.2", "ratio 0.8", "leave-out 1", "uniform 0.2", "temporal-user 0.2",
@@ -88,8 +88,8 @@ def alternatives(
 
     Examples
     --------
-    >>> found = alternatives(4, 1)
-    >>> len(found), found[0].name, print(found[0].base)
+    >>> others = alternatives(4, 1)
+    >>> len(others), others[0].name, print(others[0].base)
     split: ratio 0.5; seed: 1; lists: AI-AN-AR rel>=4 users=trained; metric: nDCG@10; pairs: t
     (35, 'another split', None)
     """
@@ -102,12 +102,12 @@ def alternatives(
         "pairs": "t",
     }
     condensed = {**default, "lists": f"{start} condensed users=trained"}
-    given: list[tuple[str, str, dict[str, str], dict[str, str]]] = [
+    choices: list[tuple[str, str, dict[str, str], dict[str, str]]] = [
         (NOISE, "another split", default, {"seed": str(seed + 1)})
     ]
 
     def add(decision: str, part: str, options: Mapping[str, str], base: dict[str, str]) -> None:
-        given.extend((decision, name, base, {part: text}) for name, text in options.items())
+        choices.extend((decision, name, base, {part: text}) for name, text in options.items())
 
     if test:
         default["test"] = condensed["test"] = test
@@ -142,7 +142,7 @@ def alternatives(
     add("D", "pairs", {text: text for text in ("wilcoxon", "sign", "bootstrap")}, default)
     return tuple(
         Alternative(decision, name, _options({**base, **changed}), _options(base))
-        for decision, name, base, changed in given
+        for decision, name, base, changed in choices
     )
 
 
@@ -157,8 +157,8 @@ def decisions_asked(
 
     Examples
     --------
-    >>> asked = decisions_asked("ml-100k", 4, seed=1)
-    >>> asked["other_ratings"], asked["timed"], len(asked["grid"]["systems"])
+    >>> parameters = decisions_asked("ml-100k", 4, seed=1)
+    >>> parameters["other_ratings"], parameters["timed"], len(parameters["grid"]["systems"])
     ([3, 5], True, 14)
     """
     loaded = load_dataset(dataset) if is_path(dataset) else None
@@ -172,7 +172,7 @@ def decisions_asked(
     )  # fmt: skip
     return {
         "min_rating": min_rating,
-        "other_ratings": [each for each in others if scale.minimum < each <= highest],
+        "other_ratings": [other for other in others if scale.minimum < other <= highest],
         "timed": has_times(dataset),
         "splits": loaded is None
         and dataset not in _ONE_SPLIT
@@ -191,8 +191,8 @@ def compare_outcomes(base: Outcome, other: Outcome) -> dict[str, float]:
     joined = base.pairs.merge(other.pairs, on=names, suffixes=("", "_other"))
     d, e = (joined[name].to_numpy(float) for name in ("difference", "difference_other"))
     first, second = (
-        np.where(joined[p].to_numpy(float) < LEVEL, np.sign(each), 0)
-        for p, each in (("p_holm", d), ("p_holm_other", e))
+        np.where(joined[p].to_numpy(float) < LEVEL, np.sign(differences), 0)
+        for p, differences in (("p_holm", d), ("p_holm_other", e))
     )
     turned = d * e < 0
     return {
@@ -209,23 +209,30 @@ def compare_outcomes(base: Outcome, other: Outcome) -> dict[str, float]:
     }
 
 
-def _grids(given: Mapping[str, Any]) -> list[Grid]:
-    asked = Grid.from_dict(given["grid"])
-    return [each.options.grid(asked.dataset, asked.systems) for each in _tried(given, asked)]
+def _grids(parameters: Mapping[str, Any]) -> list[Grid]:
+    grid = Grid.from_dict(parameters["grid"])
+    return [
+        alternative.options.grid(grid.dataset, grid.systems)
+        for alternative in _tried(parameters, grid)
+    ]
 
 
-def _tried(given: Mapping[str, Any], asked: Grid) -> list[Alternative]:
+def _tried(parameters: Mapping[str, Any], grid: Grid) -> list[Alternative]:
     """List the alternatives that a reader's table can have."""
-    found = alternatives(
-        given["min_rating"],
-        asked.seed,
-        other_ratings=given["other_ratings"],
-        timed=given["timed"],
-        splits=given["splits"],
+    candidates = alternatives(
+        parameters["min_rating"],
+        grid.seed,
+        other_ratings=parameters["other_ratings"],
+        timed=parameters["timed"],
+        splits=parameters["splits"],
     )
-    metrics = [str(each.options.measured) for each in found]
-    had = set(measurable(asked.dataset, metrics, min_rating=given["min_rating"]))
-    return [each for each, metric in zip(found, metrics, strict=True) if metric in had]
+    metrics = [str(alternative.options.measured) for alternative in candidates]
+    had = set(measurable(grid.dataset, metrics, min_rating=parameters["min_rating"]))
+    return [
+        alternative
+        for alternative, metric in zip(candidates, metrics, strict=True)
+        if metric in had
+    ]
 
 
 @maker(f"{CHAPTER}/decisions", Table, revision=2, grids=_grids, covers=("grid", "workers"))
@@ -262,25 +269,29 @@ def reversals(
         ``options``, the text, and the columns of :func:`compare_outcomes`. Selections and splits
         that leave nothing to compare have no row.
     """
-    asked = Grid.from_dict(grid)
+    parsed = Grid.from_dict(grid)
     known: dict[str, Outcome] = {}
 
     def outcome(options: Options) -> Outcome:
         if str(options) not in known:
-            known[str(options)] = evaluate(options, asked.dataset, asked.systems, workers=workers)
+            known[str(options)] = evaluate(options, parsed.dataset, parsed.systems, workers=workers)
         return known[str(options)]
 
-    given = {
+    parameters = {
         "min_rating": min_rating, "other_ratings": other_ratings, "timed": timed, "splits": splits,
     }  # fmt: skip
     rows = []
-    for each in _tried(given, asked):
+    for alternative in _tried(parameters, parsed):
         try:
-            found = outcome(each.options)
+            changed = outcome(alternative.options)
         except DataError:  # too few ratings for that
             continue
-        counts = compare_outcomes(outcome(each.base), found)
-        names = {"decision": each.decision, "option": each.name, "options": str(each.options)}
+        counts = compare_outcomes(outcome(alternative.base), changed)
+        names = {
+            "decision": alternative.decision,
+            "option": alternative.name,
+            "options": str(alternative.options),
+        }
         rows.append({**names, **counts})
     return ("decision", "option"), pd.DataFrame(rows)
 
@@ -292,10 +303,10 @@ def _reversed(evidence: Evidence, record: Record) -> Quantity:
     """Read a count of pairs, written ``reversed[OPTION] in decisions``."""
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[frame["option"] == term.label]
-    if own.empty or term.metric not in frame:
+    rows = frame[frame["option"] == term.label]
+    if rows.empty or term.metric not in frame:
         raise NotComputed(f"{term.metric} of {term.label} in {term.table}")
-    value, possible, pairs = own[[term.metric, "possible", "pairs"]].to_numpy(float)[0].tolist()
+    value, possible, pairs = rows[[term.metric, "possible", "pairs"]].to_numpy(float)[0].tolist()
     evidence.note(term.table, f"{term.metric} by {term.label}", value)
     high = possible if term.metric == "reversed" else value
     return Quantity(value, None, limits=(value, high), cases=int(pairs))
@@ -305,11 +316,11 @@ def _most_reversing(evidence: Evidence, record: Record) -> Quantity:
     """Read the largest count over all options, written ``reversed[*] in decisions``."""
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[frame["decision"] != NOISE]
-    counts = own[term.metric].to_numpy(float)
+    rows = frame[frame["decision"] != NOISE]
+    counts = rows[term.metric].to_numpy(float)
     place = int(counts.argmax())
-    value, pairs = float(counts[place]), int(own["pairs"].to_numpy()[place])
-    evidence.note(term.table, f"{term.metric} by {own['option'].iloc[place]}", value)
+    value, pairs = float(counts[place]), int(rows["pairs"].to_numpy()[place])
+    evidence.note(term.table, f"{term.metric} by {rows['option'].iloc[place]}", value)
     return Quantity(value, None, limits=(value, value), cases=pairs)
 
 

@@ -24,8 +24,8 @@ from recbias.experiment.results import Quantity
 from recbias.ranking import RankTable
 
 
-def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(given["grid"])
+def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(parameters["grid"])
     return each_seed(grid, [grid.seed])
 
 
@@ -51,11 +51,11 @@ def list_depths(
         95 % interval (Student's t), ``low`` to ``high``.
     """
     index = ("system", "place")
-    (asked,) = _asked({"grid": grid})
+    (start,) = _asked({"grid": grid})
     rows = []
-    for name, cell in grid_cells(asked, dataset, None):
+    for name, cell in grid_cells(start, dataset, None):
         run_cell(cell)
-        table = Reader(cell).table(asked, "full")
+        table = Reader(cell).table(start, "full")
         for place in range(1, PLACES + 1):
             ranks = mean_depth(table, place)
             if len(ranks) > 1:
@@ -75,10 +75,10 @@ def mean_depth(table: RankTable, place: int) -> npt.NDArray[np.float64]:
 def _at(evidence: Evidence, term: Term) -> Quantity:
     """Read a term written ``depth[PLACE] of SYSTEM in depths``."""
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[(frame["system"] == term.system) & (frame["place"] == int(term.label))]
-    if own.empty:
+    rows = frame[(frame["system"] == term.system) & (frame["place"] == int(term.label))]
+    if rows.empty:
         raise NotComputed(f"place {term.label} of {term.system} in {term.table}")
-    value, low, high = own[["value", "low", "high"]].to_numpy(float)[0].tolist()
+    value, low, high = rows[["value", "low", "high"]].to_numpy(float)[0].tolist()
     evidence.note(term.table, f"rank of place {term.label} of {term.system}", value)
     return Quantity(value, None, limits=(low, high))
 
@@ -92,7 +92,7 @@ def _deeper(evidence: Evidence, record: Record) -> Quantity:
     """Divide one depth by another; its interval is that of the two, taken as independent."""
     a, b = (_at(evidence, term) for term in record.of)
     error = float(
-        np.hypot(*((np.log(each.interval[1]) - np.log(each.interval[0])) / 2 for each in (a, b)))
+        np.hypot(*((np.log(depth.interval[1]) - np.log(depth.interval[0])) / 2 for depth in (a, b)))
     )
     ratio = a.value / b.value
     return Quantity(ratio, None, limits=(ratio * np.exp(-error), ratio * np.exp(error)))

@@ -68,13 +68,13 @@ def check_geometric(geometric: Callable[[Sequence[float], float], float]) -> Che
     arithmetic mean: take the mean of the logarithms.
     """
     for values, epsilon in _CASES:
-        found = called(geometric, values, epsilon)
-        if isinstance(found, Checked):
-            return found
+        answer = called(geometric, values, epsilon)
+        if isinstance(answer, Checked):
+            return answer
         wanted = _geometric(values, epsilon)
-        if abs(found - wanted) < 1e-8:
+        if abs(answer - wanted) < 1e-8:
             continue
-        call = f"geometric({values}, {epsilon:g}) gives {found:.5g}, expected {wanted:.4g}. "
+        call = f"geometric({values}, {epsilon:g}) gives {answer:.5g}, expected {wanted:.4g}. "
         slips = {
             "That is the arithmetic mean: take the mean of the logarithms.": sum(values)
             / len(values),
@@ -82,7 +82,7 @@ def check_geometric(geometric: Callable[[Sequence[float], float], float]) -> Che
             "That is still a logarithm: it wants exp.": math.log(wanted + epsilon),
         }
         for hint, value in slips.items():
-            if abs(found - value) < 1e-8:
+            if abs(answer - value) < 1e-8:
                 return not_yet(f"{call}{hint}")
         return not_yet(
             f"{call}Add epsilon to each value, take the mean of the logarithms, go back with exp, "
@@ -99,7 +99,7 @@ def _pair(name: str, values: object) -> str:
     """Say what is wrong with the numbers of two users; empty if nothing is."""
     if isinstance(values, str) or not isinstance(values, Sequence) or ... in values:
         return f"{name}: give two numbers in place of the dots."
-    if len(values) != 2 or not all(is_number(each) for each in values):
+    if len(values) != 2 or not all(is_number(value) for value in values):
         return f"{name}: two numbers, one for each user."
     return ""
 
@@ -116,25 +116,26 @@ def check_weights(*, a: Sequence[float], b: Sequence[float], ratings: Sequence[i
     for name, values in (("a", a), ("b", b), ("ratings", ratings)):
         if wrong := _pair(name, values):
             return not_yet(wrong)
-    if not all(0 <= each <= 1 for each in (*a, *b)):
+    if not all(0 <= precision <= 1 for precision in (*a, *b)):
         return not_yet("a and b: a precision lies between 0 and 1.")
-    if not all(each == int(each) and each >= 1 for each in ratings):
+    if not all(count == int(count) and count >= 1 for count in ratings):
         return not_yet("ratings: whole numbers from 1 on.")
-    means = [sum(each) / 2 for each in (a, b)]
+    means = [sum(precisions) / 2 for precisions in (a, b)]
     weighted = [
-        sum(weight * value for weight, value in zip(ratings, each, strict=True)) / sum(ratings)
-        for each in (a, b)
+        sum(weight * value for weight, value in zip(ratings, precisions, strict=True))
+        / sum(ratings)
+        for precisions in (a, b)
     ]
-    told = f"the mean is {means[0]:.3f} for a and {means[1]:.3f} for b; "
-    told += f"weighted it is {weighted[0]:.3f} and {weighted[1]:.3f}"
+    summary = f"the mean is {means[0]:.3f} for a and {means[1]:.3f} for b; "
+    summary += f"weighted it is {weighted[0]:.3f} and {weighted[1]:.3f}"
     if not means[1] > means[0] + 1e-9:
-        return not_yet(f"{told}. By the plain mean b has to be ahead.")
+        return not_yet(f"{summary}. By the plain mean b has to be ahead.")
     if not weighted[0] > weighted[1] + 1e-9:
         return not_yet(
-            f"{told}. With weights a has to be ahead: let it win for the user with more ratings, "
-            "and give that user more of them."
+            f"{summary}. With weights a has to be ahead: let it win for the user with more "
+            "ratings, and give that user more of them."
         )
-    return right(f"{told}. Nothing was measured anew: the same four numbers have two winners.")
+    return right(f"{summary}. Nothing was measured anew: the same four numbers have two winners.")
 
 
 # -- options in words ------------------------------------------------------------------------------
@@ -181,12 +182,12 @@ def check_options(text: str) -> Checked:
     if not isinstance(text, str) or "..." in text:
         return not_yet("write the options as text, in place of the dots.")
     try:
-        found = Options.parse(text)
+        options = Options.parse(text)
     except ConfigError as error:
         return not_yet(f"that cannot be read: {error}")
     wanted = Options.parse(_WANTED)
     wrong = [
-        f"{decision}: {hint}" for decision, read, hint in _HINTS if read(found) != read(wanted)
+        f"{decision}: {hint}" for decision, read, hint in _HINTS if read(options) != read(wanted)
     ]
     if not wrong:
         return right(

@@ -82,9 +82,9 @@ _REFUSING = f"{KNN} k=10 overlap={OVERLAPS[3]}"
 def configurations(results: Mapping[str, Any]) -> pd.DataFrame:
     """Compare the two systems under the start and under each change of one decision."""
     rows = [
-        (_PANELS[rival], *names, found.value, *found.interval)
+        (_PANELS[rival], *names, gap.value, *gap.interval)
         for rival in READINGS
-        for names, found in _compared(results, rival)
+        for names, gap in _compared(results, rival)
     ]
     return pd.DataFrame(rows, columns=["panel", "group", "row", "value", "low", "high"])
 
@@ -92,8 +92,8 @@ def configurations(results: Mapping[str, Any]) -> pd.DataFrame:
 def cell_gap(cells: Table, label: str, metric: str, rival: str) -> Quantity:
     """Read kNN - MF of a cell on the first split, where each system is trained once."""
     frame = cells.frame
-    found = frame[frame["seed"] == frame["seed"].min()].set_index(["label", "metric", "system"])
-    value, low, high = found.loc[(label, metric, rival), ["value", "low", "high"]].astype(float)
+    rows = frame[frame["seed"] == frame["seed"].min()].set_index(["label", "metric", "system"])
+    value, low, high = rows.loc[(label, metric, rival), ["value", "low", "high"]].astype(float)
     return Quantity(value, None, limits=(low, high))
 
 
@@ -108,21 +108,24 @@ def _compared(results: Mapping[str, Any], rival: str) -> Iterator[tuple[tuple[st
         elif metric in start.grid.by_label.get(label, ()):
             yield (group, row), start[KNN, label, metric] - start[rival, label, metric]
         for ratio in _RATIOS if number == 0 else ():
-            if found := results.get(ratio_name(ratio)):
-                told = found[KNN, *_START] - found[rival, *_START]
-                yield ("A2", f"A2 train on {ratio} %"), told
-    if found := results.get("overlaps"):
+            if ratio_results := results.get(ratio_name(ratio)):
+                gap = ratio_results[KNN, *_START] - ratio_results[rival, *_START]
+                yield ("A2", f"A2 train on {ratio} %"), gap
+    if overlap_results := results.get("overlaps"):
         for label in ("full", "reduced"):
-            told = found[_REFUSING, label, "nDCG@10"] - found[rival, label, "nDCG@10"]
-            yield ("C4", f"C4 refusing kNN: {label}"), told
+            gap = (
+                overlap_results[_REFUSING, label, "nDCG@10"]
+                - overlap_results[rival, label, "nDCG@10"]
+            )
+            yield ("C4", f"C4 refusing kNN: {label}"), gap
 
 
 def configurations_title(found: pd.DataFrame) -> str:
     """Count the configurations in which each system wins, over both readings of MF."""
     parts = []
-    for panel, own in found.groupby("panel", sort=False):
-        ahead, behind = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
-        parts.append(f"{panel}: kNN ahead in {ahead} of {len(own)}, MF in {behind}")
+    for panel, rows in found.groupby("panel", sort=False):
+        ahead, behind = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+        parts.append(f"{panel}: kNN ahead in {ahead} of {len(rows)}, MF in {behind}")
     return "\n".join(parts)
 
 
@@ -136,11 +139,11 @@ def ratio_courses(results: Mapping[str, Results], seeds: Table | None) -> pd.Dat
     """
     panels = {"full": "full lists", "condensed": "condensed lists"}
     rows = [
-        (panels[label], SHOWN_SYSTEMS[system], ratio, each.value, *each.interval, 1)
-        for ratio, found in _ratios(results)
+        (panels[label], SHOWN_SYSTEMS[system], ratio, ndcg.value, *ndcg.interval, 1)
+        for ratio, ratio_results in _ratios(results)
         for label in panels
         for system in SYSTEMS
-        for each in [found[system, label, "nDCG@10"]]
+        for ndcg in [ratio_results[system, label, "nDCG@10"]]
     ]
     if seeds is not None:
         frame = seeds.frame
@@ -156,7 +159,7 @@ def ratio_courses(results: Mapping[str, Results], seeds: Table | None) -> pd.Dat
 
 def _ratios(results: Mapping[str, Results]) -> list[tuple[int, Results]]:
     every = {percent: results.get(ratio_name(percent)) for percent in range(10, 100, 10)}
-    return [(percent, found) for percent, found in every.items() if found]
+    return [(percent, ratio_results) for percent, ratio_results in every.items() if ratio_results]
 
 
 def ratio_title(results: Mapping[str, Results]) -> str:
@@ -164,8 +167,8 @@ def ratio_title(results: Mapping[str, Results]) -> str:
     words = []
     for rival in READINGS:
         ahead = [
-            ratio for ratio, found in _ratios(results)
-            if (found[KNN, *_START] - found[rival, *_START]).interval[0] > 0
+            ratio for ratio, ratio_results in _ratios(results)
+            if (ratio_results[KNN, *_START] - ratio_results[rival, *_START]).interval[0] > 0
         ]  # fmt: skip
         words.append(f"{SHOWN_SYSTEMS[rival]}: {_listed(ahead, len(_ratios(results)))}")
     return "Full lists: where kNN surely is ahead of\n" + "\n".join(words)
@@ -187,11 +190,11 @@ def unrated_courses(results: Mapping[str, Results]) -> pd.DataFrame:
             "",
             SHOWN_SYSTEMS[system],
             ratio,
-            *(100 * (1 - each) for each in (judged.value, *reversed(judged.interval))),
+            *(100 * (1 - share) for share in (judged.value, *reversed(judged.interval))),
         )
-        for ratio, found in _ratios(results)
+        for ratio, ratio_results in _ratios(results)
         for system in SYSTEMS
-        for judged in [found[system, "full", "judged@10"]]
+        for judged in [ratio_results[system, "full", "judged@10"]]
     ]
     return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])
 
@@ -207,11 +210,11 @@ def unrated_title(courses: pd.DataFrame) -> str:
 
 def place_courses(depths: Table) -> pd.DataFrame:
     """Follow where in the full list the items of condensed places stand (Fig. 5)."""
-    found = depths.frame.rename(columns={"place": "at"})
-    found = found[found["system"].isin(SHOWN_SYSTEMS)]
-    line = found["system"].map(SHOWN_SYSTEMS)
-    shown = found.assign(panel="", line=line)
-    return shown[["panel", "line", "at", "value", "low", "high"]].reset_index(drop=True)
+    frame = depths.frame.rename(columns={"place": "at"})
+    frame = frame[frame["system"].isin(SHOWN_SYSTEMS)]
+    line = frame["system"].map(SHOWN_SYSTEMS)
+    courses = frame.assign(panel="", line=line)
+    return courses[["panel", "line", "at", "value", "low", "high"]].reset_index(drop=True)
 
 
 def place_title(courses: pd.DataFrame) -> str:
@@ -233,24 +236,24 @@ def depth_courses(systems: Results) -> pd.DataFrame:
             panels[label],
             f"kNN − {SHOWN_SYSTEMS[rival]}",
             depth,
-            each.value,
-            *each.interval,
+            gap.value,
+            *gap.interval,
         )
         for label in panels
         for rival in READINGS
         for depth in DEPTHS
         if f"nDCG@{depth}" in systems.grid.by_label[label]
-        for each in [systems[KNN, label, f"nDCG@{depth}"] - systems[rival, label, f"nDCG@{depth}"]]
+        for gap in [systems[KNN, label, f"nDCG@{depth}"] - systems[rival, label, f"nDCG@{depth}"]]
     ]
     return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])
 
 
 def depth_title(courses: pd.DataFrame) -> str:
     """Say against how many readings of MF the winner of full lists depends on depth."""
-    own = courses[courses["panel"] == "full lists"]
+    full_lists = courses[courses["panel"] == "full lists"]
     turned = [
         bool((rows["low"] > 0).any() and (rows["high"] < 0).any())
-        for _, rows in own.groupby("line", sort=False)
+        for _, rows in full_lists.groupby("line", sort=False)
     ]
     return (
         f"Full lists: depth turns the winner against\n{sum(turned)} of {len(turned)} readings of MF"
@@ -271,11 +274,11 @@ def fill_courses(fills: Results, seeds: Table | None) -> pd.DataFrame:
     """Follow nDCG@10 and coverage over the number of neighbours, by what NC items get (Fig. 7)."""
     panels = {"nDCG@10": "nDCG@10", "Served@10": "Coverage@10"}
     rows = [
-        (title, _FILL_WORDS[fill], size, each.value, *each.interval, 1)
+        (title, _FILL_WORDS[fill], size, quantity.value, *quantity.interval, 1)
         for metric, title in panels.items()
         for fill in FILLS
         for size in SIZES
-        for each in [fills[fill_name(size), fill, metric]]
+        for quantity in [fills[fill_name(size), fill, metric]]
     ]
     if seeds is not None:
         frame = seeds.frame
@@ -292,32 +295,32 @@ def fill_courses(fills: Results, seeds: Table | None) -> pd.DataFrame:
 
 def fill_title(courses: pd.DataFrame) -> str:
     """Say at how many neighbours the curve of each policy is highest, in the first run."""
-    own = courses[(courses["panel"] == "nDCG@10") & (courses["run"] == 1)]
-    best = own.loc[own.groupby("line", sort=False)["value"].idxmax()]
-    told = [f"{at} if {line}" for line, at in zip(best["line"], best["at"], strict=True)]
+    first_run = courses[(courses["panel"] == "nDCG@10") & (courses["run"] == 1)]
+    best = first_run.loc[first_run.groupby("line", sort=False)["value"].idxmax()]
+    peaks = [f"{at} if {line}" for line, at in zip(best["line"], best["at"], strict=True)]
     return "Neighbours where each curve is highest:\n" + ",\n".join(
-        ", ".join(told[n : n + 2]) for n in range(0, len(told), 2)
+        ", ".join(peaks[n : n + 2]) for n in range(0, len(peaks), 2)
     )
 
 
 def overlap_courses(overlaps: Results) -> pd.DataFrame:
     """Follow both averages of kNN, and how many users it serves, over the overlap (Fig. 8)."""
-    names = {each: f"{KNN} k=10 overlap={each}" for each in OVERLAPS}
+    names = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
     rows: list[tuple[object, ...]] = [
-        ("P@10", f"kNN, {label} average", each, found.value, *found.interval)
+        ("P@10", f"kNN, {label} average", overlap, precision.value, *precision.interval)
         for label in ("full", "reduced")
-        for each, name in names.items()
-        for found in [overlaps[name, label, "P@10"]]
+        for overlap, name in names.items()
+        for precision in [overlaps[name, label, "P@10"]]
     ]
     for rival in READINGS:
         level = overlaps[rival, "full", "P@10"]
         rows += [
-            ("P@10", SHOWN_SYSTEMS[rival], each, level.value, np.nan, np.nan)
-            for each in (OVERLAPS[0], OVERLAPS[-1])
+            ("P@10", SHOWN_SYSTEMS[rival], overlap, level.value, np.nan, np.nan)
+            for overlap in (OVERLAPS[0], OVERLAPS[-1])
         ]
     rows += [
-        ("users served", "kNN, full average", each, served.value, *served.interval)
-        for each, name in names.items()
+        ("users served", "kNN, full average", overlap, served.value, *served.interval)
+        for overlap, name in names.items()
         for served in [overlaps[name, "full", "Served@1"]]
     ]
     return pd.DataFrame(rows, columns=["panel", "line", "at", "value", "low", "high"])
@@ -325,16 +328,25 @@ def overlap_courses(overlaps: Results) -> pd.DataFrame:
 
 def overlap_title(courses: pd.DataFrame) -> str:
     """Say at which overlaps either average puts kNN above both readings of MF."""
-    own = courses[courses["panel"] == "P@10"]
-    level = max(own.loc[own["line"] == SHOWN_SYSTEMS[rival], "value"].max() for rival in READINGS)
+    precisions = courses[courses["panel"] == "P@10"]
+    level = max(
+        precisions.loc[precisions["line"] == SHOWN_SYSTEMS[rival], "value"].max()
+        for rival in READINGS
+    )
     words = []
     for kind in ("full", "reduced"):
-        line = own[own["line"] == f"kNN, {kind} average"].dropna(subset="value").sort_values("at")
+        line = (
+            precisions[precisions["line"] == f"kNN, {kind} average"]
+            .dropna(subset="value")
+            .sort_values("at")
+        )
         is_ahead = (line["value"] > level).to_numpy()
-        at = [f"{each:.0f}" for each in line["at"][is_ahead]]
+        at = [f"{overlap:.0f}" for overlap in line["at"][is_ahead]]
         onward = bool(at) and is_ahead[is_ahead.argmax() :].all()
-        told = f"from an overlap of {at[0]}" if onward else f"at an overlap of {', '.join(at)} only"
-        words.append(f"{kind} average: {told if at else 'never'}")
+        where = (
+            f"from an overlap of {at[0]}" if onward else f"at an overlap of {', '.join(at)} only"
+        )
+        words.append(f"{kind} average: {where if at else 'never'}")
     return "\n".join(["kNN above both readings of MF", *words])
 
 
@@ -346,21 +358,21 @@ def profile_courses(profiles: Table) -> pd.DataFrame:
     panels = {"P@10": "P@10", "judged@10": "rated among the ten"}
     frame = profiles.frame
     frame = frame[frame["metric"].isin(panels) & frame["system"].isin(SHOWN_SYSTEMS)]
-    shown = frame.assign(
+    courses = frame.assign(
         panel=frame["metric"].map(panels), line=frame["system"].map(SHOWN_SYSTEMS)
     ).rename(columns={"group": "at"})
-    order = shown["panel"].map(list(panels.values()).index)
-    shown = shown.assign(order=order).sort_values("order", kind="stable")
-    return shown[["panel", "line", "at", "value", "low", "high"]].reset_index(drop=True)
+    order = courses["panel"].map(list(panels.values()).index)
+    courses = courses.assign(order=order).sort_values("order", kind="stable")
+    return courses[["panel", "line", "at", "value", "low", "high"]].reset_index(drop=True)
 
 
 def profile_title(courses: pd.DataFrame) -> str:
     """Say how many times the precision of the lightest users that of the heaviest is."""
-    own = courses[courses["panel"] == "P@10"].dropna(subset="value")
-    if own.empty:
+    precisions = courses[courses["panel"] == "P@10"].dropna(subset="value")
+    if precisions.empty:
         return "Too few users for quarters of them"
-    own = own.pivot_table(index="line", columns="at", values="value")
-    times = own.iloc[:, -1] / own.iloc[:, 0]
+    precisions = precisions.pivot_table(index="line", columns="at", values="value")
+    times = precisions.iloc[:, -1] / precisions.iloc[:, 0]
     if not np.isfinite(times).all():
         return "Some system finds nothing for the quarter\nwith fewest ratings"
     return (
@@ -382,28 +394,28 @@ def significance(cells: Table) -> pd.DataFrame:
     """Tell which cells of Tables 3 and 4 are significant, and for whom, split by split."""
     frame = cells.frame
     signs = np.sign(frame["value"]).where(frame["p"] < 0.05, 0).astype(int)
-    asked = [(label, metric) for label, metrics in cell_metrics().items() for metric in metrics]
-    order = {cell: number for number, cell in enumerate(asked)}
-    named = list(zip(frame["label"], frame["metric"], strict=True))
-    shown = pd.DataFrame(
+    all_cells = [(label, metric) for label, metrics in cell_metrics().items() for metric in metrics]
+    order = {cell: number for number, cell in enumerate(all_cells)}
+    row_cells = list(zip(frame["label"], frame["metric"], strict=True))
+    marks = pd.DataFrame(
         {
             "panel": frame["system"].map(_PANELS),
-            "row": [f"{_CELLS[label]}: {metric}" for label, metric in named],
+            "row": [f"{_CELLS[label]}: {metric}" for label, metric in row_cells],
             "at": frame["seed"],
             "sign": signs,
-            "order": [order[each] for each in named],
+            "order": [order[cell] for cell in row_cells],
         }
     )
-    shown = shown.sort_values(["order", "at"], kind="stable").drop(columns="order")
-    first = shown["panel"].map(list(_PANELS.values()).index)
-    return shown.assign(first=first).sort_values("first", kind="stable").drop(columns="first")
+    marks = marks.sort_values(["order", "at"], kind="stable").drop(columns="order")
+    first = marks["panel"].map(list(_PANELS.values()).index)
+    return marks.assign(first=first).sort_values("first", kind="stable").drop(columns="first")
 
 
 def significance_title(found: pd.DataFrame) -> str:
     """Count the cells in which each system is significantly ahead in every split."""
     parts = ["Significantly ahead in every split"]
-    for panel, own in found.groupby("panel", sort=False):
-        wide = own.groupby("row")["sign"]
+    for panel, rows in found.groupby("panel", sort=False):
+        wide = rows.groupby("row")["sign"]
         ahead, behind = int((wide.min() > 0).sum()), int((wide.max() < 0).sum())
         parts.append(f"{panel}: kNN in {ahead} of {wide.ngroups} rows, MF in {behind}")
     return "\n".join(parts)

@@ -25,8 +25,8 @@ from recbias.stats.comparison import holm, paired_t
 LEVEL = 0.05
 
 
-def _asked(given: Mapping[str, Any]) -> Iterator[Grid]:
-    return each_seed(Grid.from_dict(given["grid"]), given["seeds"])
+def _asked(parameters: Mapping[str, Any]) -> Iterator[Grid]:
+    return each_seed(Grid.from_dict(parameters["grid"]), parameters["seeds"])
 
 
 @maker(f"{CHAPTER}/fill_seeds", Table, grids=_asked, covers=("grid", "workers"))
@@ -55,10 +55,10 @@ def fill_values(
     """
     index = ("seed", "fill", "metric", "system")
     rows = [
-        (asked.seed, fill, metric, name, found.value)
-        for asked in _asked({"grid": grid, "seeds": seeds})
-        for name, users in measure_users(asked, dataset, workers=workers)
-        for (fill, metric), found in users.items()
+        (split_grid.seed, fill, metric, name, measured.value)
+        for split_grid in _asked({"grid": grid, "seeds": seeds})
+        for name, users in measure_users(split_grid, dataset, workers=workers)
+        for (fill, metric), measured in users.items()
     ]
     return index, pd.DataFrame(rows, columns=[*index, "value"])
 
@@ -85,10 +85,10 @@ def fill_steps(
     """
     index = ("fill", "metric", "step")
     sums: dict[tuple[str, str, str], np.ndarray[Any, Any]] = {}
-    for asked in _asked({"grid": grid, "seeds": seeds}):
-        for name, users in measure_users(asked, dataset, workers=workers):
-            for (fill, metric), found in users.items():
-                both = np.array([np.nan_to_num(found.values), ~np.isnan(found.values)])
+    for split_grid in _asked({"grid": grid, "seeds": seeds}):
+        for name, users in measure_users(split_grid, dataset, workers=workers):
+            for (fill, metric), measured in users.items():
+                both = np.array([np.nan_to_num(measured.values), ~np.isnan(measured.values)])
                 sums[fill, metric, name] = sums.get((fill, metric, name), 0) + both
     rows = []
     for fill in FILLS:
@@ -97,7 +97,7 @@ def fill_steps(
             for few, more in pairwise(SIZES):
                 a, b = (sums[fill, metric, fill_name(size)] for size in (more, few))
                 counted = (a[1] > 0) & (b[1] > 0)
-                x, y = (each[0][counted] / each[1][counted] for each in (a, b))
+                x, y = (total[0][counted] / total[1][counted] for total in (a, b))
                 tested.append((f"{few} to {more}", paired_t(x, y)))
             adjusted = holm([float(test.p_value) for _, test in tested])
             rows += [
@@ -115,40 +115,40 @@ def fill_steps(
 def _steps(evidence: Evidence, term: Term) -> pd.DataFrame:
     """Return the steps of a term, written ``METRIC[FILL] in fill_steps``."""
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[(frame["fill"] == term.label) & (frame["metric"] == term.metric)]
-    if own.empty:
+    steps = frame[(frame["fill"] == term.label) & (frame["metric"] == term.metric)]
+    if steps.empty:
         raise NotComputed(f"{term.metric} under {term.label} in {term.table}")
-    return own
+    return steps
 
 
 def _least_step(evidence: Evidence, record: Record) -> Quantity:
     """Read the smallest of the steps, with an interval that is right for all of them together."""
     (term,) = record.of
-    own = _steps(evidence, term)
-    found = extreme(
+    steps = _steps(evidence, term)
+    least = extreme(
         {
             str(step): Quantity(value, None, limits=(low, high))
             for step, (value, low, high) in zip(
-                own["step"], own[["value", "low", "high"]].to_numpy(float).tolist(), strict=True
+                steps["step"], steps[["value", "low", "high"]].to_numpy(float).tolist(), strict=True
             )
         },
         largest=False,
     )[1]
-    evidence.note(term.table, f"smallest step of {term.metric} under {term.label}", found.value)
-    return found
+    evidence.note(term.table, f"smallest step of {term.metric} under {term.label}", least.value)
+    return least
 
 
 def _falling(evidence: Evidence, record: Record) -> Quantity:
     """Count the steps by which more neighbours are surely worse."""
     (term,) = record.of
-    own = _steps(evidence, term)
+    steps = _steps(evidence, term)
     seeds = evidence.made(term.table, term.edition or "").given["seeds"]
-    value, p = own["value"].to_numpy(float), own["p_holm"].to_numpy(float)
+    value, p = steps["value"].to_numpy(float), steps["p_holm"].to_numpy(float)
     surely = int(((p < LEVEL) & (value < 0)).sum())
     possibly = int((~((p < LEVEL) & (value > 0))).sum())
     evidence.note(term.table, f"steps down of {term.metric} under {term.label}", float(surely))
-    limits = (surely, possibly) if len(seeds) >= SPLITS else (0, len(own))
-    return Quantity(float(surely), None, limits=limits, cases=len(own))
+    limits = (surely, possibly) if len(seeds) >= SPLITS else (0, len(steps))
+    return Quantity(float(surely), None, limits=limits, cases=len(steps))
 
 
 OF_FILLS: Mapping[str, Function] = {"falling_steps": _falling, "least_step": _least_step}

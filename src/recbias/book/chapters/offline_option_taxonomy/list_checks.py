@@ -35,11 +35,11 @@ _WORKED = Session((9, 1, 2, 0), {0: 5, 1: 4, 2: 2, 3: 3})
 """The list x, b, c, a of the worked values."""
 
 
-def _off(found: FloatArray, wanted: Sequence[float]) -> float:
+def _off(values: FloatArray, wanted: Sequence[float]) -> float:
     """Give the largest deviation; a value that is defined on one side only is off by 1."""
     expected = np.array(wanted, dtype=np.float64)
-    both = np.isnan(found) == np.isnan(expected)
-    return largest(np.where(both, np.nan_to_num(found - expected), 1.0))
+    both = np.isnan(values) == np.isnan(expected)
+    return largest(np.where(both, np.nan_to_num(values - expected), 1.0))
 
 
 def check_gains(
@@ -50,20 +50,20 @@ def check_gains(
 ) -> list[Check]:
     """Compare gain maps with the printed ones (CCM20 Sec. 3.6)."""
     stars = np.array(STARS, dtype=np.float64)
-    given = {name: gain(name).gains(stars, min_rating=4, rating_max=5) for name in GAINS}
+    gains = {name: gain(name).gains(stars, min_rating=4, rating_max=5) for name in GAINS}
     off = {
-        name: largest(given[name] - np.array([GAINS[name](each) for each in STARS]))
+        name: largest(gains[name] - np.array([GAINS[name](star) for star in STARS]))
         for name in GAINS
     }
     ends = sum(
-        (given["exp"][0] != 0, given["exp"][-1] != 1, given["err"][-1] == 1, given["err"][0] != 0)
+        (gains["exp"][0] != 0, gains["exp"][-1] != 1, gains["err"][-1] == 1, gains["err"][0] != 0)
     )
     without = [
-        Session(tuple(item for item in each.listed if item in each.ratings), each.ratings)
-        for each in sessions
+        Session(tuple(item for item in session.listed if item in session.ratings), session.ratings)
+        for session in sessions
     ]
     # An unrated item that stands behind all others adds its gain, and moves nothing.
-    behind = [Session((*each.listed, 99), each.ratings) for each in without]
+    behind = [Session((*session.listed, 99), session.ratings) for session in without]
     added = measure(behind, "RBP(0.9,exp)") - measure(without, "RBP(0.9,exp)")
     alike = measure(sessions, f"nDCG(err)@{_DEPTH}") - measure(sessions, f"nDCG(exp)@{_DEPTH}")
     claim, n = "CCM20-EQ-G", len(sessions)
@@ -80,20 +80,20 @@ def check_gains(
 
 def check_coverage(sessions: Sequence[Session], *, measure: Measure = measured) -> list[Check]:
     """Compare Coverage@d with its formula (CCM20 Sec. 3.9)."""
-    lengths = [len(each.listed) for each in sessions]
-    found = measure(sessions, "Served@1", "Served@10")
+    lengths = [len(session.listed) for session in sessions]
+    served = measure(sessions, "Served@1", "Served@10")
     shares = np.array([min(10, length) / 10 for length in lengths])
-    some = [each for each in sessions if 1 < len(each.listed) <= 10]
-    cut = [Session(each.listed[:-1], each.ratings) for each in some]
+    some = [session for session in sessions if 1 < len(session.listed) <= 10]
+    cut = [Session(session.listed[:-1], session.ratings) for session in some]
     longer, shorter = measure(some, "Served@1", "Served@10"), measure(cut, "Served@1", "Served@10")
     blunt = int(((longer[1] <= shorter[1]) | (longer[0] != shorter[0])).sum())
     with_list = float(np.mean([length > 0 for length in lengths]))
     claim, n = "CCM20-EQ-COV", len(sessions)
     return [
         Check(claim, "formula", "Coverage@10 of a user minus its formula", n,
-              largest(found[1] - shares)),
+              largest(served[1] - shares)),
         Check(claim, "user-coverage", "Coverage@1 minus the share of users with a list", n,
-              largest(np.array([found[0].mean() - with_list]))),
+              largest(np.array([served[0].mean() - with_list]))),
         Check(claim, "finer", "shortened lists of which Coverage@10 does not tell", len(some),
               blunt),
     ]  # fmt: skip
@@ -101,18 +101,19 @@ def check_coverage(sessions: Sequence[Session], *, measure: Measure = measured) 
 
 def check_short_lists(sessions: Sequence[Session], *, measure: Measure = measured) -> list[Check]:
     """See that places that a list lacks count as not relevant (CCM20 Sec. 3.9)."""
-    short = [each for each in sessions if len(each.listed) < _DEPTH]
+    short = [session for session in sessions if len(session.listed) < _DEPTH]
     names = (f"P@{_DEPTH}", f"nDCG@{_DEPTH}")
-    found = measure(short, *names)
-    wanted = [plain_precision(each.listed, each.ratings, _DEPTH) for each in short]
+    values = measure(short, *names)
+    wanted = [plain_precision(session.listed, session.ratings, _DEPTH) for session in short]
     filled = [
-        Session((*each.listed, *range(100, 100 + _DEPTH - len(each.listed))), each.ratings)
-        for each in short
+        Session((*session.listed, *range(100, 100 + _DEPTH - len(session.listed))), session.ratings)
+        for session in short
     ]
-    changed = np.nan_to_num(measure(filled, *names) - found)
+    changed = np.nan_to_num(measure(filled, *names) - values)
     claim, n = "CCM20-C-DEPTHZERO", len(short)
     return [
-        Check(claim, "padded", "P@d of a short list minus likes over d", n, _off(found[0], wanted)),
+        Check(claim, "padded", "P@d of a short list minus likes over d", n,
+              _off(values[0], wanted)),
         Check(claim, "filled-up", "change of P@d and nDCG@d by unrated items at the end of a "
               "short list", n, largest(changed)),
     ]  # fmt: skip
@@ -120,25 +121,25 @@ def check_short_lists(sessions: Sequence[Session], *, measure: Measure = measure
 
 def check_condensed(sessions: Sequence[Session], *, measure: Measure = measured) -> list[Check]:
     """See what condensing does, and what RBP leaves open (CCM20 Sec. 3.5)."""
-    bare = [Session(each.condensed, each.ratings) for each in sessions]
+    bare = [Session(session.condensed, session.ratings) for session in sessions]
     names = (f"P@{_DEPTH}", f"nDCG(exp)@{_DEPTH}", "RBP(0.8,exp)", "Served@10")
     moved = np.nan_to_num(measure(sessions, *names, condensed=True)) - np.nan_to_num(
         measure(bare, *names)
     )
-    kept = int((np.abs(moved) > 0).any(axis=0).sum())
-    found = measure(sessions, "tau", condensed=True)[0]
-    full = np.array([plain_tau([item for item in each.listed if item in each.ratings],
-                               each.ratings) for each in sessions])  # fmt: skip
-    orders = int((np.abs(np.nan_to_num(found) - np.nan_to_num(full)) > 1e-9).sum())
+    n_moved = int((np.abs(moved) > 0).any(axis=0).sum())
+    taus = measure(sessions, "tau", condensed=True)[0]
+    full = np.array([plain_tau([item for item in session.listed if item in session.ratings],
+                               session.ratings) for session in sessions])  # fmt: skip
+    orders = int((np.abs(np.nan_to_num(taus) - np.nan_to_num(full)) > 1e-9).sum())
     metrics = [f"RBPresidual({phi:g})" for phi in _PHIS]
-    wanted = [[plain_residual(each.listed, each.ratings, phi) for each in sessions]
+    wanted = [[plain_residual(session.listed, session.ratings, phi) for session in sessions]
               for phi in _PHIS]  # fmt: skip
     residuals = measure(sessions, *metrics)
-    off = max(_off(found, plain) for found, plain in zip(residuals, wanted, strict=True))
+    off = max(_off(residual, plain) for residual, plain in zip(residuals, wanted, strict=True))
     claim, n = "CCM20-D-C1", len(sessions)
     return [
         Check(claim, "kept", "condensed lists that are measured otherwise than without their "
-              "unrated items", n, kept),
+              "unrated items", n, n_moved),
         Check(claim, "order", "condensed lists in another order than the full one", n, orders),
         Check(claim, "residual", "residual of RBP minus its formula", n, off),
     ]  # fmt: skip
@@ -148,21 +149,23 @@ def check_top_heavy(sessions: Sequence[Session], *, measure: Measure = measured)
     """See which metrics are top-weighted, what an ideal list is, and what has none (Sec. 3.6)."""
     precision, ndcg = f"P@{_DEPTH}", f"nDCG@{_DEPTH}"
     swaps = [
-        (each, Session(_swapped(each.listed, place), each.ratings))
-        for each in sessions
-        for place in range(min(len(each.listed), _DEPTH) - 1)
-        if _likes(each, place) != _likes(each, place + 1)
+        (session, Session(_swapped(session.listed, place), session.ratings))
+        for session in sessions
+        for place in range(min(len(session.listed), _DEPTH) - 1)
+        if _likes(session, place) != _likes(session, place + 1)
     ]
     before, after = ([pair[side] for pair in swaps] for side in (0, 1))
     change = measure(after, precision, ndcg) - measure(before, precision, ndcg)
     wanted = {
-        gain: [plain_ndcg(each.listed, each.ratings, _DEPTH, gain) for each in sessions]
+        gain: [plain_ndcg(session.listed, session.ratings, _DEPTH, gain) for session in sessions]
         for gain in ("binary", "exp")
     }
-    found = measure(sessions, ndcg, f"nDCG(exp)@{_DEPTH}")
-    defined = ~np.isnan(found[0])
-    none = np.array([not any(stars >= 4 for stars in each.ratings.values()) for each in sessions])
-    zero, excluded = float(np.nan_to_num(found[0]).mean()), float(found[0][defined].mean())
+    values = measure(sessions, ndcg, f"nDCG(exp)@{_DEPTH}")
+    defined = ~np.isnan(values[0])
+    none = np.array(
+        [not any(stars >= 4 for stars in session.ratings.values()) for session in sessions]
+    )
+    zero, excluded = float(np.nan_to_num(values[0]).mean()), float(values[0][defined].mean())
     claim, n = "CCM20-D-C2", len(sessions)
     return [
         Check(claim, "precision", "exchanges within the first places that change P@d", len(swaps),
@@ -170,7 +173,7 @@ def check_top_heavy(sessions: Sequence[Session], *, measure: Measure = measured)
         Check(claim, "ndcg", "exchanges of a liked item and the next that leave nDCG@d as it is",
               len(swaps), int((np.abs(change[1]) < 1e-12).sum())),
         Check(claim, "ideal", "nDCG minus its formula with the best of all test ratings", 2 * n,
-              max(_off(found[0], wanted["binary"]), _off(found[1], wanted["exp"]))),
+              max(_off(values[0], wanted["binary"]), _off(values[1], wanted["exp"]))),
         Check(claim, "undefined", "users without any gain whose nDCG is a number", int(none.sum()),
               int((none & defined).sum())),
         Check(claim, "remedies", "samples in which zero and exclusion give one mean", 1,
@@ -191,7 +194,8 @@ def check_order_metrics(*, measure: Measure = measured) -> list[Check]:
     ideal = Session(tuple(range(5)), dict(zip(range(5), (5, 4, 3, 2, 1), strict=True)))
     swapped = [Session(_swapped(ideal.listed, place), ideal.ratings) for place in range(4)]
     (tau, ndcg, overlap), (first, best, same) = (
-        measure(each, "tau", "nDCG(exp)", "RBO(0.8)", condensed=True) for each in (swapped, [ideal])
+        measure(sessions, "tau", "nDCG(exp)", "RBO(0.8)", condensed=True)
+        for sessions in (swapped, [ideal])
     )
     costs = {"tau": first - tau, "nDCG": best - ndcg, "RBO": same - overlap}
     claim = "CCM20-D-C2C"
@@ -208,33 +212,36 @@ def check_overlap(sessions: Sequence[Session], *, measure: Measure = measured) -
     """Compare RBO, tau and RBP with their formulas, and see what phi does (CCM20 Sec. 3.7)."""
     forms = [(phi, truncated) for phi in _PHIS for truncated in (False, True)]
     names = [f"RBO({phi:g}{',truncated' if truncated else ''})" for phi, truncated in forms]
-    found = measure(sessions, *names, condensed=True)
+    overlaps = measure(sessions, *names, condensed=True)
     wanted = [
-        [plain_overlap(each.condensed, each.ratings, phi, truncated=truncated)
-         for each in sessions]
+        [plain_overlap(session.condensed, session.ratings, phi, truncated=truncated)
+         for session in sessions]
         for phi, truncated in forms
     ]  # fmt: skip
     others = measure(sessions, "tau", "RBP(0.8)", "RBP(0.8,exp)", condensed=True)
     plain = [
-        [plain_tau(each.condensed, each.ratings) for each in sessions],
-        *([plain_persistent(each.condensed, each.ratings, 0.8, gain) for each in sessions]
+        [plain_tau(session.condensed, session.ratings) for session in sessions],
+        *([plain_persistent(session.condensed, session.ratings, 0.8, gain) for session in sessions]
           for gain in ("binary", "exp")),
     ]  # fmt: skip
     off = max(
-        _off(one, other) for one, other in zip((*found, *others), (*wanted, *plain), strict=True)
+        _off(one, other) for one, other in zip((*overlaps, *others), (*wanted, *plain), strict=True)
     )
     # A = b, c, a, d against B = a, b, d, c.
     worked = Session((1, 2, 0, 3), {0: 5, 1: 4, 2: 1, 3: 2})
     pinned = measure([worked], "RBO(0.5)", "RBO(0.5,truncated)", "RBO(0.9)", "RBO(0.9,truncated)",
                      condensed=True)  # fmt: skip
     values = np.array([[0.333333], [0.270833], [0.828], [0.1719]])
-    some = [each for each in sessions if each.condensed]
+    some = [session for session in sessions if session.condensed]
     sorted_ = [
-        Session(tuple(sorted(each.condensed, key=lambda item: -each.ratings[item])), each.ratings)
-        for each in some
+        Session(
+            tuple(sorted(session.condensed, key=lambda item: -session.ratings[item])),
+            session.ratings,
+        )
+        for session in some
     ]
     ideal = 1 - measure(sorted_, "RBO(0.8)", condensed=True)
-    tied = [Session(each.listed, dict.fromkeys(each.ratings, 3)) for each in some]
+    tied = [Session(session.listed, dict.fromkeys(session.ratings, 3)) for session in some]
     same = 1 - measure(tied, "RBO(0.8)", condensed=True)
     long = Session(tuple(range(20)), dict(zip(range(20), _falling(20), strict=True)))
     head = Session(_swapped(long.listed, 0), long.ratings)

@@ -44,14 +44,14 @@ def random_sessions(n: int, rng: np.random.Generator, *, length: int = 12) -> It
 def table_of(sessions: Sequence[Session]) -> RankTable:
     """Write users as the table of ranks that metrics are measured from."""
     rows = [
-        (user, item, stars, _place(each.listed, item), _place(each.condensed, item))
-        for user, each in enumerate(sessions)
-        for item, stars in sorted(each.ratings.items())
+        (user, item, stars, _place(session.listed, item), _place(session.condensed, item))
+        for user, session in enumerate(sessions)
+        for item, stars in sorted(session.ratings.items())
     ]
     user, item, value, rank, condensed = (
         np.array([row[place] for row in rows]) for place in range(5)
     ) if rows else (np.empty(0),) * 5  # fmt: skip
-    lengths = np.array([len(each.listed) for each in sessions], dtype=np.int32)
+    lengths = np.array([len(session.listed) for session in sessions], dtype=np.int32)
     return RankTable(
         "user",
         len(sessions),

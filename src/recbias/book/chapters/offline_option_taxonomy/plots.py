@@ -37,12 +37,12 @@ def plot_configurations(
     groups = found.drop_duplicates("row").set_index("row")["group"]
     parted = [n - 0.5 for n in range(1, len(rows)) if groups[rows[n]] != groups[rows[n - 1]]]
     for axis, panel in zip(axes[0], panels, strict=True):
-        own = found[found["panel"] == panel]
+        panel_rows = found[found["panel"] == panel]
         axis.axvline(0, color="0.25", linewidth=1.2, zorder=1)
         for place in parted:
             axis.axhline(place, color="0.75", linewidth=0.8, zorder=0)
         for verdict, look in _LOOKS.items():
-            _draw_marks(axis, own[_verdicts(own) == verdict], rows, look)
+            _draw_marks(axis, panel_rows[_verdicts(panel_rows) == verdict], rows, look)
         axis.set(title=panel, xlabel=across)
         axis.grid(visible=False, axis="y")
         axis.locator_params(axis="x", nbins=4)
@@ -67,16 +67,20 @@ _LOOKS: Mapping[int, Mapping[str, Any]] = {
 """How a mark looks by who wins."""
 
 
-def _verdicts(found: pd.DataFrame) -> pd.Series:
+def _verdicts(differences: pd.DataFrame) -> pd.Series:
     """Give 1 where an interval is above 0, -1 where it is below, else 0."""
-    return (found["low"] > 0).astype(int) - (found["high"] < 0).astype(int)
+    return (differences["low"] > 0).astype(int) - (differences["high"] < 0).astype(int)
 
 
-def _draw_marks(axis: Axes, found: pd.DataFrame, rows: list[str], look: Mapping[str, Any]) -> None:
-    places = [rows.index(row) for row in found["row"]]
-    errors = np.array([found["value"] - found["low"], found["high"] - found["value"]])
+def _draw_marks(
+    axis: Axes, differences: pd.DataFrame, rows: list[str], look: Mapping[str, Any]
+) -> None:
+    places = [rows.index(row) for row in differences["row"]]
+    errors = np.array(
+        [differences["value"] - differences["low"], differences["high"] - differences["value"]]
+    )
     axis.errorbar(
-        found["value"], places, xerr=np.nan_to_num(np.maximum(errors, 0)), linestyle="none",
+        differences["value"], places, xerr=np.nan_to_num(np.maximum(errors, 0)), linestyle="none",
         elinewidth=1.6, zorder=3, **look,
     )  # fmt: skip
 
@@ -105,8 +109,8 @@ def plot_option_lines(
     for axis, panel in zip(axes[0], panels, strict=True):
         if levels and panel in levels:
             axis.axhline(levels[panel], color="0.25", linewidth=1.2, zorder=1)
-        own = found[found["panel"] == panel]
-        for line, rows in own.groupby("line", sort=False):
+        panel_rows = found[found["panel"] == panel]
+        for line, rows in panel_rows.groupby("line", sort=False):
             number = numbers[line]
             look = {"color": _COLOURS[number % 10], "linestyle": _STYLES[number % 5]}
             for run, single in rows.groupby(runs[rows.index], sort=False):
@@ -132,9 +136,9 @@ def plot_option_lines(
         for axis in axes[0]
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    shown = [line for line in lines if line in handles]
+    drawn_lines = [line for line in lines if line in handles]
     figure.legend(
-        [handles[line] for line in shown], shown, loc="outside lower center", ncols=2,
+        [handles[line] for line in drawn_lines], drawn_lines, loc="outside lower center", ncols=2,
         frameon=False,
     )  # fmt: skip
     figure.suptitle(title, fontsize=FONT_SIZE, fontweight="bold")
@@ -169,12 +173,12 @@ def plot_significance(
     }
     names = {1: winners[0], -1: winners[1], 0: "not significant"}
     for axis, panel in zip(axes[0], panels, strict=True):
-        own = found[found["panel"] == panel]
+        panel_rows = found[found["panel"] == panel]
         for sign, look in looks.items():
-            marked = own[own["sign"] == sign]
+            marked = panel_rows[panel_rows["sign"] == sign]
             axis.scatter(
-                [repetitions.index(each) for each in marked["at"]],
-                [rows.index(each) for each in marked["row"]], label=names[sign], zorder=3, **look,
+                [repetitions.index(repetition) for repetition in marked["at"]],
+                [rows.index(row) for row in marked["row"]], label=names[sign], zorder=3, **look,
             )  # fmt: skip
         axis.set(title=panel, xlabel=across)
         axis.set_xlim(-0.7, len(repetitions) - 0.3)

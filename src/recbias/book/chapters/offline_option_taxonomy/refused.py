@@ -32,16 +32,16 @@ N_GROUPS = 4
 # -- who is refused --------------------------------------------------------------------------------
 
 
-def _served(given: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(given["grid"])
-    asked = replace(
+def _served(parameters: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(parameters["grid"])
+    full_grid = replace(
         grid,
         protocols={"full": str(grid.parsed["full"])},
         metrics=("P@10", "Served@1"),
         compare=(),
         replicates=(),
     )
-    return each_seed(asked, [grid.seed])
+    return each_seed(full_grid, [grid.seed])
 
 
 @maker(f"{CHAPTER}/refused", Table, grids=_served, covers=("grid",))
@@ -70,11 +70,11 @@ def refused_users(
         adds to the P@10 of the nearest neighbours on the users it serves, against an overlap of 1,
         with ``gain_low`` and ``gain_high``. NaN where nobody is refused.
     """
-    (asked,) = _served({"grid": grid})
-    users = dict(measure_users(asked, dataset))
-    (split,) = dataset_splits(dataset, asked.split, seed=asked.seed)
+    (full_grid,) = _served({"grid": grid})
+    users = dict(measure_users(full_grid, dataset))
+    (split,) = dataset_splits(dataset, full_grid.split, seed=full_grid.seed)
     tests = np.bincount(split.test.user, minlength=dataset.ratings.n_users).astype(np.float64)
-    precision = {name: found["full", "P@10"].values for name, found in users.items()}
+    precision = {name: measured["full", "P@10"].values for name, measured in users.items()}
     knn = {overlap: f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS}
     rows = []
     for overlap, name in knn.items():
@@ -103,9 +103,9 @@ def refused_users(
     return ("overlap", "system"), pd.DataFrame(rows)
 
 
-def _named(name: str, prefix: str, found: tuple[float, float, float]) -> dict[str, float]:
+def _named(name: str, prefix: str, estimate: tuple[float, float, float]) -> dict[str, float]:
     prefix = f"{prefix}_" if prefix else ""
-    return {name: found[0], f"{prefix}low": found[1], f"{prefix}high": found[2]}
+    return {name: estimate[0], f"{prefix}low": estimate[1], f"{prefix}high": estimate[2]}
 
 
 def _only(values: FloatArray) -> float:
@@ -145,16 +145,16 @@ def _correlation(
 # -- who has much to go by -------------------------------------------------------------------------
 
 
-def _profiled(given: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(given["grid"])
-    asked = replace(
+def _profiled(parameters: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(parameters["grid"])
+    profile_grid = replace(
         grid,
         protocols={label: str(grid.parsed[label]) for label in ("full", "condensed")},
         metrics={"full": ("P@10", "judged@10"), "condensed": ("nDCG@10",)},
         compare=(),
         replicates=(),
     )
-    return each_seed(asked, [grid.seed])
+    return each_seed(profile_grid, [grid.seed])
 
 
 @maker(f"{CHAPTER}/profiles", Table, grids=_profiled, covers=("grid",))
@@ -180,8 +180,8 @@ def profile_groups(
         ``value``, a mean over ``n`` users with training ratings, and its 95 % interval, ``low`` to
         ``high``.
     """
-    (asked,) = _profiled({"grid": grid})
-    (split,) = dataset_splits(dataset, asked.split, seed=asked.seed)
+    (profile_grid,) = _profiled({"grid": grid})
+    (split,) = dataset_splits(dataset, profile_grid.split, seed=profile_grid.seed)
     n_users = dataset.ratings.n_users
     trained = np.bincount(split.train.user, minlength=n_users)
     tests = np.bincount(split.test.user, minlength=n_users).astype(np.float64)
@@ -189,7 +189,7 @@ def profile_groups(
     ordered = known[np.argsort(trained[known], kind="stable")]
     groups = np.array_split(ordered, N_GROUPS)
     rows = []
-    for name, users in measure_users(asked, dataset):
+    for name, users in measure_users(profile_grid, dataset):
         measured = {
             "P@10": users["full", "P@10"].values,
             "judged@10": users["full", "judged@10"].values,
@@ -197,8 +197,8 @@ def profile_groups(
             "tests": tests,
         }
         rows += [
-            (place, name, metric, *_mean(values[own]), len(own))
-            for place, own in enumerate(groups, start=1)
+            (place, name, metric, *_mean(values[members]), len(members))
+            for place, members in enumerate(groups, start=1)
             for metric, values in measured.items()
         ]
     columns = ["group", "system", "metric", "value", "low", "high", "n"]
@@ -219,13 +219,13 @@ def _refused(evidence: Evidence, record: Record) -> Quantity:
     """Read a column of the users who are refused, written ``COLUMN[OVERLAP] of MF in refused``."""
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[(frame["overlap"] == int(term.label)) & (frame["system"] == term.system)]
-    if own.empty or term.metric not in _LIMITS:
+    rows = frame[(frame["overlap"] == int(term.label)) & (frame["system"] == term.system)]
+    if rows.empty or term.metric not in _LIMITS:
         raise NotComputed(f"{term.metric} at overlap {term.label} in {term.table}")
-    if own[term.metric].isna().any():  # hardly anybody is served, or refused
+    if rows[term.metric].isna().any():  # hardly anybody is served, or refused
         raise NotTestable(NEEDS["pool"])
     low, high = _LIMITS[term.metric]
-    value, *limits = own[[term.metric, low, high]].to_numpy(float)[0].tolist()
+    value, *limits = rows[[term.metric, low, high]].to_numpy(float)[0].tolist()
     evidence.note(term.table, f"{term.metric} at overlap {term.label}, {term.system}", value)
     return Quantity(value, None, limits=(limits[0], limits[1]))
 
@@ -233,22 +233,22 @@ def _refused(evidence: Evidence, record: Record) -> Quantity:
 def _profile_of(evidence: Evidence, term: Term) -> Quantity:
     """Read a term written ``METRIC[GROUP] of SYSTEM in profiles``."""
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[
+    rows = frame[
         (frame["group"] == int(term.label))
         & (frame["system"] == term.system)
         & (frame["metric"] == term.metric)
     ]
-    if own.empty or own["value"].isna().any():
+    if rows.empty or rows["value"].isna().any():
         raise NotComputed(f"{term.metric} of group {term.label} in {term.table}")
-    value, low, high = own[["value", "low", "high"]].to_numpy(float)[0].tolist()
+    value, low, high = rows[["value", "low", "high"]].to_numpy(float)[0].tolist()
     evidence.note(term.table, f"{term.metric} of group {term.label}, {term.system}", value)
     return Quantity(value, None, limits=(low, high))
 
 
 def _sum_of(signed: list[tuple[int, Quantity]]) -> Quantity:
     """Add means of groups of users, taken as independent: too wide an interval for the same."""
-    value = sum(sign * each.value for sign, each in signed)
-    halves = [(each.interval[1] - each.interval[0]) / 2 for _, each in signed]
+    value = sum(sign * mean.value for sign, mean in signed)
+    halves = [(mean.interval[1] - mean.interval[0]) / 2 for _, mean in signed]
     half = float(np.sqrt(np.square(halves).sum()))
     return Quantity(value, None, limits=(value - half, value + half))
 
@@ -261,8 +261,8 @@ def _profile_gap(evidence: Evidence, record: Record) -> Quantity:
 
 def _profile_shift(evidence: Evidence, record: Record) -> Quantity:
     """Read (a - b) - (c - d) of four means."""
-    found = [_profile_of(evidence, term) for term in record.of]
-    return _sum_of(list(zip((1, -1, -1, 1), found, strict=True)))
+    means = [_profile_of(evidence, term) for term in record.of]
+    return _sum_of(list(zip((1, -1, -1, 1), means, strict=True)))
 
 
 OF_USERS: Mapping[str, Function] = {

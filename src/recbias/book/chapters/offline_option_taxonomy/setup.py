@@ -103,19 +103,19 @@ def systems_of(
 
     Examples
     --------
-    >>> [(each.name, each.n_seeds) for each in systems_of(SYSTEMS, 4, "ml-1m")]
+    >>> [(system.name, system.n_seeds) for system in systems_of(SYSTEMS, 4, "ml-1m")]
     [('User kNN', 1), ('MF', 5), ('MF (as in RankSys)', 5)]
     """
-    known = {each.name: each for each in line_up("ccm20", min_rating=min_rating)}
+    known = {system.name: system for system in line_up("ccm20", min_rating=min_rating)}
     n_seeds = training_seeds(dataset) if n_seeds is None else n_seeds
     chosen = [known[name] for name in names]
     if below_zero(dataset):
         likes = str(Encoding("binary-zero", min_rating))
         chosen = [
-            replace(each, parameters={**each.parameters, "encoding": likes})
-            if each.parameters["encoding"] == "stars"
-            else each
-            for each in chosen
+            replace(system, parameters={**system.parameters, "encoding": likes})
+            if system.parameters["encoding"] == "stars"
+            else system
+            for system in chosen
         ]
     return tuple(with_seeds(chosen, n_seeds))
 
@@ -139,8 +139,8 @@ def table_notes(dataset: str, min_rating: float) -> str:
             "Some ratings are **below 0**, which none of the two systems can read: for them a "
             f"rating of {exact(min_rating)} or more counts 1, and any other 0."
         )
-    asked = (metric for metrics in start_metrics().values() for metric in metrics)
-    said.append(left_out_metrics(dataset, asked, min_rating=min_rating))
+    all_metrics = (metric for metrics in start_metrics().values() for metric in metrics)
+    said.append(left_out_metrics(dataset, all_metrics, min_rating=min_rating))
     return " ".join(filter(None, said))
 
 
@@ -231,7 +231,7 @@ def combined(measured: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, str], 
     >>> combined({"full": ("P@10",)})
     (('full', 'P@10'),)
     """
-    return tuple((label, metric) for label, found in measured.items() for metric in found)
+    return tuple((label, metric) for label, metrics in measured.items() for metric in metrics)
 
 
 def start_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | None = None) -> Grid:
@@ -327,7 +327,7 @@ def overlap_grid(dataset: str, min_rating: float, *, seed: int, n_seeds: int | N
     start = start_protocols(min_rating)["full"]
     protocols = {"full": start, "reduced": f"{start} coverage=reduced"}
     measured = dict.fromkeys(protocols, ("P@10", "nDCG@10", "Served@1", "Served@10"))
-    names = tuple(f"{KNN} k=10 overlap={each}" for each in OVERLAPS)
+    names = tuple(f"{KNN} k=10 overlap={overlap}" for overlap in OVERLAPS)
     return Grid(
         dataset,
         systems_of((*names, *READINGS), min_rating, dataset, n_seeds),

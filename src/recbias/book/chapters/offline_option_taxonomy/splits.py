@@ -47,17 +47,17 @@ SURELY = 0.9
 # -- the cells of Tables 3 and 4 -------------------------------------------------------------------
 
 
-def _cells(given: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(given["grid"])
+def _cells(parameters: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(parameters["grid"])
     metrics = {label: cells_of(grid.by_label[label], label) for label in cell_metrics()}
-    asked = replace(
+    cells_grid = replace(
         grid,
         protocols={label: str(grid.parsed[label]) for label in metrics},
         metrics=metrics,
         compare=(),
         replicates=(),
     )
-    return each_seed(asked, given["seeds"])
+    return each_seed(cells_grid, parameters["seeds"])
 
 
 @maker(f"{CHAPTER}/cells", Table, grids=_cells, covers=("grid", "workers"))
@@ -87,32 +87,34 @@ def table_cells(
     """
     index = ("seed", "label", "metric", "system")
     rows = []
-    for asked in _cells({"grid": grid, "seeds": seeds}):
-        users = dict(measure_users(asked, dataset, workers=workers))
+    for split_grid in _cells({"grid": grid, "seeds": seeds}):
+        users = dict(measure_users(split_grid, dataset, workers=workers))
         for (label, metric), knn in users[KNN].items():
             for name in READINGS:
                 mf = users[name][label, metric]
-                found = compare_users(knn, mf, geometric=label == "geometric")
-                names = (asked.seed, label, metric, name)
-                rows.append((*names, knn.value, mf.value, *found))
+                gap = compare_users(knn, mf, geometric=label == "geometric")
+                names = (split_grid.seed, label, metric, name)
+                rows.append((*names, knn.value, mf.value, *gap))
     return index, pd.DataFrame(rows, columns=[*index, "knn", "mf", *Compared._fields])
 
 
 # -- the course over ratios ------------------------------------------------------------------------
 
 
-def _ratios(given: Mapping[str, Any]) -> Iterator[Grid]:
-    grid = Grid.from_dict(given["grid"])
+def _ratios(parameters: Mapping[str, Any]) -> Iterator[Grid]:
+    grid = Grid.from_dict(parameters["grid"])
     metrics = ("P@10", "nDCG@10")
     labels = ("full", "condensed")
-    asked = replace(
+    lists_grid = replace(
         grid,
         protocols={label: str(grid.parsed[label]) for label in labels},
         metrics=dict.fromkeys(labels, metrics),
         compare=(),
         replicates=(),
     )
-    return each_seed(asked, given["seeds"], [split_of(ratio) for ratio in given["ratios"]])
+    return each_seed(
+        lists_grid, parameters["seeds"], [split_of(ratio) for ratio in parameters["ratios"]]
+    )
 
 
 @maker(f"{CHAPTER}/seeds", Table, grids=_ratios, covers=("grid", "workers"))
@@ -142,11 +144,11 @@ def ratio_values(
     """
     index = ("seed", "ratio", "label", "metric", "system")
     rows = []
-    asked = _ratios({"grid": grid, "seeds": seeds, "ratios": ratios})
-    for each, ratio in zip(asked, [r for _ in seeds for r in ratios], strict=True):
-        for name, users in measure_users(each, dataset, workers=workers):
-            for (label, metric), found in users.items():
-                rows.append((each.seed, ratio, label, metric, name, found.value))
+    split_grids = _ratios({"grid": grid, "seeds": seeds, "ratios": ratios})
+    for split_grid, ratio in zip(split_grids, [r for _ in seeds for r in ratios], strict=True):
+        for name, users in measure_users(split_grid, dataset, workers=workers):
+            for (label, metric), measured in users.items():
+                rows.append((split_grid.seed, ratio, label, metric, name, measured.value))
     return index, pd.DataFrame(rows, columns=[*index, "value"])
 
 
@@ -156,19 +158,19 @@ def ratio_values(
 def _rows(evidence: Evidence, term: Term) -> pd.DataFrame:
     """Return the rows of a term, one for each seed, or several."""
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[
+    rows = frame[
         (frame["label"] == term.label)
         & (frame["metric"] == term.metric)
         & (frame["system"] == term.system)
     ]
-    if own.empty:
+    if rows.empty:
         raise NotComputed(f"{term.metric} of {term.system} under {term.label} in {term.table}")
-    return own
+    return rows
 
 
 def _first(evidence: Evidence, term: Term) -> pd.Series[float]:
-    own = _rows(evidence, term)
-    return own.sort_values("seed").iloc[0]
+    rows = _rows(evidence, term)
+    return rows.sort_values("seed").iloc[0]
 
 
 def _cell_p(evidence: Evidence, record: Record) -> float:
@@ -256,9 +258,9 @@ def _decided(evidence: Evidence, record: Record) -> Quantity:
 def _less_significant(evidence: Evidence, record: Record) -> float:
     """Tell by how many powers of ten the p of the first cell is above that of the second."""
     a, b = (max(float(_first(evidence, term)["p"]), 1e-300) for term in record.of)
-    found = float(np.log10(a) - np.log10(b))
-    evidence.note(record.of[0].table, "powers of ten between two p", found)
-    return found
+    powers = float(np.log10(a) - np.log10(b))
+    evidence.note(record.of[0].table, "powers of ten between two p", powers)
+    return powers
 
 
 def _peaks(evidence: Evidence, record: Record) -> Quantity:

@@ -64,21 +64,21 @@ def start_table(systems: Results) -> str:
         (
             plain(name),
             *(
-                f"{each.value:.4f} ({interval_text(each)})"
-                for each in (systems[name, "full", metric] for metric in metrics)
+                f"{quantity.value:.4f} ({interval_text(quantity)})"
+                for quantity in (systems[name, "full", metric] for metric in metrics)
             ),
         )
         for name in SYSTEMS
     ]
     tests = systems.tests[systems.tests["unit"] == "user"]
-    named = tests.set_index(["label", "metric", "a", "b"])["t_p"]
+    p_values = tests.set_index(["label", "metric", "a", "b"])["t_p"]
     for rival in READINGS:
         cells = []
         for metric in metrics:
             gap = systems[KNN, "full", metric] - systems[rival, "full", metric]
-            told = interval_text(gap, "+.4f").replace("-", _MINUS)
-            p = p_text(float(named["full", metric, KNN, rival]))
-            cells.append(f"{_signed(gap.value)} ({told}), p: {p}")
+            interval = interval_text(gap, "+.4f").replace("-", _MINUS)
+            p = p_text(float(p_values["full", metric, KNN, rival]))
+            cells.append(f"{_signed(gap.value)} ({interval}), p: {p}")
         rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *cells))
     return markdown_table(("", *metrics), rows)
 
@@ -98,22 +98,22 @@ def cells_frame(cells: Table, labels: tuple[str, ...]) -> pd.DataFrame:
     """Lay out cells of Tables 3 and 4 at the first split."""
     frame = cells.frame
     first = frame[frame["seed"] == frame["seed"].min()]
-    found = first.set_index(["label", "metric", "system"])
+    indexed = first.set_index(["label", "metric", "system"])
     rows = {
         (label, metric): {
-            "knn": found.loc[(label, metric, READINGS[0]), "knn"],
+            "knn": indexed.loc[(label, metric, READINGS[0]), "knn"],
             **{
-                f"{rival}{suffix}": found.loc[(label, metric, rival), column]
+                f"{rival}{suffix}": indexed.loc[(label, metric, rival), column]
                 for rival in READINGS
                 for suffix, column in (("", "mf"), (" gap", "value"), (" p", "p"))
             },
         }
         for label in labels
         for metric in cell_metrics()[label]
-        if (label, metric, READINGS[0]) in found.index
+        if (label, metric, READINGS[0]) in indexed.index
     }
-    shown = pd.DataFrame.from_dict(rows, orient="index")
-    return shown.rename_axis(["label", "metric"])
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table.rename_axis(["label", "metric"])
 
 
 def cells_table(frame: pd.DataFrame) -> str:
@@ -170,11 +170,11 @@ def orders_table(systems: Results) -> str:
             systems[KNN, "condensed", metric] - systems[rival, "condensed", metric]
             for metric in metrics
         ]
-        told = (
+        cells = (
             f"{_signed(gap.value)} ({interval_text(gap, '+.4f').replace('-', _MINUS)})"
             for gap in gaps
         )
-        rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *told))
+        rows.append((f"*{plain(KNN)} {_MINUS} {plain(rival)}*", *cells))
     return markdown_table(("", *map(plain, metrics)), rows)
 
 
@@ -202,8 +202,8 @@ def averages_table(systems: Results, cells: Table) -> str:
                     else systems[KNN, label, metric] - systems[rival, label, metric]
                 )
                 low, high = gap.interval
-                told = _signed(gap.value)
-                row.append(f"**{told}**" if low > 0 or high < 0 else told)
+                signed = _signed(gap.value)
+                row.append(f"**{signed}**" if low > 0 or high < 0 else signed)
         rows.append(row)
     head = [
         title
@@ -215,17 +215,17 @@ def averages_table(systems: Results, cells: Table) -> str:
 
 def refused_table(refused: Table) -> str:
     """Write who is refused as more items in common are asked for, and how MF serves them."""
-    found = refused.frame[refused.frame["system"] == READINGS[0]].sort_values("overlap")
+    frame = refused.frame[refused.frame["system"] == READINGS[0]].sort_values("overlap")
     rows = []
-    for row in found.to_dict("records"):
+    for row in frame.to_dict("records"):
         numbers = ("tests_served", "tests_refused", "mf_served", "mf_refused")
-        told = [
+        texts = [
             "–" if np.isnan(row[name]) else f"{row[name]:.{1 if 'tests' in name else 3}f}"
             for name in numbers
         ]
         gain = _signed(row["gain"])
         counts = f"{row['n_served']:,.0f} / {row['n_refused']:,.0f}"
-        pairs = (f"{told[0]} / {told[1]}", f"{told[2]} / {told[3]}")
+        pairs = (f"{texts[0]} / {texts[1]}", f"{texts[2]} / {texts[3]}")
         rows.append((f"{row['overlap']}", counts, *pairs, gain))
     head = ("overlap", "users served / refused", "their test ratings", "their P@10 by MF")
     return markdown_table((*head, "kNN's gain on the served, from overlap 1"), rows)
@@ -275,24 +275,24 @@ def truths_table(truths: Table | None) -> str:
 
 def commonest_table(worlds: Table) -> str:
     """Write how the options that most papers took fare against rivals where truth is known."""
-    found = compare_with_rivals(worlds)
+    compared = compare_with_rivals(worlds)
     rows = []
-    for decision, own in found.groupby("decision", sort=False):
+    for decision, frame in compared.groupby("decision", sort=False):
         option, text = COMMONEST[str(decision)]
-        (choice,) = (each for each in CHOICES if (each.decision, each.text) == (decision, text))
+        (choice,) = (entry for entry in CHOICES if (entry.decision, entry.text) == (decision, text))
         sides = {
-            "less": own["low"] > 0,
-            "better": own["high"] < 0,
-            "open": (own["low"] <= 0) & (own["high"] >= 0),
+            "less": frame["low"] > 0,
+            "better": frame["high"] < 0,
+            "open": (frame["low"] <= 0) & (frame["high"] >= 0),
         }
         rivals = [
             f"{side}: "
-            + "; ".join(_option_name(str(decision), each) for each in own["rival"][those])
+            + "; ".join(_option_name(str(decision), rival) for rival in frame["rival"][those])
             for side, those in sides.items()
             if those.any()
         ]
         name = f"{decision} {_option_name(str(decision), option)}"
-        right, wrong = (f"{100 * own[side].iloc[0]:.0f}{_SPACE}%" for side in ("right", "wrong"))
+        right, wrong = (f"{100 * frame[side].iloc[0]:.0f}{_SPACE}%" for side in ("right", "wrong"))
         papers = f"{len(choice.used)} of {len(PAPERS)}"
         rows.append((name, papers, f"{right} / {wrong}", "<br>".join(rivals)))
     head = ("taken most often", "by", "right / wrong", "rivals that agree less or better")
@@ -300,8 +300,8 @@ def commonest_table(worlds: Table) -> str:
 
 
 def _option_name(decision: str, option: str) -> str:
-    named = alternative_name(decision, option).removeprefix(f"{decision} ")
-    return plain(_START_NAMES[decision] if named == "the default" else named)
+    name = alternative_name(decision, option).removeprefix(f"{decision} ")
+    return plain(_START_NAMES[decision] if name == "the default" else name)
 
 
 _START_NAMES: Mapping[str, str] = {

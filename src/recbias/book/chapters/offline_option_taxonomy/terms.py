@@ -16,16 +16,18 @@ def _quantities(evidence: Evidence, record: Record) -> list[Quantity]:
     return [evidence.quantity(term) for term in record.of]
 
 
-def _extreme(found: Sequence[Quantity], *, largest: bool) -> Quantity:
-    return extreme({str(place): each for place, each in enumerate(found)}, largest=largest)[1]
+def _extreme(quantities: Sequence[Quantity], *, largest: bool) -> Quantity:
+    return extreme(
+        {str(place): quantity for place, quantity in enumerate(quantities)}, largest=largest
+    )[1]
 
 
 def _differences(evidence: Evidence, record: Record) -> list[Quantity]:
     """Subtract the second of each two terms from the first."""
-    found = _quantities(evidence, record)
-    if len(found) % 2:
+    quantities = _quantities(evidence, record)
+    if len(quantities) % 2:
         raise NotComputed("pairs of quantities")
-    return [a - b for a, b in zip(found[::2], found[1::2], strict=True)]
+    return [a - b for a, b in zip(quantities[::2], quantities[1::2], strict=True)]
 
 
 @of_orders

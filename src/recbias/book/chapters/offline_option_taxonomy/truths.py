@@ -99,11 +99,11 @@ def compare_with_truth(outcome: Outcome, truth: Outcome) -> dict[str, float]:
     known = joined["p_holm_true"].to_numpy(float) < LEVEL
     sign = np.sign(joined["difference"].to_numpy(float))
     true = np.sign(joined["difference_true"].to_numpy(float))
-    found = joined["p_holm"].to_numpy(float) < LEVEL
+    significant = joined["p_holm"].to_numpy(float) < LEVEL
     return {
         "resolved": float(known.sum()),
-        "right": float((known & found & (sign == true)).sum()),
-        "wrong": float((known & found & (sign == -true)).sum()),
+        "right": float((known & significant & (sign == true)).sum()),
+        "wrong": float((known & significant & (sign == -true)).sum()),
         "signs": float((known & (sign == true)).sum()),
     }
 
@@ -122,37 +122,44 @@ def _rows(
             continue
         if str(of_split) not in true:
             true[str(of_split)] = evaluate(of_split, dataset, systems)
-        found = compare_with_truth(outcome, true[str(of_split)])
-        yield {"decision": decision, "option": name, "options": str(options), **found}
+        counts = compare_with_truth(outcome, true[str(of_split)])
+        yield {"decision": decision, "option": name, "options": str(options), **counts}
 
 
 def _named(
     min_rating: float, seed: int, *, timed: bool, test: str
 ) -> list[tuple[str, str, Options]]:
     """List the decisions of `alternatives` with their options, after the default."""
-    asked = alternatives(min_rating, seed, timed=timed, test=test)
-    named = [(each.decision, each.name, each.options) for each in asked if each.decision != NOISE]
-    return [(_DEFAULT, _DEFAULT, asked[0].base), *named]
+    candidates = alternatives(min_rating, seed, timed=timed, test=test)
+    others = [
+        (alternative.decision, alternative.name, alternative.options)
+        for alternative in candidates
+        if alternative.decision != NOISE
+    ]
+    return [(_DEFAULT, _DEFAULT, candidates[0].base), *others]
 
 
-def _grids(given: Mapping[str, Any]) -> list[Grid]:
-    asked = Grid.from_dict(given["grid"])
-    named = _named(
-        given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
+def _grids(parameters: Mapping[str, Any]) -> list[Grid]:
+    grid = Grid.from_dict(parameters["grid"])
+    choices = _named(
+        parameters["min_rating"], grid.seed, timed=parameters["timed"], test=held_of(grid.dataset)
     )
-    options = [each for _, _, each in named]
-    truths = [true_options(each, asked.dataset) for each in options]
-    return [each.grid(asked.dataset, asked.systems) for each in dict.fromkeys(options + truths)]
+    options = [chosen for _, _, chosen in choices]
+    truths = [true_options(chosen, grid.dataset) for chosen in options]
+    return [chosen.grid(grid.dataset, grid.systems) for chosen in dict.fromkeys(options + truths)]
 
 
-def _used(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+def _used(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     """Name the cells of all options, and of one truth: it goes stale with those of other splits."""
-    asked = Grid.from_dict(given["grid"])
-    found = alternatives(
-        given["min_rating"], asked.seed, timed=given["timed"], test=held_of(asked.dataset)
+    grid = Grid.from_dict(parameters["grid"])
+    candidates = alternatives(
+        parameters["min_rating"], grid.seed, timed=parameters["timed"], test=held_of(grid.dataset)
     )
-    options = [*(each.options for each in found), true_options(found[0].base, asked.dataset)]
-    return [each.grid(asked.dataset, asked.systems).key_of(hashes) for each in options]
+    options = [
+        *(alternative.options for alternative in candidates),
+        true_options(candidates[0].base, grid.dataset),
+    ]
+    return [chosen.grid(grid.dataset, grid.systems).key_of(hashes) for chosen in options]
 
 
 @maker(f"{CHAPTER}/truths", Table, revision=2, uses=_used, grids=_grids, covers=("grid",))
@@ -179,10 +186,10 @@ def truths_right(
     frame : DataFrame
         ``options``, the text, and the columns of :func:`compare_with_truth`.
     """
-    asked = Grid.from_dict(grid)
+    parsed = Grid.from_dict(grid)
     rows = _rows(
-        asked.dataset, min_rating, asked.systems, seed=asked.seed, timed=timed,
-        test=held_of(asked.dataset), truth=asked.dataset,
+        parsed.dataset, min_rating, parsed.systems, seed=parsed.seed, timed=timed,
+        test=held_of(parsed.dataset), truth=parsed.dataset,
     )  # fmt: skip
     return ("decision", "option"), pd.DataFrame(list(rows))
 
@@ -197,8 +204,8 @@ def truths_asked(dataset: str, min_rating: float, *, seed: int) -> dict[str, Any
     """
     if truth_of(dataset) != "unbiased":
         return {}
-    asked = decisions_asked(dataset, min_rating, seed=seed)
-    return {name: asked[name] for name in ("min_rating", "timed", "grid")}
+    parameters = decisions_asked(dataset, min_rating, seed=seed)
+    return {name: parameters[name] for name in ("min_rating", "timed", "grid")}
 
 
 class _Task(NamedTuple):
@@ -206,15 +213,18 @@ class _Task(NamedTuple):
     seed: int
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, systems and ranks."""
     return {
         **component_revisions(sampled=False, reduced=False),
         "world": REVISION,
         "systems": [
-            {"name": each.name, **each.identity()} for each in fourteen(given["min_rating"])
+            {"name": system.name, **system.identity()}
+            for system in fourteen(parameters["min_rating"])
         ],
-        "options": [str(each.options) for each in alternatives(given["min_rating"], 1)],
+        "options": [
+            str(alternative.options) for alternative in alternatives(parameters["min_rating"], 1)
+        ],
     }
 
 
@@ -253,9 +263,9 @@ def worlds_right(
     tasks = [_Task(relation, seed) for relation in relations for seed in seeds]
     work = partial(_world, size=tuple(size), density=density, min_rating=min_rating)
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="worlds")
+        frames = run_all(work, tasks, executor, label="worlds")
     index = ("relation", "seed", "decision", "option")
-    return index, pd.concat(found, ignore_index=True)
+    return index, pd.concat(frames, ignore_index=True)
 
 
 def _world(task: _Task, *, size: Sequence[int], density: float, min_rating: float) -> pd.DataFrame:
@@ -281,11 +291,11 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
     """Compare how well the commonest option of a decision and its rivals agree with the truth."""
     frame = worlds.frame
     right, wrong, shares = (shares_of(frame, name) for name in ("right", "wrong", "agreement"))
-    named = frame.drop_duplicates("option")[["decision", "option"]]
+    options = frame.drop_duplicates("option")[["decision", "option"]]
     rows = []
     for decision, (option, _) in COMMONEST.items():
-        own = named["option"][named["decision"] == decision].tolist()
-        for rival in [*(each for each in own if each != option), *{_DEFAULT} - {option}]:
+        names = options["option"][options["decision"] == decision].tolist()
+        for rival in [*(other for other in names if other != option), *{_DEFAULT} - {option}]:
             gap = over_worlds((shares[option] - shares[rival]).dropna().to_numpy(float))
             means = float(right[option].mean()), float(wrong[option].mean())
             rows.append((decision, option, rival, *means, gap.value, *gap.interval))
@@ -303,28 +313,28 @@ def _agreement_in_worlds(evidence: Evidence, record: Record) -> Quantity:
     shares = shares_of(frame, term.metric)
     if term.label not in shares:
         raise NotComputed(f"{term.label} in {term.table}")
-    found = over_worlds((shares[term.label] - shares[_DEFAULT]).to_numpy(float))
-    evidence.note(term.table, f"{term.metric} by {term.label} minus the default", found.value)
-    return found
+    gap = over_worlds((shares[term.label] - shares[_DEFAULT]).to_numpy(float))
+    evidence.note(term.table, f"{term.metric} by {term.label} minus the default", gap.value)
+    return gap
 
 
 def _surely_better_rivals(evidence: Evidence, record: Record) -> Quantity:
     """Count the rivals of commonest options that surely agree better with the truth."""
     (term,) = record.of
-    found = compare_with_rivals(evidence.made(term.table, term.edition or ""))
-    better, maybe = int((found["high"] < 0).sum()), int((found["low"] < 0).sum())
+    rivals = compare_with_rivals(evidence.made(term.table, term.edition or ""))
+    better, maybe = int((rivals["high"] < 0).sum()), int((rivals["low"] < 0).sum())
     evidence.note(term.table, "rivals of commonest options that agree better", better)
-    return Quantity(float(better), None, limits=(better, maybe), cases=len(found))
+    return Quantity(float(better), None, limits=(better, maybe), cases=len(rivals))
 
 
 def _right_by(evidence: Evidence, record: Record) -> Quantity:
     """Count the pairs about which an option is right, ``right[OPTION] in truths on DATASET``."""
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[frame["option"] == term.label]
-    if own.empty or term.metric not in frame:
+    rows = frame[frame["option"] == term.label]
+    if rows.empty or term.metric not in frame:
         raise NotComputed(f"{term.metric} of {term.label} in {term.table}")
-    value, pairs = own[[term.metric, "resolved"]].to_numpy(float)[0].tolist()
+    value, pairs = rows[[term.metric, "resolved"]].to_numpy(float)[0].tolist()
     evidence.note(term.table, f"{term.metric} by {term.label}", value)
     share = value / pairs if pairs else float("nan")
     return Quantity(share, None, limits=(share, share), cases=int(pairs))

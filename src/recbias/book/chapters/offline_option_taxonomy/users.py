@@ -47,7 +47,7 @@ def each_seed(
     """Ask the same of other splits."""
     systems = grid.systems
     if n_training is not None:
-        systems = tuple(replace(each, n_seeds=n_training) for each in systems)
+        systems = tuple(replace(system, n_seeds=n_training) for system in systems)
     for seed in seeds:
         for split in splits or (grid.split,):
             yield replace(
@@ -59,26 +59,26 @@ def measure_users(
     grid: Grid, dataset: Dataset, *, workers: int = 1
 ) -> Iterator[tuple[str, Mapping[tuple[str, str], Users]]]:
     """Measure every user under every system of a grid."""
-    named = grid_cells(grid, dataset, None)
-    missing = [cell for _, cell in named if cell.missing()]
+    named_cells = grid_cells(grid, dataset, None)
+    missing = [cell for _, cell in named_cells if cell.missing()]
     with open_executor(workers if missing else 1, kept=True) as executor:
         reasons = run_all(run_cell, missing, executor, label=f"{dataset.name}: cells")
         if failed := [reason for reason in reasons if reason]:
             raise TrainingError(failed[0])
-        tasks = fold_tasks(grid, named)
-        found = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: users")
-        for task, (parts, _) in zip(tasks, found, strict=True):
+        tasks = fold_tasks(grid, named_cells)
+        reductions = run_each(reduce_fold, tasks, executor, label=f"{dataset.name}: users")
+        for task, (parts, _) in zip(tasks, reductions, strict=True):
             users = {}
             for label, metrics in grid.by_label.items():
                 averaging = grid.parsed[label].averaging
                 (columns,) = parts[label].columns
                 totals, weights = columns[:-1], columns[-1]
                 values = finish(columns.sum(axis=1), averaging, n_metrics=len(metrics))
-                each = np.divide(
+                user_values = np.divide(
                     totals, weights, out=np.full(totals.shape, np.nan), where=weights > 0
                 )
                 for place, metric in enumerate(metrics):
-                    users[label, metric] = Users(each[place], weights, float(values[place]))
+                    users[label, metric] = Users(user_values[place], weights, float(values[place]))
             yield task.grid.systems[0].name, users
 
 

@@ -69,7 +69,7 @@ def share_of_most_popular(counts: npt.NDArray[Any], shares: npt.NDArray[np.float
     """
     reached = np.concatenate(([0], np.cumsum(np.sort(counts)[::-1]))) / counts.sum()
     places = np.linspace(0, 1, len(reached))
-    return [float(each) for each in np.interp(shares, places, reached)]
+    return [float(share) for share in np.interp(shares, places, reached)]
 
 
 def smallest_half(counts: Counts) -> float:
@@ -107,13 +107,13 @@ def concentration(dataset: Dataset, *, min_rating: float) -> tuple[tuple[str, ..
     """
     ratings = dataset.ratings
     rated = ratings.item_counts()
-    found = {
+    counts_of = {
         "ratings": rated[rated > 0],
         "positives": positives_per_item(ratings, min_rating),
     }
     rows = [
         (name, what, value)
-        for name, counts in found.items()
+        for name, counts in counts_of.items()
         for what, value in _described(counts).items()
     ]
     return ("counts", "what"), pd.DataFrame(rows, columns=["counts", "what", "value"])
@@ -135,17 +135,22 @@ def check_concentration(ratings: Ratings, *, min_rating: float) -> list[Check]:
     """Measure what BCC17 Fig. 5 right says of positives per item, and of TREC (BCC17-F5R)."""
     counts = positives_per_item(ratings, min_rating)
     known = trec_marginals()
-    found, most = gini(counts), forced_gini(known)[1]
+    coefficient, most = gini(counts), forced_gini(known)[1]
     pleased = float(counts.max() / ratings.n_users)
     rows = (
-        ("gini", "Gini coefficient of the positives per item that has one", len(counts), found),
+        (
+            "gini",
+            "Gini coefficient of the positives per item that has one",
+            len(counts),
+            coefficient,
+        ),
         (
             "half",
             "smallest share of the items with positives that has half of them",
             len(counts),
             smallest_half(counts),
         ),
-        ("against-trec", "the same Gini over the largest of TREC", len(counts), found / most),
+        ("against-trec", "the same Gini over the largest of TREC", len(counts), coefficient / most),
         ("trec", "largest Gini that the marginals of TREC allow", known.n_items, most),
         ("top-item", "share of the users that like the most liked item", ratings.n_users, pleased),
     )
@@ -156,24 +161,24 @@ def check_collection(ratings: Ratings, *, min_rating: float, seed: int) -> list[
     """Measure what BCC17 Sec. 5.3 says of how its data came about (BCC17-C-DATA)."""
     fewest = int(ratings.user_counts().min())
     share, n_pairs = overlapping_pairs(ratings, min_rating=min_rating, seed=seed)
-    found: list[tuple[str, str, int, float]] = [
+    rows: list[tuple[str, str, int, float]] = [
         ("fewest", "fewest ratings of a user", ratings.n_users, float(fewest)),
         ("overlap", "share of the pairs of users who like an item both", n_pairs, share),
     ]
     if ratings.timestamp is not None:
         when = [
-            dt.datetime.fromtimestamp(int(each), dt.UTC)
-            for each in (ratings.timestamp.min(), ratings.timestamp.max())
+            dt.datetime.fromtimestamp(int(seconds), dt.UTC)
+            for seconds in (ratings.timestamp.min(), ratings.timestamp.max())
         ]
-        first, last = (12 * each.year + each.month for each in when)
+        first, last = (12 * date.year + date.month for date in when)
         outside = max(_YEARS[0] - when[0].year, when[1].year - _YEARS[1], 0)
-        asked = {name: 12 * year + month for name, (year, month) in _MONTHS.items()}
-        found += [
+        months = {name: 12 * year + month for name, (year, month) in _MONTHS.items()}
+        rows += [
             ("years", "years by which ratings exceed 2000 to 2003", 2, float(outside)),
-            ("first", "|months from April 2000|", 1, float(abs(first - asked["first"]))),
-            ("last", "|months from February 2003|", 1, float(abs(last - asked["last"]))),
+            ("first", "|months from April 2000|", 1, float(abs(first - months["first"]))),
+            ("last", "|months from February 2003|", 1, float(abs(last - months["last"]))),
         ]
-    return [Check("BCC17-C-DATA", *row) for row in found]
+    return [Check("BCC17-C-DATA", *row) for row in rows]
 
 
 def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tuple[float, int]:
@@ -184,11 +189,11 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
     matrix = ratings.matrix().tocsr()
     matrix.data = relevant(matrix.data, min_rating).astype(np.int32)
     matrix.eliminate_zeros()
-    own = matrix[users]
+    liked = matrix[users]
     n_pairs = len(users) * (len(users) - 1) // 2
     met = 0
     for start in range(0, len(users), 500):  # a block of the products of all pairs at a time
-        block = (own[start : start + 500] @ own.T).tocsr()
+        block = (liked[start : start + 500] @ liked.T).tocsr()
         rows, columns = block.nonzero()
         met += int((columns > rows + start).sum())
     return met / n_pairs if n_pairs else np.nan, n_pairs
@@ -199,15 +204,15 @@ def overlapping_pairs(ratings: Ratings, *, min_rating: float, seed: int) -> tupl
 
 def data_sets_beside(own: Table) -> dict[str, Table]:
     """Collect a table of the data of a page with those of all other data sets that have results."""
-    found = {own.dataset["title"]: own}
+    tables = {own.dataset["title"]: own}
     chapter, _, table = own.maker_name.partition("/")
     for name, info in registry().items():
         if name == own.dataset["name"] or "real people" in info.cannot_test:
             continue
         other = load_chapter(chapter, name).get(table)
         if isinstance(other, Table):
-            found[other.dataset["title"]] = other
-    return found
+            tables[other.dataset["title"]] = other
+    return tables
 
 
 def concentration_table(tables: Mapping[str, Table]) -> str:
@@ -234,7 +239,7 @@ def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
     """Spread the cumulative curves of positives over columns, by share of the items."""
     shares = np.linspace(0, 1, STEPS + 1)
     steps = [f"curve {step}" for step in range(STEPS + 1)]
-    found = {
+    curves = {
         short_title(title): [_value(table, "positives", step) for step in steps]
         for title, table in tables.items()
     }
@@ -243,8 +248,8 @@ def cumulative_curves(tables: Mapping[str, Table]) -> pd.DataFrame:
         ("flattest", known.flattest(known.n_once[0])),
         ("steepest", known.steepest(known.n_once[1])),
     ):
-        found[name] = share_of_most_popular(extreme, shares)
-    return pd.DataFrame(found, index=pd.Index(shares, name="share of items"))
+        curves[name] = share_of_most_popular(extreme, shares)
+    return pd.DataFrame(curves, index=pd.Index(shares, name="share of items"))
 
 
 def concentration_title(own: Table) -> str:

@@ -32,14 +32,14 @@ def check_complement(expected: Callable[[int, int, int], float]) -> Checked:
         for n_liked in range(1, n_ratings + 1)
     ]
     for n_ratings, n_liked, in_training in cases:
-        found = called(expected, n_ratings, n_liked, in_training)
-        if isinstance(found, Checked):
-            return found
+        value = called(expected, n_ratings, n_liked, in_training)
+        if isinstance(value, Checked):
+            return value
         ways = list(combinations(range(n_ratings), in_training))
         left = sum(n_liked - sum(rating < n_liked for rating in chosen) for chosen in ways)
-        if abs(found - left / len(ways)) > 1e-9:
+        if abs(value - left / len(ways)) > 1e-9:
             return not_yet(
-                f"expected({n_ratings}, {n_liked}, {in_training}) gives {found:.4g}. Of "
+                f"expected({n_ratings}, {n_liked}, {in_training}) gives {value:.4g}. Of "
                 f"{n_ratings} ratings {in_training} went into training: write down the {len(ways)} "
                 "ways to choose them, and count the relevant ones that are left for the test."
             )
@@ -61,17 +61,17 @@ def check_hit_chance(hit_chance: Callable[[int, int, int], float]) -> Checked:
     and is not offered it. How many offers are left, and how many of them are hits?
     """
     for n_users, in_training, in_test in ((4, 0, 2), (4, 1, 1), (10, 5, 5), (10, 7, 1), (9, 6, 0)):
-        found = called(hit_chance, n_users, in_training, in_test)
-        if isinstance(found, Checked):
-            return found
+        value = called(hit_chance, n_users, in_training, in_test)
+        if isinstance(value, Checked):
+            return value
         owners = set(range(in_training))
         offers = [user for user in range(n_users) if user not in owners]
         likers = {in_training + place for place in range(in_test)}
-        if abs(found - sum(user in likers for user in offers) / len(offers)) > 1e-9:
+        if abs(value - sum(user in likers for user in offers) / len(offers)) > 1e-9:
             has = "1 of them has" if in_training == 1 else f"{in_training} of them have"
             is_not = "is" if in_training == 1 else "are"
             return not_yet(
-                f"hit_chance({n_users}, {in_training}, {in_test}) gives {found:.4g}. Name the "
+                f"hit_chance({n_users}, {in_training}, {in_test}) gives {value:.4g}. Name the "
                 f"{n_users} users; {has} the item in training and {is_not} not offered it. How "
                 "many offers are left, and how many of them are hits?"
             )
@@ -97,13 +97,13 @@ def _fitting() -> Iterator[tuple[int, ...]]:
 
 def _misfit(counts: Sequence[int]) -> str | None:
     """Say in which number counts differ from the printed ones; None if in none."""
-    found = {
+    numbers = {
         "n_items": (len(counts), "documents"),
         "total": (sum(counts), "queries answered in all"),
         "n_once": (list(counts).count(1), "documents that answer one query"),
         "most": (max(counts, default=0), "queries answered by the most useful document"),
     }
-    for name, (number, words) in found.items():
+    for name, (number, words) in numbers.items():
         if number != _PRINTED[name]:
             return f"{words}: {number}, printed is {_PRINTED[name]}"
     return None
@@ -160,12 +160,14 @@ def _kept() -> dict[str, bool]:
     """Make a world without taste from data with taste, and look at what both have in common."""
     source = make_world(n_users=300, n_items=200, n_ratings=6000, seed=1).ratings
     world = count_world(CountOptions(counts="synthetic", seed=2), source).ratings
-    fives = [(each.value == 5).mean() for each in (source, world)]
+    fives = [(ratings.value == 5).mean() for ratings in (source, world)]
     of_items = [
-        np.bincount(each.item[each.value == 5], minlength=each.n_items) for each in (source, world)
+        np.bincount(ratings.item[ratings.value == 5], minlength=ratings.n_items)
+        for ratings in (source, world)
     ]
     pairs = [
-        np.sort(each.user.astype(np.int64) * each.n_items + each.item) for each in (source, world)
+        np.sort(ratings.user.astype(np.int64) * ratings.n_items + ratings.item)
+        for ratings in (source, world)
     ]
     error = np.sqrt(fives[0] * (1 - fives[0]) / len(world))
     return {
@@ -188,14 +190,14 @@ def check_kept(kept: Mapping[str, Any]) -> Checked:
     """
     if unknown := set(kept) - set(_ASKED):
         raise ConfigError(f"not asked for: {', '.join(sorted(unknown))}")
-    told = []
+    remarks = []
     open_yet = [name for name in _ASKED if not isinstance(kept.get(name), bool)]
     if wrong := [name for name in _ASKED if name not in open_yet and kept[name] != _kept()[name]]:
-        told.append(f"{', '.join(wrong)}: not so.")
+        remarks.append(f"{', '.join(wrong)}: not so.")
     if open_yet:
-        told.append(f"No answer yet for {', '.join(open_yet)}.")
-    if told:
-        return not_yet(" ".join(told))
+        remarks.append(f"No answer yet for {', '.join(open_yet)}.")
+    if remarks:
+        return not_yet(" ".join(remarks))
     return right(
         "what it keeps is who is active and what is popular; what it drops is everything that a "
         "recommender could learn about taste."

@@ -89,16 +89,16 @@ def few_liked(
     first = next(iter(chances_of.values()))
     chances_of["even"] = np.full(len(first), first.mean())
     metric, rows = f"P@{cutoff}", []
-    systems = [each for each in line_up("bcc17") if each.name in ("Popularity", "Random")]
+    systems = [system for system in line_up("bcc17") if system.name in ("Popularity", "Random")]
     for kind, chances in chances_of.items():
         for number in range(1, n_worlds + 1):
             ratings = _liked(chances, n_users, stream(number, "few liked", kind), name=kind)
             fold = SplitRule.parse(split).splits(ratings, rng=stream(number, "split", split))[0]
             for system in systems:
                 model = system.build().fit(fold.train, rng=stream(number, "train", system.name))
-                asked = {"TI-AN-AR": (metric,)}
-                found = measured(model, fold, asked, min_rating=1, seed=number)
-                rows.append((kind, number, system.name, found[metric]))
+                metrics = {"TI-AN-AR": (metric,)}
+                values = measured(model, fold, metrics, min_rating=1, seed=number)
+                rows.append((kind, number, system.name, values[metric]))
             of_user = np.minimum(fold.test.user_counts(), cutoff)
             rows.append((kind, number, IDEAL, float(of_user.mean()) / cutoff))
     index = ("kind", "number", "system")

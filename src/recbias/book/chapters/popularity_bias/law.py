@@ -165,14 +165,14 @@ def _closed(
     )
     worth = relevant_counts(fold, min_rating=min_rating)
     first, every = (listed_sum(lists, worth, depth) for depth in (cutoff, depths))
-    found = run_bounds(fold, first, every, sizes, cutoff, min_rating=min_rating)
+    bounds = run_bounds(fold, first, every, sizes, cutoff, min_rating=min_rating)
     depth = np.full(fold.test.n_users, cutoff)
     lists, _ = target_lists(model, fold, depth, min_rating=min_rating, seed=number)
     whole = listed_sum(lists, worth, cutoff)
     return {
-        "closed_lower": found.lower,
-        "closed_upper": found.upper,
-        "closed_whole": found.lower * whole / first,
+        "closed_lower": bounds.lower,
+        "closed_upper": bounds.upper,
+        "closed_whole": bounds.lower * whole / first,
     }
 
 
@@ -265,13 +265,13 @@ def _fit(
 
     starts = [(start if alpha is None else alpha, 0.0, 5.5) for start in _STARTS]
     options = {"maxiter": 20_000, "maxfev": 20_000, "xatol": 1e-9, "fatol": 1e-12}
-    found = [
+    fits = [
         scipy.optimize.minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options)
         for start in starts
     ]
-    best = min(found, key=lambda each: float(each.fun))
+    best = min(fits, key=lambda fit: float(fit.fun))
     variance = np.square(counts / mean - 1).sum()
-    exponent, c1, log_offset = (float(each) for each in best.x)
+    exponent, c1, log_offset = (float(parameter) for parameter in best.x)
     explained = 1 - float(best.fun) / float(variance) if variance else np.nan
     numbers = (exponent, c1, float(np.exp(log_offset)), explained)
-    return tuple(round(each, 3) + 0.0 for each in numbers)  # type: ignore[return-value]
+    return tuple(round(number, 3) + 0.0 for number in numbers)  # type: ignore[return-value]

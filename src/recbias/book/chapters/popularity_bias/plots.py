@@ -71,14 +71,14 @@ def plot_cumulative(curves: pd.DataFrame, *, title: str, band: str = "") -> Figu
 
 def plot_chain(groups: pd.DataFrame, *, title: str) -> Figure:
     """Plot relevant test ratings against training ratings, both means over groups of items."""
-    shown = groups[(groups["training"] > 0) & (groups["positives"] > 0)]
+    nonzero = groups[(groups["training"] > 0) & (groups["positives"] > 0)]
     ratio = groups["positives"].sum() / groups["training"].sum()
-    ends = np.array([shown["training"].min(), shown["training"].max()])
+    ends = np.array([nonzero["training"].min(), nonzero["training"].max()])
     figure, axis = plt.subplots(figsize=(WIDTH, 4.2))
     blue, orange = sns.color_palette("colorblind")[:2]
     axis.plot(ends, ratio * ends, color=orange, linewidth=2, linestyle="--", label="proportional")
     axis.plot(
-        shown["training"], shown["positives"], "o", color=blue, markersize=8,
+        nonzero["training"], nonzero["positives"], "o", color=blue, markersize=8,
         label="groups of items with equally many",
     )  # fmt: skip
     axis.set(xscale="log", yscale="log", xlabel="training ratings of an item")

@@ -143,12 +143,14 @@ def pure_skew(
     }
     work = partial(_in_world, source=dataset.ratings, split=split, asked=asked, least=min_rating)
     with open_executor(workers) as executor:
-        found = np.array(run_all(work, range(1, n_worlds + 1), executor, label="worlds"))
+        scores = np.array(run_all(work, range(1, n_worlds + 1), executor, label="worlds"))
     noise = scipy.stats.t.ppf(stream(seed, "worlds").random(N_REPLICATES), n_worlds - 1)
     rows, drawn = [], []
     for place, design in enumerate(asked):
-        mean, error = found[:, place].mean(), found[:, place].std(ddof=1) / np.sqrt(n_worlds)
-        several = {what: (each[0][place], each[1][place]) for what, each in of_data.items()}
+        mean, error = scores[:, place].mean(), scores[:, place].std(ddof=1) / np.sqrt(n_worlds)
+        several = {
+            what: (resampled[0][place], resampled[1][place]) for what, resampled in of_data.items()
+        }
         several[WORLD] = (mean, mean + error * noise)
         several[SHARE] = tuple(
             np.divide(world, data, out=np.full_like(data, np.nan), where=data != 0)
@@ -176,7 +178,9 @@ def _in_world(
         rule = SplitRule.parse("k-fold 5")
     fold = rule.splits(ratings, rng=stream(number, "split", str(rule)))[0]
     columns = _columns(_system("Popularity"), fold, asked, least, number)
-    return np.array([finish(each.sum(axis=1), averaging, 1)[0] for each, averaging in columns])
+    return np.array(
+        [finish(contribution.sum(axis=1), averaging, 1)[0] for contribution, averaging in columns]
+    )
 
 
 def _resampled(
@@ -191,7 +195,7 @@ def _resampled(
     by_fold = [_columns(system, fold, asked, min_rating, seed) for fold in folds]
     values, replicates = [], []
     for of_design in zip(*by_fold, strict=True):
-        columns = np.sum([each for each, _ in of_design], axis=0)
+        columns = np.sum([contribution for contribution, _ in of_design], axis=0)
         averaging = of_design[0][1]
         values.append(finish(columns.sum(axis=1), averaging, 1)[0])
         replicates.append(finish(weighted_sums(columns, weights), averaging, 1)[:, 0])
@@ -208,7 +212,7 @@ def _columns(
     """Rank once, and write for each design what every user adds to its average."""
     model = system.build().fit(fold.train, rng=stream(seed, "train", system.stream_label(), 0))
     positions, _ = rank_once(model, fold, depth=1, seed=seed)
-    found = []
+    by_design = []
     for text, metric in asked.values():
         protocol = Protocol.parse(text)
         table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
@@ -217,8 +221,8 @@ def _columns(
         )
         averaging = protocol.averaging
         columns = contributions(table, values, averaging, min_rating=min_rating)
-        found.append((columns, averaging.resolved(table.per)))
-    return found
+        by_design.append((columns, averaging.resolved(table.per)))
+    return by_design
 
 
 def skew_shares(table: Table) -> pd.DataFrame:
@@ -229,7 +233,7 @@ def skew_shares(table: Table) -> pd.DataFrame:
             quantity: table[{"design": design, "quantity": quantity}]
             for quantity in (DATA, RANDOM, WORLD, SHARE)
         }
-        values = {name: each.value for name, each in of_design.items()}
+        values = {name: estimate.value for name, estimate in of_design.items()}
         low, high = of_design[SHARE].interval
         rows.append({"design": design, **values, "low": low, "high": high})
     return pd.DataFrame(rows)
@@ -237,7 +241,7 @@ def skew_shares(table: Table) -> pd.DataFrame:
 
 def _of_skew(evidence: Evidence, record: Record) -> Quantity:
     """Read quantities of designs: ``share[1R] in pure_skew``; of several the extreme asked for."""
-    found = {}
+    quantities = {}
     for term in record.of:
         table = evidence.made(term.table, term.edition or "")
         rows = table.select(design=term.label, quantity=term.metric)
@@ -245,8 +249,8 @@ def _of_skew(evidence: Evidence, record: Record) -> Quantity:
             raise NotComputed(str(term))
         quantity = table[{"design": term.label, "quantity": term.metric}]
         evidence.note(term.table, str(term), quantity.value, term.edition or "")
-        found[str(term)] = quantity
-    return extreme(found, largest=record.take == "largest")[1]
+        quantities[str(term)] = quantity
+    return extreme(quantities, largest=record.take == "largest")[1]
 
 
 OF_SKEW: Mapping[str, Function] = {"pure_skew": _of_skew}

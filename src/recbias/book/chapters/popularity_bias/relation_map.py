@@ -150,9 +150,9 @@ def relation_map(
     ]
     work = partial(_in_world, min_rating=min_rating, split=split)
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="worlds")
+        rows_by_task = run_all(work, tasks, executor, label="worlds")
     index = ("relation", "skew", "number", "system")
-    return index, pd.DataFrame([row for rows in found for row in rows])
+    return index, pd.DataFrame([row for rows in rows_by_task for row in rows])
 
 
 def _in_world(
@@ -163,13 +163,13 @@ def _in_world(
     dataset = load_dataset(name)
     fold = dataset_splits(dataset, split, seed=number)[0]
     liked = _liked(dataset, min_rating)
-    named = {"relation": relation, "skew": skew, "number": number}
+    parameters = {"relation": relation, "skew": skew, "number": number}
     models: dict[str, Recommender] = {
         "Popularity": _popularity().build().fit(fold.train),
         LIKING: _ByLiking(liked.mean(axis=0)),
     }
     return [
-        {**named, "system": system, **_seen_and_true(model, fold, liked, min_rating, number)}
+        {**parameters, "system": system, **_seen_and_true(model, fold, liked, min_rating, number)}
         for system, model in models.items()
     ]
 
@@ -218,22 +218,23 @@ def mapped(table: Table, design: str = "1R") -> pd.DataFrame:
     frame = table.frame.join(overrated(table.frame, design).add_prefix("factor_"))
     precision, _ = _OBSERVED[design]
     rows = []
-    for (relation, skew), own in frame.groupby(["relation", "skew"], sort=True):
+    for (relation, skew), worlds in frame.groupby(["relation", "skew"], sort=True):
         popular, liking = (
-            own[own["system"] == system].set_index("number") for system in ("Popularity", LIKING)
+            worlds[worlds["system"] == system].set_index("number")
+            for system in ("Popularity", LIKING)
         )
-        found = over_worlds(popular["factor_overrated"])
+        overrating = over_worlds(popular["factor_overrated"])
         above = popular[precision] > liking[precision]
         turned = (above & (popular["true"] < liking["true"])).mean()
         factors = (popular["factor_observed"].mean(), popular["factor_true"].mean())
-        rows.append((relation, skew, *factors, found.value, *found.interval, turned))
+        rows.append((relation, skew, *factors, overrating.value, *overrating.interval, turned))
     columns = ["relation", "skew", "observed", "true", "overrated", "low", "high", "reversed"]
     return pd.DataFrame(rows, columns=columns).astype(float)
 
 
 def _on_map(evidence: Evidence, record: Record) -> Quantity:
     """Read the map: ``overrated[1R, 0, 0.65] in relation_map``, with * for all; the extreme."""
-    found = {}
+    quantities = {}
     for term in record.of:
         design, *wanted = term.label.split(", ")
         cells = mapped(evidence.made(term.table, term.edition or ""), design)
@@ -247,14 +248,14 @@ def _on_map(evidence: Evidence, record: Record) -> Quantity:
             if term.metric == "overrated":
                 limits = (cell["low"], cell["high"])
             place = f"{term.metric} under {design}: {cell['relation']:g}, {cell['skew']:g}"
-            found[place] = Quantity(value, None, limits=limits)
+            quantities[place] = Quantity(value, None, limits=limits)
             evidence.note(term.table, place, value, term.edition or "")
-    return extreme(found, largest=record.take == "largest")[1]
+    return extreme(quantities, largest=record.take == "largest")[1]
 
 
 def _of_point(evidence: Evidence, record: Record) -> Quantity:
     """Read what is known of a data set: ``relation[coat] in points``; of several the extreme."""
-    found = {}
+    quantities = {}
     for term in record.of:
         rows = evidence.made(term.table, term.edition or "").select(
             dataset=term.label, quantity=term.metric
@@ -263,8 +264,8 @@ def _of_point(evidence: Evidence, record: Record) -> Quantity:
             raise NotComputed(str(term))
         value, low, high = rows[["value", "low", "high"]].iloc[0].astype(float)
         evidence.note(term.table, str(term), value, term.edition or "")
-        found[str(term)] = Quantity(value, None, limits=(low, high))
-    return extreme(found, largest=record.take == "largest")[1]
+        quantities[str(term)] = Quantity(value, None, limits=(low, high))
+    return extreme(quantities, largest=record.take == "largest")[1]
 
 
 OF_MAP: Mapping[str, Function] = {"on_map": _on_map, "of_point": _of_point}
@@ -371,9 +372,9 @@ class _Seen(NamedTuple):
     def quantities(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Compute all quantities for weightings of the users, float64 (n, n_users)."""
         n = len(weights)
-        listed, listed_liked, others, others_liked = (weights @ each for each in self.pairs)
+        listed, listed_liked, others, others_liked = (weights @ sums for sums in self.pairs)
         true = (listed_liked / listed) / (others_liked / others)
-        hits, chances = (weights @ each for each in self.runs)
+        hits, chances = (weights @ sums for sums in self.runs)
         observed = hits / chances
         return {
             "skew": np.full(n, gini(self.counts)),
@@ -389,13 +390,13 @@ class _Seen(NamedTuple):
             return np.full(len(weights), _spearman(self.counts, liking))
         # Users in two halves: how far the shares of one half agree with those of the other.
         odd = np.arange(len(self.judged)) % 2
-        every = (self._liking(weights * each) for each in (np.ones_like(odd), odd, 1 - odd))
-        found = []
+        every = (self._liking(weights * part) for part in (np.ones_like(odd), odd, 1 - odd))
+        correlations = []
         for liking, one, other in zip(*every, strict=True):
             agreement = _spearman(one, other)
             reliability = max(2 * agreement / (1 + agreement), np.finfo(float).tiny)
-            found.append(_spearman(self.counts, liking) / np.sqrt(reliability))
-        return np.array(found)
+            correlations.append(_spearman(self.counts, liking) / np.sqrt(reliability))
+        return np.array(correlations)
 
     def _liking(self, weights: FloatArray) -> FloatArray:
         """Compute the share who like each item; NaN where nobody was asked."""
@@ -409,9 +410,9 @@ def _of_users(positions: Positions, min_rating: float) -> tuple[FloatArray, Floa
     """Sum over the runs of each user what Popularity and a random ranking are expected to score."""
     protocol = Protocol.parse(f"TI-AN-1R rel>={exact(min_rating)}")
     table = positions.table(protocol.rule, min_rating=min_rating)
-    asked = [parse_metric(text) for text in METRICS["TI-AN-1R"]]
-    values = measure(table, asked, min_rating=min_rating)
-    hits, chances = (np.bincount(table.user, each, minlength=table.n_users) for each in values)
+    metrics = [parse_metric(text) for text in METRICS["TI-AN-1R"]]
+    values = measure(table, metrics, min_rating=min_rating)
+    hits, chances = (np.bincount(table.user, scores, minlength=table.n_users) for scores in values)
     return hits.astype(np.float64), chances.astype(np.float64)
 
 

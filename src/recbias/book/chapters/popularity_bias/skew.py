@@ -84,8 +84,8 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
 
 
 def _system(name: str) -> Any:
-    (found,) = (system for system in line_up("bcc17") if system.name == name)
-    return found
+    (match,) = (system for system in line_up("bcc17") if system.name == name)
+    return match
 
 
 @maker(f"{CHAPTER}/skew", Table, uses=_revisions, covers=("workers",))
@@ -135,8 +135,8 @@ def skew(
     ]
     work = partial(_in_skewed_world, metrics=dict(metrics), min_rating=min_rating, split=split)
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="worlds")
-    rows = pd.DataFrame([row for rows in found for row in rows])
+        rows_by_task = run_all(work, tasks, executor, label="worlds")
+    rows = pd.DataFrame([row for rows in rows_by_task for row in rows])
     rows = rows.sort_values(["alpha", "number"], kind="stable", ignore_index=True)
     return ("alpha", "number", "system"), rows
 
@@ -145,8 +145,8 @@ def _in_skewed_world(
     task: _Task, *, metrics: Mapping[str, Sequence[str]], min_rating: float, split: str
 ) -> list[dict[str, Any]]:
     ratings = load_dataset(world_name(float(task.kind), task.number)).ratings
-    found = _of_systems(ratings, task, metrics, min_rating, split)
-    return [{"alpha": task.kind, "number": task.number, **row} for row in found]
+    rows = _of_systems(ratings, task, metrics, min_rating, split)
+    return [{"alpha": task.kind, "number": task.number, **row} for row in rows]
 
 
 @maker(f"{CHAPTER}/twins", Table, uses=_revisions, covers=("workers",))
@@ -179,8 +179,10 @@ def twins(
     tasks = [_Task(world, number + 1, tuple(systems)) for number in range(n_worlds)]
     work = partial(_in_twins, metrics=dict(metrics), min_rating=min_rating, split=split)
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="twins")
-    return ("kind", "number", "system"), pd.DataFrame([row for rows in found for row in rows])
+        rows_by_task = run_all(work, tasks, executor, label="twins")
+    return ("kind", "number", "system"), pd.DataFrame(
+        [row for rows in rows_by_task for row in rows]
+    )
 
 
 def _in_twins(
@@ -209,8 +211,8 @@ def _of_systems(
         system = _system(name)
         rng = stream(task.number, "train", system.stream_label(), 0)
         model = system.build().fit(fold.train, rng=rng)
-        found = measured(model, fold, metrics, min_rating=min_rating, seed=task.number)
-        rows.append({"system": name, **found})
+        values = measured(model, fold, metrics, min_rating=min_rating, seed=task.number)
+        rows.append({"system": name, **values})
     return rows
 
 
@@ -231,14 +233,14 @@ def of_positions(
     positions: Positions, metrics: Mapping[str, Sequence[str]], *, min_rating: float
 ) -> dict[str, float]:
     """Measure what follows from the ranks for several designs."""
-    found: dict[str, float] = {}
+    averages: dict[str, float] = {}
     for rule, texts in metrics.items():
         protocol = Protocol.parse(f"{rule} rel>={exact(min_rating)}")
         table = positions.table(protocol.rule, min_rating=protocol.targets.min_rating)
-        asked = [parse_metric(text) for text in texts]
-        values = measure(table, asked, min_rating=min_rating, condensed=protocol.condensed)
+        parsed = [parse_metric(text) for text in texts]
+        values = measure(table, parsed, min_rating=min_rating, condensed=protocol.condensed)
         means = aggregation.aggregate(
             table, values, min_rating=min_rating, population=protocol.averaging.population
         )
-        found |= dict(zip(texts, map(float, means), strict=True))
-    return found
+        averages |= dict(zip(texts, map(float, means), strict=True))
+    return averages

@@ -40,12 +40,12 @@ def law_curves(alphas: Sequence[float]) -> pd.DataFrame:
     (['exponent 0', 'exponent 2'], 0.5)
     """
     shares = np.linspace(0, 1, STEPS + 1)
-    found = {}
+    curves = {}
     for alpha in alphas:
         world = cast(PowerLawOptions, parse_world(world_name(alpha, 1)))
         law = power_law(world.items, 1.0, alpha=alpha, offset=world.offset or 0.0)
-        found[f"exponent {alpha:g}"] = share_of_most_popular(law, shares)
-    return pd.DataFrame(found, index=pd.Index(shares, name="share of items"))
+        curves[f"exponent {alpha:g}"] = share_of_most_popular(law, shares)
+    return pd.DataFrame(curves, index=pd.Index(shares, name="share of items"))
 
 
 def laws_title(laws: Table) -> str:
@@ -73,10 +73,10 @@ def over_exponents(table: Table, column: str, systems: Sequence[str]) -> pd.Data
     """Average a column over the worlds of each exponent, system by system."""
     rows = []
     for system in systems:
-        own = table.select(system=system)
-        for alpha, values in own.groupby("alpha")[column]:
-            found = over_worlds(values)
-            rows.append((system, alpha, found.value, *found.interval))
+        of_system = table.select(system=system)
+        for alpha, values in of_system.groupby("alpha")[column]:
+            mean = over_worlds(values)
+            rows.append((system, alpha, mean.value, *mean.interval))
     return pd.DataFrame(rows, columns=["system", "alpha", "value", "low", "high"])
 
 
@@ -108,10 +108,10 @@ def bounds_over_exponents(skew: Table, laws: Table, metric: str) -> pd.DataFrame
     """Set precision of Popularity under 1R, the lemma's bounds and the closed form side by side."""
     of_runs = metric.removeprefix("P")
     columns = {metric: "value", f"lower{of_runs}": "lower", f"upper{of_runs}": "upper"}
-    own = skew.select(system="Popularity").groupby("alpha")[list(columns)].mean()
+    means = skew.select(system="Popularity").groupby("alpha")[list(columns)].mean()
     closed = laws.frame.groupby("alpha")[["closed_lower", "closed_whole"]].mean()
     closed.columns = ["closed", "whole"]
-    return own.rename(columns=columns).join(closed).reset_index()
+    return means.rename(columns=columns).join(closed).reset_index()
 
 
 def bounds_title(found: pd.DataFrame) -> str:
@@ -146,8 +146,8 @@ def skew_bars(table: Table, names: Mapping[str, str]) -> pd.DataFrame:
     rows = []
     for label, name in names.items():
         for quantity, what in _BARS.items():
-            found = table[{"design": label, "quantity": quantity}]
-            rows.append((name, what, found.value, *found.interval))
+            score = table[{"design": label, "quantity": quantity}]
+            rows.append((name, what, score.value, *score.interval))
     return pd.DataFrame(rows, columns=["design", "what", "value", "low", "high"])
 
 
@@ -181,8 +181,8 @@ def shares_beside(tables: Mapping[str, Table], names: Mapping[str, str]) -> pd.D
     rows = []
     for title, table in tables.items():
         for label, name in names.items():
-            found = table[{"design": label, "quantity": SHARE}]
-            rows.append((short_title(title), name, found.value, *found.interval))
+            share = table[{"design": label, "quantity": SHARE}]
+            rows.append((short_title(title), name, share.value, *share.interval))
     return pd.DataFrame(rows, columns=["data", "design", "value", "low", "high"])
 
 
@@ -220,12 +220,12 @@ def floor_table(results: Results, table: Table) -> str:
 
 def _over_in_table(evidence: Evidence, record: Record) -> Quantity:
     """Divide a quantity of a design by another: ``without preferences[AR] in pure_skew``."""
-    found = []
+    quantities = []
     for term in record.of:
         table = evidence.made(term.table, term.edition or "")
-        found.append(table[{"design": term.label, "quantity": term.metric}])
-        evidence.note(term.table, str(term), found[-1].value, term.edition or "")
-    return found[0] / found[1]
+        quantities.append(table[{"design": term.label, "quantity": term.metric}])
+        evidence.note(term.table, str(term), quantities[-1].value, term.edition or "")
+    return quantities[0] / quantities[1]
 
 
 OF_FLOOR: Mapping[str, Function] = {"pure_skew_ratio": _over_in_table}
@@ -237,8 +237,8 @@ OF_FLOOR: Mapping[str, Function] = {"pure_skew_ratio": _over_in_table}
 
 def overrated_map(table: Table) -> pd.DataFrame:
     """Lay out how far 1R overrates Popularity, as a power of two, by ``relation`` and ``skew``."""
-    found = mapped(table)
-    return found.assign(value=np.log2(found["overrated"]))
+    cells = mapped(table)
+    return cells.assign(value=np.log2(cells["overrated"]))
 
 
 def data_on_map(table: Table) -> pd.DataFrame:

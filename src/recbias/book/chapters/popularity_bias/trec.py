@@ -50,7 +50,7 @@ class Marginals:
         >>> Marginals.parse("10 docs, 18 positives, 50% of docs relevant once, max 4")
         Marginals(n_items=10, total=18, n_once=(5, 5), most=4)
         """
-        found = {
+        matches = {
             name: re.search(pattern, printed)
             for name, pattern in {
                 "docs": r"(\d+) docs",
@@ -59,10 +59,10 @@ class Marginals:
                 "max": r"max (\d+)",
             }.items()
         }
-        if missing := [name for name, match in found.items() if match is None]:
+        if missing := [name for name, match in matches.items() if match is None]:
             raise ConfigError(f"no number of {', '.join(missing)} in {printed!r}")
-        n_items, total, most = (int(found[name][1]) for name in ("docs", "positives", "max"))  # type: ignore[index]
-        whole, decimals = found["share"].groups("")  # type: ignore[union-attr]
+        n_items, total, most = (int(matches[name][1]) for name in ("docs", "positives", "max"))  # type: ignore[index]
+        whole, decimals = matches["share"].groups("")  # type: ignore[union-attr]
         unit = 100 * 10 ** len(decimals)
         # Half a unit of the last printed digit on either side, in whole numbers.
         printed_share = 2 * int(whole + decimals) * n_items

@@ -34,13 +34,13 @@ def _course(evidence: Evidence, term: Term) -> _Courses:
     rows: Any = table.frame
     if term.system:
         rows = rows[rows["system"] == term.system] if "system" in rows else rows[:0]
-    rows = rows[[_is_meant(each, term.label) for each in rows[kind]]]
+    rows = rows[[_is_meant(value, term.label) for value in rows[kind]]]
     if rows.empty or term.metric not in rows:
         raise NotComputed(f"{term}")
     number = "number" if "number" in rows else kind
     return {
-        each: own.set_index(number)[term.metric].astype(float).sort_index()
-        for each, own in rows.groupby(kind, sort=False)
+        value: worlds.set_index(number)[term.metric].astype(float).sort_index()
+        for value, worlds in rows.groupby(kind, sort=False)
     }
 
 
@@ -54,24 +54,24 @@ def shared_worlds(evidence: Evidence, record: Record) -> dict[_Kind, list[pd.Ser
     """Find the values of all terms by kind, for the worlds that all have."""
     courses = [_course(evidence, term) for term in record.of]
     whole = len({term.label for term in record.of}) == 1
-    found = {}
+    shared = {}
     for place, kind in enumerate(courses[0]):
         # Terms of one label go together kind by kind; others name one kind each.
-        own = [each[kind] if whole else list(each.values())[place] for each in courses]
-        joined = pd.concat(own, axis=1, join="inner")
-        found[kind] = [joined.iloc[:, column] for column in range(len(own))]
+        by_term = [course[kind] if whole else list(course.values())[place] for course in courses]
+        joined = pd.concat(by_term, axis=1, join="inner")
+        shared[kind] = [joined.iloc[:, column] for column in range(len(by_term))]
     for term, course in zip(record.of, courses, strict=True):
-        value = float(np.mean([each.mean() for each in course.values()]))
+        value = float(np.mean([series.mean() for series in course.values()]))
         evidence.note(term.table, str(term), value, term.edition or "")
-    return found
+    return shared
 
 
 def combined_worlds(combine: Callable[..., pd.Series[float]]) -> Function:
     """Make a function of criteria that combines its terms world by world, and averages."""
 
     def function(evidence: Evidence, record: Record) -> Quantity:
-        found = shared_worlds(evidence, record)
-        means = {str(kind): over_worlds(combine(*own)) for kind, own in found.items()}
+        shared = shared_worlds(evidence, record)
+        means = {str(kind): over_worlds(combine(*series)) for kind, series in shared.items()}
         return extreme(means, largest=record.take == "largest")[1]
 
     return function
@@ -80,8 +80,8 @@ def combined_worlds(combine: Callable[..., pd.Series[float]]) -> Function:
 def _apart(evidence: Evidence, record: Record) -> Quantity:
     """Tell how far the first term is from the second, relative to it; of several kinds the most."""
     shared = shared_worlds(evidence, record)
-    found = {str(kind): folded(over_worlds(a / b - 1)) for kind, (a, b) in shared.items()}
-    return extreme(found, largest=True)[1]
+    distances = {str(kind): folded(over_worlds(a / b - 1)) for kind, (a, b) in shared.items()}
+    return extreme(distances, largest=True)[1]
 
 
 def _rise(evidence: Evidence, record: Record) -> Quantity:
@@ -107,22 +107,22 @@ def _growth(evidence: Evidence, record: Record) -> Quantity:
 def _alike(evidence: Evidence, record: Record) -> Quantity:
     """Correlate the course of the first term over the kinds with that of each other one."""
     wide = [pd.DataFrame(_course(evidence, term)).dropna() for term in record.of]
-    found = {
+    correlations = {
         str(term): over_worlds(wide[0].corrwith(other, axis=1))
         for term, other in zip(record.of[1:], wide[1:], strict=True)
     }
-    for name, quantity in found.items():
+    for name, quantity in correlations.items():
         evidence.note(record.of[0].table, f"correlation with {name}", quantity.value)
-    return extreme(found, largest=False)[1]
+    return extreme(correlations, largest=False)[1]
 
 
 def _in_every_world(evidence: Evidence, record: Record) -> float:
     """Take the largest or smallest of all worlds: of a term, or of the first minus the second."""
-    found = [
-        own[0] if len(own) == 1 else own[0] - own[1]
-        for own in shared_worlds(evidence, record).values()
+    by_kind = [
+        terms[0] if len(terms) == 1 else terms[0] - terms[1]
+        for terms in shared_worlds(evidence, record).values()
     ]
-    values = np.concatenate([each.to_numpy() for each in found])
+    values = np.concatenate([series.to_numpy() for series in by_kind])
     return float(values.max() if record.take == "largest" else values.min())
 
 

@@ -76,8 +76,8 @@ def _grid(
 
 def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, and of all that a grid depends on."""
-    asked = {name: value for name, value in given.items() if name != "n_worlds"}
-    return {"world": REVISION, "grid": _grid(1, **asked).key_of({})}
+    parameters = {name: value for name, value in given.items() if name != "n_worlds"}
+    return {"world": REVISION, "grid": _grid(1, **parameters).key_of({})}
 
 
 @maker(f"{CHAPTER}/at_random", Table, uses=_revisions)
@@ -121,7 +121,7 @@ def random_worlds(
     """
     rows = []
     for number in tqdm(range(1, n_worlds + 1), desc="worlds"):
-        found = run(
+        results = run(
             _grid(
                 number, shares=shares, relation=relation, skew=skew, size=size,
                 min_rating=min_rating, split=split, systems=systems,
@@ -129,7 +129,7 @@ def random_worlds(
         )  # fmt: skip
         for share in shares:
             orders = [
-                [found[system, f"{share:g}", metric].value for system in found.systems]
+                [results[system, f"{share:g}", metric].value for system in results.systems]
                 for metric in _METRICS
             ]
             rows.append((share, number, float(kendall_tau(*orders))))

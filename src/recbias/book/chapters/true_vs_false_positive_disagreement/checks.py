@@ -95,13 +95,13 @@ def false_positive_checks(
     statistics : dict
         None so far.
     """
-    asked = Grid.from_dict(grid)
-    splits = dataset_splits(dataset, asked.split, seed=asked.seed)
+    parsed_grid = Grid.from_dict(grid)
+    splits = dataset_splits(dataset, parsed_grid.split, seed=parsed_grid.seed)
     checks = [
-        *_of_metrics(dataset, splits[0], asked, min_rating, cutoff),
-        *_of_variables(dataset, splits, asked, min_rating),
-        *paper_checks(dataset, split=asked.split, seed=asked.seed),
-        *_of_optima(dataset, splits, asked, min_rating),
+        *_of_metrics(dataset, splits[0], parsed_grid, min_rating, cutoff),
+        *_of_variables(dataset, splits, parsed_grid, min_rating),
+        *paper_checks(dataset, split=parsed_grid.split, seed=parsed_grid.seed),
+        *_of_optima(dataset, splits, parsed_grid, min_rating),
         *check_which(),
     ]
     return checks, {}
@@ -121,7 +121,7 @@ def _of_metrics(
 
 def _listed(grid: Grid, dataset: Dataset, min_rating: float, cutoff: int) -> Iterator[Listed]:
     """Read what systems return on the first fold."""
-    for system, cell in takewhile(lambda each: each[1].fold == 0, grid_cells(grid, dataset, None)):
+    for system, cell in takewhile(lambda pair: pair[1].fold == 0, grid_cells(grid, dataset, None)):
         run_cell(cell)
         positions = Reader(cell).positions(grid, "full")
         rule = grid.parsed["full"].rule
@@ -142,8 +142,8 @@ def _of_variables(
     dataset: Dataset, splits: list[Split], grid: Grid, min_rating: float
 ) -> list[Check]:
     ratings, first = dataset.ratings, splits[0]
-    folds = [(pairs_of(each.train), pairs_of(each.test)) for each in splits]
-    scores = [scores_beside_other_tests(each, first, seed=grid.seed) for each in _TRAINED]
+    folds = [(pairs_of(fold.train), pairs_of(fold.test)) for fold in splits]
+    scores = [scores_beside_other_tests(system, first, seed=grid.seed) for system in _TRAINED]
     world = load_dataset("synthetic")
     assert world.truth is not None  # a world knows its truth
     share = world.truth.share_liking(min_rating)

@@ -52,9 +52,9 @@ def published_columns(grid: Grid) -> Reference | None:
     >>> published_columns(grid) is None
     True
     """
-    found = find_reference(LINE_UP, grid.dataset, grid.split, str(grid.parsed["full"]))
-    measured = {(label, str(m)) for label, each in grid.parsed_metrics.items() for m in each}
-    return found if measured.issuperset(COLUMNS.values()) else None
+    reference = find_reference(LINE_UP, grid.dataset, grid.split, str(grid.parsed["full"]))
+    measured = {(label, str(m)) for label, metrics in grid.parsed_metrics.items() for m in metrics}
+    return reference if measured.issuperset(COLUMNS.values()) else None
 
 
 def compare_columns(
@@ -62,7 +62,7 @@ def compare_columns(
 ) -> list[Comparison]:
     """Compare systems with their published values in all columns."""
     of = of or {name: name for name in measured.systems}
-    found = []
+    comparisons = []
     for system, base in of.items():
         if base in (validation.RANDOM, validation.FIXED):
             continue
@@ -74,25 +74,25 @@ def compare_columns(
                 f"{system}, {column}", quantity.value, published - width, published + width
             )
             rule = "tolerance" if full else "margin"
-            found.append(Comparison(system, column, published, quantity, (placed,), rule))
-    return found
+            comparisons.append(Comparison(system, column, published, quantity, (placed,), rule))
+    return comparisons
 
 
 def changes_grid(measured: Results, reference: Reference) -> tuple[list[Change], Grid | None]:
     """Choose what may explain the systems that are off, with one thing changed in each."""
-    own = measured.grid
+    grid = measured.grid
     missed = validation.outside(compare_columns(measured, reference))
-    steps = line_ups.ablations(min_rating=own.parsed["full"].min_rating)
+    steps = line_ups.ablations(min_rating=grid.parsed["full"].min_rating)
     changes = [step for step in steps if step.base in missed]
     if not changes:
         return [], None
-    asked: dict[str, list[str]] = {}
+    metrics: dict[str, list[str]] = {}
     for label, metric in COLUMNS.values():
-        asked.setdefault(label, []).append(metric)
-    protocols = {label: str(own.parsed[label]) for label in asked}
+        metrics.setdefault(label, []).append(metric)
+    protocols = {label: str(grid.parsed[label]) for label in metrics}
     systems = tuple(step.system for step in changes)
     return changes, Grid(
-        own.dataset, systems, protocols, asked, split=own.split, seed=own.seed, replicates=()
+        grid.dataset, systems, protocols, metrics, split=grid.split, seed=grid.seed, replicates=()
     )
 
 
@@ -104,14 +104,14 @@ def columns_explained(
 ) -> dict[str, str]:
     """Find what brings systems that are off to their published values, in all columns."""
     missed = validation.outside(comparisons)
-    found: dict[str, str] = {}
+    explanations: dict[str, str] = {}
     for change in changes:
         if changed is None or change.base not in missed:
             continue
         after = compare_columns(changed, reference, of={change.system.name: change.base})
         if not validation.outside(after):
-            found.setdefault(change.base, change.what)
-    return found
+            explanations.setdefault(change.base, change.what)
+    return explanations
 
 
 def columns_html(
@@ -123,23 +123,25 @@ def columns_html(
     """Write all columns of all systems, with how far each value is from the published one."""
     comparisons = compare_columns(measured, reference)
     explanations = columns_explained(comparisons, changes, changed, reference)
-    missed, rows, told = validation.outside(comparisons), [], ""
-    for system in dict.fromkeys(each.system for each in comparisons):
-        own = [each for each in comparisons if each.system == system]
-        rows.append([f"<strong>{escape(system)}</strong>", *map(_cell, own), _badge(own)])
+    missed, rows, paragraphs = validation.outside(comparisons), [], ""
+    for system in dict.fromkeys(comparison.system for comparison in comparisons):
+        of_system = [comparison for comparison in comparisons if comparison.system == system]
+        rows.append(
+            [f"<strong>{escape(system)}</strong>", *map(_cell, of_system), _badge(of_system)]
+        )
         tried = [change for change in changes if change.base == system and system in missed]
         if changed is not None and tried:
             change, after = _nearest(tried, changed, reference)
             rows.append([escape(change.what), *map(_cell, after), _badge(after)])
-            if off := [each.metric for each in after if not each.inside]:
-                told += (
+            if off := [comparison.metric for comparison in after if not comparison.inside]:
+                paragraphs += (
                     f"<p>{escape(system)} comes nearest with one change, {escape(change.what)}: "
                     f"{len(after) - len(off)} of {len(after)} columns agree then, "
                     f"{escape(', '.join(off))} not.</p>"
                 )
     head = ["system", *map(escape, COLUMNS), "agrees"]
     sentence = comparison_sentence(comparisons, explanations)
-    return sentence + told + table_html(head, rows)
+    return sentence + paragraphs + table_html(head, rows)
 
 
 def _nearest(
@@ -150,11 +152,11 @@ def _nearest(
         (change, compare_columns(changed, reference, of={change.system.name: change.base}))
         for change in changes
     ]
-    return max(tried, key=lambda each: sum(column.inside for column in each[1]))
+    return max(tried, key=lambda pair: sum(column.inside for column in pair[1]))
 
 
 def _badge(comparisons: Sequence[Comparison]) -> str:
-    return badge("yes" if all(each.inside for each in comparisons) else "no")
+    return badge("yes" if all(comparison.inside for comparison in comparisons) else "no")
 
 
 def _cell(comparison: Comparison) -> str:
@@ -184,10 +186,10 @@ def _compared(evidence: Evidence, record: Record) -> tuple[Results, Reference]:
 def systems_met(evidence: Evidence, record: Record) -> float:
     """Count the systems that meet their published values in all columns."""
     comparisons = compare_columns(*_compared(evidence, record))
-    systems = {each.system for each in comparisons}
-    found = float(len(systems) - len(validation.outside(comparisons)))
-    evidence.note(record.of[0].table, "systems that meet all published columns", found)
-    return found
+    systems = {comparison.system for comparison in comparisons}
+    n_met = float(len(systems) - len(validation.outside(comparisons)))
+    evidence.note(record.of[0].table, "systems that meet all published columns", n_met)
+    return n_met
 
 
 def systems_unexplained(evidence: Evidence, record: Record) -> float:
@@ -197,9 +199,9 @@ def systems_unexplained(evidence: Evidence, record: Record) -> float:
     changed = evidence.table(record.of[1].table) if grid else None
     comparisons = compare_columns(measured, reference)
     known = columns_explained(comparisons, changes, changed, reference)
-    found = float(len(set(validation.outside(comparisons)) - set(known)))
-    evidence.note(record.of[0].table, "systems off that no change explains", found)
-    return found
+    n_unexplained = float(len(set(validation.outside(comparisons)) - set(known)))
+    evidence.note(record.of[0].table, "systems off that no change explains", n_unexplained)
+    return n_unexplained
 
 
 OF_COLUMNS: Mapping[str, Function] = {

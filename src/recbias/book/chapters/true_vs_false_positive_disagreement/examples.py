@@ -65,8 +65,8 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
         **component_revisions(sampled=False, reduced=False),
         "aggregation": aggregation.REVISION,
         "metrics": [parse_metric(text).identity() for text in _METRICS],
-        "systems": [each.__name__ for each in (OptimalPrecision, OptimalAntiPrecision)],
-        "revisions": [each.revision for each in (OptimalPrecision, OptimalAntiPrecision)],
+        "systems": [algorithm.__name__ for algorithm in (OptimalPrecision, OptimalAntiPrecision)],
+        "revisions": [algorithm.revision for algorithm in (OptimalPrecision, OptimalAntiPrecision)],
         "printed": {name: _printed(name) for name in _COUNTS},
     }
 
@@ -139,7 +139,7 @@ def _worked(name: str) -> dict[str, float]:
     rated = liked + disliked
     free = train.n_users - rated
     functions = {"odds": rated / free, "liked": liked / rated, "disliked": disliked / rated}
-    steep = {each: float(steepness(*values)) for each, values in functions.items()}
+    steep = {function: float(steepness(*values)) for function, values in functions.items()}
     functions |= {
         name: model.fit(train).score(np.array([2 * _HALF - 1]))[0].astype(np.float64)
         for name, model in (
@@ -147,19 +147,21 @@ def _worked(name: str) -> dict[str, float]:
             ("f_antiP", OptimalAntiPrecision(min_rating=_LIKED)),
         )
     }
-    found = {f"{each} of {item}": values[at] for each, values in functions.items()
-             for at, item in enumerate("ab")}  # fmt: skip
-    found |= {f"steepness of {each}": value for each, value in steep.items()}
+    quantities = {f"{function} of {item}": values[at] for function, values in functions.items()
+                  for at, item in enumerate("ab")}  # fmt: skip
+    quantities |= {f"steepness of {function}": value for function, value in steep.items()}
     listed = {order: _measured(split, scores) for order, scores in _LISTS.items()}
     for metric, better in zip(_METRICS, (1, -1), strict=True):
-        values = {order: own[metric] for order, own in listed.items()}
-        found |= {f"{metric} of {order}": value for order, value in values.items()}
-        found[f"better list of {metric}"] = better * float(np.sign(values["ab"] - values["ba"]))
+        values = {order: measured[metric] for order, measured in listed.items()}
+        quantities |= {f"{metric} of {order}": value for order, value in values.items()}
+        quantities[f"better list of {metric}"] = better * float(
+            np.sign(values["ab"] - values["ba"])
+        )
     table = pair_table(rated, free, liked, disliked)
     direction, steeper, optima = (str(table[name].iloc[0]) for name in table.columns[:3])
     clause = {"opposed": 1, "same": 2}[direction] * lemma_disagrees(direction, steeper)
     return {
-        **found,
+        **quantities,
         "same order": float(direction == "same"),
         "liking is steeper": float(steep["liked"] > steep["odds"]),
         "clause": float(clause),
@@ -180,19 +182,19 @@ def _measured(split: Split, scores: tuple[float, float]) -> dict[str, float]:
 
 def _printed(name: str) -> dict[str, float]:
     """Read from the ledger what the figure has; the rest follows from it as the caption says."""
-    (claim,) = (each for each in claims() if each.id == f"MCCRS20-F2-{name}")
+    (claim,) = (entry for entry in claims() if entry.id == f"MCCRS20-F2-{name}")
     values = {key: yaml.safe_load(text) for key, text in claim.values.items()}
     of_items = {"odds": "odds", "p(rel)": "liked", "f_P": "f_P", "f_antiP": "f_antiP"}
-    found: dict[str, float] = {}
+    printed: dict[str, float] = {}
     for key, what in of_items.items():
-        found |= {f"{what} of {item}": v for item, v in zip("ab", values[key], strict=True)}
-    found |= {f"disliked of {item}": 1 - found[f"liked of {item}"] for item in "ab"}
+        printed |= {f"{what} of {item}": v for item, v in zip("ab", values[key], strict=True)}
+    printed |= {f"disliked of {item}": 1 - printed[f"liked of {item}"] for item in "ab"}
     shares = ("odds", "liked", "disliked")
     steep = zip(shares, values["steepness odds/rel/neg"], strict=True)
-    found |= {f"steepness of {each}": value for each, value in steep}
+    printed |= {f"steepness of {share}": value for share, value in steep}
     for metric in _METRICS:
-        found |= {f"{metric} of {o}": v for o, v in zip(_LISTS, values[metric], strict=True)}
-    return {**found, **_SAID[name]}
+        printed |= {f"{metric} of {o}": v for o, v in zip(_LISTS, values[metric], strict=True)}
+    return {**printed, **_SAID[name]}
 
 
 _SAID: Mapping[str, Mapping[str, float]] = {
@@ -228,10 +230,8 @@ def _off_printed(evidence: Evidence, record: Record) -> float:
     for term in record.of:
         frame = evidence.made(term.table, term.edition or "").frame
         name = term.metric.replace(", ", " of ")
-        named = (frame["quantity"] == name) | frame["quantity"].str.startswith(f"{name} of ")
-        rows = frame[
-            (frame["example"].astype(str) == term.label) & named & frame["printed"].notna()
-        ]
+        fits = (frame["quantity"] == name) | frame["quantity"].str.startswith(f"{name} of ")
+        rows = frame[(frame["example"].astype(str) == term.label) & fits & frame["printed"].notna()]
         if rows.empty:
             raise NotComputed(str(term))
         off = float((rows["value"] - rows["printed"]).abs().max())

@@ -36,14 +36,14 @@ def check_possible(
             (lowest, min(liked), "lowest"),
             (highest, max(liked), "highest"),
         ):
-            found = called(function, hits, misses, n)
-            if isinstance(found, Checked):
-                return found
-            if abs(found - expected / n) > 1e-9:
+            value = called(function, hits, misses, n)
+            if isinstance(value, Checked):
+                return value
+            if abs(value - expected / n) > 1e-9:
                 are = "1 is" if n_open == 1 else f"{n_open} are"
                 it = "it" if n_open == 1 else "them"
                 return not_yet(
-                    f"{name}({hits}, {misses}, {n}) gives {found:.4g}. Of {n} items {are} unrated: "
+                    f"{name}({hits}, {misses}, {n}) gives {value:.4g}. Of {n} items {are} unrated: "
                     f"write down the {len(liked)} ways in which the user may judge {it}, and count "
                     "the liked items of each."
                 )
@@ -71,16 +71,16 @@ def check_miss_chance(miss_chance: Callable[[int, int, int], float]) -> Checked:
         (12, 3, 3),
         (9, 4, 0),
     ):
-        found = called(miss_chance, n_users, rated, liked)
-        if isinstance(found, Checked):
-            return found
-        shown = list(range(rated, n_users))
-        dislike = [user for user in shown[:rated] if user - rated >= liked]
-        if abs(found - len(dislike) / len(shown)) > 1e-9:
+        value = called(miss_chance, n_users, rated, liked)
+        if isinstance(value, Checked):
+            return value
+        viewers = list(range(rated, n_users))
+        dislike = [user for user in viewers[:rated] if user - rated >= liked]
+        if abs(value - len(dislike) / len(viewers)) > 1e-9:
             return not_yet(
-                f"miss_chance({n_users}, {rated}, {liked}) gives {found:.4g}. Name the {n_users} "
+                f"miss_chance({n_users}, {rated}, {liked}) gives {value:.4g}. Name the {n_users} "
                 f"users: {rated} have the item in training and are not shown it. Of the "
-                f"{len(shown)} others, how many dislike it in the test?"
+                f"{len(viewers)} others, how many dislike it in the test?"
             )
     return right(
         "with a minus sign this is Equation 4. An item that nobody disliked has 0, however few "
@@ -105,7 +105,7 @@ def check_agreeing(*, a: Sequence[int], b: Sequence[int]) -> Checked:
     for name, item in {"a": a, "b": b}.items():
         if not isinstance(item, Sequence) or isinstance(item, str) or len(item) != 2:
             wrong.append(f"{name}: give two numbers, ratings and liked ones, in place of the dots")
-        elif not all(is_number(each) and each == int(each) for each in item):
+        elif not all(is_number(number) and number == int(number) for number in item):
             wrong.append(f"{name}: whole numbers")
         elif not 0 <= item[1] <= item[0] < _USERS or item[0] < 1:
             wrong.append(
@@ -118,15 +118,15 @@ def check_agreeing(*, a: Sequence[int], b: Sequence[int]) -> Checked:
             f"a needs {_TIMES} times the ratings of b at least, not {a[0]} against {b[0]}."
         )
     hits, misses = ([_per_shown(item, of) for item in (a, b)] for of in (0, 1))
-    told = "{} comes first ({}/{} against {}/{})"
+    template = "{} comes first ({}/{} against {}/{})"
     if hits[0] == hits[1] or misses[0] == misses[1]:
         return not_yet("one of the rankings has both items tied; let each prefer one of them.")
     first = ["a" if hits[0] > hits[1] else "b", "a" if misses[0] < misses[1] else "b"]
     if first[0] != first[1]:
-        shown = [_USERS - item[0] for item in (a, b)]
-        by_hits = told.format(first[0], a[1], shown[0], b[1], shown[1])
-        found = (a[0] - a[1], shown[0], b[0] - b[1], shown[1])
-        by_misses = "{} does ({}/{} against {}/{})".format(first[1], *found)
+        n_viewers = [_USERS - item[0] for item in (a, b)]
+        by_hits = template.format(first[0], a[1], n_viewers[0], b[1], n_viewers[1])
+        counts = (a[0] - a[1], n_viewers[0], b[0] - b[1], n_viewers[1])
+        by_misses = "{} does ({}/{} against {}/{})".format(first[1], *counts)
         return not_yet(f"by hits {by_hits}, by misses {by_misses}.")
     return right(
         f"both put {first[0]} first. It took a liking of {a[1]}/{a[0]} against {b[1]}/{b[0]}: "
@@ -136,7 +136,7 @@ def check_agreeing(*, a: Sequence[int], b: Sequence[int]) -> Checked:
 
 def _per_shown(item: Sequence[int], of: int) -> Fraction:
     """Divide liked (0) or disliked (1) ratings by the users who can still be shown the item."""
-    rated, liked = (int(each) for each in item)
+    rated, liked = (int(count) for count in item)
     return Fraction((liked, rated - liked)[of], _USERS - rated)
 
 
@@ -166,7 +166,7 @@ _ANSWERS = ("hits", "misses", "both")
 
 def _rights() -> dict[str, str]:
     """Order the items of each world by what is observed and by what is true."""
-    found = {}
+    rights = {}
     for name, items in _WORLDS.items():
         true = sorted(items, key=lambda item: -item[1])
         right_ones = [
@@ -177,8 +177,8 @@ def _rights() -> dict[str, str]:
             )
             if sorted(items, key=better) == true
         ]
-        found[name] = "both" if len(right_ones) == 2 else right_ones[0]
-    return found
+        rights[name] = "both" if len(right_ones) == 2 else right_ones[0]
+    return rights
 
 
 def check_roles(answers: Mapping[str, Any]) -> Checked:
@@ -195,11 +195,11 @@ def check_roles(answers: Mapping[str, Any]) -> Checked:
     open_yet = [name for name in _WORLDS if answers.get(name) not in _ANSWERS]
     expected = _rights()
     wrong = [name for name in _WORLDS if name not in open_yet and answers[name] != expected[name]]
-    told = [f"{', '.join(wrong)}: not so."] if wrong else []
+    remarks = [f"{', '.join(wrong)}: not so."] if wrong else []
     if open_yet:
-        told.append(f"No answer yet for {', '.join(open_yet)}.")
-    if told:
-        return not_yet(" ".join(told))
+        remarks.append(f"No answer yet for {', '.join(open_yet)}.")
+    if remarks:
+        return not_yet(" ".join(remarks))
     return right(
         "whoever counts hits bets that what is popular is liked more, whoever counts misses bets "
         "on the opposite. Observed ratings alone do not tell who wins the bet."

@@ -120,8 +120,8 @@ def _systems_by_two(results: Results, panels: Sequence[Panel]) -> pd.DataFrame:
         for system in systems:
             row: dict[str, object] = {"panel": title, "system": system, "kind": _kind(system)}
             for axis, at in (("x", panel.x), ("y", panel.y)):
-                found = results[system, *at]
-                row |= {axis: found.value, **_ends(axis, found)}
+                quantity = results[system, *at]
+                row |= {axis: quantity.value, **_ends(axis, quantity)}
                 if published:
                     row[f"{axis}_published"] = published.get((system, *at), np.nan)
             rows.append(row)
@@ -134,8 +134,8 @@ def _kind(system: str) -> str:
     return "for everybody" if system in _FOR_EVERYBODY else "trained"
 
 
-def _ends(axis: str, found: Quantity) -> dict[str, float]:
-    low, high = found.interval
+def _ends(axis: str, quantity: Quantity) -> dict[str, float]:
+    low, high = quantity.interval
     return {f"{axis}_low": low, f"{axis}_high": high}
 
 
@@ -148,13 +148,13 @@ def _published(results: Results) -> Mapping[tuple[str, str, str], float]:
     reference = find_reference("mccrs20", grid.dataset, grid.split, str(grid.parsed[label]))
     if reference is None:
         return {}
-    found = {}
+    published = {}
     for system, values in reference.values.items():
         for side, start in (("full", ""), ("condensed", "condensed ")):
             for metric, column in _COLUMNS.items():
                 name = f"{metric}@10" + "|judged" * (bool(start) and metric in ("P", "antiP"))
-                found[system, side, name] = values[f"{start}{column}@10"]
-    return found
+                published[system, side, name] = values[f"{start}{column}@10"]
+    return published
 
 
 def with_truth(own: Results) -> Results:
@@ -167,9 +167,9 @@ def first_shown(own: Results) -> Results:
     return own if own.dataset["name"] == _KNOWN else _of_cm100k(own)
 
 
-def _of_cm100k(own: Results) -> Results:
+def _of_cm100k(results: Results) -> Results:
     recorded = load_chapter(CHAPTER, _KNOWN).get("systems")
-    return recorded if isinstance(recorded, Results) else own
+    return recorded if isinstance(recorded, Results) else results
 
 
 def known_panels(results: Results, which: str) -> tuple[Panel, ...]:
@@ -179,8 +179,8 @@ def known_panels(results: Results, which: str) -> tuple[Panel, ...]:
     }
     panels = panels_of(which, int(cutoff or 0), data=short_name(results))
     labels = results.grid.parsed
-    found = [panel for panel in panels if {panel.x[0], panel.y[0]} <= set(labels)]
-    return tuple(found) or known_panels(results, "truth")
+    available = [panel for panel in panels if {panel.x[0], panel.y[0]} <= set(labels)]
+    return tuple(available) or known_panels(results, "truth")
 
 
 def short_name(results: Results) -> str:

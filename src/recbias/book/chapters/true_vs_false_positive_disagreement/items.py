@@ -68,13 +68,13 @@ class _Items(NamedTuple):
         """Take counts by item: liked and disliked in training, then the same in the test."""
         liked, disliked, *test = counts
         rated = liked + disliked
-        kept = (rated > 0) & (rated < n_users)
-        liked, disliked, rated = liked[kept], disliked[kept], rated[kept]
+        mask = (rated > 0) & (rated < n_users)
+        liked, disliked, rated = liked[mask], disliked[mask], rated[mask]
         free = n_users - rated
         return cls(
             rated, rated / n_users, liked / rated, disliked / rated,
             liked / free, -disliked / free,
-            *(each[kept] for each in test),
+            *(tested[mask] for tested in test),
         )  # fmt: skip
 
 
@@ -84,8 +84,8 @@ def _group_counts(ratings: Ratings, group: Counts, min_rating: float) -> list[Co
     place = group[ratings.user] * ratings.n_items + ratings.item
     size = GROUPS * ratings.n_items
     return [
-        np.bincount(place[own], minlength=size).reshape(GROUPS, -1).astype(np.int64)
-        for own in (liked, ~liked)
+        np.bincount(place[mask], minlength=size).reshape(GROUPS, -1).astype(np.int64)
+        for mask in (liked, ~liked)
     ]
 
 
@@ -109,13 +109,16 @@ class _Users(NamedTuple):
         self, counted: Sequence[Counts], what: Callable[[Sequence[Counts], int], Statistics]
     ) -> tuple[Statistics, FloatArray]:
         """Compute statistics of counts, and what each group of users moves them by."""
-        totals, n_users = [each.sum(axis=0) for each in counted], int(self.sizes.sum())
+        totals, n_users = [by_group.sum(axis=0) for by_group in counted], int(self.sizes.sum())
         values = what(totals, n_users)
         without = np.array(
             [
                 list(
                     what(
-                        [total - each[place] for total, each in zip(totals, counted, strict=True)],
+                        [
+                            total - by_group[place]
+                            for total, by_group in zip(totals, counted, strict=True)
+                        ],
                         n_users - int(self.sizes[place]),
                     ).values()
                 )
@@ -168,12 +171,16 @@ def items(
     first, influence = users.estimate(_of_fold(folds[0], users.group, min_rating), related)
     counts = [_item_counts(fold, min_rating) for fold in folds]
     n_users = dataset.ratings.n_users
-    found = [first, *(related(own, n_users) for own in counts[1:])]
-    values = {name: float(np.mean([own[name] for own in found])) for name in first}
+    estimates = [first, *(related(of_fold, n_users) for of_fold in counts[1:])]
+    values = {
+        name: float(np.mean([statistics[name] for statistics in estimates])) for name in first
+    }
     drawn = users.replicates(values, influence)
-    fixed = [_fixed(own, n_users) for own in counts]
+    fixed = [_fixed(of_fold, n_users) for of_fold in counts]
     numbers = {
-        name: float((np.max if name[0] == "p" else np.sum)([own[name] for own in fixed]))
+        name: float(
+            (np.max if name[0] == "p" else np.sum)([statistics[name] for statistics in fixed])
+        )
         for name in fixed[0]
     }
     frame = pd.DataFrame(
@@ -195,13 +202,20 @@ def _of_fold(fold: Split, group: Counts, min_rating: float) -> list[Counts]:
 
 
 def _item_counts(fold: Split, min_rating: float) -> list[Counts]:
-    return [each for part in (fold.train, fold.test) for each in item_judgments(part, min_rating)]
+    return [
+        counts for part in (fold.train, fold.test) for counts in item_judgments(part, min_rating)
+    ]
 
 
 def related(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], float]:
     """Compute what :func:`items` resamples."""
-    own = _Items.of(counts, n_users)
-    columns = {_P: own.popularity, _LIKED: own.liked, _F_P: own.f_p, _F_ANTI: own.f_anti}
+    by_item = _Items.of(counts, n_users)
+    columns = {
+        _P: by_item.popularity,
+        _LIKED: by_item.liked,
+        _F_P: by_item.f_p,
+        _F_ANTI: by_item.f_anti,
+    }
     ranks = {name: scipy.stats.rankdata(columns[name]) for name in (_P, _F_P, _F_ANTI)}
     ascending = {name: np.sort(columns[name]) for name in (_P, _LIKED)}
     lines = {name: _line(values) for name, values in ascending.items()}
@@ -210,8 +224,8 @@ def related(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], flo
         ("Spearman", f"{_F_P} and {_F_ANTI}"): _pearson(ranks[_F_P], ranks[_F_ANTI]),
         ("Spearman", f"{_F_ANTI} and {_P}"): _pearson(ranks[_F_ANTI], ranks[_P]),
         **{("Pearson", f"{a} and {b}"): _pearson(columns[a], columns[b]) for a, b in _FIGURE_4},
-        ("Pearson", "R(train) and PR(test)"): _pearson(own.rated, own.test_liked),
-        ("Pearson", "R(train) and NR(test)"): _pearson(own.rated, own.test_disliked),
+        ("Pearson", "R(train) and PR(test)"): _pearson(by_item.rated, by_item.test_liked),
+        ("Pearson", "R(train) and NR(test)"): _pearson(by_item.rated, by_item.test_disliked),
         ("Gini", _P): float(ginis[0]),
         ("Gini", _LIKED): float(ginis[1]),
         ("line", _P): lines[_P],
@@ -244,18 +258,25 @@ def _line(ascending: FloatArray) -> float:
 
 def _fixed(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], float]:
     """Compute p-values, and exceptions to identities."""
-    own = _Items.of(counts, n_users)
-    columns = {_P: own.popularity, _LIKED: own.liked, _F_P: own.f_p, _F_ANTI: own.f_anti}
-    places = scipy.stats.rankdata(own.liked) + scipy.stats.rankdata(own.disliked)
-    first = np.unique(own.rated, return_index=True)[1]
-    odds = (own.f_p - own.f_anti)[first]  # what both optima make of the ratings, in sum
-    rated = own.popularity[first]
+    by_item = _Items.of(counts, n_users)
+    columns = {
+        _P: by_item.popularity,
+        _LIKED: by_item.liked,
+        _F_P: by_item.f_p,
+        _F_ANTI: by_item.f_anti,
+    }
+    places = scipy.stats.rankdata(by_item.liked) + scipy.stats.rankdata(by_item.disliked)
+    first = np.unique(by_item.rated, return_index=True)[1]
+    odds = (by_item.f_p - by_item.f_anti)[first]  # what both optima make of the ratings, in sum
+    rated = by_item.popularity[first]
     flatter = steepness(odds[:, None], odds) < steepness(rated[:, None], rated) - _ROUNDING
     return {
         **{("p", f"{a} and {b}"): _p_of_pearson(columns[a], columns[b]) for a, b in _FIGURE_4},
         ("count", "shares not turned round"): float((places != len(places) + 1).sum()),
         ("count", "odds less steep than p(train)"): float(flatter.sum() / 2),
-        ("count", "signs of f_P and f_antiP"): float(((own.f_p < 0) | (own.f_anti > 0)).sum()),
+        ("count", "signs of f_P and f_antiP"): float(
+            ((by_item.f_p < 0) | (by_item.f_anti > 0)).sum()
+        ),
     }
 
 
@@ -295,12 +316,17 @@ def item_groups(
         run from 0, first in the ranking, to 1.
     """
     fold = dataset_splits(dataset, split, seed=seed)[0]
-    own = _Items.of(_item_counts(fold, min_rating), fold.train.n_users)
-    columns = {_P: own.popularity, _LIKED: own.liked, _F_P: own.f_p, _F_ANTI: own.f_anti}
+    by_item = _Items.of(_item_counts(fold, min_rating), fold.train.n_users)
+    columns = {
+        _P: by_item.popularity,
+        _LIKED: by_item.liked,
+        _F_P: by_item.f_p,
+        _F_ANTI: by_item.f_anti,
+    }
     places = {name: _places(columns[name]) for name in (_F_P, _F_ANTI)}
     panels = [
         *(_curve(name, columns[name]) for name in (_P, _LIKED)),
-        _curve("p(not rel|train)", 1 - own.liked),
+        _curve("p(not rel|train)", 1 - by_item.liked),
         _grouped(f"place by {_F_ANTI} over place by {_F_P}", places[_F_P], places[_F_ANTI]),
         *(_grouped(f"{f} over {x}", columns[x], columns[f]) for f, x in _FIGURE_4),
     ]
@@ -322,9 +348,9 @@ def _curve(name: str, values: FloatArray) -> pd.DataFrame:
 def _grouped(panel: str, x: FloatArray, y: FloatArray) -> pd.DataFrame:
     n_groups = int(np.clip(len(x) // SMALLEST_GROUP, 1, MOST_GROUPS))
     rows = []
-    for group, own in enumerate(np.array_split(np.argsort(x, kind="stable"), n_groups)):
-        low, middle, high = np.quantile(y[own], (0.1, 0.5, 0.9))
-        rows.append((panel, group, x[own].mean(), low, middle, high, len(own)))
+    for group, members in enumerate(np.array_split(np.argsort(x, kind="stable"), n_groups)):
+        low, middle, high = np.quantile(y[members], (0.1, 0.5, 0.9))
+        rows.append((panel, group, x[members].mean(), low, middle, high, len(members)))
     return pd.DataFrame(rows, columns=["panel", "group", "x", "low", "middle", "high", "items"])
 
 
@@ -370,10 +396,10 @@ def true_order(
     users = _Users.of(dataset.ratings.n_users, seed)
     seen = dataset.ratings.take(judged_before(dataset))
     judged, twice, train = (
-        _group_counts(each, users.group, min_rating)
-        for each in (dataset.unbiased, seen, dataset.ratings)
+        _group_counts(ratings, users.group, min_rating)
+        for ratings in (dataset.unbiased, seen, dataset.ratings)
     )
-    unseen = [every - own for every, own in zip(judged, twice, strict=True)]
+    unseen = [every - repeated for every, repeated in zip(judged, twice, strict=True)]
     values, influence = users.estimate([*train, *judged, *unseen], _agreements)
     frame = pd.DataFrame(
         [(*name, value) for name, value in values.items()],
@@ -385,14 +411,14 @@ def true_order(
 def _agreements(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], float]:
     liked, disliked, *true = counts
     free = n_users - liked - disliked
-    found = {}
+    agreements = {}
     for judgments, (pleased, other) in (("all", true[:2]), ("unseen", true[2:])):
-        kept = (liked + disliked > 0) & (free > 0) & (pleased + other > 0)
-        truth = pleased[kept] / (pleased + other)[kept]
+        mask = (liked + disliked > 0) & (free > 0) & (pleased + other > 0)
+        truth = pleased[mask] / (pleased + other)[mask]
         for optimum, judged in (("P", liked), ("antiP", -disliked)):
-            scores = judged[kept] / free[kept]
-            found[optimum, judgments] = agreeing_pairs(scores, truth)
-    return found
+            scores = judged[mask] / free[mask]
+            agreements[optimum, judgments] = agreeing_pairs(scores, truth)
+    return agreements
 
 
 def agreeing_pairs(a: FloatArray, b: FloatArray) -> float:

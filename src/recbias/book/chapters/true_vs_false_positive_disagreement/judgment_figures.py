@@ -24,13 +24,13 @@ _MIXED = {"alone": "random judgments alone", "mixed": "with the observed ratings
 
 def judgment_tables(own: Table | None) -> dict[str, Table]:
     """Choose what is shown: the page's own data, then CM100k and Coat, as far as they are there."""
-    found = {} if own is None else {own.dataset_name: own}
+    tables = {} if own is None else {own.dataset_name: own}
     for name in _KNOWN:
-        if name not in found:
+        if name not in tables:
             recorded = load_chapter(CHAPTER, name).get("judgments")
             if isinstance(recorded, Table):
-                found[name] = recorded
-    return {str(each.dataset["title"]).partition(" (")[0]: each for each in found.values()}
+                tables[name] = recorded
+    return {str(table.dataset["title"]).partition(" (")[0]: table for table in tables.values()}
 
 
 def truth_courses(tables: Mapping[str, Table], cutoff: int) -> pd.DataFrame:
@@ -38,8 +38,8 @@ def truth_courses(tables: Mapping[str, Table], cutoff: int) -> pd.DataFrame:
     rows = []
     for name, table in tables.items():
         for metric in _PANELS:
-            own = table.select(metric=metric, quantity="truth")
-            rows.append(own.assign(panel=f"{metric}@{cutoff}", line=name))
+            course = table.select(metric=metric, quantity="truth")
+            rows.append(course.assign(panel=f"{metric}@{cutoff}", line=name))
     return _joined(rows)
 
 
@@ -75,9 +75,9 @@ def mixed_courses(tables: Mapping[str, Table], cutoff: int) -> pd.DataFrame:
     rows = []
     for table, metric in product(list(tables.values())[:1], _PANELS):
         for quantity, words in _MIXED.items():
-            own = table.select(metric=metric, quantity=quantity)
-            own = own[own["at"] > 0].sort_values("at")
-            rows.append(own.assign(panel=f"{metric}@{cutoff}", line=words))
+            course = table.select(metric=metric, quantity=quantity)
+            course = course[course["at"] > 0].sort_values("at")
+            rows.append(course.assign(panel=f"{metric}@{cutoff}", line=words))
     return _joined(rows)
 
 

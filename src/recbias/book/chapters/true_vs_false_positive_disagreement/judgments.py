@@ -190,14 +190,14 @@ def agreement_by_judgments(
     numbers = np.unique(np.rint(np.geomspace(1, most, _N_POINTS)).astype(int))
     numbers = np.union1d(numbers, [min(judged.per_list, most)])
     listed = judged.listed.any(axis=1)
-    found = []
+    rows = []
     for metric, taus in _mean_taus(judged, numbers, seed, n_draws, n_groups).items():
-        own = _rows(taus, numbers, judged, most, float(np.median(counts[counts > 0])))
+        of_metric = _rows(taus, numbers, judged, most, float(np.median(counts[counts > 0])))
         share = float(listed.mean())
-        own.append(("in a list", 0.0, share, share, share, np.nan, np.nan))
-        found += [(metric, *row) for row in own]
+        of_metric.append(("in a list", 0.0, share, share, share, np.nan, np.nan))
+        rows += [(metric, *row) for row in of_metric]
     columns = [*_INDEX, "value", "low", "high", "least", "most"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _mean_taus(
@@ -209,12 +209,12 @@ def _mean_taus(
     totals: dict[str, list[_Taus]] = {metric: [] for metric in _LIKED}
     for _ in range(n_draws):
         half, place = plan.deal(judged.user, rng)
-        for metric, found in totals.items():
+        for metric, draws in totals.items():
             sums = _hits(judged, metric, plan, half, np.minimum(place, numbers[-1]))
-            found.append(_taus(sums, numbers))
+            draws.append(_taus(sums, numbers))
     return {
-        metric: _Taus(*(np.mean(each, axis=0) for each in zip(*found, strict=True)))
-        for metric, found in totals.items()
+        metric: _Taus(*(np.mean(over_draws, axis=0) for over_draws in zip(*draws, strict=True)))
+        for metric, draws in totals.items()
     }
 
 
@@ -225,28 +225,28 @@ def _hits(judged: Judged, metric: str, plan: _Plan, half: IntArray, place: IntAr
     where = half[rows] * n_groups + plan.group[judged.user[rows]]
     where = where * n_places + place[rows]
     size = 2 * n_groups * n_places
-    sums = [np.bincount(where, each, minlength=size) for each in judged.listed[rows].T]
-    own = np.array(sums, dtype=np.float64).T.reshape(2, n_groups, n_places, n_systems)
+    sums = [np.bincount(where, listed, minlength=size) for listed in judged.listed[rows].T]
+    hits = np.array(sums, dtype=np.float64).T.reshape(2, n_groups, n_places, n_systems)
     judged_in = np.where(judged.seen_in >= 0, half[judged.seen_in], -1)
     counted, groups = judged.seen_liked == _LIKED[metric], plan.group[judged.seen_user]
     seen = np.zeros((2, n_groups, n_systems))
     for side in (0, 1):
-        kept = judged_in != 1 - side
+        mask = judged_in != 1 - side
         # Up to the number that there are, so that observed ratings weigh as much as in all of them.
-        weight = kept.size / max(1, int(kept.sum())) / judged.n_folds
-        chosen = kept & counted
+        weight = mask.size / max(1, int(mask.sum())) / judged.n_folds
+        chosen = mask & counted
         for system, listed in enumerate(judged.seen_listed[chosen].T):
             seen[side, :, system] = np.bincount(groups[chosen], listed * weight, n_groups)
-    return _Sums(own, seen)
+    return _Sums(hits, seen)
 
 
 def _taus(sums: _Sums, numbers: IntArray) -> _Taus:
     """Compare the orders of one draw, with all users and without each group."""
-    judged, seen = (_without_each(each) for each in sums)
+    judged, seen = (_without_each(hits) for hits in sums)
     added = judged.cumsum(axis=2)
     samples, halves = added[:, :, numbers - 1], added[:, :, -1:]
     mixed = np.concatenate([np.zeros_like(halves), samples], axis=2) + seen[:, :, None]
-    signs, of_halves, of_mixed = (_signs(each) for each in (samples, halves, mixed))
+    signs, of_halves, of_mixed = (_signs(totals) for totals in (samples, halves, mixed))
     other = of_halves[::-1]
     return _Taus(
         (signs[0] * signs[1]).mean(axis=-1),
@@ -306,37 +306,37 @@ def _rows(
     """Lay out what was found of a metric; intervals are those of a jackknife over groups."""
     n_items = judged.n_items
     every = np.arange(1, n_items + 1)
-    mixtures = [_mixture(each, numbers, n_items) for each in taus.same]
-    truth = np.array([_with_truth(each, every, most, n_items) for each in mixtures])
+    mixtures = [_mixture(agreement, numbers, n_items) for agreement in taus.same]
+    truth = np.array([_with_truth(mixture, every, most, n_items) for mixture in mixtures])
     ends = _jackknife(truth)
     ceiling = np.sqrt(np.maximum(0.0, taus.same[0]))
     pairs = zip(taus.alone[0].tolist(), ceiling.tolist(), strict=True)
     bounds = dict(zip(numbers.tolist(), pairs, strict=True))
     beyond = np.rint(np.geomspace(most, n_items, _N_POINTS)).astype(int)
-    shown = sorted({*map(int, numbers), *map(int, beyond), round(available)})
+    sizes = sorted({*map(int, numbers), *map(int, beyond), round(available)})
     nothing = (np.nan, np.nan)
-    found = [("truth", float(k), *ends[k - 1], *bounds.get(k, nothing)) for k in shown]
+    rows = [("truth", float(k), *ends[k - 1], *bounds.get(k, nothing)) for k in sizes]
     of_alone, of_mixed = _jackknife(taus.alone), _jackknife(taus.mixed)
     of_both = _jackknife(taus.alone - taus.mixed[:, 1:])
     for place, k in enumerate(map(float, numbers)):
-        found.append(("alone", k, *of_alone[place], *nothing))
-        found.append(("mixed", k, *of_mixed[place + 1], *nothing))
-        found.append(("ahead", k, *of_both[place], *nothing))
+        rows.append(("alone", k, *of_alone[place], *nothing))
+        rows.append(("mixed", k, *of_mixed[place + 1], *nothing))
+        rows.append(("ahead", k, *of_both[place], *nothing))
         if k == min(judged.per_list, most):
-            found.append(("as many as observed", k, *of_alone[place], *nothing))
-    found.append(("mixed", 0.0, *of_mixed[0], *nothing))
+            rows.append(("as many as observed", k, *of_alone[place], *nothing))
+    rows.append(("mixed", 0.0, *of_mixed[0], *nothing))
     for target in TARGETS:
         few = [k for k, (_, high) in bounds.items() if high >= target]
         needed = [float(every[np.argmax(ends[:, column] >= target)]) for column in (0, 2, 1)]
-        found.append(("needed", target, *needed, *nothing))
+        rows.append(("needed", target, *needed, *nothing))
         fewest = float(min(few, default=most + 1))
-        found.append(("at least", target, fewest, fewest, fewest, *nothing))
-    return found
+        rows.append(("at least", target, fewest, fewest, fewest, *nothing))
+    return rows
 
 
-def _jackknife(found: FloatArray) -> FloatArray:
+def _jackknife(estimates: FloatArray) -> FloatArray:
     """Give value and 95 % interval as columns, of rows with all groups and without each of them."""
-    whole, without = found[0], found[1:]
+    whole, without = estimates[0], estimates[1:]
     n_groups = len(without)
     spread = np.square(without - without.mean(axis=0)).sum(axis=0)
     half = scipy.stats.t.ppf(0.975, n_groups - 1) * np.sqrt((n_groups - 1) / n_groups * spread)
@@ -349,7 +349,7 @@ def _jackknife(found: FloatArray) -> FloatArray:
 def judgments_parameters(grid: Grid, *, cutoff: int) -> dict[str, Any]:
     """Give the parameters of :func:`judgments` for the chapter's grid."""
     labels = ("full", "true")
-    asked = Grid(
+    reduced = Grid(
         grid.dataset,
         grid.systems,
         {label: str(grid.parsed[label]) for label in labels},
@@ -359,7 +359,7 @@ def judgments_parameters(grid: Grid, *, cutoff: int) -> dict[str, Any]:
         tests={"true": grid.tests["true"]},
     )
     few = {"n_draws": _FEW_DRAWS} if is_made_here(grid.dataset) else {}
-    return {"grid": asked.to_dict(), "cutoff": cutoff, **few}
+    return {"grid": reduced.to_dict(), "cutoff": cutoff, **few}
 
 
 def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
@@ -397,9 +397,9 @@ def judgments(
     ConfigError
         As of `agreement_by_judgments`.
     """
-    asked = Grid.from_dict(grid)
-    judged = _read(asked, dataset, cutoff)
-    return _INDEX, agreement_by_judgments(judged, seed=asked.seed, n_draws=n_draws)
+    parsed_grid = Grid.from_dict(grid)
+    judged = _read(parsed_grid, dataset, cutoff)
+    return _INDEX, agreement_by_judgments(judged, seed=parsed_grid.seed, n_draws=n_draws)
 
 
 def _read(grid: Grid, dataset: Dataset, cutoff: int) -> Judged:
@@ -410,15 +410,15 @@ def _read(grid: Grid, dataset: Dataset, cutoff: int) -> Judged:
     tables: dict[str, dict[str, dict[int, list[RankTable]]]] = {"full": {}, "true": {}}
     for name, cell in cells:
         reader = Reader(cell)
-        for label, own in tables.items():
+        for label, by_system in tables.items():
             if artefact_of(grid, label) in cell.artefacts:
-                folds = own.setdefault(name, {})
+                folds = by_system.setdefault(name, {})
                 folds.setdefault(cell.fold, []).append(reader.table(grid, label))
     names = [system.name for system in grid.systems]
     seen, drawn = (_listed([tables[label][name] for name in names], cutoff) for label in tables)
     least, n_items = grid.parsed["true"].min_rating, dataset.ratings.n_items
     drawn = drawn.at_most(_MOST, stream(grid.seed, "judgments", "used"))
-    pairs = [each.user * np.int64(n_items) + each.item for each in (drawn, seen)]
+    pairs = [listed.user * np.int64(n_items) + listed.item for listed in (drawn, seen)]
     order = np.argsort(pairs[0])
     place = np.minimum(np.searchsorted(pairs[0], pairs[1], sorter=order), len(order) - 1)
     same = pairs[0][order[place]] == pairs[1]
@@ -449,8 +449,8 @@ class _Listed(NamedTuple):
         order = np.lexsort((rng.random(len(self.user)), self.user))
         counts = np.bincount(self.user)
         place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-        kept = np.sort(order[place < number])
-        columns = (self.user[kept], self.item[kept], self.value[kept], self.listed[kept])
+        rows = np.sort(order[place < number])
+        columns = (self.user[rows], self.item[rows], self.value[rows], self.listed[rows])
         return _Listed(*columns, self.n_folds)
 
 
@@ -459,16 +459,16 @@ def _listed(systems: list[dict[int, list[RankTable]]], cutoff: int) -> _Listed:
     columns = [
         np.concatenate(
             [
-                np.mean([(each.rank > 0) & (each.rank <= cutoff) for each in tables], axis=0)
+                np.mean([(table.rank > 0) & (table.rank <= cutoff) for table in tables], axis=0)
                 for tables in folds.values()
             ]
         )
         for folds in systems
     ]
     return _Listed(
-        user=np.concatenate([each.user for each in first]),
-        item=np.concatenate([each.item for each in first]),
-        value=np.concatenate([each.value for each in first]),
+        user=np.concatenate([table.user for table in first]),
+        item=np.concatenate([table.item for table in first]),
+        value=np.concatenate([table.value for table in first]),
         listed=np.array(columns).T,
         n_folds=len(first),
     )
@@ -482,8 +482,8 @@ def tau_of_judgments(evidence: Evidence, record: Record) -> Quantity:
     (term,) = record.of
     quantity, _, place = term.label.partition(", ")
     table = evidence.made(term.table, term.edition or "")
-    asked = {"metric": term.metric, "quantity": quantity}
-    rows = table.select(**asked, **({"at": float(place)} if place else {}))
+    conditions = {"metric": term.metric, "quantity": quantity}
+    rows = table.select(**conditions, **({"at": float(place)} if place else {}))
     if len(rows) != 1:
         raise NotComputed(f"{term.metric}, {term.label} in {term.table}")
     (row,) = rows.to_dict("records")

@@ -116,15 +116,15 @@ def _measured(
     *,
     condensed: bool = False,
 ) -> dict[str, FloatArray]:
-    asked = tuple(names)
-    metrics = [_metric(name, cutoff) for name in asked]
-    found = measure(table, metrics, min_rating=min_rating, condensed=condensed)
-    return dict(zip(asked, found, strict=True))
+    metric_names = tuple(names)
+    metrics = [_metric(name, cutoff) for name in metric_names]
+    values = measure(table, metrics, min_rating=min_rating, condensed=condensed)
+    return dict(zip(metric_names, values, strict=True))
 
 
 def _metric(name: str, cutoff: int) -> Metric:
-    name, bar, given = name.partition("|")
-    return parse_metric(f"{name}@{cutoff}{bar}{given}")
+    name, bar, condition = name.partition("|")
+    return parse_metric(f"{name}@{cutoff}{bar}{condition}")
 
 
 def measured_metrics(cutoff: int) -> list[dict[str, Any]]:

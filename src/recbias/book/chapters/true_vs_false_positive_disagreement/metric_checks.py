@@ -69,7 +69,7 @@ def check_anti(found: Measured, counted: Counted, better: Mapping[str, str | Non
             "unjudged",
             "|P - TP/(TP + FP + U)| and the like of antiP",
             int(whole.sum()),
-            largest([each[whole] for each in shares]),
+            largest([share[whole] for share in shares]),
         ),
         Check(
             _FALLOUT,
@@ -172,7 +172,7 @@ def _slope(x: FloatArray, y: FloatArray) -> float:
 
 def positive_only(listed: Sequence[Listed], *, cutoff: int, min_rating: float) -> FloatArray:
     """Measure condensed lists where only liked items are known, by system, metric and user."""
-    return np.array([_binary(each.liked, cutoff, min_rating) for each in listed])
+    return np.array([_binary(listing.liked, cutoff, min_rating) for listing in listed])
 
 
 def _binary(table: RankTable, cutoff: int, min_rating: float) -> FloatArray:
@@ -191,10 +191,10 @@ def check_positive_only(
     """
     first = listed[0].table
     liked = first.value >= min_rating
-    scored = np.all([each.table.rank > 0 for each in listed], axis=0)
+    scored = np.all([listing.table.rank > 0 for listing in listed], axis=0)
     complete = np.bincount(first.user[liked & ~scored], minlength=first.n_users) == 0
     some = np.bincount(first.user[liked], minlength=first.n_users) > 0
-    both = np.array([_binary(each.table, cutoff, min_rating) for each in listed])
+    both = np.array([_binary(listing.table, cutoff, min_rating) for listing in listed])
     what = f"largest - smallest value over the systems, of {', '.join(BINARY)}"
     n_liked = int(some.sum())
     return [
@@ -254,11 +254,11 @@ def check_skips(log: Sequence[Session]) -> list[Check]:
     ----------
     MCCRS20 Sec. 3.
     """
-    table = rank_table([[float(not each) for each in session.skipped] for session in log])
+    table = rank_table([[float(not skipped) for skipped in session.skipped] for session in log])
     plays = [len(session.skipped) for session in log]
     rate = np.array([sum(session.skipped) for session in log]) / plays
     lengths = sorted(set(plays))
-    texts = [f"antiP@{max(lengths)}|judged", *(f"antiP@{each}" for each in lengths)]
+    texts = [f"antiP@{max(lengths)}|judged", *(f"antiP@{length}" for length in lengths)]
     whole, *of_length = measure(table, [parse_metric(text) for text in texts], min_rating=1)
     apart = [whole - rate] + [
         np.where(np.array(plays) == length, values - rate, 0.0)
@@ -274,9 +274,9 @@ def worst_order(test: Ratings, *, cutoff: int, min_rating: float) -> FloatArray:
     order = np.lexsort((-loss, test.user))
     user = test.user[order]
     place = np.arange(len(user)) - np.searchsorted(user, user)
-    shown = place < cutoff
-    worth = loss[order][shown] / np.log2(place[shown] + 2)
-    return np.bincount(user[shown], worth, minlength=test.n_users).astype(np.float64)
+    listed = place < cutoff
+    worth = loss[order][listed] / np.log2(place[listed] + 2)
+    return np.bincount(user[listed], worth, minlength=test.n_users).astype(np.float64)
 
 
 def check_losses(found: Measured, counted: Counted, worst: FloatArray) -> list[Check]:
@@ -375,12 +375,12 @@ def check_systems(
     }
     worst = worst_order(test, cutoff=cutoff, min_rating=min_rating)
     checks: list[Check] = []
-    for each in listed:
-        found = measure_lists(each.table, min_rating=min_rating, cutoff=cutoff)
-        counted = count_lists(each.lists, test, min_rating)
-        checks += check_anti(found, counted, better)
-        checks += check_complement(found, counted)
-        checks += check_losses(found, counted, worst)
+    for listing in listed:
+        measured = measure_lists(listing.table, min_rating=min_rating, cutoff=cutoff)
+        counted = count_lists(listing.lists, test, min_rating)
+        checks += check_anti(measured, counted, better)
+        checks += check_complement(measured, counted)
+        checks += check_losses(measured, counted, worst)
     liked = positive_only(listed, cutoff=cutoff, min_rating=min_rating)
     return [
         *_over_systems(checks),
@@ -389,14 +389,16 @@ def check_systems(
 
 
 def _over_systems(checks: Sequence[Check]) -> list[Check]:
-    found = []
+    merged = []
     for joined in joined_checks(checks):
         same = [
-            each.worst for each in checks if (each.claim, each.name) == (joined.claim, joined.name)
+            check.worst
+            for check in checks
+            if (check.claim, check.name) == (joined.claim, joined.name)
         ]
         if joined.name in ("orientation", "premise", "empty"):
             joined = dataclasses.replace(joined, worst=sum(same))
         elif joined.name == "not-judged":
             joined = dataclasses.replace(joined, worst=float(np.mean(same)))
-        found.append(joined)
-    return found
+        merged.append(joined)
+    return merged

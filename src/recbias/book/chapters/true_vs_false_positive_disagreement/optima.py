@@ -65,16 +65,16 @@ class Ranking(NamedTuple):
     def model(self, split: Split, min_rating: float) -> Algorithm:
         """Fit it; an oracle knows the test ratings."""
         if self.metric == "P":
-            own: Algorithm = OracleRanking(split.test, "P", self.restricted, min_rating)
+            model: Algorithm = OracleRanking(split.test, "P", self.restricted, min_rating)
         elif self.metric:
-            own = OracleRanking(split.test, "antiP", self.restricted, min_rating)
+            model = OracleRanking(split.test, "antiP", self.restricted, min_rating)
         elif self.name == "Popularity":
-            own = Popularity()
+            model = Popularity()
         elif self.name == "Optimal precision":
-            own = OptimalPrecision(min_rating)
+            model = OptimalPrecision(min_rating)
         else:
-            own = OptimalAntiPrecision(min_rating)
-        return own.fit(split.train)
+            model = OptimalAntiPrecision(min_rating)
+        return model.fit(split.train)
 
 
 RANKINGS = (
@@ -137,10 +137,10 @@ def optima(
     for text in sides.values():
         folds = dataset_splits(dataset, split, seed=seed, judgments=TestSet.parse(text))
         places = cutoff * sum(np.count_nonzero(fold.test.user_counts()) for fold in folds)
-        found = np.sum([_of_fold(fold, min_rating, cutoff) for fold in folds], axis=0)
-        found[:, :, :-1] /= places
-        found[:, :, -1] /= len(folds)
-        frames.append(pd.DataFrame(found.reshape(-1, len(_COLUMNS)), columns=_COLUMNS))
+        hits = np.sum([_of_fold(fold, min_rating, cutoff) for fold in folds], axis=0)
+        hits[:, :, :-1] /= places
+        hits[:, :, -1] /= len(folds)
+        frames.append(pd.DataFrame(hits.reshape(-1, len(_COLUMNS)), columns=_COLUMNS))
     names = product(sides, (ranking.name for ranking in RANKINGS), ("P", "antiP"))
     index = ("side", "ranking", "metric")
     return index, pd.DataFrame(names, columns=index).join(pd.concat(frames, ignore_index=True))
@@ -154,15 +154,15 @@ def _of_fold(fold: Split, min_rating: float, cutoff: int) -> FloatArray:
     order = file_order(fold.train)
     liked = relevant(fold.test.value, min_rating)
     wanted = np.array([liked, ~liked])
-    found = np.empty((len(RANKINGS), 2, len(_COLUMNS)))
+    hits = np.empty((len(RANKINGS), 2, len(_COLUMNS)))
     for place, ranking in enumerate(RANKINGS):
         scores = ranking.model(fold, min_rating).score(np.array([0]))[0]
         tied = hits_over_ties(scores, fold, wanted, cutoff)
         in_file = hits_over_ties(_untied(scores, order), fold, wanted, cutoff)
         columns = (tied.least, tied.expected, tied.most, in_file.most)
-        found[place, :, :-1] = np.stack([each.sum(axis=1) for each in columns], axis=1)
-        found[place, :, -1] = np.count_nonzero(scores == np.nanmax(scores))
-    return found
+        hits[place, :, :-1] = np.stack([column.sum(axis=1) for column in columns], axis=1)
+        hits[place, :, -1] = np.count_nonzero(scores == np.nanmax(scores))
+    return hits
 
 
 def _untied(scores: npt.NDArray[np.float32], order: npt.NDArray[np.int64]) -> FloatArray:

@@ -87,7 +87,7 @@ def items_of(train: Ratings, *, min_rating: float) -> Items:
     known = liked + disliked > 0
     models = (OptimalPrecision(min_rating), OptimalAntiPrecision(min_rating))
     scores = (model.fit(train).score(np.array([0]))[0][known] for model in models)
-    f_p, f_anti = (each.astype(np.float64) for each in scores)
+    f_p, f_anti = (values.astype(np.float64) for values in scores)
     return Items(train.n_users, liked[known], disliked[known], f_p, f_anti)
 
 
@@ -154,7 +154,7 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
     MCCRS20 Eq. 2, the steps of its derivation.
     """
     sides = [np.array(item_judgments(part, min_rating)) for part in (split.train, split.test)]
-    (in_train, in_test), n_items = (each.sum(axis=0) for each in sides), split.test.n_items
+    (in_train, in_test), n_items = (counts.sum(axis=0) for counts in sides), split.test.n_items
     rated = in_train + in_test
     share = in_test.sum() / rated.sum()
     squares = _uneven(in_test, rated, share)
@@ -164,7 +164,7 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
     p_items = (1 + np.count_nonzero(_uneven(drawn, rated, share) >= squares)) / (1 + N_DRAWS)
     liked = sides[0][0] + sides[1][0]
     several = rated > 1
-    n, k, m = (each[several].astype(np.float64) for each in (rated, in_test, liked))
+    n, k, m = (counts[several].astype(np.float64) for counts in (rated, in_test, liked))
     excess = (sides[1][0][several] - m * k / n).sum()
     variance = (m * (n - m) * k * (n - k) / (n**2 * (n - 1))).sum()
     p_liked = 2 * scipy.stats.norm.sf(abs(excess) / np.sqrt(variance)) if variance > 0 else 1.0
@@ -179,10 +179,10 @@ def check_sides(split: Split, rng: np.random.Generator, *, min_rating: float) ->
 
 def _uneven(in_test: IntArray, rated: IntArray, share: float) -> FloatArray:
     chosen = rated > 0
-    found: FloatArray = ((in_test[..., chosen] - share * rated[chosen]) ** 2 / rated[chosen]).sum(
-        axis=-1
-    )
-    return found
+    unevenness: FloatArray = (
+        (in_test[..., chosen] - share * rated[chosen]) ** 2 / rated[chosen]
+    ).sum(axis=-1)
+    return unevenness
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ def check_popularity(folds: Sequence[Items]) -> list[Check]:
     claim, checks = "MCCRS20-C2", []
     for items in folds:
         rated = items.rated
-        spearman = [_spearman(each, rated) for each in (items.f_anti, items.f_p)]
+        spearman = [_spearman(scores, rated) for scores in (items.f_anti, items.f_p)]
         n_pairs, higher = _against(rated, items.f_anti)
         n_equal, higher_at_equal = _against(rated, items.f_anti, at=items.share, below=1.0)
         mean, odds = items.liked.sum() / rated.sum(), items.odds[items.finite]

@@ -77,17 +77,17 @@ def tau_difference(evidence: Evidence, record: Record) -> Quantity:
 def smallest_tau(evidence: Evidence, record: Record) -> Quantity:
     """Find the smallest tau between two quantities if any two of the systems are left out."""
     x, y = _by_term(evidence, record)
-    found = order_taus(x, y, [*combinations(range(len(x)), len(x) - 2)])
-    intervals = [each.interval for each in found]
+    taus = order_taus(x, y, [*combinations(range(len(x)), len(x) - 2)])
+    intervals = [tau.interval for tau in taus]
     limits = (min(low for low, _ in intervals), min(high for _, high in intervals))
-    return Quantity(min(each.value for each in found), None, limits=limits)
+    return Quantity(min(tau.value for tau in taus), None, limits=limits)
 
 
 def off_line(evidence: Evidence, record: Record) -> float:
     """Find how far the sum of two quantities is from 1, or from a third, at the worst system."""
-    found = np.array([[each.value for each in row] for row in _by_term(evidence, record)])
-    whole = found[2] if len(found) > 2 else 1.0
-    return float(np.abs(found[0] + found[1] - whole).max())
+    values = np.array([[quantity.value for quantity in row] for row in _by_term(evidence, record)])
+    whole = values[2] if len(values) > 2 else 1.0
+    return float(np.abs(values[0] + values[1] - whole).max())
 
 
 def off_slope(evidence: Evidence, record: Record) -> float:
@@ -95,15 +95,17 @@ def off_slope(evidence: Evidence, record: Record) -> float:
 
     Which a slope of -1 bars.
     """
-    found = np.array([[each.value for each in row] for row in _by_term(evidence, record)])
-    return float(np.ptp(found[0] + found[1]))
+    values = np.array([[quantity.value for quantity in row] for row in _by_term(evidence, record)])
+    return float(np.ptp(values[0] + values[1]))
 
 
 def explained_by_line(evidence: Evidence, record: Record) -> Quantity:
     """Compute the share of a quantity's variance over systems that a line in another explains."""
     x, y = _by_term(evidence, record)
-    value = _squared_correlation(*(np.array([[one.value] for one in each]) for each in (x, y)))
-    drawn = [_replicates(each) for each in (x, y)]
+    value = _squared_correlation(
+        *(np.array([[one.value] for one in quantities]) for quantities in (x, y))
+    )
+    drawn = [_replicates(quantities) for quantities in (x, y)]
     return Quantity(float(value[0]), _squared_correlation(*drawn))
 
 
@@ -117,8 +119,8 @@ def _squared_correlation(x: FloatArray, y: FloatArray) -> FloatArray:
 
 def _replicates(quantities: Sequence[Quantity]) -> FloatArray:
     """Stack the replicates of some quantities."""
-    drawn = [each.replicates for each in quantities]
-    if any(each is None for each in drawn):
+    drawn = [quantity.replicates for quantity in quantities]
+    if any(replicates is None for replicates in drawn):
         raise NotComputed("replicates")
     return np.array(drawn)
 
@@ -126,10 +128,10 @@ def _replicates(quantities: Sequence[Quantity]) -> FloatArray:
 def mean_of_systems(evidence: Evidence, record: Record) -> Quantity:
     """Average over the systems of the first quantity, and over those that further ones name."""
     first, *others = record.of
-    found = [evidence.quantity(first, system=name) for name in evidence.systems(record)]
-    found += [evidence.quantity(term) for term in others]
-    value = float(np.mean([each.value for each in found]))
-    return Quantity(value, _replicates(found).mean(axis=0))
+    quantities = [evidence.quantity(first, system=name) for name in evidence.systems(record)]
+    quantities += [evidence.quantity(term) for term in others]
+    value = float(np.mean([quantity.value for quantity in quantities]))
+    return Quantity(value, _replicates(quantities).mean(axis=0))
 
 
 def systems_above(evidence: Evidence, record: Record) -> Quantity:
@@ -147,7 +149,7 @@ def _beyond(evidence: Evidence, record: Record, side: int) -> Quantity:
     bar = evidence.quantity(mark)
     names = [name for name in evidence.systems(record) if name != mark.system]
     differences = [evidence.quantity(first, system=name) - bar for name in names]
-    values = side * np.array([each.value for each in differences])
+    values = side * np.array([difference.value for difference in differences])
     signs = resolved_signs(values, side * _replicates(differences))
     limits = (float(np.count_nonzero(signs > 0)), float(np.count_nonzero(signs >= 0)))
     return Quantity(float(np.count_nonzero(values > 0)), None, limits=limits)
@@ -164,8 +166,8 @@ def effect_ratio(evidence: Evidence, record: Record) -> Quantity:
 
 def _median_effect(evidence: Evidence, record: Record, term: Term) -> Quantity:
     names = evidence.systems(record)
-    found = {name: evidence.quantity(term, system=name) for name in names}
-    drawn = dict(zip(names, _replicates(list(found.values())), strict=True))
+    quantities = {name: evidence.quantity(term, system=name) for name in names}
+    drawn = dict(zip(names, _replicates(list(quantities.values())), strict=True))
     effects, on_drawn = [], []
     pairs = _pairs(evidence, term, names)
     half_width = (pairs["high"] - pairs["low"]).to_numpy(np.float64) / 2
@@ -173,7 +175,7 @@ def _median_effect(evidence: Evidence, record: Record, term: Term) -> Quantity:
     deviations = half_width * np.sqrt(n) / scipy.stats.t.ppf(0.975, n - 1)
     for a, b, deviation in zip(pairs["a"], pairs["b"], deviations, strict=True):
         spread = deviation or 1.0  # without any, differences are 0
-        effects.append((found[a].value - found[b].value) / spread)
+        effects.append((quantities[a].value - quantities[b].value) / spread)
         on_drawn.append((drawn[a] - drawn[b]) / spread)
     return Quantity(
         float(np.median(np.abs(effects))), np.median(np.abs(np.array(on_drawn)), axis=0)
@@ -189,9 +191,9 @@ def significant_ratio(evidence: Evidence, record: Record) -> float:
 def _significant_pairs(evidence: Evidence, record: Record, term: Term) -> float:
     """Count the pairs of systems that differ at :data:`LEVEL`."""
     pairs = _pairs(evidence, term, evidence.systems(record))
-    found = float((pairs["wilcoxon_p_holm"] < LEVEL).sum())
-    evidence.note(term.table, f"pairs that differ in {evidence.metric(term)}", found)
-    return found
+    n_pairs = float((pairs["wilcoxon_p_holm"] < LEVEL).sum())
+    evidence.note(term.table, f"pairs that differ in {evidence.metric(term)}", n_pairs)
+    return n_pairs
 
 
 def _pairs(evidence: Evidence, term: Term, names: Sequence[str]) -> pd.DataFrame:

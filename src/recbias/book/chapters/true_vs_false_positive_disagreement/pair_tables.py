@@ -61,20 +61,20 @@ def examples_table(table: Table) -> str:
 
 def pairs_table(table: Table) -> str:
     """Write Table 1 by both readings, the folds first, and the paper's two numbers beside them."""
-    (claim,) = (each for each in claims() if each.id == "MCCRS20-T1")
+    (claim,) = (entry for entry in claims() if entry.id == "MCCRS20-T1")
     printed = {"disagree": "disagree", "both": "odds steeper than both"}
     head = ("pairs of items", "by the training folds", "of the folds", "by all ratings", "MCCRS20")
     rows = []
     for what, words in _CELLS.items():
-        each = _by_reading(table, what)
-        folds = [value for reading, value in each.items() if reading != ALL]
+        shares = _by_reading(table, what)
+        folds = [value for reading, value in shares.items() if reading != ALL]
         known = printed.get(what)
         rows.append(
             [
                 words,
                 f"{np.mean(folds):.1%}" if folds else _NO_PAIRS,
                 f"{min(folds):.1%} to {max(folds):.1%}" if folds else _NO_PAIRS,
-                f"{each[ALL]:.1%}" if ALL in each else _NO_PAIRS,
+                f"{shares[ALL]:.1%}" if ALL in shares else _NO_PAIRS,
                 f"{float(claim.values[known]):.1%}" if known else _DASH,
             ]
         )
@@ -88,7 +88,9 @@ _NO_PAIRS = "no pairs"
 def _by_reading(table: Table, what: str) -> dict[str, float]:
     rows = table.frame[chosen_pairs(table.frame, what)]
     sums = rows.groupby("reading")["value"].sum()
-    return {str(each): float(sums.get(each, 0.0)) for each in table.frame["reading"].unique()}
+    return {
+        str(reading): float(sums.get(reading, 0.0)) for reading in table.frame["reading"].unique()
+    }
 
 
 _CELLS: Mapping[str, str] = {
@@ -114,7 +116,7 @@ _CELLS: Mapping[str, str] = {
 
 def relations_title(table: Table) -> str:
     """Say in two lines how the optima relate to popularity and to each other."""
-    own, other, both = (
+    hits, misses, both = (
         table[{"measure": measure, "of": of}].value
         for measure, of in (
             ("Pearson", "f_P and p(train)"),
@@ -123,8 +125,8 @@ def relations_title(table: Table) -> str:
         )
     )
     return (
-        f"With popularity, $f_P$ correlates by {defined(own, '.2f')} and $f_{{antiP}}$ "
-        f"by {defined(other, '.2f')};\n"
+        f"With popularity, $f_P$ correlates by {defined(hits, '.2f')} and $f_{{antiP}}$ "
+        f"by {defined(misses, '.2f')};\n"
         f"their rankings with each other by {defined(both, '.2f')} (Spearman)"
     )
 
@@ -137,15 +139,15 @@ def over_skew(tables: Mapping[str, Table], column: str = "disagree") -> pd.DataF
     rows = []
     for kind, table in tables.items():
         for skew, values in table.frame.groupby("skew")[column]:
-            found = over_worlds(values)
-            rows.append((kind, skew, found.value, *found.interval))
+            mean = over_worlds(values)
+            rows.append((kind, skew, mean.value, *mean.interval))
     return pd.DataFrame(rows, columns=["kind", "skew", "value", "low", "high"])
 
 
 def skew_of_worlds_title(found: pd.DataFrame) -> str:
     """Say in two lines at which ends of the skew the optima disagree, in independent worlds."""
-    own = found[found["kind"] == "independent"].sort_values("skew")
-    first, last = own.iloc[0], own.iloc[-1]
+    rows = found[found["kind"] == "independent"].sort_values("skew")
+    first, last = rows.iloc[0], rows.iloc[-1]
     return (
         f"The optima disagree on {first['value']:.0%} of the pairs where popularity is\n"
         f"even, and on {last['value']:.0%} at a Gini coefficient of {last['skew']:g}"

@@ -37,8 +37,10 @@ _FOLD = "fold "
 def item_judgments(ratings: Ratings, min_rating: float) -> tuple[Counts, Counts]:
     """Count the ratings of each item that say liking, and those that say disliking."""
     liked = relevant(ratings.value, min_rating)
-    counts = (np.bincount(ratings.item[own], minlength=ratings.n_items) for own in (liked, ~liked))
-    first, second = (each.astype(np.int64) for each in counts)
+    counts = (
+        np.bincount(ratings.item[mask], minlength=ratings.n_items) for mask in (liked, ~liked)
+    )
+    first, second = (count.astype(np.int64) for count in counts)
     return first, second
 
 
@@ -74,18 +76,18 @@ def pairs(
     """
     folds = dataset_splits(dataset, split, seed=seed)
     readings = {f"{_FOLD}{fold.fold + 1}": fold.train for fold in folds} | {ALL: dataset.ratings}
-    found = []
+    tables = []
     for reading, ratings in readings.items():
         liked, disliked = item_judgments(ratings, min_rating)
         rated = liked + disliked
-        found.append(_shares(reading, pair_table(rated, ratings.n_users - rated, liked, disliked)))
-    return INDEX, pd.concat(found, ignore_index=True)
+        tables.append(_shares(reading, pair_table(rated, ratings.n_users - rated, liked, disliked)))
+    return INDEX, pd.concat(tables, ignore_index=True)
 
 
 def _shares(reading: str, counted: pd.DataFrame) -> pd.DataFrame:
-    found = counted.assign(value=counted["pairs"] / max(counted["pairs"].sum(), 1))
-    found.insert(0, "reading", reading)
-    return found
+    shares = counted.assign(value=counted["pairs"] / max(counted["pairs"].sum(), 1))
+    shares.insert(0, "reading", reading)
+    return shares
 
 
 @maker(f"{CHAPTER}/judged_pairs", Table)
@@ -118,10 +120,10 @@ def judged_pairs(dataset: Dataset, *, min_rating: float) -> tuple[tuple[str, ...
     if dataset.unbiased is None:
         raise ConfigError(f"{dataset.name} has no unbiased part")
     both = (dataset.unbiased, dataset.ratings.take(~judged_before(dataset)))
-    liked, disliked = np.sum([item_judgments(each, min_rating) for each in both], axis=0)
+    liked, disliked = np.sum([item_judgments(ratings, min_rating) for ratings in both], axis=0)
     known = dataset.ratings.item_counts()
     counts = (known, liked + disliked - known, liked, disliked)
-    return INDEX, _shares(JUDGED, pair_table(*(each[known > 0] for each in counts)))
+    return INDEX, _shares(JUDGED, pair_table(*(count[known > 0] for count in counts)))
 
 
 def judged_before(dataset: Dataset) -> npt.NDArray[np.bool_]:
@@ -149,13 +151,13 @@ def chosen_pairs(frame: pd.DataFrame, what: str) -> npt.NDArray[np.bool_]:
     >>> chosen_pairs(rows, "both, not same"), chosen_pairs(rows, "agree | disagree, same")
     (array([False,  True]), array([ True, False]))
     """
-    found = np.zeros(len(frame), dtype=bool)
+    mask = np.zeros(len(frame), dtype=bool)
     for alternative in what.split(" | "):
         fits = np.ones(len(frame), dtype=bool)
         for word in alternative.split(", "):
             fits &= _has_word(frame, word)
-        found |= fits
-    return found
+        mask |= fits
+    return mask
 
 
 def _has_word(frame: pd.DataFrame, word: str) -> npt.NDArray[np.bool_]:
@@ -166,7 +168,9 @@ def _has_word(frame: pd.DataFrame, word: str) -> npt.NDArray[np.bool_]:
         if plain in words:
             fits = (frame[column] == plain).to_numpy()
             return fits if plain == word else ~fits
-    raise unknown_name("kind of pairs", word, [each for words in _WORDS.values() for each in words])
+    raise unknown_name(
+        "kind of pairs", word, [known for words in _WORDS.values() for known in words]
+    )
 
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
@@ -202,8 +206,8 @@ def _share(evidence: Evidence, term: Term) -> float:
 
 def _share_of_pairs(evidence: Evidence, record: Record) -> float:
     """Return the share of a term; of several the extreme that is asked for."""
-    found = [_share(evidence, term) for term in record.of]
-    return max(found) if record.take == "largest" else min(found)
+    shares = [_share(evidence, term) for term in record.of]
+    return max(shares) if record.take == "largest" else min(shares)
 
 
 def _ratio_of_pairs(evidence: Evidence, record: Record) -> float:
@@ -216,22 +220,22 @@ def _number_of_pairs(evidence: Evidence, record: Record) -> float:
     """Count the pairs that a term names."""
     (term,) = record.of
     rows = _rows(evidence, term)
-    found = float(rows["pairs"][chosen_pairs(rows, term.metric)].sum())
-    evidence.note(term.table, str(term), found, term.edition or "")
-    return found
+    n_pairs = float(rows["pairs"][chosen_pairs(rows, term.metric)].sum())
+    evidence.note(term.table, str(term), n_pairs, term.edition or "")
+    return n_pairs
 
 
 def _gap_of_pairs(evidence: Evidence, record: Record) -> float:
     """Divide the mean distance of the shares of liked ratings on some pairs by that on others."""
-    found = []
+    gaps = []
     for term in record.of:
         rows = _rows(evidence, term)
         chosen = rows[chosen_pairs(rows, term.metric)]
         total = float(chosen["pairs"].sum())
         gap = float((chosen["gap"] * chosen["pairs"]).sum() / total) if total else float("nan")
         evidence.note(term.table, f"gap, {term}", gap, term.edition or "")
-        found.append(gap)
-    first, second = found
+        gaps.append(gap)
+    first, second = gaps
     return first / second if second else float("nan")
 
 
@@ -242,9 +246,9 @@ def _lemma_violations(evidence: Evidence, record: Record) -> float:
         if term.metric not in ("printed", "corrected"):
             raise unknown_name("form of the lemma", term.metric, ("printed", "corrected"))
         rows = _rows(evidence, term)
-        found = float(violations(rows, corrected=term.metric == "corrected"))
-        evidence.note(term.table, str(term), found, term.edition or "")
-        total += found
+        n_violations = float(violations(rows, corrected=term.metric == "corrected"))
+        evidence.note(term.table, str(term), n_violations, term.edition or "")
+        total += n_violations
     return total
 
 
@@ -258,15 +262,17 @@ def violations(rows: pd.DataFrame, *, corrected: bool = True) -> int:
     >>> violations(table), violations(table, corrected=False)
     (0, 1)
     """
-    told = rows[rows["direction"] != "no estimate"]
+    estimated = rows[rows["direction"] != "no estimate"]
     said = np.array(
         [
             lemma_disagrees(direction, steeper, corrected=corrected)
-            for direction, steeper in zip(told["direction"], told["steeper_than"], strict=True)
+            for direction, steeper in zip(
+                estimated["direction"], estimated["steeper_than"], strict=True
+            )
         ],
         dtype=bool,
     )
-    return int(told["pairs"][said != (told["optima"] == "disagree").to_numpy()].sum())
+    return int(estimated["pairs"][said != (estimated["optima"] == "disagree").to_numpy()].sum())
 
 
 OF_PAIRS: Mapping[str, Function] = {

@@ -61,20 +61,20 @@ def check_sizes(dataset: Dataset) -> list[Check]:
     """Compare a data set of the paper with Table 2; nothing for any other."""
     if dataset.name not in _SIZES:
         return []
-    given, drawn = dataset.ratings, dataset.unbiased
+    ratings, drawn = dataset.ratings, dataset.unbiased
     pairs = [
-        part.user.astype(np.int64) * part.n_items + part.item for part in (given, drawn) if part
+        part.user.astype(np.int64) * part.n_items + part.item for part in (ratings, drawn) if part
     ]
     n_pairs = len(np.unique(np.concatenate(pairs)))
-    found = (given.n_users, given.n_items, n_pairs)
+    sizes = (ratings.n_users, ratings.n_items, n_pairs)
     names = ("users", "items", "ratings")
     checks = [
         _check(name, f"|{name} - {printed:,}|", abs(count - printed))
-        for name, count, printed in zip(names, found, _SIZES[dataset.name], strict=True)
+        for name, count, printed in zip(names, sizes, _SIZES[dataset.name], strict=True)
     ]
     if dataset.name in _CHOSEN:
         printed = _CHOSEN[dataset.name]
-        checks.append(_check("chosen", f"|chosen - {printed:,}|", abs(len(given) - printed)))
+        checks.append(_check("chosen", f"|chosen - {printed:,}|", abs(len(ratings) - printed)))
     if drawn is not None:
         counts = drawn.user_counts()
         checks += [
@@ -101,16 +101,16 @@ def uniform_p(drawn: Ratings) -> float:
 
 def check_line_up(systems: Sequence[System]) -> list[Check]:
     """Compare a line-up with the paper's list of systems and the authors' configuration."""
-    own = {system.name: system.parameters for system in systems}
+    parameters_of = {system.name: system.parameters for system in systems}
     differing = [
         (name, parameter)
         for name, configured in CONFIGURED.items()
         for parameter, value in configured.items()
-        if own.get(name, {}).get(parameter) != value
+        if parameters_of.get(name, {}).get(parameter) != value
     ]
-    missing = [name for name in CONFIGURED if name not in own]
-    lost = [name for name in _REFERENCES if name not in own]
-    smoothed = own.get("Average rating", {}).get("smoothing") == 1
+    missing = [name for name in CONFIGURED if name not in parameters_of]
+    lost = [name for name in _REFERENCES if name not in parameters_of]
+    smoothed = parameters_of.get("Average rating", {}).get("smoothing") == 1
     n_parameters = sum(map(len, CONFIGURED.values()))
     return [
         Check(_SETUP, "filters", "filters that are missing", len(CONFIGURED), len(missing)),
@@ -163,11 +163,11 @@ def check_sampled(
     rng = stream(seed, "sampled judgments", n_users, n_items)
     liking = np.linspace(0.9, 0.1, n_items)
     liked = rng.random((n_users, n_items)) < liking  # columns are in the order of the ranking
-    found: list[FloatArray] = []
+    values: list[FloatArray] = []
     for _ in range(n_draws):
         judged = rng.random(liked.shape) < share
-        found.append(_first_ten(liked & judged, judged))
-    whole, drawn = _first_ten(liked, np.ones_like(liked)), np.mean(found, axis=0)
+        values.append(_first_ten(liked & judged, judged))
+    whole, drawn = _first_ten(liked, np.ones_like(liked)), np.mean(values, axis=0)
     names = ("sampled-precision", "sampled-over-judged", "sampled-recall")
     return [
         Check(

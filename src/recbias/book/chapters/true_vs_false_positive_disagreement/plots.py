@@ -88,7 +88,7 @@ def plot_two_metrics(
     n_columns = min(2, len(axes))
     n_rows = -(-len(axes) // n_columns)
     keys = _keys(found, labels if names is None else {}, with_published="x_published" in found)
-    n_key_columns = _columns_of([each.get_label() for each in keys])
+    n_key_columns = _columns_of([key.get_label() for key in keys])
     key_height = 0.21 * -(-len(keys) // n_key_columns)
     height = 3.1 * n_rows + key_height + 0.2 * (2 + title.count("\n"))
     figure, grid = plt.subplots(
@@ -127,10 +127,10 @@ def _draw_systems(axis: Axes, rows: pd.DataFrame) -> None:
         for ends in beside.reshape(-1, 2, 2):
             axis.plot(*ends.T, color="0.45", linewidth=1, zorder=2)
         axis.plot(rows["x_published"], rows["y_published"], **_PUBLISHED, zorder=3)
-    for kind, own in rows.groupby("kind", sort=False):
+    for kind, points in rows.groupby("kind", sort=False):
         marker, colour, size = _KINDS[str(kind)]
         axis.plot(
-            own["x"], own["y"], linestyle="none", marker=marker, color=colours[colour],
+            points["x"], points["y"], linestyle="none", marker=marker, color=colours[colour],
             markersize=size, markeredgecolor="white", markeredgewidth=0.6, zorder=4,
         )  # fmt: skip
     axis.margins(0.12)
@@ -147,17 +147,17 @@ _PUBLISHED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _keys(found: pd.DataFrame, labels: Mapping[str, str], *, with_published: bool) -> list[Line2D]:
+def _keys(rows: pd.DataFrame, labels: Mapping[str, str], *, with_published: bool) -> list[Line2D]:
     """Make the key: numbers and names of the systems, or the kinds where systems are named."""
     colours = sns.color_palette("colorblind")
-    kinds = found.drop_duplicates("system").set_index("system")["kind"]
-    told = (
+    kinds = rows.drop_duplicates("system").set_index("system")["kind"]
+    kind_by_words = (
         {f"{number}  {system}": kinds[system] for system, number in labels.items()}
         if labels
         else {_KIND_WORDS[kind]: kind for kind in dict.fromkeys(kinds)}
     )
     keys = []
-    for words, kind in told.items():
+    for words, kind in kind_by_words.items():
         marker, colour, size = _KINDS[kind]
         keys.append(
             Line2D([], [], linestyle="none", marker=marker, color=colours[colour],
@@ -177,7 +177,7 @@ _KIND_WORDS = {
 
 def _columns_of(words: Sequence[object]) -> int:
     """Choose how many columns of a key fit the width, by its longest text."""
-    longest = max(len(str(each)) for each in words)
+    longest = max(len(str(text)) for text in words)
     return max(1, min(3, int(WIDTH * 72 / (30 + 6.5 * longest))))
 
 
@@ -278,9 +278,9 @@ def plot_item_curves(groups: pd.DataFrame, *, title: str) -> Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.1))
     colours = sns.color_palette("colorblind")
     for place, (name, (words, style)) in enumerate(_CURVES.items()):
-        own = groups[groups["panel"] == f"sorted {name}"]
+        curve = groups[groups["panel"] == f"sorted {name}"]
         left.plot(
-            own["x"], own["middle"] / own["middle"].max(), style, color=colours[place],
+            curve["x"], curve["middle"] / curve["middle"].max(), style, color=colours[place],
             linewidth=2.4, label=words,
         )  # fmt: skip
     left.set(xlabel="items, largest first", ylabel="share of users / largest", ylim=(0, 1.03))
@@ -312,10 +312,10 @@ def plot_item_functions(
     colours = sns.color_palette("colorblind")
     for axis, (panel, correlation) in zip(axes.flat, correlations.items(), strict=True):
         function, _, x = panel.partition(" over ")
-        own = groups[groups["panel"] == panel]
+        curve = groups[groups["panel"] == panel]
         colour = colours[1 if "anti" in function else 0]
-        axis.fill_between(own["x"], own["low"], own["high"], color=colour, alpha=0.3)
-        axis.plot(own["x"], own["middle"], "o-", color=colour, markersize=4)
+        axis.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.3)
+        axis.plot(curve["x"], curve["middle"], "o-", color=colour, markersize=4)
         known = np.isfinite(correlation)
         axis.set_title(f"r = {correlation:.2f}" if known else "r undefined", fontsize=FONT_SIZE)
         axis.set(xlabel=_SHARES.get(x, x), ylabel=_FUNCTIONS.get(function, function))
@@ -374,12 +374,12 @@ def plot_tau_maps(
         sharex=True, sharey=True, squeeze=False,
     )  # fmt: skip
     for axis, panel in zip(axes.flat, panels, strict=False):
-        own = found[found["panel"] == panel]
-        wide = own.pivot_table(index="relation", columns="skew", values="value")
+        rows = found[found["panel"] == panel]
+        wide = rows.pivot_table(index="relation", columns="skew", values="value")
         mesh = axis.pcolormesh(
             wide.columns, wide.index, wide, cmap="RdBu", vmin=-1, vmax=1, shading="nearest"
         )
-        if own["value"].min() < 0 < own["value"].max():
+        if rows["value"].min() < 0 < rows["value"].max():
             axis.contour(wide.columns, wide.index, wide, levels=[0], colors="black", linewidths=2)
         _number_places(axis, places)
         axis.set(title=panel, xlabel=labels[0], ylabel=labels[1])

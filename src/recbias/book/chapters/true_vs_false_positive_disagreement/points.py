@@ -125,15 +125,15 @@ def points(
     rows = [placed[placed["quantity"].isin(["skew", "relation"])]]
     for name, min_rating in liked.items():
         dataset = load_dataset(name)
-        asked, tests = protocols(min_rating, truth=_truth(dataset, judged))
-        del asked["condensed"]
+        texts, tests = protocols(min_rating, truth=_truth(dataset, judged))
+        del texts["condensed"]
         trained = with_seeds(systems_of_map(systems, min_rating), training_seeds(name))
         grid = Grid(
-            name, trained, asked, _METRICS, split=published_split(name), tests=tests, seed=seed
+            name, trained, texts, _METRICS, split=published_split(name), tests=tests, seed=seed
         )
         results = run(grid, workers=workers)
         for quantity, sides in _TAUS.items():
-            one, other = ([results[each.name, *side] for each in trained] for side in sides)
+            one, other = ([results[system.name, *side] for system in trained] for side in sides)
             tau = order_tau(one, other)
             row = {"dataset": name, "quantity": quantity, "value": tau.value}
             rows.append(pd.DataFrame([row | dict(zip(("low", "high"), tau.interval, strict=True))]))

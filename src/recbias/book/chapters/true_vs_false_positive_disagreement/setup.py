@@ -27,10 +27,10 @@ def protocols(min_rating: float, *, truth: str = "") -> tuple[dict[str, str], di
     {'true': 'unbiased'}
     """
     full = f"AI-AN-AR rel>={exact(min_rating)}"
-    asked = {"full": f"{full} users=tested", "condensed": f"{full} condensed users=tested"}
+    texts = {"full": f"{full} users=tested", "condensed": f"{full} condensed users=tested"}
     if not truth:
-        return asked, {}
-    return {**asked, "true": asked["full"]}, {"true": truth}
+        return texts, {}
+    return {**texts, "true": texts["full"]}, {"true": truth}
 
 
 def truth_of(dataset: str) -> str:
@@ -127,4 +127,4 @@ def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ..
     >>> combined({"full": ("P@10", "antiP@10")})
     (('full', 'P@10'), ('full', 'antiP@10'))
     """
-    return tuple((label, metric) for label, found in measured.items() for metric in found)
+    return tuple((label, metric) for label, of_label in measured.items() for metric in of_label)

@@ -89,12 +89,12 @@ class SmallWorld:
         wanted, trained = self.counts(side)[0 if liked else 1], self.trained
         n_items = orders.shape[1]
         reached = np.ones(len(orders), dtype=np.int64)
-        found = np.zeros(len(orders), dtype=np.int64)
+        hits = np.zeros(len(orders), dtype=np.int64)
         for place in range(n_items):
             item = orders[:, place]
-            found += reached * wanted[item] * self.n_users ** (n_items - 1 - place)
+            hits += reached * wanted[item] * self.n_users ** (n_items - 1 - place)
             reached *= trained[item]
-        return found
+        return hits
 
 
 def make_small_worlds(n_worlds: int, rng: np.random.Generator) -> list[SmallWorld]:
@@ -110,7 +110,7 @@ def make_small_worlds(n_worlds: int, rng: np.random.Generator) -> list[SmallWorl
         liked = rng.integers(0, rated + 1)
         unrated_liked = rng.integers(0, _N_USERS - sum(ratio) * rated + 1)
         first, second, third = (
-            tuple(each.tolist()) for each in (liked, rated - liked, unrated_liked)
+            tuple(counts.tolist()) for counts in (liked, rated - liked, unrated_liked)
         )
         worlds.append(SmallWorld(_N_USERS, ratio, first, second, third, everybody))
     return worlds
@@ -192,8 +192,8 @@ def _allowed(
     orders: IntArray, scores: FloatArray, *, backwards: bool = False
 ) -> npt.NDArray[np.bool_]:
     """Tell in which orders no item stands before one with a higher score; or a lower one."""
-    found = scores[orders] if not backwards else scores[orders[:, ::-1]]
-    return np.asarray((np.diff(found, axis=1) <= 0).all(axis=1))
+    in_order = scores[orders] if not backwards else scores[orders[:, ::-1]]
+    return np.asarray((np.diff(in_order, axis=1) <= 0).all(axis=1))
 
 
 def check_best_orders(
@@ -212,8 +212,8 @@ def check_best_orders(
             side, liked = _ASKED[claim]
             sign = 1 if liked else -1
             every = sign * world.hits(orders, side, liked=liked)
-            found = every[_allowed(orders, score(world))]
-            short = int(every.max() - found.min()) / world.n_users ** orders.shape[1]
+            allowed = every[_allowed(orders, score(world))]
+            short = int(every.max() - allowed.min()) / world.n_users ** orders.shape[1]
             what = "expected metric at 1 of the best order - of the worst allowed one"
             checks.append(Check(claim, "best-order", what, len(orders), short))
     return joined_checks(checks)
@@ -262,8 +262,8 @@ def check_forms(worlds: Sequence[SmallWorld], scores: Mapping[str, Scores] = SCO
         for name, other in (
             ("same-order", "odds"), ("rated-form", "rated"), ("rated-odds", "plain"),
         ):  # fmt: skip
-            found = _opposed(forms["printed"], forms[other])
-            opposed[name] = [a + b for a, b in zip(opposed[name], found, strict=True)]
+            counts = _opposed(forms["printed"], forms[other])
+            opposed[name] = [a + b for a, b in zip(opposed[name], counts, strict=True)]
         some = np.arange(len(world.liked))  # of the others nobody is left to ask
         one, three = (scores[f"MCCRS20-EQ{number}"](world)[some] for number in (1, 3))
         negated = -_oracle(world, "P", flipped=True)[some]
@@ -307,21 +307,21 @@ def check_common_order(
         # Of what all users have in training nobody is left to ask: any score will do.
         n_pairs, apart = _opposed(
             *(
-                [Fraction(each) for each in score[: len(world.liked)]]
+                [Fraction(value) for value in score[: len(world.liked)]]
                 for score in (of_one, of_three)
             )
         )
         short, shorter = 0, 0
-        for found, score in ((every[1], of_one), (every[0], of_three)):
+        for values, score in ((every[1], of_one), (every[0], of_three)):
             for backwards in (False, True):
                 rows = _allowed(orders, score, backwards=backwards)
                 if backwards:
-                    shorter = max(shorter, int(found[rows].max() - found.min()))
+                    shorter = max(shorter, int(values[rows].max() - values.min()))
                 else:
-                    short = max(short, int(found.max() - found[rows].min()))
-        signs = [np.sign(each[:, None] - each[None, :]) for each in every]
+                    short = max(short, int(values.max() - values[rows].min()))
+        signs = [np.sign(values[:, None] - values[None, :]) for values in every]
         disagree = signs[0] * signs[1] < 0
-        ends = [each(every[0]) for each in (np.argmax, np.argmin)]
+        ends = [function(every[0]) for function in (np.argmax, np.argmin)]
         inner = np.triu(disagree, 1)
         rows_ = [
             ("common-order", "shortfall of the best order of the other metric", short / scale),
@@ -361,12 +361,12 @@ def _first_hits(
 ) -> IntArray:
     """Count for each order the users who like the first item that they do not have."""
     users = np.arange(len(trained))
-    found = []
+    hits = []
     for order in orders:
-        shown = ~trained[:, order]
-        first = order[shown.argmax(axis=1)]
-        found.append(int((shown.any(axis=1) & liked[users, first]).sum()))
-    return np.array(found)
+        untrained = ~trained[:, order]
+        first = order[untrained.argmax(axis=1)]
+        hits.append(int((untrained.any(axis=1) & liked[users, first]).sum()))
+    return np.array(hits)
 
 
 def small_world_checks(seed_rng: np.random.Generator, n_worlds: int = 100) -> list[Check]:

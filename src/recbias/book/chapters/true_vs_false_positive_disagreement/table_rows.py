@@ -22,10 +22,10 @@ def _row(evidence: Evidence, term: Term) -> Quantity:
 
 def _of_table(evidence: Evidence, record: Record) -> Quantity:
     """Return a row; of several the extreme that is asked for."""
-    found = {str(term): _row(evidence, term) for term in record.of}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    return extreme(found, largest=record.take == "largest")[1]
+    rows = {str(term): _row(evidence, term) for term in record.of}
+    if len(rows) == 1:
+        return next(iter(rows.values()))
+    return extreme(rows, largest=record.take == "largest")[1]
 
 
 def _ratio(evidence: Evidence, record: Record) -> Quantity:

@@ -48,9 +48,10 @@ def correlations(items: Table) -> dict[str, float]:
 
 def functions_title(items: Table) -> str:
     """Say in two lines how both functions correlate with popularity."""
-    found = correlations(items)
+    correlation_of = correlations(items)
     hits, misses = (
-        defined(found[f"{function} over p(train)"], ".2f") for function in ("f_P", "f_antiP")
+        defined(correlation_of[f"{function} over p(train)"], ".2f")
+        for function in ("f_P", "f_antiP")
     )
     return (
         "What ranks items best correlates with popularity:\n"
@@ -70,10 +71,10 @@ def columns_folded(
             "<p>The authors published what their systems score on their folds of MovieLens 1M; the "
             "edition of that data sets ours beside it, value by value.</p>"
         )
-    told = columns_html(measured, reference, changes, changed)
+    comparison = columns_html(measured, reference, changes, changed)
     return (
         "<details><summary>Every system beside its published values, in all eight columns"
-        f"</summary>{told}</details>"
+        f"</summary>{comparison}</details>"
     )
 
 
@@ -89,8 +90,8 @@ def optima_table(optima: Table, measured: Results, *, cutoff: int) -> str:
     for name in order:
         cells = [plain(name)]
         for metric in metrics:
-            found = measured[name, "full", f"{metric}@{cutoff}"]
-            cells.append(f"{found.value:.5f} ({interval_text(found, '.5f')})")
+            quantity = measured[name, "full", f"{metric}@{cutoff}"]
+            cells.append(f"{quantity.value:.5f} ({interval_text(quantity, '.5f')})")
             row = by_name.get((name, metric), {})
             cells.append(f"{row['least']:.2g} to {row['most']:.2g}" if row else "")
             if published:
@@ -112,8 +113,8 @@ _FLAT = {
 
 def flat_lines(tables: Mapping[str, Table]) -> pd.DataFrame:
     """Follow on how many pairs of items the optima disagree, for `plot_over_skew`."""
-    found = over_skew({name: tables[name] for name in _FLAT})
-    return found.assign(line=found["kind"].map(_FLAT))
+    lines = over_skew({name: tables[name] for name in _FLAT})
+    return lines.assign(line=lines["kind"].map(_FLAT))
 
 
 _MAPS = {
@@ -126,10 +127,10 @@ _MAPS = {
 
 def maps_of(worlds: Table) -> pd.DataFrame:
     """Lay out four taus over the kinds of worlds, for `plot_tau_maps`."""
-    found = [
+    maps = [
         agreement_map(worlds, quantity).assign(panel=title) for quantity, title in _MAPS.items()
     ]
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(maps, ignore_index=True)
 
 
 def maps_title(found: pd.DataFrame) -> str:
@@ -147,8 +148,8 @@ def maps_title(found: pd.DataFrame) -> str:
 def places_on_map(points: Table, bars: Table) -> pd.DataFrame:
     """Place data sets on the maps, for `plot_tau_maps`."""
     rows, frame = [], pd.concat([points.frame, bars.frame])
-    for name, own in frame.groupby("dataset", sort=False):
-        by = own.set_index("quantity")
+    for name, quantities in frame.groupby("dataset", sort=False):
+        by = quantities.set_index("quantity")
         skew, relation = by.loc["skew", "value"], by.loc["relation"]
         known = bool(pd.notna(relation["value"]))
         ends = (relation["value"],) * 2 if known else (relation["low"], relation["high"])
@@ -164,10 +165,10 @@ def trust_words(trust: Table) -> dict[str, Any]:
     """
     frame = trust.frame
     answered = frame[frame["answer"] != "cannot tell"]
-    named = int((answered["answer"] == "antiP").sum())
+    n_anti = int((answered["answer"] == "antiP").sum())
     wrong = float((answered["answer"] != answered["right"]).mean())
     title = (
-        f"Of {len(frame)} worlds the command answers in {len(answered)}, {named} times antiP;\n"
+        f"Of {len(frame)} worlds the command answers in {len(answered)}, {n_anti} times antiP;\n"
         f"{wrong:.1%} of these answers are wrong"
     )
     return {"level": LEVEL, "title": title}

@@ -96,20 +96,20 @@ def at_random(min_rating: float, *, truth: str) -> tuple[dict[str, str], dict[st
     >>> at_random(4, truth="truth sample=168")[1]["all"]
     'truth sample=50 train=same'
     """
-    asked = f"AI-AN-AR rel>={exact(min_rating)} users=tested"
+    protocol = f"AI-AN-AR rel>={exact(min_rating)} users=tested"
     judged = TestSet.parse(truth)
     if judged.sample is not None:
         judged = dataclasses.replace(judged, sample=min(judged.sample, MOST_DRAWN))
     side = str(dataclasses.replace(judged, train="same"))
     removed = {"all": "", "half": " removed=50%", "tenth": " removed=90%"}
-    return dict.fromkeys(removed, asked), {label: side + text for label, text in removed.items()}
+    return dict.fromkeys(removed, protocol), {label: side + text for label, text in removed.items()}
 
 
 # -- what is published ----------------------------------------------------------------------------
 
 
 def _pair(results: Results, published: _Published) -> tuple[list[Quantity], list[Quantity]]:
-    found = []
+    quantities = []
     for text in (published.x, published.y):
         term = Term.parse(text)
         metric = next(
@@ -117,40 +117,40 @@ def _pair(results: Results, published: _Published) -> tuple[list[Quantity], list
             for name in results.grid.by_label[term.label]
             if name.startswith(f"{term.metric}@") and "|" not in name
         )
-        found.append([results[system, term.label, metric] for system in results.systems])
-    return found[0], found[1]
+        quantities.append([results[system, term.label, metric] for system in results.systems])
+    return quantities[0], quantities[1]
 
 
 def _asked(results: Results) -> dict[_Published, float]:
     """Give what is published about the data of some results, and measured in them."""
     values = {claim.id: claim.values for claim in claims()}
     return {
-        each: float(values[each.claim][each.value])
-        for each in _PUBLISHED
-        if results.dataset["name"] in each.datasets
-        and {Term.parse(text).label for text in (each.x, each.y)} <= set(results.grid.parsed)
+        entry: float(values[entry.claim][entry.value])
+        for entry in _PUBLISHED
+        if results.dataset["name"] in entry.datasets
+        and {Term.parse(text).label for text in (entry.x, entry.y)} <= set(results.grid.parsed)
     }
 
 
 def taus_beside(results: Results) -> pd.DataFrame:
     """Set the taus that are published of a data set beside ours."""
     rows = []
-    for each, published in _asked(results).items():
-        tau = order_tau(*_pair(results, each))
-        rows.append((each.words, published, tau.value, *tau.interval, tau.value - published))
+    for entry, published in _asked(results).items():
+        tau = order_tau(*_pair(results, entry))
+        rows.append((entry.words, published, tau.value, *tau.interval, tau.value - published))
     return pd.DataFrame(rows, columns=["tau", "published", "value", "low", "high", "off"])
 
 
 def left_out(results: Results, tau: str) -> pd.DataFrame:
     """Compute a published tau without each of the systems."""
-    ((each, published),) = ((e, p) for e, p in _asked(results).items() if e.words == tau)
-    values = np.array([[one.value for one in side] for side in _pair(results, each)])
+    ((entry, published),) = ((e, p) for e, p in _asked(results).items() if e.words == tau)
+    values = np.array([[one.value for one in side] for side in _pair(results, entry)])
     rows = []
     for place, system in enumerate(results.systems):
         left = float(kendall_tau(*np.delete(values, place, axis=1)))
         rows.append((system, left, left - published))
-    found = pd.DataFrame(rows, columns=["without", "left", "off"])
-    return found.sort_values("off", key=abs, kind="stable", ignore_index=True)
+    table = pd.DataFrame(rows, columns=["without", "left", "off"])
+    return table.sort_values("off", key=abs, kind="stable", ignore_index=True)
 
 
 def left_out_sentence(results: Results) -> str:
@@ -161,11 +161,11 @@ def left_out_sentence(results: Results) -> str:
     far = beside[beside["off"].abs() > FAR]
     words = [f"{len(beside) - len(far)} of {len(beside)} published taus are met within {FAR}"]
     for row in far.to_dict("records"):
-        found = left_out(results, row["tau"])
-        guilty = found.loc[found["off"].abs() <= FAR, "without"].tolist()
+        taus = left_out(results, row["tau"])
+        guilty = taus.loc[taus["off"].abs() <= FAR, "without"].tolist()
         why = f"met without {' or without '.join(guilty)}"
         if not guilty:
-            why = f"no system alone is responsible; {found['without'][0]} moves it nearest"
+            why = f"no system alone is responsible; {taus['without'][0]} moves it nearest"
         values = _signed(f"{row['value']:.2f} instead of {row['published']:.2f}")
         words.append(f"that of {row['tau']} is {values}, and {why}")
     return "; ".join(words) + "."
@@ -178,8 +178,8 @@ def left_out_table(results: Results) -> str:
         published, value, low, high = (
             _signed(f"{row[name]:.2f}") for name in ("published", "value", "low", "high")
         )
-        found = left_out(results, row["tau"])
-        moved = _without(found, row["off"])
+        taus = left_out(results, row["tau"])
+        moved = _without(taus, row["off"])
         lines.append((row["tau"], published, value, f"{low} to {high}", moved))
     head = ("tau of", "published", "ours", "95 % interval", "ours without one system")
     return markdown_table(head, lines) if lines else ""
@@ -189,11 +189,11 @@ def _signed(number: str) -> str:
     return number.replace("-", "\N{MINUS SIGN}")
 
 
-def _without(found: pd.DataFrame, off: float) -> str:
+def _without(taus: pd.DataFrame, off: float) -> str:
     """Write the taus without one system: both ends, or all of them where the whole is far `off`."""
-    ends = found.loc[[found["left"].idxmin(), found["left"].idxmax()]]
+    ends = taus.loc[[taus["left"].idxmin(), taus["left"].idxmax()]]
     cells = []
-    for row in (found if abs(off) > FAR else ends).to_dict("records"):
+    for row in (taus if abs(off) > FAR else ends).to_dict("records"):
         text = f"{_signed(format(row['left'], '.2f'))} without {row['without']}"
         cells.append(f"**{text}**" if abs(off) > FAR >= abs(row["off"]) else text)
     return ", ".join(cells)
@@ -292,16 +292,16 @@ def smaller_when_turned(evidence: Evidence, record: Record) -> Quantity:
     first, second = _taus(evidence, record)
     low, high = second.interval
     turned = Quantity(-second.value, None, limits=(-high, -low))
-    found = extreme({"first": first, "second": turned}, largest=False)[1]
+    smaller = extreme({"first": first, "second": turned}, largest=False)[1]
     return Quantity(
-        found.value, None, limits=(max(-1, found.interval[0]), min(1, found.interval[1]))
+        smaller.value, None, limits=(max(-1, smaller.interval[0]), min(1, smaller.interval[1]))
     )
 
 
 def largest_tau(evidence: Evidence, record: Record) -> Quantity:
     """Take the largest of several taus, each between two successive quantities."""
-    found = {str(place): tau for place, tau in enumerate(_taus(evidence, record))}
-    return extreme(found, largest=True)[1]
+    taus = {str(place): tau for place, tau in enumerate(_taus(evidence, record))}
+    return extreme(taus, largest=True)[1]
 
 
 def metrics_that_are_right(evidence: Evidence, record: Record) -> Quantity:

@@ -101,7 +101,7 @@ def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]
         }
     return {
         "trust": _REVISION,
-        "outcomes": [revisions(each) for each in liked.values()],
+        "outcomes": [revisions(min_rating) for min_rating in liked.values()],
         "aggregation": aggregation.REVISION,
         "contents": {name: dataset_info(name).content_hash for name in liked},
     }
@@ -160,20 +160,20 @@ def trust(
         for number, kind in enumerate(kinds, start=1)
     ]
     names = evaluation_worlds()
-    found = world_outcomes(
+    outcomes = world_outcomes(
         [*names, *(world for bank in banks for world in bank)], _LIKED, workers=workers
     )
     with open_executor(workers) as executor:
-        asked = run_all(_ask, names, executor, label="questions")
+        estimates = run_all(_ask, names, executor, label="questions")
     rows = []
-    for world, own, (relation, shape) in zip(names, found, asked, strict=False):
+    for world, outcome, (relation, shape) in zip(names, outcomes, estimates, strict=False):
         place = min(range(len(kinds)), key=partial(_distance, kinds, shape))
         start = len(names) + place * n_worlds
-        matched = _compatible(found[start : start + n_worlds], relation)
+        matched = _compatible(outcomes[start : start + n_worlds], relation)
         answer = answer_from(world, relation, matched)
         options = parse_world(world)
         assert isinstance(options, PreferenceOptions)
-        assert own is not None
+        assert outcome is not None
         rows.append(
             {
                 "world": world,
@@ -184,9 +184,9 @@ def trust(
                 "matched": len(answer.worlds),
                 **{str(metric): share for metric, share in answer.shares.items()},
                 "answer": answer.metric,
-                "tau_P": own.tau_precision,
-                "tau_antiP": own.tau_anti_precision,
-                "right": own.better,
+                "tau_P": outcome.tau_precision,
+                "tau_antiP": outcome.tau_anti_precision,
+                "right": outcome.better,
             }
         )
     return ("world",), pd.DataFrame(rows)
@@ -195,11 +195,11 @@ def trust(
 _OPTIONS = ("relation", "skew", "density", "choice")
 
 
-def _compatible(found: Sequence[Outcome | None], relation: Relation) -> list[Outcome]:
+def _compatible(outcomes: Sequence[Outcome | None], relation: Relation) -> list[Outcome]:
     """Select the worlds whose relation is in the interval, or the nearest ones."""
     low, high = relation.interval
-    made = [each for each in found if each is not None]
-    outside = [max(low - each.relation, each.relation - high, 0.0) for each in made]
+    made = [outcome for outcome in outcomes if outcome is not None]
+    outside = [max(low - outcome.relation, outcome.relation - high, 0.0) for outcome in made]
     n = max(FEWEST_WORLDS, outside.count(0.0))
     return [made[place] for place in np.argsort(outside, kind="stable")[:n]]
 
@@ -274,21 +274,21 @@ def _true_taus(
     name: str, min_rating: float, *, split: str, seed: int, workers: int
 ) -> dict[str, float]:
     """Compare the orders by both observed metrics with the true one, by the grid of the chapter."""
-    asked, tests = protocols(min_rating, truth=truth_of(name))
+    texts, tests = protocols(min_rating, truth=truth_of(name))
     grid = Grid(
         dataset=name,
         systems=compared_systems(min_rating),
-        protocols={label: asked[label] for label in ("full", "true")},
+        protocols={label: texts[label] for label in ("full", "true")},
         metrics=("P@10", "antiP@10"),
         split=split,
         seed=seed,
         tests=tests,
     )
-    found = run(grid, workers=workers)
-    true = _ordered(found, "true", "P@10", 1)
+    results = run(grid, workers=workers)
+    true = _ordered(results, "true", "P@10", 1)
     taus: dict[str, float] = {}
     for metric, sign in (("P", 1), ("antiP", -1)):
-        values, drawn = _ordered(found, "full", f"{metric}@10", sign)
+        values, drawn = _ordered(results, "full", f"{metric}@10", sign)
         low, high = tau_interval(values, true[0], drawn, true[1])
         taus |= {
             f"tau_{metric}": float(kendall_tau(values, true[0])),
@@ -299,12 +299,12 @@ def _true_taus(
 
 
 def _ordered(
-    found: Results, label: str, metric: str, sign: int
+    results: Results, label: str, metric: str, sign: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Values of all systems, larger being better, and their replicates."""
-    quantities = found.of_systems(label, metric).values()
-    values = np.array([sign * each.value for each in quantities])
-    drawn = [each.replicates for each in quantities if each.replicates is not None]
+    quantities = results.of_systems(label, metric).values()
+    values = np.array([sign * quantity.value for quantity in quantities])
+    drawn = [quantity.replicates for quantity in quantities if quantity.replicates is not None]
     return values, sign * np.array(drawn)
 
 
@@ -324,10 +324,10 @@ def calibration(table: Table, *, edges: Sequence[float] = _BINS) -> pd.DataFrame
     )
     said["bin"] = np.digitize(said["share"], edges)
     rows = []
-    for _, own in said.groupby("bin"):
-        n, came = len(own), int(own["came"].sum())
-        low, high = _wilson(came, n)
-        rows.append((n, own["share"].mean(), came / n, low, high))
+    for _, cases in said.groupby("bin"):
+        n, n_true = len(cases), int(cases["came"].sum())
+        low, high = _wilson(n_true, n)
+        rows.append((n, cases["share"].mean(), n_true / n, low, high))
     return pd.DataFrame(rows, columns=["n", "share", "came", "low", "high"])
 
 
@@ -372,8 +372,8 @@ def _true_relation(points: Table, dataset: str) -> float:
 
 
 def _wilson(n_true: int, n: int) -> tuple[float, float]:
-    found = scipy.stats.binomtest(n_true, n).proportion_ci(method="wilson")
-    return float(found.low), float(found.high)
+    interval = scipy.stats.binomtest(n_true, n).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 _STRONG = 0.5
@@ -396,7 +396,7 @@ def _rows_of(frame: pd.DataFrame, label: str) -> pd.DataFrame:
 
 def _of_trust(evidence: Evidence, record: Record) -> Quantity:
     """Read the evaluation: ``wrong[all] in trust``, by `_rows_of`; of several terms the extreme."""
-    found = {}
+    quantities = {}
     for term in record.of:
         rows = _rows_of(evidence.made(term.table, term.edition or "").frame, term.label)
         answered = rows[rows["answer"] != "cannot tell"]
@@ -415,14 +415,14 @@ def _of_trust(evidence: Evidence, record: Record) -> Quantity:
         n_true, n = counts[term.metric]
         value = n_true / n if n else float(n_true)
         limits = _wilson(n_true, n) if n else (value, value)
-        found[str(term)] = Quantity(value, None, limits=limits)
+        quantities[str(term)] = Quantity(value, None, limits=limits)
         evidence.note(term.table, str(term), value, term.edition or "")
-    return extreme(found, largest=record.take == "largest")[1]
+    return extreme(quantities, largest=record.take == "largest")[1]
 
 
 def _of_answer(evidence: Evidence, record: Record) -> Quantity:
     """Read what is said of a data set: ``high[coat] in trust_answers``; of several the extreme."""
-    found = {}
+    quantities = {}
     for term in record.of:
         rows = evidence.made(term.table, term.edition or "").select(dataset=term.label)
         if len(rows) != 1 or term.metric not in ("lean", *rows.columns):
@@ -433,9 +433,9 @@ def _of_answer(evidence: Evidence, record: Record) -> Quantity:
             value = sign * float(row["tau_P"] - row["tau_antiP"])
         else:
             value = float(row[term.metric])
-        found[str(term)] = Quantity(value, None, limits=(value, value))
+        quantities[str(term)] = Quantity(value, None, limits=(value, value))
         evidence.note(term.table, str(term), value, term.edition or "")
-    return extreme(found, largest=record.take == "largest")[1]
+    return extreme(quantities, largest=record.take == "largest")[1]
 
 
 OF_TRUST: Mapping[str, Function] = {"of_trust": _of_trust, "of_answer": _of_answer}

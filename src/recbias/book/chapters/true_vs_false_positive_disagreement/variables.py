@@ -109,7 +109,7 @@ def scores_beside_other_tests(
     turned = dataclasses.replace(split.test, value=top - split.test.value)
     other = dataclasses.replace(split, test=turned)
     first, second = (
-        train_as_experiment(system, each, seed=seed).score(users) for each in (split, other)
+        train_as_experiment(system, fold, seed=seed).score(users) for fold in (split, other)
     )
     return first, second
 
@@ -131,12 +131,12 @@ def check_judgments(table: RankTable, test: Ratings) -> list[Check]:
     judged, tested = (
         dict(
             zip(
-                (each.user * np.int64(test.n_items) + each.item).tolist(),
-                each.value.tolist(),
+                (judgments.user * np.int64(test.n_items) + judgments.item).tolist(),
+                judgments.value.tolist(),
                 strict=True,
             )
         )
-        for each in (table, test)
+        for judgments in (table, test)
     )
     wrong = len(judged.items() ^ tested.items())
     return [_check("judgments", "judged pairs that are not test pairs", len(test), wrong)]

@@ -130,8 +130,8 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
         "aggregation": aggregation.REVISION,
         "metrics": [parse_metric(text).identity() for text in _OBSERVED],
         "systems": [
-            {"name": each.name, **each.identity()}
-            for each in systems_of_map(given["systems"], given["min_rating"])
+            {"name": system.name, **system.identity()}
+            for system in systems_of_map(given["systems"], given["min_rating"])
         ],
     }
 
@@ -162,8 +162,8 @@ def systems_in_world(
     )
     stars = dataset.truth.true_rating(np.arange(dataset.ratings.n_users))
     both = _joined(fold, sampled, stars)
-    rows = [np.isin(_pairs(both.test), _pairs(each.test)) for each in (fold, sampled)]
-    found = {}
+    rows = [np.isin(_pairs(both.test), _pairs(part.test)) for part in (fold, sampled)]
+    means = {}
     for system in systems:
         repeats = []
         for repeat in range(system.n_seeds):
@@ -171,8 +171,8 @@ def systems_in_world(
             model = system.build().fit(fold.train, rng=rng)
             positions, _ = rank_once(model, both, depth=_CUTOFF, seed=seed)
             observed, true = (
-                _measured(positions.take(kept), texts, min_rating)
-                for kept, texts in zip(rows, (_OBSERVED, _TRUE), strict=True)
+                _measured(positions.take(mask), texts, min_rating)
+                for mask, texts in zip(rows, (_OBSERVED, _TRUE), strict=True)
             )
             lists = positions.lists("AI", _CUTOFF)
             repeats.append(
@@ -183,8 +183,8 @@ def systems_in_world(
                     DISLIKED: true_precision(lists, stars < min_rating),
                 }
             )
-        found[system.name] = pd.DataFrame(repeats).mean()
-    return pd.DataFrame(found).T.rename_axis("system")
+        means[system.name] = pd.DataFrame(repeats).mean()
+    return pd.DataFrame(means).T.rename_axis("system")
 
 
 def truth_sample(dataset: Dataset, judged: float) -> TestSet:
@@ -195,7 +195,7 @@ def truth_sample(dataset: Dataset, judged: float) -> TestSet:
 def _joined(fold: Split, other: Split, stars: npt.NDArray[np.floating[Any]]) -> Split:
     """Test on what either of two splits does: lists do not depend on it, so one pass is enough."""
     pairs = np.union1d(_pairs(fold.test), _pairs(other.test))
-    user, item = (each.astype(np.int32) for each in np.divmod(pairs, fold.train.n_items))
+    user, item = (ids.astype(np.int32) for ids in np.divmod(pairs, fold.train.n_items))
     test = dataclasses.replace(
         fold.test, user=user, item=item, value=stars[user, item].astype(np.float64)
     )
@@ -272,9 +272,9 @@ def worlds(
 
 
 def _taus(kind: _Kind, **asked: Any) -> dict[str, float]:
-    found = _of_kind(kind, **asked)
+    values = _of_kind(kind, **asked)
     taus = {
-        name: float(kendall_tau(found[one], found[other]))
+        name: float(kendall_tau(values[one], values[other]))
         for name, (one, other) in QUANTITIES.items()
     }
     return {**kind._asdict(), **taus}
@@ -336,9 +336,9 @@ def roles(
         systems=tuple(systems),
     )  # fmt: skip
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="worlds")
-    named = dict(zip(tasks, found, strict=True))
-    rows = pd.concat(named, names=list(INDEX)).groupby(level=["relation", "system"], sort=False)
+        frames = run_all(work, tasks, executor, label="worlds")
+    by_kind = dict(zip(tasks, frames, strict=True))
+    rows = pd.concat(by_kind, names=list(INDEX)).groupby(level=["relation", "system"], sort=False)
     return ("relation", "system"), rows.mean().reset_index()
 
 
@@ -347,8 +347,8 @@ def roles(
 
 def agreement_map(table: Table, quantity: str, *, choice: float = 1.0) -> pd.DataFrame:
     """Lay out one tau over the kinds of worlds."""
-    found = kinds_meant(table, Term(quantity, f"*, *, {choice:g}", table="worlds"))
-    means = {kind: over_worlds(values) for kind, values in found.items()}
+    by_kind = kinds_meant(table, Term(quantity, f"*, *, {choice:g}", table="worlds"))
+    means = {kind: over_worlds(values) for kind, values in by_kind.items()}
     rows = [(*kind[:2], mean.value, *mean.interval) for kind, mean in means.items()]
     return pd.DataFrame(rows, columns=["relation", "skew", "value", "low", "high"])
 
@@ -378,14 +378,14 @@ def kinds_meant(table: Table, term: Term) -> dict[tuple[float, float, float], pd
     kind: Any = list(INDEX[:3])
     if term.metric not in table.frame or len(wanted) != 3:
         raise NotComputed(str(term))
-    found = {
-        (relation, skew, choice): own.set_index("number")[term.metric].astype(float)
-        for (relation, skew, choice), own in table.frame.groupby(kind, sort=True)
+    by_kind = {
+        (relation, skew, choice): rows.set_index("number")[term.metric].astype(float)
+        for (relation, skew, choice), rows in table.frame.groupby(kind, sort=True)
         if all(map(_is_meant, (relation, skew, choice), wanted))
     }
-    if not found:
+    if not by_kind:
         raise NotComputed(str(term))
-    return found
+    return by_kind
 
 
 def _terms(
@@ -397,13 +397,13 @@ def _terms(
 
 def _on_worlds(evidence: Evidence, record: Record) -> Quantity:
     """Average over the worlds of each kind that is meant; the extreme kind of all terms."""
-    found = {}
+    means = {}
     for term, kinds in _terms(evidence, record):
         for kind, values in kinds.items():
-            place = f"{term.metric} at {', '.join(f'{each:g}' for each in kind)}"
-            found[place] = over_worlds(values)
-            evidence.note(term.table, place, found[place].value, term.edition or "")
-    return extreme(found, largest=record.take == "largest")[1]
+            place = f"{term.metric} at {', '.join(f'{parameter:g}' for parameter in kind)}"
+            means[place] = over_worlds(values)
+            evidence.note(term.table, place, means[place].value, term.edition or "")
+    return extreme(means, largest=record.take == "largest")[1]
 
 
 def _over_skews(evidence: Evidence, record: Record) -> Quantity:
@@ -412,7 +412,7 @@ def _over_skews(evidence: Evidence, record: Record) -> Quantity:
     by_skew: dict[float, list[pd.Series[float]]] = {}
     for (_, skew, _), values in kinds.items():
         by_skew.setdefault(skew, []).append(values)
-    courses = {skew: pd.concat(own, axis=1).mean(axis=1) for skew, own in by_skew.items()}
+    courses = {skew: pd.concat(series, axis=1).mean(axis=1) for skew, series in by_skew.items()}
     for skew, course in courses.items():
         place = f"{term.metric} at skew {skew:g}"
         evidence.note(term.table, place, float(course.mean()), term.edition or "")
@@ -426,7 +426,7 @@ def _over_skews(evidence: Evidence, record: Record) -> Quantity:
 def _all_above_zero(evidence: Evidence, record: Record) -> Quantity:
     """Compute the share of the kinds of worlds in which the mean of every term is above 0."""
     surely, possibly = [], []
-    for kinds in zip(*(found.values() for _, found in _terms(evidence, record)), strict=True):
+    for kinds in zip(*(by_kind.values() for _, by_kind in _terms(evidence, record)), strict=True):
         intervals = [over_worlds(values).interval for values in kinds]
         surely.append(all(low > 0 for low, _ in intervals))
         possibly.append(all(high > 0 for _, high in intervals))
