@@ -50,9 +50,9 @@ OTHERS = ("Gini", "Hoover", "Entropy", "Diversity", "ARP", "PL", "M", "CI", "CI|
 """Metrics of concentration in the order in which they are compared, by name and condition."""
 
 
-def _asked(found: Results, label: str, cutoff: int) -> Iterator[tuple[str, str]]:
+def _asked(results: Results, label: str, cutoff: int) -> Iterator[tuple[str, str]]:
     """Give the metrics of concentration of lists of a length, by a name without length."""
-    for metric in found.grid.parsed_metrics[label]:
+    for metric in results.grid.parsed_metrics[label]:
         name = plain_name(str(metric))
         if metric.cutoff == cutoff and name in OTHERS:
             yield name, str(metric)
@@ -62,14 +62,14 @@ def tau_matrix(found: Results, cutoff: int, *, systems: Sequence[str] = ()) -> p
     """Compare the orders of systems by all pairs of metrics of concentration."""
     names = listing(found, systems or found.systems)
     signs: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
-    asked = dict(_asked(found, "full", cutoff))
+    metrics = dict(_asked(found, "full", cutoff))
     for name in OTHERS:
-        if name in asked:
+        if name in metrics:
             turned = -1 if name in SHOWN_LESS else 1
-            values = np.array([found[each, "full", asked[name]].value for each in names])
+            values = np.array([found[system, "full", metrics[name]].value for system in names])
             first, second = np.triu_indices(len(values), k=1)
             try:
-                _, resolved = systems_signs(found, "full", asked[name], names)
+                _, resolved = systems_signs(found, "full", metrics[name], names)
             except NotComputed:  # one split, and a metric without interval: all is open
                 resolved = np.zeros(len(first), dtype=np.int64)
             order = np.sign(values[first] - values[second]).astype(np.int64)
@@ -88,17 +88,17 @@ def metrics_alike(evidence: Evidence, record: Record) -> Quantity:
     table = evidence.table(term.table, term.edition or "")
     names = evidence.systems(record)
     cutoff = parse_metric(evidence.metric(term)).cutoff or 0
-    found = tau_matrix(table, cutoff, systems=names)
-    evidence.note(term.table, "pairs of metrics", float(len(found)))
-    surely, possibly, seen = (float((found[end] > ALIKE).sum()) for end in ("low", "high", "tau"))
+    taus = tau_matrix(table, cutoff, systems=names)
+    evidence.note(term.table, "pairs of metrics", float(len(taus)))
+    surely, possibly, seen = (float((taus[end] > ALIKE).sum()) for end in ("low", "high", "tau"))
     return Quantity(seen, None, limits=(surely, possibly))
 
 
 # -- what LTI says ---------------------------------------------------------------------------------
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [Grid.from_dict(given["grid"]).key_of(hashes)]
+def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    return [Grid.from_dict(parameters["grid"]).key_of(hashes)]
 
 
 @maker(f"{CHAPTER}/explained", Table, uses=_uses, covers=("grid",))
@@ -126,21 +126,21 @@ def explained_by(
     frame : DataFrame
         ``value``: R2, the squared correlation over the systems.
     """
-    asked = Grid.from_dict(grid)
-    splits = dataset_splits(dataset, asked.split, seed=asked.seed)
-    min_rating = float(asked.parsed["full"].min_rating or 0)
-    found: dict[tuple[int, int], list[dict[str, float]]] = {}
-    for _, cell in grid_cells(asked, dataset, None):
+    chapter_grid = Grid.from_dict(grid)
+    splits = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)
+    min_rating = float(chapter_grid.parsed["full"].min_rating or 0)
+    statistics: dict[tuple[int, int], list[dict[str, float]]] = {}
+    for _, cell in grid_cells(chapter_grid, dataset, None):
         if cell.repeat:
             continue
         run_cell(cell)
-        lists = Reader(cell).positions(asked, "full").lists("AI", max(cutoffs))
+        lists = Reader(cell).positions(chapter_grid, "full").lists("AI", max(cutoffs))
         view = list_view(lists, splits[cell.fold].train, min_rating=min_rating)
         for cutoff in cutoffs:
             counts = item_counts(view, cutoff)
             metrics = [parse_metric(text) for text in _texts(cutoff)]
             (lti,), (percentile,), (entropy,), (coverage,) = measure_system(counts, view, metrics)
-            found.setdefault((cell.fold, cutoff), []).append(
+            statistics.setdefault((cell.fold, cutoff), []).append(
                 {
                     "printed": lti,
                     "percentile": percentile,
@@ -151,8 +151,8 @@ def explained_by(
             )
     rows = [
         (form, cutoff, by, fold, _squared(frame[form], frame[by]))
-        for (fold, cutoff), each in sorted(found.items())
-        for frame in [pd.DataFrame(each)]
+        for (fold, cutoff), by_system in sorted(statistics.items())
+        for frame in [pd.DataFrame(by_system)]
         for form in ("printed", "percentile")
         for by in EXPLAINED
     ]
@@ -179,10 +179,10 @@ def explains(evidence: Evidence, record: Record) -> Quantity:
     (term,) = record.of
     form, cutoff = term.label.split(", ")
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[
+    rows = frame[
         (frame["form"] == form) & (frame["cutoff"] == int(cutoff)) & (frame["by"] == term.metric)
     ]
-    values = own["value"].to_numpy(float)
+    values = rows["value"].to_numpy(float)
     if len(values) < 2 or np.isnan(values).any():
         raise NotComputed(f"{term.metric} of several folds in {term.table}")
     mean = over_worlds(values)

@@ -58,9 +58,9 @@ def _listed_grid(grid: Grid) -> Grid:
     )
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
     """Name what is checked: the cells that ranked the lists, and the metrics."""
-    return [_listed_grid(Grid.from_dict(given["grid"])).key_of(hashes)]
+    return [_listed_grid(Grid.from_dict(parameters["grid"])).key_of(hashes)]
 
 
 @maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grid",))
@@ -89,14 +89,14 @@ def concentration_checks(
         which is above 0 since draws vary; mean of 100 draws. ``largest share``: of all prior
         popularity, that of the most popular item.
     """
-    asked = Grid.from_dict(grid)
-    train = dataset_splits(dataset, asked.split, seed=asked.seed)[0].train
+    chapter_grid = Grid.from_dict(grid)
+    train = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)[0].train
     listed = [
         (lists, _counts(lists, train, min_rating))
-        for lists in _lists(_listed_grid(asked), dataset, cutoff)
+        for lists in _lists(_listed_grid(chapter_grid), dataset, cutoff)
         if (lists >= 0).any()
     ]
-    rng = stream(asked.seed, "checks", "counts")
+    rng = stream(chapter_grid.seed, "checks", "counts")
     of_data = [counts for _, counts in listed]
     small = list(random_counts(_N_INSTANCES, rng))
     instances, before = [*small, *of_data], of_data[0].prior
@@ -108,13 +108,13 @@ def concentration_checks(
         *check_divergence(instances),
         *check_proportional(instances, before),
         *check_long_tail(instances, of_data, rng=rng),
-        *check_lambda([*(each for each in small[:20] if len(each.prior) > 2), of_data[0]]),
+        *check_lambda([*(counts for counts in small[:20] if len(counts.prior) > 2), of_data[0]]),
         *check_dispersion(instances, _scores(rng)),
         *check_prior(of_data),
         *check_together(before),
-        *check_paper(asked),
+        *check_paper(chapter_grid),
     ]
-    places = int(np.median([each.shown.sum() for each in of_data]))
+    places = int(np.median([counts.shown.sum() for counts in of_data]))
     statistics = {
         "proportional CI": _proportional(before, places, rng),
         "largest share": float(before.max() / before.sum()),
@@ -124,7 +124,9 @@ def concentration_checks(
 
 def _lists(grid: Grid, dataset: Dataset, cutoff: int) -> Iterator[Lists]:
     """Read what systems return on the first fold."""
-    for _, cell in takewhile(lambda each: each[1].fold == 0, grid_cells(grid, dataset, None)):
+    for _, cell in takewhile(
+        lambda named_cell: named_cell[1].fold == 0, grid_cells(grid, dataset, None)
+    ):
         run_cell(cell)
         yield Reader(cell).positions(grid, "full").lists("AI", cutoff)
 
@@ -138,8 +140,8 @@ def _counts(lists: Lists, train: Ratings, min_rating: float) -> Counts:
             before[item] = before.get(item, 0) + 1
     for item in lists[lists >= 0].tolist():
         shown[item] = shown.get(item, 0) + 1
-    both = [np.array([each.get(i, 0) for i in range(train.n_items)], float)
-            for each in (before, shown)]  # fmt: skip
+    both = [np.array([by_item.get(i, 0) for i in range(train.n_items)], float)
+            for by_item in (before, shown)]  # fmt: skip
     return Counts(both[0], both[1], lists.size)
 
 
@@ -153,7 +155,7 @@ def _scores(rng: np.random.Generator) -> npt.NDArray[np.float64]:
 
 def _proportional(before: npt.NDArray[np.float64], places: int, rng: np.random.Generator) -> float:
     drawn = rng.multinomial(places, before / before.sum(), size=100)
-    return float(np.mean([ci(Counts(before, each.astype(float), places)) for each in drawn]))
+    return float(np.mean([ci(Counts(before, counts.astype(float), places)) for counts in drawn]))
 
 
 def check_counts(
@@ -162,16 +164,16 @@ def check_counts(
     """Compare the prior and the counts that CI of a grid stands on with those counted singly."""
     metric = parse_metric(f"CI@{cutoff}")
     wrong_prior, wrong_counts, off = 0.0, 0.0, 0.0
-    for each in lists:
-        view, counted = list_view(each, train, min_rating=min_rating), _counts(
-            each[:, :cutoff], train, min_rating
+    for system_lists in lists:
+        view, counted = list_view(system_lists, train, min_rating=min_rating), _counts(
+            system_lists[:, :cutoff], train, min_rating
         )  # fmt: skip
         shown = item_counts(view, cutoff)
-        given = np.zeros(train.n_items) if view.prior is None else view.prior
-        wrong_prior += float((given != counted.prior).sum())
+        prior = np.zeros(train.n_items) if view.prior is None else view.prior
+        wrong_prior += float((prior != counted.prior).sum())
         wrong_counts += float((shown[0] != counted.shown).sum())
-        found = float(metric.declaration.measure(shown, view, [metric])[0, 0])
-        off = max(off, abs(found - plain_ci(counted)))
+        measured = float(metric.declaration.measure(shown, view, [metric])[0, 0])
+        off = max(off, abs(measured - plain_ci(counted)))
     claim, n = "ATM15-CI", len(lists) * train.n_items
     return [
         Check(claim, "prior", "items whose prior is not their relevant training ratings", n,
@@ -184,8 +186,8 @@ def check_counts(
 
 def check_paper(grid: Grid) -> list[Check]:
     """See that the poster's data sets and systems are there, and each system has a rank."""
-    known = {each.name for each in line_up("atm15", min_rating=4)}
-    names = [each.name for each in grid.systems]
+    known = {system.name for system in line_up("atm15", min_rating=4)}
+    names = [system.name for system in grid.systems]
     missing = sum(1 for name in SEVEN if name not in known or name not in names)
     absent = sum(1 for name in DATASETS if name not in registry())
     ranked = {metric.name for metric in grid.parsed_metrics["full"]}

@@ -58,8 +58,8 @@ def js(counts: Counts) -> float:
 
 def lti(counts: Counts, lam: float = LAMBDA, *, percentile: bool = False) -> float:
     """Measure LTI as the package does."""
-    found = prior.long_tail_index(counts.prior, counts.shown[None], lam, percentile=percentile)
-    return float(found[0])
+    values = prior.long_tail_index(counts.prior, counts.shown[None], lam, percentile=percentile)
+    return float(values[0])
 
 
 def m(counts: Counts, cuts: Sequence[float] = (HEAD,)) -> float:
@@ -69,13 +69,13 @@ def m(counts: Counts, cuts: Sequence[float] = (HEAD,)) -> float:
 
 def _worst(values: Iterable[float]) -> tuple[int, float]:
     """Count values and name the largest; no number if one is none."""
-    found = list(values)
-    return len(found), float(np.max(found)) if found else math.nan
+    numbers = list(values)
+    return len(numbers), float(np.max(numbers)) if numbers else math.nan
 
 
 def _count(failures: Iterable[bool]) -> tuple[int, float]:
-    found = list(failures)
-    return len(found), float(sum(found)) if found else math.nan
+    outcomes = list(failures)
+    return len(outcomes), float(sum(outcomes)) if outcomes else math.nan
 
 
 # -- popularity reinforcement ----------------------------------------------------------------------
@@ -85,16 +85,18 @@ def check_reinforcement(
     instances: Sequence[Counts], measure: Callable[..., float] = m
 ) -> list[Check]:
     """Compare M with its formula, with what it is said to be, and for several classes."""
-    formula = _worst(abs(measure(each) - plain_reinforcement(each)) for each in instances)
-    moved = [_moved(each) for each in instances]
+    formula = _worst(abs(measure(counts) - plain_reinforcement(counts)) for counts in instances)
+    moved = [_moved(counts) for counts in instances]
     as_said = _worst(
-        abs(measure(each) - share) for each, share in zip(instances, moved, strict=True)
+        abs(measure(counts) - share) for counts, share in zip(instances, moved, strict=True)
     )
     twice = _worst(
-        abs(measure(each) - 2 * share) for each, share in zip(instances, moved, strict=True)
+        abs(measure(counts) - 2 * share) for counts, share in zip(instances, moved, strict=True)
     )
-    many = _worst(abs(measure(each, CUTS) - plain_reinforcement(each, CUTS)) for each in instances)
-    heads = _count(_head_is_wrong(each) for each in instances)
+    many = _worst(
+        abs(measure(counts, CUTS) - plain_reinforcement(counts, CUTS)) for counts in instances
+    )
+    heads = _count(_head_is_wrong(counts) for counts in instances)
     claim = "ATM15-M"
     return [
         Check(claim, "formula", "M minus 1 - sum of pi rho", *formula),
@@ -129,10 +131,10 @@ def check_limits_of_m(
         == math.copysign(1, measure(one, (b,)) - measure(other, (b,)))
         for a, b in ((0.1, 0.3),)
     ]
-    large = [each for each in instances if len(each.prior) >= 10]
-    exchanged = [(each, _within_classes(each)) for each in large]
-    told = [pair for pair in exchanged if abs(index(pair[0]) - index(pair[1])) > _ALIKE]
-    alike = _worst(abs(measure(a) - measure(b)) for a, b in told)
+    large = [counts for counts in instances if len(counts.prior) >= 10]
+    exchanged = [(counts, _within_classes(counts)) for counts in large]
+    noticed = [pair for pair in exchanged if abs(index(pair[0]) - index(pair[1])) > _ALIKE]
+    alike = _worst(abs(measure(a) - measure(b)) for a, b in noticed)
     claim = "ATM15-M-LIM"
     return [
         Check(claim, "border", "orders of two systems that a moved border keeps", *_count(turned)),
@@ -146,7 +148,7 @@ def _two_of_three() -> tuple[Counts, Counts]:
     first, second = before.copy(), before.copy()
     first[[0, 1]] = before[[1, 0]]
     second[[2, 3]] = before[[3, 2]]
-    return tuple(Counts(before, each, int(each.sum())) for each in (first, second))  # type: ignore[return-value]
+    return tuple(Counts(before, shown, int(shown.sum())) for shown in (first, second))  # type: ignore[return-value]
 
 
 def _within_classes(counts: Counts) -> Counts:
@@ -168,17 +170,19 @@ def _within_classes(counts: Counts) -> Counts:
 
 def check_index(instances: Sequence[Counts], index: Index = ci) -> list[Check]:
     """Compare CI with the printed formula, with other readings of it, and with divergences."""
-    full = [each for each in instances if each.full]
-    formula = _worst(abs(index(each) - plain_ci(each)) for each in instances)
-    places = _worst(abs(index(each) - plain_ci(each, places=each.places)) for each in full)
-    divergence = _worst(abs(index(each) - plain_divergence(each)) for each in instances)
-    jeffreys = _worst(abs(index(each) - _half_jeffreys(each)) for each in map(_large, instances))
-    mirrored = _worst(
-        abs(index(each) - index(Counts(each.shown, each.prior, int(each.prior.sum()))))
-        for each in instances
+    full = [counts for counts in instances if counts.full]
+    formula = _worst(abs(index(counts) - plain_ci(counts)) for counts in instances)
+    places = _worst(abs(index(counts) - plain_ci(counts, places=counts.places)) for counts in full)
+    divergence = _worst(abs(index(counts) - plain_divergence(counts)) for counts in instances)
+    jeffreys = _worst(
+        abs(index(counts) - _half_jeffreys(counts)) for counts in map(_large, instances)
     )
-    large = [each for each in instances if len(each.prior) >= 10]
-    moved = [pair for pair in ((each, _within_classes(each)) for each in large)
+    mirrored = _worst(
+        abs(index(counts) - index(Counts(counts.shown, counts.prior, int(counts.prior.sum()))))
+        for counts in instances
+    )
+    large = [counts for counts in instances if len(counts.prior) >= 10]
+    moved = [pair for pair in ((counts, _within_classes(counts)) for counts in large)
              if not _same_counts(*pair)]  # fmt: skip
     unseen = _count(abs(index(a) - index(b)) <= _ALIKE for a, b in moved)
     claim = "ATM15-CI"
@@ -194,7 +198,9 @@ def check_index(instances: Sequence[Counts], index: Index = ci) -> list[Check]:
 
 def _same_counts(a: Counts, b: Counts) -> bool:
     """Tell whether two items that exchanged their recommendations are one and the same to CI."""
-    key = [sorted(zip(each.prior.tolist(), each.shown.tolist(), strict=True)) for each in (a, b)]
+    key = [
+        sorted(zip(counts.prior.tolist(), counts.shown.tolist(), strict=True)) for counts in (a, b)
+    ]
     return key[0] == key[1]
 
 
@@ -211,14 +217,15 @@ def _half_jeffreys(counts: Counts) -> float:
 
 def check_divergence(instances: Sequence[Counts], index: Index = js) -> list[Check]:
     """Compare the form of the footnote with its formula; it has no smoothing, nor needs any."""
-    formula = _worst(abs(index(each) - plain_divergence(each)) for each in instances)
+    formula = _worst(abs(index(counts) - plain_divergence(counts)) for counts in instances)
     scaled = [
-        Counts(each.prior * 7, each.shown * 3, int(each.shown.sum() * 3)) for each in instances
+        Counts(counts.prior * 7, counts.shown * 3, int(counts.shown.sum() * 3))
+        for counts in instances
     ]
     unsmoothed = _worst(
         abs(index(one) - index(other)) for one, other in zip(instances, scaled, strict=True)
     )
-    beyond = _worst(max(index(each) - math.log(2), -index(each)) for each in instances)
+    beyond = _worst(max(index(counts) - math.log(2), -index(counts)) for counts in instances)
     claim = "ATM15-CI-FN"
     return [
         Check(claim, "formula", "CI_JS minus the Jensen-Shannon divergence", *formula),
@@ -232,24 +239,25 @@ def check_proportional(
 ) -> list[Check]:
     """Recommend in proportion, nearly so, and further and further from it."""
     proportional = _worst(
-        abs(index(Counts(each.prior, factor * each.prior, int(factor * each.prior.sum()))))
-        for each in instances
+        abs(index(Counts(counts.prior, factor * counts.prior, int(factor * counts.prior.sum()))))
+        for counts in instances
         for factor in (0.5, 1, 2, 10)
     )
     small = list(_small_cases())
-    converse = _count(index(each) <= _ALIKE for each in small)
+    converse = _count(index(counts) <= _ALIKE for counts in small)
     scaled = [
-        Counts(each.prior * 1e9, each.shown * 1e9, int(each.shown.sum() * 1e9)) for each in small
+        Counts(counts.prior * 1e9, counts.shown * 1e9, int(counts.shown.sum() * 1e9))
+        for counts in small
     ]
-    unsmoothed = _count(index(each) <= _ALIKE for each in scaled)
+    unsmoothed = _count(index(counts) <= _ALIKE for counts in scaled)
     zero, positive = "ATM15-CI-ZERO", "ATM15-CI-POS"
     even = np.full(len(path_from), 1.0)
     one = np.zeros(len(path_from))
     one[np.argmax(path_from)] = 1.0
-    steps = [_falls(path_from, each, index) for each in (even, one)]
+    steps = [_falls(path_from, end, index) for end in (even, one)]
     alike = _count(
-        index(Counts(each.prior, factor * each.prior, 0)) > _ALIKE
-        for each in instances
+        index(Counts(counts.prior, factor * counts.prior, 0)) > _ALIKE
+        for counts in instances
         for factor in (0.5, 1, 2, 10)
     )
     return [
@@ -293,20 +301,20 @@ def check_long_tail(
     rng: np.random.Generator,
 ) -> list[Check]:
     """Compare LTI with the printed formula, and see what raises and lowers it."""
-    every = [(each, lam) for each in instances for lam in LAMBDAS]
-    formula = _worst(abs(index(each, lam) - plain_lti(each, lam)) for each, lam in every)
+    every = [(counts, lam) for counts in instances for lam in LAMBDAS]
+    formula = _worst(abs(index(counts, lam) - plain_lti(counts, lam)) for counts, lam in every)
     places = _worst(
-        abs(index(each, lam) - plain_lti(each, lam, places=each.places))
-        for each, lam in every
-        if each.full
+        abs(index(counts, lam) - plain_lti(counts, lam, places=counts.places))
+        for counts, lam in every
+        if counts.full
     )
     taken = _count(_is_taken(lam) for lam in ("0", "1", "-0.1", "1.5", "nan"))
-    raised = [gain > 0 for each in of_data for gain in _exchanges(each, index, rng)]
+    raised = [gain > 0 for counts in of_data for gain in _exchanges(counts, index, rng)]
     share = float(np.mean(raised)) if raised else math.nan
     claim, scale = "ATM15-LTI", "ATM15-LTI-SCALE"
     lowered = [
         _share_lowered(of_data, index),
-        _share_lowered(of_data, lambda each, lam: index(each, lam, percentile=True)),
+        _share_lowered(of_data, lambda counts, lam: index(counts, lam, percentile=True)),
     ]
     six = np.array([6.0, 3, 1, 0])
     pinned = abs(index(Counts(six, 10 * six, 100), 0.5) + 0.28259803)
@@ -426,20 +434,20 @@ def _percentiles(values: FloatArray) -> FloatArray:
 
 def check_dispersion(instances: Sequence[Counts], scores: FloatArray) -> list[Check]:
     """Compare coverage, diversity, Gini, Hoover and the Lorenz curve with what they are."""
-    found = [(each.shown, each.shown[None]) for each in instances]
-    gini = _worst(abs(float(concentration.gini(row)[0]) - plain_gini(one)) for one, row in found)
+    rows = [(counts.shown, counts.shown[None]) for counts in instances]
+    gini = _worst(abs(float(concentration.gini(row)[0]) - plain_gini(one)) for one, row in rows)
     hoover = _worst(
         abs(float(concentration.hoover(row)[0]) - 0.5 * np.abs(shares(one) - 1 / len(one)).sum())
-        for one, row in found
+        for one, row in rows
     )
-    curves = [concentration.lorenz(row)[0] for _, row in found]
+    curves = [concentration.lorenz(row)[0] for _, row in rows]
     area = _worst(
         abs(float(concentration.gini(row)[0]) - _area(curve))
-        for (_, row), curve in zip(found, curves, strict=True)
+        for (_, row), curve in zip(rows, curves, strict=True)
     )
     furthest = _worst(
         abs(float(concentration.hoover(row)[0]) - float(_gap(curve).max()))
-        for (_, row), curve in zip(found, curves, strict=True)
+        for (_, row), curve in zip(rows, curves, strict=True)
     )
     claim = "ATM15-D-DISP"
     return [
@@ -474,8 +482,8 @@ def _of_scores(scores: FloatArray) -> list[Check]:
         counts = item_counts(view, cutoff)
         for name, expected in (("Coverage", len(listed) / n_items), ("Diversity", len(listed))):
             metric = parse_metric(f"{name}@{cutoff}")
-            found = metric.declaration.measure(counts, view, [metric])[0, 0]
-            off[name] = max(off[name], abs(float(found) - expected))
+            value = metric.declaration.measure(counts, view, [metric])[0, 0]
+            off[name] = max(off[name], abs(float(value) - expected))
     scored = np.count_nonzero(~np.isnan(scores).all(axis=0)) / n_items
     metric = parse_metric(f"Coverage@{n_items}")
     whole = metric.declaration.measure(item_counts(view, n_items), view, [metric])[0, 0]
@@ -495,7 +503,7 @@ def check_prior(
     moved: Callable[[Counts], float] = m,
 ) -> list[Check]:
     """Exchange what popular and unpopular items were recommended, and see what notices it."""
-    pairs = [(each, exchange_ends(each)) for each in of_data]
+    pairs = [(counts, exchange_ends(counts)) for counts in of_data]
     rows = [(a.shown[None], b.shown[None]) for a, b in pairs]
     same = _worst(
         abs(float(measure(a)[0]) - float(measure(b)[0]))
@@ -528,7 +536,7 @@ def check_together(
 ) -> list[Check]:
     """Move lists as far towards the head as towards the tail, by CI: LTI has to tell them apart."""
     total = path_from.sum()
-    found = []
+    missed = []
     for power in (0.2, 0.4, 0.6, 0.8):
         to_tail = Counts(path_from, tilted(path_from, power), int(total))
         wanted = index(to_tail)
@@ -543,8 +551,8 @@ def check_together(
             continue
         power_up = scipy.optimize.brentq(short, 1.0, top, xtol=1e-12)
         to_head = Counts(path_from, tilted(path_from, power_up), int(total))
-        found.append(not tail(to_head) < 0 < tail(to_tail))
+        missed.append(not tail(to_head) < 0 < tail(to_tail))
     return [
         Check("ATM15-C-JOINT", "direction", "pairs of equal CI whose direction LTI misses",
-              *_count(found)),
+              *_count(missed)),
     ]  # fmt: skip

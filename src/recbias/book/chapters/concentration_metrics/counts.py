@@ -38,8 +38,8 @@ N_WEIGHED = 200
 def some_items(counts: Counts) -> Counts:
     """Keep at most :data:`N_WEIGHED` items, from the most popular down in equal steps."""
     order = np.argsort(-counts.prior, kind="stable")
-    kept = order[:: max(1, -(-len(order) // N_WEIGHED))]
-    return Counts(counts.prior[kept], counts.shown[kept], counts.places)
+    chosen = order[:: max(1, -(-len(order) // N_WEIGHED))]
+    return Counts(counts.prior[chosen], counts.shown[chosen], counts.places)
 
 
 def random_counts(n: int, rng: np.random.Generator) -> Iterator[Counts]:
@@ -56,21 +56,21 @@ def random_counts(n: int, rng: np.random.Generator) -> Iterator[Counts]:
 def plain_ci(counts: Counts, *, places: float | None = None) -> float:
     """Compute CI as the poster prints it; places stand for N|U|, at first all recommendations."""
     prior, shown = counts.prior.tolist(), counts.shown.tolist()
-    total, given, n = sum(prior), places or sum(shown), len(prior)
+    total, recommended, n = sum(prior), places or sum(shown), len(prior)
     value = 0.0
     for s, r in zip(prior, shown, strict=True):
-        before, after = (s + 1) / (total + n), (r + 1) / (given + n)
+        before, after = (s + 1) / (total + n), (r + 1) / (recommended + n)
         value += 0.5 * s / total * math.log(before / after)
-        value += 0.5 * r / given * math.log(after / before)
+        value += 0.5 * r / recommended * math.log(after / before)
     return value
 
 
 def plain_divergence(counts: Counts) -> float:
     """Compute the Jensen-Shannon divergence of the footnote."""
-    total, given = counts.prior.sum(), counts.shown.sum()
+    total, recommended = counts.prior.sum(), counts.shown.sum()
     value = 0.0
     for s, r in zip(counts.prior.tolist(), counts.shown.tolist(), strict=True):
-        p, q = s / total, r / given
+        p, q = s / total, r / recommended
         value += 0.5 * p * math.log(p / (p / 2 + q / 2)) if p else 0.0
         value += 0.5 * q * math.log(q / (q / 2 + p / 2)) if q else 0.0
     return value
@@ -79,10 +79,10 @@ def plain_divergence(counts: Counts) -> float:
 def plain_lti(counts: Counts, lam: float, *, places: float | None = None) -> float:
     """Compute LTI as the poster prints it, tail and popular items apart."""
     prior, shown = counts.prior.tolist(), counts.shown.tolist()
-    total, given, n = sum(prior), places or sum(shown), len(prior)
+    total, recommended, n = sum(prior), places or sum(shown), len(prior)
     value = 0.0
     for s, r in zip(prior, shown, strict=True):
-        before, after = (s + 1) / (total + n), (r + 1) / (given + n)
+        before, after = (s + 1) / (total + n), (r + 1) / (recommended + n)
         value += lam * (1 - s / total) * math.log(after / before)
         value += (1 - lam) * (s / total) * math.log(before / after)
     return value / n
@@ -99,10 +99,10 @@ def classes_by(values: FloatArray, prior: FloatArray, cuts: Sequence[float]) -> 
     n = len(values)
     order = sorted(range(n), key=lambda item: (-values[item], -prior[item], item))
     borders = [math.ceil(round(cut * n, 9)) for cut in cuts]
-    found = [0] * n
+    classes = [0] * n
     for place, item in enumerate(order):
-        found[item] = sum(1 for border in borders if place >= border)
-    return found
+        classes[item] = sum(1 for border in borders if place >= border)
+    return classes
 
 
 def plain_reinforcement(counts: Counts, cuts: Sequence[float] = (HEAD,)) -> float:

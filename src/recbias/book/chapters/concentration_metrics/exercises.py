@@ -40,13 +40,13 @@ def check_index(index: Callable[[Sequence[int], Sequence[int]], float]) -> Check
     under the other: both shares, both smoothed shares, and the logarithm of their ratio.
     """
     for prior, shown in _CASES:
-        found = called(index, prior, shown)
-        if isinstance(found, Checked):
-            return found
+        answer = called(index, prior, shown)
+        if isinstance(answer, Checked):
+            return answer
         wanted = _index(prior, shown, halves=(0.5, 0.5))
-        if abs(found - wanted) < 1e-6:
+        if abs(answer - wanted) < 1e-6:
             continue
-        call = f"index({prior}, {shown}) gives {found:.4g}, expected {wanted:.4g}. "
+        call = f"index({prior}, {shown}) gives {answer:.4g}, expected {wanted:.4g}. "
         slips = {
             "Both sums are halved.": _index(prior, shown, halves=(1, 1)),
             "That is the first sum alone: the mirrored one is missing.": _index(
@@ -61,7 +61,7 @@ def check_index(index: Callable[[Sequence[int], Sequence[int]], float]) -> Check
                 prior, shown, added=0, halves=(0.5, 0.5)
             )
         for hint, value in slips.items():
-            if abs(found - value) < 1e-6:
+            if abs(answer - value) < 1e-6:
                 return not_yet(f"{call}{hint}")
         return not_yet(
             f"{call}Write the {_NUMBERS[len(prior)]} items one under the other: both shares, both "
@@ -168,13 +168,13 @@ def check_opposed(a: Sequence[int], b: Sequence[int]) -> Checked:
             return not_yet(wrong)
     even = [_gini(counts) for counts in (a, b)]
     off = [_index(_PRIOR, counts, halves=(0.5, 0.5)) for counts in (a, b)]
-    told = f"Gini is {even[0]:.3f} for a and {even[1]:.3f} for b, CI is {off[0]:.3f} for a and "
-    told += f"{off[1]:.3f} for b"
+    words = f"Gini is {even[0]:.3f} for a and {even[1]:.3f} for b, CI is {off[0]:.3f} for a and "
+    words += f"{off[1]:.3f} for b"
     if not even[0] < even[1] - 1e-9:
-        return not_yet(f"{told}. a has to be more even: move a list from its first item.")
+        return not_yet(f"{words}. a has to be more even: move a list from its first item.")
     if not off[0] < off[1] - 1e-9:
-        return not_yet(f"{told}. b has to deviate more: let it list often what was not popular.")
+        return not_yet(f"{words}. b has to deviate more: let it list often what was not popular.")
     return right(
-        f"{told}. An even spread, and what was popular stays popular: that is what the poster "
+        f"{words}. An even spread, and what was popular stays popular: that is what the poster "
         "wants to be told apart."
     )

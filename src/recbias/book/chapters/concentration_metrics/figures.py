@@ -36,10 +36,10 @@ def map_title(ranked: pd.DataFrame) -> str:
     """Say which systems are green by Gini and red by CI: among the two at either end."""
     wide = ranked.pivot_table(index="system", columns="metric", values="rank")
     last = len(wide) - 1
-    found = [str(name) for name, row in wide.iterrows() if row["Gini"] <= 2 and row["CI"] >= last]
-    if not found:
+    systems = [str(name) for name, row in wide.iterrows() if row["Gini"] <= 2 and row["CI"] >= last]
+    if not systems:
         return "No system is among the two most even\nand among the two that deviate least"
-    return f"Among the most even, and deviating least:\n{', '.join(found)}"
+    return f"Among the most even, and deviating least:\n{', '.join(systems)}"
 
 
 def lambda_map(found: Results, cutoff: int) -> pd.DataFrame:
@@ -60,8 +60,8 @@ def lambda_map(found: Results, cutoff: int) -> pd.DataFrame:
 def lambda_title(ranked: pd.DataFrame) -> str:
     """Count the different orders that the lambdas of each form give."""
     words = []
-    for panel, own in ranked.groupby("panel", sort=False):
-        columns = own.pivot_table(index="metric", columns="system", values="rank")
+    for panel, rows in ranked.groupby("panel", sort=False):
+        columns = rows.pivot_table(index="metric", columns="system", values="rank")
         words.append(f"{len(columns.drop_duplicates())} {panel!s}")
     return f"Different columns among those of nine lambdas:\n{', '.join(words)}"
 
@@ -84,8 +84,8 @@ def alike_title(alike: pd.DataFrame) -> str:
 
 def loop_title(courses: pd.DataFrame) -> str:
     """Say for how many systems the lists are more uneven after the last round than at first."""
-    own = courses[courses["panel"] == SHOWN_ROUNDS["Gini"]]
-    wide = own.pivot_table(index="system", columns="round", values="value")
+    rows = courses[courses["panel"] == SHOWN_ROUNDS["Gini"]]
+    wide = rows.pivot_table(index="system", columns="round", values="value")
     rising = int((wide.iloc[:, -1] > wide.iloc[:, 0]).sum())
     return (
         f"Lists of {rising} of {len(wide)} systems are more uneven\n"

@@ -87,7 +87,7 @@ def _systems(min_rating: float) -> dict[str, System]:
     return {name: known[name] for name in SEVEN}
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, loops, systems, ranks and metrics."""
     return {
         **component_revisions(sampled=False, reduced=False),
@@ -96,7 +96,7 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
         "metrics": [parse_metric(text).identity() for text in _METRICS],
         "systems": [
             {"name": name, **system.identity()}
-            for name, system in _systems(given["min_rating"]).items()
+            for name, system in _systems(parameters["min_rating"]).items()
         ],
     }
 
@@ -146,8 +146,8 @@ def feedback_loop(
         min_rating=min_rating,
     )  # fmt: skip
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="loops")
-    return INDEX, pd.concat(found, ignore_index=True)
+        courses = run_all(work, tasks, executor, label="loops")
+    return INDEX, pd.concat(courses, ignore_index=True)
 
 
 def _rounds(
@@ -167,8 +167,8 @@ def _rounds(
         str(world), _systems(min_rating)[task.system], task.choice, n_rounds, cutoff, share,
         seed=task.number,
     )  # fmt: skip
-    found = measure_rounds(loop, min_rating=min_rating, lam=LAMBDA).reset_index()
-    return found.assign(choice=task.choice, system=task.system, number=task.number)
+    rounds = measure_rounds(loop, min_rating=min_rating, lam=LAMBDA).reset_index()
+    return rounds.assign(choice=task.choice, system=task.system, number=task.number)
 
 
 # -- what follows ----------------------------------------------------------------------------------
@@ -180,10 +180,10 @@ def _frame(table: Table) -> pd.DataFrame:
 
 def rounds_shown(table: Table, choice: str, quantities: Mapping[str, str]) -> pd.DataFrame:
     """Lay the courses of all systems out for a figure."""
-    found = _frame(table).xs(choice, level="choice")
+    frame = _frame(table).xs(choice, level="choice")
     rows = []
     for name, panel in quantities.items():
-        for names, values in found[name].groupby(level=["system", "round"], sort=False):
+        for names, values in frame[name].groupby(level=["system", "round"], sort=False):
             system, number = cast("tuple[str, int]", names)
             mean = over_worlds(values.to_numpy())
             low, high = mean.interval
@@ -193,10 +193,10 @@ def rounds_shown(table: Table, choice: str, quantities: Mapping[str, str]) -> pd
 
 def _correlations(table: Table, choice: str, start: str, end: str) -> Iterator[float]:
     """Correlate, in each world, a metric of the first lists with another of the last ones."""
-    found = _frame(table).xs(choice, level="choice")
-    rounds = found.index.get_level_values("round")
+    frame = _frame(table).xs(choice, level="choice")
+    rounds = frame.index.get_level_values("round")
     first, last = (
-        found.xs(number, level="round")[name].unstack("number")
+        frame.xs(number, level="round")[name].unstack("number")
         for number, name in ((rounds.min(), start), (rounds.max(), end))
     )
     for number in first.columns:
@@ -220,20 +220,20 @@ def foretells(evidence: Evidence, record: Record) -> Quantity:
     table = evidence.made(term.table, term.edition or "")
     if term.metric not in table.frame or end not in table.frame:
         raise NotComputed(f"{term.metric} and {end} in {term.table}")
-    found = over_worlds(list(_correlations(table, choice, term.metric, end)))
-    evidence.note(term.table, f"{term.metric} foretells {end}, {choice}", found.value)
-    return found
+    correlation = over_worlds(list(_correlations(table, choice, term.metric, end)))
+    evidence.note(term.table, f"{term.metric} foretells {end}, {choice}", correlation.value)
+    return correlation
 
 
 def changed(evidence: Evidence, record: Record) -> Quantity:
     """Read by how much a metric changes over the loop, written ``METRIC[choice] of SYSTEM``."""
     (term,) = record.of
-    found = _frame(evidence.made(term.table, term.edition or ""))
+    frame = _frame(evidence.made(term.table, term.edition or ""))
     try:
-        own = found[term.metric].xs((term.label, str(term.system)), level=("choice", "system"))
+        values = frame[term.metric].xs((term.label, str(term.system)), level=("choice", "system"))
     except KeyError as error:
         raise NotComputed(f"{term.metric} of {term.system} in {term.table}") from error
-    course = own.unstack("round").sort_index(axis=1)
+    course = values.unstack("round").sort_index(axis=1)
     difference = over_worlds((course.iloc[:, -1] - course.iloc[:, 0]).to_numpy())
     evidence.note(term.table, f"change of {term.metric} of {term.system}", difference.value)
     return difference

@@ -41,12 +41,13 @@ def pair_signs(
     >>> pair_signs([Quantity(3.0, None), Quantity(1.0, None)], [0.1, 0.1], 5)
     array([1], dtype=int8)
     """
-    values = np.array([each.value for each in quantities])
+    values = np.array([quantity.value for quantity in quantities])
     first, second = np.triu_indices(len(values), k=1)
     differences = values[first] - values[second]
-    drawn = [each.replicates for each in quantities]
+    drawn = [quantity.replicates for quantity in quantities]
     if all(
-        each.method != "none" and d is not None for each, d in zip(quantities, drawn, strict=True)
+        quantity.method != "none" and d is not None
+        for quantity, d in zip(quantities, drawn, strict=True)
     ):
         stacked = np.array(drawn)
         return resolved_signs(differences, stacked[first] - stacked[second])
@@ -86,22 +87,24 @@ def systems_signs(
     table: Results, label: str, metric: str, names: Sequence[str]
 ) -> tuple[FloatArray, IntArray]:
     """Return the values of systems by a metric, and the signs of all pairs as `pair_signs` does."""
-    found = [table[name, label, metric] for name in names]
-    return np.array([each.value for each in found]), _resolved(table, label, metric, names, found)
+    quantities = [table[name, label, metric] for name in names]
+    return np.array([quantity.value for quantity in quantities]), _resolved(
+        table, label, metric, names, quantities
+    )
 
 
 def _resolved(
-    table: Results, label: str, metric: str, names: Sequence[str], found: Sequence[Quantity]
+    table: Results, label: str, metric: str, names: Sequence[str], quantities: Sequence[Quantity]
 ) -> IntArray:
-    return pair_signs(found, *_between_folds(table, label, metric, names)).astype(np.int64)
+    return pair_signs(quantities, *_between_folds(table, label, metric, names)).astype(np.int64)
 
 
 def _between_folds(
     table: Results, label: str, metric: str, names: Sequence[str]
 ) -> tuple[FloatArray, int]:
     """Give the standard deviation of a metric between folds, of some systems, and their number."""
-    own = (table.values["label"] == label) & (table.values["metric"] == metric)
-    sd = table.values[own].set_index("system")["fold_sd"].loc[list(names)]
+    rows = (table.values["label"] == label) & (table.values["metric"] == metric)
+    sd = table.values[rows].set_index("system")["fold_sd"].loc[list(names)]
     rule = SplitRule.parse(table.grid.split)
     return sd.to_numpy(float), int(rule.size or 1) if rule.kind == "k-fold" else 1
 
@@ -109,12 +112,14 @@ def _between_folds(
 def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, IntArray]:
     """Return values, and the signs of all pairs, of a term over the systems of a record."""
     names = evidence.systems(record)
-    found = [evidence.quantity(term, system=name) for name in names]
-    if empty := [n for n, each in zip(names, found, strict=True) if np.isnan(each.value)]:
+    quantities = [evidence.quantity(term, system=name) for name in names]
+    if empty := [
+        n for n, quantity in zip(names, quantities, strict=True) if np.isnan(quantity.value)
+    ]:
         raise NotComputed(f"{term.metric} of {', '.join(empty)}")
     table = evidence.table(term.table, term.edition or "")
-    signs = _resolved(table, term.label, evidence.metric(term), names, found)
-    return np.array([each.value for each in found]), signs
+    signs = _resolved(table, term.label, evidence.metric(term), names, quantities)
+    return np.array([quantity.value for quantity in quantities]), signs
 
 
 def tau_of_signs(
@@ -143,15 +148,15 @@ def rank_rows(
             values, signs = systems_signs(found, "full", text, systems)
             best, worst = rank_limits(signs.astype(np.int8), len(systems))
         except NotComputed:
-            values = np.array([found[each, "full", text].value for each in systems])
+            values = np.array([found[system, "full", text].value for system in systems])
             best = worst = np.full(len(systems), np.nan)
         turned = text.partition("@")[0].partition("(")[0] in SHOWN_LESS
         if turned:
             values = -values
             best, worst = len(systems) + 1 - worst, len(systems) + 1 - best
-        for place, each in enumerate(systems):
+        for place, system in enumerate(systems):
             rank = 1 + np.count_nonzero(values > values[place])
-            rows.append((panel, name, each, rank, float(best[place]), float(worst[place])))
+            rows.append((panel, name, system, rank, float(best[place]), float(worst[place])))
     return pd.DataFrame(rows, columns=["panel", "metric", "system", "rank", "low", "high"])
 
 
@@ -186,10 +191,10 @@ def least_by_both(evidence: Evidence, record: Record) -> Quantity:
         last = len(values) - 1
         rank = np.array([1 + np.count_nonzero(values > one) for one in values])
         parts.append((best >= last, worst >= last, rank >= last))
-    surely, possibly, found = (
-        float(np.logical_and.reduce(each).sum()) for each in zip(*parts, strict=True)
+    surely, possibly, seen = (
+        float(np.logical_and.reduce(masks).sum()) for masks in zip(*parts, strict=True)
     )
-    return Quantity(found, None, limits=(surely, possibly))
+    return Quantity(seen, None, limits=(surely, possibly))
 
 
 @of_orders
@@ -197,7 +202,7 @@ def tau_of_orders(evidence: Evidence, record: Record) -> Quantity:
     """Compute Kendall's tau of two metrics; its interval holds what is not resolved."""
     (x, by_x), (y, by_y) = (_signs(evidence, record, term) for term in record.of)
     first, second = np.triu_indices(len(x), k=1)
-    orders = [np.sign(each[first] - each[second]).astype(np.int64) for each in (x, y)]
+    orders = [np.sign(values[first] - values[second]).astype(np.int64) for values in (x, y)]
     tau, limits = tau_of_signs(orders[0], by_x, orders[1], by_y)
     return Quantity(tau, None, limits=limits)
 
@@ -205,7 +210,7 @@ def tau_of_orders(evidence: Evidence, record: Record) -> Quantity:
 def over_proportional(evidence: Evidence, record: Record) -> Quantity:
     """Divide a CI by that of as many places drawn in proportion to the prior."""
     (term,) = record.of
-    found, divisor = evidence.quantity(term), evidence.statistic("proportional CI")
+    quantity, divisor = evidence.quantity(term), evidence.statistic("proportional CI")
     table, metric = evidence.table(term.table, term.edition or ""), evidence.metric(term)
     if not divisor > 0:
         raise NotComputed("a CI of proportional lists above 0")
@@ -213,8 +218,8 @@ def over_proportional(evidence: Evidence, record: Record) -> Quantity:
     if n_folds < 2:
         raise NotComputed("several folds")
     half = float(stdtrit(n_folds - 1, 0.975) * sd[0] / np.sqrt(n_folds))
-    limits = ((found.value - half) / divisor, (found.value + half) / divisor)
-    return Quantity(found.value / divisor, None, limits=limits, df=n_folds - 1)
+    limits = ((quantity.value - half) / divisor, (quantity.value + half) / divisor)
+    return Quantity(quantity.value / divisor, None, limits=limits, df=n_folds - 1)
 
 
 OF_ORDERS: Mapping[str, Function] = {

@@ -32,12 +32,12 @@ def plot_rank_map(found: pd.DataFrame, *, title: str) -> Figure:
     )  # fmt: skip
     colours = mpl.colormaps["RdYlGn_r"]
     for axis, panel in zip(axes[:, 0], panels, strict=True):
-        own = found[found["panel"] == panel]
+        panel_rows = found[found["panel"] == panel]
         wide, low, high = (
-            own.pivot_table(index="system", columns="metric", values=each, dropna=False)
+            panel_rows.pivot_table(index="system", columns="metric", values=name, dropna=False)
             .reindex(index=systems, columns=metrics)
             .to_numpy(dtype=np.float64)
-            for each in ("rank", "low", "high")
+            for name in ("rank", "low", "high")
         )
         axis.imshow(wide, cmap=colours, vmin=1, vmax=max(len(systems), 2), aspect="auto", alpha=0.8)
         for row, column in np.argwhere(~np.isnan(wide)):
@@ -148,10 +148,12 @@ def plot_trajectories(found: pd.DataFrame, *, title: str) -> Figure:
     )  # fmt: skip
     colours = sns.color_palette("colorblind", len(systems))
     for axis, panel in zip(axes.flat, panels, strict=False):
-        own = found[found["panel"] == panel]
-        lines = own.pivot_table(index="round", columns="system", values="value", dropna=False)
+        panel_rows = found[found["panel"] == panel]
+        lines = panel_rows.pivot_table(
+            index="round", columns="system", values="value", dropna=False
+        )
         _draw_lines(axis, lines.reindex(columns=systems))
-        for system, rows in own.groupby("system", sort=False):
+        for system, rows in panel_rows.groupby("system", sort=False):
             axis.fill_between(
                 rows["round"], rows["low"], rows["high"], alpha=0.18, linewidth=0,
                 color=colours[systems.index(str(system))],

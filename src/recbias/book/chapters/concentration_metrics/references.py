@@ -38,7 +38,7 @@ Lists = npt.NDArray[np.int32]
 
 def _first_seeds(grid: Grid, names: Sequence[str]) -> Grid:
     """Ask for the lists of some systems, each trained once in a fold."""
-    systems = tuple(replace(each, n_seeds=1) for each in grid.systems if each.name in names)
+    systems = tuple(replace(system, n_seeds=1) for system in grid.systems if system.name in names)
     return replace(grid, systems=systems, compare=(), replicates=None, crossed=())
 
 
@@ -54,12 +54,12 @@ def _one_system(grid: Grid) -> Grid:
 
     Random's, which has a score for all.
     """
-    names = [each.name for each in grid.systems]
+    names = [system.name for system in grid.systems]
     return _first_seeds(grid, ["Random" if "Random" in names else names[0]])
 
 
-def _uses_one(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [_one_system(Grid.from_dict(given["grid"])).key_of(hashes)]
+def _uses_one(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    return [_one_system(Grid.from_dict(parameters["grid"])).key_of(hashes)]
 
 
 @maker(f"{CHAPTER}/references", Table, uses=_uses_one, covers=("grid",))
@@ -87,28 +87,28 @@ def references_of(
     frame : DataFrame
         ``value`` and ``spread``, as :func:`recbias.metrics.by_chance.by_chance` gives them.
     """
-    asked = Grid.from_dict(grid)
+    chapter_grid = Grid.from_dict(grid)
     parsed = [parse_metric(text) for text in metrics]
     cutoff = max(metric.cutoff or 1 for metric in parsed)
     names = {text: plain_name(text) for text in metrics}
-    splits = dataset_splits(dataset, asked.split, seed=asked.seed)
-    found = [
+    splits = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)
+    frames = [
         by_chance(
             splits[fold].train,
             parsed,
             min_rating=min_rating,
             lengths=(lists >= 0).sum(axis=1),
             n_draws=N_DRAWS,
-            seed=asked.seed,
+            seed=chapter_grid.seed,
         ).assign(fold=fold)
-        for _, fold, lists in _lists(_one_system(asked), dataset, cutoff)
+        for _, fold, lists in _lists(_one_system(chapter_grid), dataset, cutoff)
     ]
-    frame = pd.concat(found, ignore_index=True)
+    frame = pd.concat(frames, ignore_index=True)
     return ("reference", "metric", "fold"), frame.assign(metric=frame["metric"].map(names))
 
 
-def _uses_seven(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
-    return [_first_seeds(Grid.from_dict(given["grid"]), SEVEN).key_of(hashes)]
+def _uses_seven(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[Any]:
+    return [_first_seeds(Grid.from_dict(parameters["grid"]), SEVEN).key_of(hashes)]
 
 
 @maker(f"{CHAPTER}/lorenz", Table, uses=_uses_seven, covers=("grid",))
@@ -137,11 +137,11 @@ def lorenz_curves(
         A column for each system that lists anything, and ``prior``: the share of all
         recommendations, or of relevant training ratings, that these items have together.
     """
-    asked = Grid.from_dict(grid)
-    train = dataset_splits(dataset, asked.split, seed=asked.seed)[0].train
+    chapter_grid = Grid.from_dict(grid)
+    train = dataset_splits(dataset, chapter_grid.split, seed=chapter_grid.seed)[0].train
     share = np.linspace(0, 1, N_POINTS)
     curves: dict[str, npt.NDArray[np.float64]] = {"share": share.round(6)}
-    for name, fold, lists in _lists(_first_seeds(asked, SEVEN), dataset, cutoff):
+    for name, fold, lists in _lists(_first_seeds(chapter_grid, SEVEN), dataset, cutoff):
         if fold == 0:
             view = list_view(lists, train, min_rating=min_rating)
             if (lists >= 0).any():
@@ -163,15 +163,15 @@ def _at(share: npt.NDArray[np.float64], counts: npt.NDArray[np.float64]) -> Any:
 def chance_values(table: Table) -> pd.DataFrame:
     """Average what chance gives over the folds."""
     wide = table.frame.groupby(["reference", "metric"])["value"].mean().unstack("metric")
-    return wide.reindex([each for each in REFERENCES if each in wide.index])
+    return wide.reindex([reference for reference in REFERENCES if reference in wide.index])
 
 
 def by_reference(evidence: Evidence, record: Record) -> Quantity:
     """Read what chance gives, written ``METRIC[REFERENCE] in references``; its mean over folds."""
     (term,) = record.of
     frame = evidence.made(term.table, term.edition or "").frame
-    own = frame[(frame["reference"] == term.label) & (frame["metric"] == term.metric)]
-    values = own["value"].to_numpy(float)
+    rows = frame[(frame["reference"] == term.label) & (frame["metric"] == term.metric)]
+    values = rows["value"].to_numpy(float)
     if len(values) < 2 or np.isnan(values).any():
         raise NotComputed(f"{term.metric} of {term.label} of several folds in {term.table}")
     mean = over_worlds(values)

@@ -76,8 +76,8 @@ def line_up_of(dataset: str, min_rating: float, n_seeds: int | None = None) -> t
         for label in dict(_ADDED)
         for system in line_up(label, min_rating=min_rating)
     }
-    own = line_up("atm15", min_rating=min_rating)
-    return tuple(with_seeds((*own, *(known[each] for each in _ADDED)), n_seeds))
+    of_poster = line_up("atm15", min_rating=min_rating)
+    return tuple(with_seeds((*of_poster, *(known[key] for key in _ADDED)), n_seeds))
 
 
 def protocols(min_rating: float) -> dict[str, str]:
@@ -203,4 +203,4 @@ def combined(measured: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, str], 
     >>> combined({"full": ("P@10", "CI@10")})
     (('full', 'P@10'), ('full', 'CI@10'))
     """
-    return tuple((label, metric) for label, found in measured.items() for metric in found)
+    return tuple((label, metric) for label, texts in measured.items() for metric in texts)

@@ -56,21 +56,21 @@ def values_table(values: pd.DataFrame) -> str:
         (
             CHANCE.get(str(name), plain(str(name))),
             *(
-                "–" if np.isnan(row[each]) else f"{row[each]:{form}}"
-                for each, form in SHOWN.items()
+                "–" if np.isnan(row[metric]) else f"{row[metric]:{form}}"
+                for metric, form in SHOWN.items()
             ),
         )
         for name, row in values.iterrows()
     ]
-    return markdown_table(("", *(plain(each) for each in SHOWN)), rows)
+    return markdown_table(("", *(plain(metric) for metric in SHOWN)), rows)
 
 
 def lengths_table(found: Results, lengths: Results | None, cutoff: int) -> str:
     """Write which metrics order the systems nearly alike, for each length of the lists."""
     measured = {cutoff: found}
     if lengths is not None:
-        asked = lengths.grid.parsed_metrics["full"]
-        measured |= {metric.cutoff: lengths for metric in asked if metric.cutoff is not None}
+        parsed = lengths.grid.parsed_metrics["full"]
+        measured |= {metric.cutoff: lengths for metric in parsed if metric.cutoff is not None}
     taus = pd.DataFrame(
         {
             length: tau_matrix(measured[length], length).set_index(["a", "b"])["tau"]
@@ -103,9 +103,9 @@ def foretold_table(loop: Table) -> str:
     words = {"Gini": "Gini", "CI_initial": "CI, from the start", "P": "truly liked"}
     cells: dict[tuple[str, str, str], str] = {}
     for choice in CHOICES:
-        found = foretold(loop, choice)
-        halves = (found["high"] - found["low"]) / 2
-        columns = (found["start"], found["end"], found["value"], halves)
+        correlations = foretold(loop, choice)
+        halves = (correlations["high"] - correlations["low"]) / 2
+        columns = (correlations["start"], correlations["end"], correlations["value"], halves)
         for start, end, value, half in zip(*columns, strict=True):
             cells[start, choice, end] = f"{value:.2f}\u00a0±\u00a0{half:.2f}"
     rows = [

@@ -45,14 +45,14 @@ def possibly_best(values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     >>> possibly_best([[0.5, 0.2, 0.4], [0.6, 0.3, 0.7], [0.7, 0.5, 0.5]]).tolist()
     [True, False, True]
     """
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 2 or len(found) < 2 or not np.isfinite(found).all():
+    rows = np.asarray(values, dtype=np.float64)
+    if rows.ndim != 2 or len(rows) < 2 or not np.isfinite(rows).all():
         raise ConfigError(
-            f"values of shape {found.shape}: expected numbers for two worlds or more, and a column "
+            f"values of shape {rows.shape}: expected numbers for two worlds or more, and a column "
             "for each of those that are compared"
         )
-    n_worlds, n_names = found.shape
-    ahead = found[:, :, None] - found[:, None, :]  # by how much the first is ahead of the second
+    n_worlds, n_names = rows.shape
+    ahead = rows[:, :, None] - rows[:, None, :]  # by how much the first is ahead of the second
     error = ahead.std(axis=0, ddof=1) / np.sqrt(n_worlds)
     most = float(stdtrit(n_worlds - 1, 1 - _MISS / max(n_names - 1, 1)))
     beaten: npt.NDArray[np.bool_] = (ahead.mean(axis=0) > most * error + 1e-12).any(axis=0)
@@ -74,8 +74,8 @@ def best_protocols(
     if frame.empty:
         raise ConfigError(f"no worlds with {where or 'a choice of 1'} in the table")
     columns = [column(name, truth) for name in names]
-    for region, own in frame.groupby(list(by), sort=True):
-        values = own.groupby("number")[columns].mean().to_numpy()
+    for region, group in frame.groupby(list(by), sort=True):
+        values = group.groupby("number")[columns].mean().to_numpy()
         order = np.argsort(-values.mean(axis=0), kind="stable")
         may = possibly_best(values)
         mean = over_worlds(values[:, order[0]])
@@ -92,8 +92,8 @@ def over_relations(
     frame = table.frame[table.frame["choice"] == choice]
     rows = []
     for name in names:
-        for relation, own in frame.groupby("relation", sort=True):
-            mean = over_worlds(own.groupby("number")[column(name, truth)].mean().to_numpy())
+        for relation, group in frame.groupby("relation", sort=True):
+            mean = over_worlds(group.groupby("number")[column(name, truth)].mean().to_numpy())
             rows.append((name, relation, mean.value, *mean.interval))
     return pd.DataFrame(rows, columns=["name", "relation", "value", "low", "high"])
 
@@ -124,7 +124,7 @@ def best_table(best: Mapping[str, pd.DataFrame]) -> str:
     for truth in best:
         head += [f"best by true {truth}", "tau", "may be as good"]
     rows = []
-    for regions in zip(*(found.to_dict("records") for found in best.values()), strict=True):
+    for regions in zip(*(frame.to_dict("records") for frame in best.values()), strict=True):
         cells = [f"{regions[0]['relation']:g}"]
         for row in regions:
             numbers = f"{row['tau']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
@@ -141,11 +141,11 @@ def _best_in(
     for term in record.of:
         table = evidence.made(term.table, term.edition or "")
         name, _, truth = term.metric.partition(", ")
-        columns, place = [column(each, truth) for each in names], names.index(name)
+        columns, place = [column(protocol, truth) for protocol in names], names.index(name)
         meant = list(kinds_meant(table, term))
-        for region in [meant] if together else [[each] for each in meant]:
-            own = table.frame[pd.MultiIndex.from_frame(table.frame[kind]).isin(region)]
-            values = own.groupby("number")[columns].mean().to_numpy()
+        for region in [meant] if together else [[meant_kind] for meant_kind in meant]:
+            rows = table.frame[pd.MultiIndex.from_frame(table.frame[kind]).isin(region)]
+            values = rows.groupby("number")[columns].mean().to_numpy()
             may = possibly_best(values)
             is_best.append(int(np.argmax(values.mean(axis=0))) == place)
             possibly.append(bool(may[place]))
@@ -160,12 +160,12 @@ def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:
     first, second = (
         kinds_meant(evidence.made(term.table, term.edition or ""), term) for term in record.of
     )
-    found = {}
+    leads = {}
     for kind, values in first.items():
         place = " - ".join(term.metric for term in record.of) + f" at {kind}"
-        found[place] = over_worlds(values - second[kind])
-        evidence.note(record.of[0].table, place, found[place].value, record.of[0].edition or "")
-    return extreme(found, largest=record.take == "largest")[1]
+        leads[place] = over_worlds(values - second[kind])
+        evidence.note(record.of[0].table, place, leads[place].value, record.of[0].edition or "")
+    return extreme(leads, largest=record.take == "largest")[1]
 
 
 OF_BEST: Mapping[str, Function] = {

@@ -52,10 +52,10 @@ def relation_name(relation: float) -> str:
 def gamma_courses(table: Table, truth: str) -> pd.DataFrame:
     """Follow over gamma how far the order of the systems agrees with the true one."""
     rows = [
-        (relation_name(relation), gamma, found.value, *found.interval)
-        for relation, own in _by_relation(_taus(table, truth))
+        (relation_name(relation), gamma, mean.value, *mean.interval)
+        for relation, taus in _by_relation(_taus(table, truth))
         for gamma in GAMMAS
-        for found in [over_worlds(own[gamma])]
+        for mean in [over_worlds(taus[gamma])]
     ]
     return pd.DataFrame(rows, columns=["line", "gamma", "value", "low", "high"])
 
@@ -63,13 +63,13 @@ def gamma_courses(table: Table, truth: str) -> pd.DataFrame:
 def best_gammas(table: Table, truth: str) -> pd.DataFrame:
     """Name the best gamma of each relation, and those that may be as good."""
     rows = []
-    for relation, own in _by_relation(_taus(table, truth)):
-        means = own.mean()
+    for relation, taus in _by_relation(_taus(table, truth)):
+        means = taus.mean()
         best = max(GAMMAS, key=means.__getitem__)
         alike = [
             gamma
             for gamma in GAMMAS
-            if gamma == best or over_worlds(own[best] - own[gamma]).interval[0] <= 0
+            if gamma == best or over_worlds(taus[best] - taus[gamma]).interval[0] <= 0
         ]
         rows.append((relation, best, means[best], min(alike), max(alike)))
     return pd.DataFrame(rows, columns=["relation", "best", "tau", "least", "most"]).astype(float)
@@ -77,12 +77,14 @@ def best_gammas(table: Table, truth: str) -> pd.DataFrame:
 
 def best_gammas_table(worlds: Table, laws: Table) -> str:
     """Set the best gammas beside the one that the chances of the worlds follow most closely."""
-    found = {truth: best_gammas(worlds, truth).set_index("relation") for truth in ("P@10", "AUC")}
+    by_truth = {
+        truth: best_gammas(worlds, truth).set_index("relation") for truth in ("P@10", "AUC")
+    }
     exponents = laws.frame.groupby("relation")["exponent"].mean()
     rows = []
-    for relation in sorted({*found["P@10"].index, *exponents.index}):
+    for relation in sorted({*by_truth["P@10"].index, *exponents.index}):
         cells = [f"{relation:+g}" if relation else "0"]
-        for best in found.values():
+        for best in by_truth.values():
             known = relation in best.index
             cells.append(_best_cell(best.loc[relation]) if known else "\N{EN DASH}")
         exponent = exponents.get(relation)
@@ -145,22 +147,22 @@ def _gamma_gain(evidence: Evidence, record: Record) -> Quantity:
         _of_gamma(evidence.made(term.table, term.edition or ""), term.metric, term.label)
         for term in record.of
     )
-    found = over_worlds(one - other)
+    gain = over_worlds(one - other)
     evidence.note(
-        record.of[0].table, " minus ".join(map(str, record.of)), found.value,
+        record.of[0].table, " minus ".join(map(str, record.of)), gain.value,
         record.of[0].edition or "",
     )  # fmt: skip
-    return found
+    return gain
 
 
 def _gamma_tau(evidence: Evidence, record: Record) -> Quantity:
     """Average tau at a gamma over the worlds of a relation."""
     (term,) = record.of
-    found = over_worlds(
+    tau = over_worlds(
         _of_gamma(evidence.made(term.table, term.edition or ""), term.metric, term.label)
     )
-    evidence.note(term.table, str(term), found.value, term.edition or "")
-    return found
+    evidence.note(term.table, str(term), tau.value, term.edition or "")
+    return tau
 
 
 def _of_gamma(table: Table, metric: str, relation: str) -> pd.Series[float]:

@@ -28,16 +28,16 @@ from recbias.protocol.splits import KEPT_SHARE, SplitRule
 from recbias.protocol.testset import dataset_splits
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revision of splits, the cells that ranked the systems, and the metrics."""
-    systems = Grid.from_dict(given["grid"])
-    metrics = used_metrics(given["cutoff"], given["size"])
-    of_popularity = checked_grids(systems, _rule(**given))
+    systems = Grid.from_dict(parameters["grid"])
+    metrics = used_metrics(parameters["cutoff"], parameters["size"])
+    of_popularity = checked_grids(systems, _rule(**parameters))
     return {
         "splits": splits.REVISION,
         "grid": ranked_grid(systems).key_of(hashes),
         "metrics": metrics,
-        "percentiles": [each.key_of(hashes) for each in of_popularity],
+        "percentiles": [grid.key_of(hashes) for grid in of_popularity],
     }
 
 
@@ -83,7 +83,9 @@ def remedy_checks(
     """
     counts = dataset.ratings.item_counts()
     rule = _rule(test_share, kept_share)
-    split, again = (dataset_splits(dataset, rule, seed=each)[0] for each in (seed, seed + 1))
+    split, again = (
+        dataset_splits(dataset, rule, seed=split_seed)[0] for split_seed in (seed, seed + 1)
+    )
     systems = Grid.from_dict(grid)
     options: dict[str, Any] = {"min_rating": min_rating, "cutoff": cutoff, "size": size}
     shares = {"test_share": test_share, "kept_share": kept_share}

@@ -84,20 +84,24 @@ def metrics_of(label: str, cutoff: int, size: int) -> tuple[str, str]:
     >>> metrics_of("UAR", 10, 100), metrics_of("U1R", 10, 100)
     (('P@10', 'rho'), ('P@10|t=100', 'rho|t=100'))
     """
-    given = "" if "AR" in label else f"|t={size}"
-    return f"P@{cutoff}{given}", f"rho{given}"
+    condition = "" if "AR" in label else f"|t={size}"
+    return f"P@{cutoff}{condition}", f"rho{condition}"
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    texts = {text for label in _RULES for text in metrics_of(label, given["cutoff"], given["size"])}
-    known = {each.name: each for each in baselines(given["min_rating"])}
+    texts = {
+        text
+        for label in _RULES
+        for text in metrics_of(label, parameters["cutoff"], parameters["size"])
+    }
+    known = {system.name: system for system in baselines(parameters["min_rating"])}
     return {
         **component_revisions(sampled=False, reduced=False),
         "world": REVISION,
         "aggregation": aggregation.REVISION,
         "metrics": [parse_metric(text).identity() for text in sorted(texts)],
-        "systems": [{"name": name, **known[name].identity()} for name in given["systems"]],
+        "systems": [{"name": name, **known[name].identity()} for name in parameters["systems"]],
     }
 
 
@@ -154,7 +158,7 @@ def rising_ratio(
     frame : DataFrame
         As of `constant_ratio`.
     """
-    worlds = {each: f"world(relation={each:g},choice=0)" for each in relations}
+    worlds = {relation: f"world(relation={relation:g},choice=0)" for relation in relations}
     return _measure("relation", worlds, **asked)
 
 
@@ -184,9 +188,11 @@ def _measure(
         splits=(split, uniform),
     )
     with open_executor(workers) as executor:
-        found = run_all(work, [name for _, name in names], executor, label="worlds")
+        by_world = run_all(work, [name for _, name in names], executor, label="worlds")
     rows = [
-        {index: kind, **row} for (kind, _), rows in zip(names, found, strict=True) for row in rows
+        {index: kind, **row}
+        for (kind, _), rows in zip(names, by_world, strict=True)
+        for row in rows
     ]
     return (index, "number", "system"), pd.DataFrame(rows)
 
@@ -207,10 +213,12 @@ def _in_world(
     ]
     rise = _rise(folds[1], min_rating)
     rows = []
-    for system in (each for each in baselines(min_rating) if each.name in systems):
+    for system in (baseline for baseline in baselines(min_rating) if baseline.name in systems):
         row: dict[str, Any] = {"number": number, "system": system.name}
         for is_uniform, fold in enumerate(folds):
-            labels = [label for label, (own, _) in _RULES.items() if own == bool(is_uniform)]
+            labels = [
+                label for label, (of_uniform, _) in _RULES.items() if of_uniform == bool(is_uniform)
+            ]
             row |= measured_on(fold, system, labels, sizes, min_rating=min_rating, seed=number)
         row["gain"] = row["U1R"] / row["rho U1R"]
         row["gain-control"] = row["U1R-control"] / row["rho U1R-control"]
@@ -232,9 +240,9 @@ def measured_on(
     positions, _ = rank_once(model, fold, depth=1, seed=seed)
     row = {}
     for label in labels:
-        asked = metrics_of(label, *sizes)
-        found = of_positions(positions, {_RULES[label][1]: asked}, min_rating=min_rating)
-        row[label], row[f"rho {label}"] = (found[text] for text in asked)
+        metrics = metrics_of(label, *sizes)
+        values = of_positions(positions, {_RULES[label][1]: metrics}, min_rating=min_rating)
+        row[label], row[f"rho {label}"] = (values[text] for text in metrics)
     return row
 
 
@@ -255,11 +263,11 @@ def errors_in_worlds(evidence: Evidence, record: Record) -> float:
 
     The most.
     """
-    found = []
+    errors = []
     for pair in pairs_of(record.of):
         of_kinds = shared_worlds(evidence, dataclasses.replace(record, of=pair)).values()
-        found += [_errors_of(score - random) for score, random in of_kinds]
-    return max(found)
+        errors += [_errors_of(score - random) for score, random in of_kinds]
+    return max(errors)
 
 
 def _errors_of(differences: pd.Series[float]) -> float:

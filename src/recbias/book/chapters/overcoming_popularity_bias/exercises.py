@@ -28,18 +28,18 @@ def check_p1r(p1r: Callable[[Sequence[int], Sequence[int], int], float]) -> Chec
         ([5, 4, 0, 0], [9, 8, 1, 0], 10),
     )
     for hits, runs, n in cases:
-        found = called(p1r, hits, runs, n)
-        if isinstance(found, Checked):
-            return found
+        score = called(p1r, hits, runs, n)
+        if isinstance(score, Checked):
+            return score
         of_groups = []
         for hit, number in zip(hits, runs, strict=True):
             scores = [Fraction(int(run < hit), n) for run in range(number)]
             if scores:
                 of_groups.append(sum(scores) / len(scores))
-        if abs(found - sum(of_groups) / len(of_groups)) > _TOLERANCE:
+        if abs(score - sum(of_groups) / len(of_groups)) > _TOLERANCE:
             empty = " One has none, and no score." if 0 in runs else ""
             return not_yet(
-                f"p1r({hits}, {runs}, {n}) gives {found:.4g}. In the first percentile a run scores "
+                f"p1r({hits}, {runs}, {n}) gives {score:.4g}. In the first percentile a run scores "
                 f"{float(of_groups[0]):.4g} on average; every percentile with runs counts as much "
                 f"as any other.{empty}"
             )
@@ -76,22 +76,22 @@ def check_uniform(
         spared, total = 1 - Fraction(str(eps)), sum(counts)
         largest = {k: spared * counts[k - 1] * k for k in range(1, len(counts) + 1)}
         last = max(k for k, size in largest.items() if size >= Fraction(str(sigma)) * total)
-        found = called(n_items, counts, sigma, eps)
-        if isinstance(found, Checked):
-            return found
-        if found != last:
+        answer = called(n_items, counts, sigma, eps)
+        if isinstance(answer, Checked):
+            return answer
+        if answer != last:
             return not_yet(
-                f"n_items({counts}, {sigma:g}, {eps:g}) gives {found:g}. Of all {total} ratings a "
+                f"n_items({counts}, {sigma:g}, {eps:g}) gives {answer:g}. Of all {total} ratings a "
                 f"test of the first {last} items could have {float(largest[last]):g}, which is a "
                 f"share of {float(largest[last] / total):.3f}, and {sigma:g} is asked for."
             )
-        found = called(quota, counts, sigma, eps)
-        if isinstance(found, Checked):
-            return found
+        answer = called(quota, counts, sigma, eps)
+        if isinstance(answer, Checked):
+            return answer
         limit = spared * counts[last - 1]
-        if found != max(number for number in range(counts[0] + 1) if number <= limit):
+        if answer != max(number for number in range(counts[0] + 1) if number <= limit):
             return not_yet(
-                f"quota({counts}, {sigma:g}, {eps:g}) gives {found:g}. The last of the {last} "
+                f"quota({counts}, {sigma:g}, {eps:g}) gives {answer:g}. The last of the {last} "
                 f"items may give {float(limit):g} of its {counts[last - 1]} ratings, and a rating "
                 "cannot be divided."
             )
@@ -122,15 +122,15 @@ def check_bpref(bpref: Callable[[str, int, int], float]) -> Checked:
         ("--+-+", 2, 5),
     )
     for listed, n_liked, n_disliked in cases:
-        found = called(bpref, listed, n_liked, n_disliked)
-        if isinstance(found, Checked):
-            return found
-        worth, told = _worth(listed, n_liked, n_disliked)
-        if abs(found - sum(worth) / n_liked) > _TOLERANCE:
+        answer = called(bpref, listed, n_liked, n_disliked)
+        if isinstance(answer, Checked):
+            return answer
+        worth, reasons = _worth(listed, n_liked, n_disliked)
+        if abs(answer - sum(worth) / n_liked) > _TOLERANCE:
             them = "1 liked item" if n_liked == 1 else f"{n_liked} liked items, in order"
             return not_yet(
-                f"bpref({listed!r}, {n_liked}, {n_disliked}) gives {found:.4g}. Of the {them}: "
-                f"{'; '.join(told)}."
+                f"bpref({listed!r}, {n_liked}, {n_disliked}) gives {answer:.4g}. Of the {them}: "
+                f"{'; '.join(reasons)}."
             )
     return right(
         "unjudged items count for nothing, wherever they stand. Where nothing is disliked, the "
@@ -141,7 +141,7 @@ def check_bpref(bpref: Callable[[str, int, int], float]) -> Checked:
 def _worth(listed: str, n_liked: int, n_disliked: int) -> tuple[list[Fraction], list[str]]:
     """Say of each liked item what it adds, and why; those of one kind are told once."""
     cap = min(n_liked, n_disliked)
-    worth, told = [], []
+    worth, reasons = [], []
     for place, judged in enumerate(listed):
         if judged != "+":
             continue
@@ -149,11 +149,11 @@ def _worth(listed: str, n_liked: int, n_disliked: int) -> tuple[list[Fraction], 
         worth.append(1 - Fraction(min(above, cap), cap) if above else Fraction(1))
         items = "item" if above == 1 else "items"
         of_most = f", of at most {cap} that count" if above else ""
-        told.append(f"{above} disliked {items} above it{of_most}, is worth {worth[-1]}")
+        reasons.append(f"{above} disliked {items} above it{of_most}, is worth {worth[-1]}")
     n_missing = n_liked - len(worth)
-    told += ["not listed, is worth 0"] * n_missing
+    reasons += ["not listed, is worth 0"] * n_missing
     worth += [Fraction(0)] * n_missing
-    return worth, [text for text, _ in groupby(told)]
+    return worth, [text for text, _ in groupby(reasons)]
 
 
 # -- the weight of a hit ---------------------------------------------------------------------------
@@ -169,22 +169,22 @@ def check_weight(weight: Callable[[float, float], float]) -> Checked:
     """
     for sigma in (0.5, 0.2, 0.8):
         for low, high in ((0.1, 0.5), (0.25, 1.0), (0.02, 0.9)):
-            found = []
+            weights = []
             for p in (low, high):
                 answer = called(weight, p, sigma)
                 if isinstance(answer, Checked):
                     return answer
-                found.append(answer)
+                weights.append(answer)
             outcomes = [_likers(p, sigma) for p in (low, high)]
             (few, known_few), (many, known_many) = outcomes
-            asked = (few / known_few) / (many / known_many)
-            if found[1] <= 0 or abs(found[0] / found[1] - asked) > 1e-6 * asked:
-                is_given = f"{found[0] / found[1]:.4g}" if found[1] else "cannot be divided"
+            wanted = (few / known_few) / (many / known_many)
+            if weights[1] <= 0 or abs(weights[0] / weights[1] - wanted) > 1e-6 * wanted:
+                is_given = f"{weights[0] / weights[1]:.4g}" if weights[1] else "cannot be divided"
                 return not_yet(
                     f"of 1000 users who like an item, with p = {low:g} and sigma = {sigma:g}, "
                     f"{few:.4g} lack it in training, and the test knows {known_few:.4g} of them; "
                     f"with p = {high:g} they are {many:.4g} and {known_many:.4g}. A hit should "
-                    f"weigh {asked:.4g} times as much in the first case, and weighs {is_given}."
+                    f"weigh {wanted:.4g} times as much in the first case, and weighs {is_given}."
                 )
     return right(
         "these are the weights that make stratified recall an estimate of true recall. They ask "

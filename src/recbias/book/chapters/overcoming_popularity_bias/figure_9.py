@@ -27,21 +27,21 @@ STRATIFIED = "SR"
 def over_gamma(evidence: Evidence, term: Term) -> dict[float, Term]:
     """Name what was measured at each gamma under a label, by gamma, ascending."""
     grid = evidence.table(term.table, term.edition or "").grid
-    asked = {
+    terms = {
         float(dict(metric.arguments)["gamma"]): dataclasses.replace(term, metric=str(metric))
         for metric in grid.parsed_metrics.get(term.label, ())
         if metric.name == term.metric == STRATIFIED
     }
-    if not asked:
+    if not terms:
         raise NotComputed(str(term))
-    return dict(sorted(asked.items()))
+    return dict(sorted(terms.items()))
 
 
 def _signs(differences: Mapping[Hashable, Quantity]) -> dict[Hashable, int]:
     """Resolve which differences are above or below 0, all together as one family."""
     signs = resolved_signs(
-        np.array([each.value for each in differences.values()]),
-        np.array([each.drawn for each in differences.values()]),
+        np.array([quantity.value for quantity in differences.values()]),
+        np.array([quantity.drawn for quantity in differences.values()]),
     )
     return dict(zip(differences, map(int, signs), strict=True))
 
@@ -57,10 +57,10 @@ def _overtaken(evidence: Evidence, record: Record) -> Quantity:
     (term,) = record.of
     courses, names = over_gamma(evidence, term), evidence.systems(record)
     ahead = {
-        (name, gamma): evidence.quantity(dataclasses.replace(own, system=name))
-        / evidence.quantity(own)
+        (name, gamma): evidence.quantity(dataclasses.replace(gamma_term, system=name))
+        / evidence.quantity(gamma_term)
         for name in names
-        for gamma, own in courses.items()
+        for gamma, gamma_term in courses.items()
     }
     one = Quantity(1.0, np.ones(len(next(iter(ahead.values())).drawn)))
     differences: dict[Hashable, Quantity] = {at: ratio - one for at, ratio in ahead.items()}
@@ -69,20 +69,22 @@ def _overtaken(evidence: Evidence, record: Record) -> Quantity:
     signs = _signs(differences)
     surely, possibly = [], []
     for name in names:
-        own = [
+        signs_of_system = [
             (signs[name, less], signs[name, more], signs[name, less, more])
             for less, more in combinations(courses, 2)
         ]
-        surely.append(any(before > 0 > after for before, after, _ in own))
-        possibly.append(any(before >= 0 >= after and rise <= 0 for before, after, rise in own))
+        surely.append(any(before > 0 > after for before, after, _ in signs_of_system))
+        possibly.append(
+            any(before >= 0 >= after and rise <= 0 for before, after, rise in signs_of_system)
+        )
     return _count(surely, possibly)
 
 
 @of_orders
 def _balanced(evidence: Evidence, record: Record) -> Quantity:
     """Count the gammas at which the first is balanced between systems and the second (Random)."""
-    (found,) = _balances(evidence, record)
-    return _count(*zip(*found.values(), strict=True))
+    (by_gamma,) = _balances(evidence, record)
+    return _count(*zip(*by_gamma.values(), strict=True))
 
 
 @of_orders
@@ -90,7 +92,7 @@ def _balanced_apart(evidence: Evidence, record: Record) -> Quantity:
     """Count the gammas that balance in one of several results and do not in another."""
     balances = _balances(evidence, record)
     surely, possibly = [], []
-    if not any(sure for found in balances for sure, _ in found.values()):
+    if not any(sure for by_gamma in balances for sure, _ in by_gamma.values()):
         every = set.intersection(*map(set, balances))
         return Quantity(0.0, None, limits=(0.0, float(len(every))))
     for gamma in set.intersection(*map(set, balances)):
@@ -107,10 +109,10 @@ def _balances(evidence: Evidence, record: Record) -> list[dict[float, tuple[bool
     pairs = list(zip(record.of[::2], record.of[1::2], strict=True))
     for popularity, random in pairs:
         floor = over_gamma(evidence, random)
-        for gamma, own in over_gamma(evidence, popularity).items():
-            value = evidence.quantity(own)
+        for gamma, gamma_term in over_gamma(evidence, popularity).items():
+            value = evidence.quantity(gamma_term)
             for name in names:
-                other = evidence.quantity(dataclasses.replace(own, system=name))
+                other = evidence.quantity(dataclasses.replace(gamma_term, system=name))
                 differences[popularity, gamma, name] = other - value
             differences[popularity, gamma, ""] = value - evidence.quantity(floor[gamma])
     signs = _signs(differences)

@@ -51,9 +51,9 @@ def two_tests(sigma: float, eps: float) -> pd.DataFrame:
 
     Examples
     --------
-    >>> found = two_tests(0.2, 0.2)
-    >>> tested = found["uniform"] > 0
-    >>> bool(tested.iloc[0]), bool(tested.iloc[-1]), found["uniform"].nunique()
+    >>> ratings = two_tests(0.2, 0.2)
+    >>> tested = ratings["uniform"] > 0
+    >>> bool(tested.iloc[0]), bool(tested.iloc[-1]), ratings["uniform"].nunique()
     (True, False, 2)
     """
     world = cast(PowerLawOptions, parse_world(world_name(_EXPONENT, 1)))
@@ -78,9 +78,9 @@ def two_tests_title(found: pd.DataFrame) -> str:
 
 def _score(results: Mapping[str, Results], label: str, name: str, system: str) -> Quantity | None:
     """Find what a system has under a label, in whichever results it was measured."""
-    for each in results.values():
-        if label in each.grid.parsed:
-            return each[system, label, str(each.metric(label, name))]
+    for result in results.values():
+        if label in result.grid.parsed:
+            return result[system, label, str(result.metric(label, name))]
     return None
 
 
@@ -88,11 +88,11 @@ def over_random(results: Mapping[str, Results], *, system: str = "Popularity") -
     """Divide the precision of a system under each test by what Random is expected to have."""
     rows = []
     for label, (line, name) in _NAMES.items():
-        found = _score(results, label, "P", system)
+        score = _score(results, label, "P", system)
         random = _score(results, label, "rho", system)
-        if found is not None and random is not None:
+        if score is not None and random is not None:
             by_chance = random.value or np.nan
-            ratios = (each / by_chance for each in (found.value, *found.interval))
+            ratios = (value / by_chance for value in (score.value, *score.interval))
             rows.append((label, "", name, line, *ratios))
     columns = ["label", "panel", "protocol", "line", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
@@ -115,9 +115,9 @@ def remedies_shown(results: Mapping[str, Results]) -> dict[str, Any]:
     rows = []
     for label, (row, _) in _NAMES.items():
         for system in first.systems:
-            found = _score(results, label, "P", system)
-            if found is not None:
-                rows.append((row, label, _PANELS[label], system, found.value, *found.interval))
+            score = _score(results, label, "P", system)
+            if score is not None:
+                rows.append((row, label, _PANELS[label], system, score.value, *score.interval))
     columns = ["row", "label", "panel", "system", "value", "low", "high"]
     frame = pd.DataFrame(rows, columns=columns)
     by_1r = frame[frame["label"] == "1R"].set_index("system")["value"]
@@ -187,11 +187,11 @@ def _value(results: Results, label: str, name: str, system: str) -> float:
 
 def causes_title(found: pd.DataFrame) -> str:
     """Say in two lines which share of what U1R leaves above Random is owed to liking."""
-    own = found.loc[_OF_UNIFORM["U1R"]]
-    left = own[LIKED] + own[MISSING]
+    parts = found.loc[_OF_UNIFORM["U1R"]]
+    left = parts[LIKED] + parts[MISSING]
     if left <= 0:
         return "A uniform test leaves Popularity nothing\nabove a random ranking"
-    share: Any = own[LIKED] / left
+    share: Any = parts[LIKED] / left
     return (
         f"Of what a uniform test leaves Popularity above Random,\n"
         f"{defined(share, '.0%')} is owed to liking"
@@ -212,10 +212,10 @@ def judged_shown(results: Results) -> dict[str, Any]:
         for label, panel in _DESIGNS.items():
             metrics = _named(results, label, row)
             for system in results.among(FIGURE_8) if metrics else ():
-                found = [results[system, label, metric] for metric in metrics]
-                values = [each.value for each in found]
+                quantities = [results[system, label, metric] for metric in metrics]
+                values = [quantity.value for quantity in quantities]
                 ends = (min(values), max(values)) if len(values) > 1 else (np.nan, np.nan)
-                rows.append((row, panel, system, values[0], *found[0].interval, *ends))
+                rows.append((row, panel, system, values[0], *quantities[0].interval, *ends))
     columns = ["row", "panel", "system", "value", "low", "high", "least", "most"]
     return {
         "found": pd.DataFrame(rows, columns=columns),
@@ -235,9 +235,9 @@ def _named(results: Results, label: str, name: str) -> list[str]:
 
 def judged_title(found: pd.DataFrame) -> str:
     """Say in two lines at which place Popularity is by each metric, all tested items ranked."""
-    own = found[found["panel"] == _DESIGNS["AR"]]
-    ranks = own.groupby("row")["value"].rank(ascending=False, method="min")
-    places = own.assign(rank=ranks).set_index(["row", "system"])["rank"]
+    rows = found[found["panel"] == _DESIGNS["AR"]]
+    ranks = rows.groupby("row")["value"].rank(ascending=False, method="min")
+    places = rows.assign(rank=ranks).set_index(["row", "system"])["rank"]
     said = [f"{defined(places[row, 'Popularity'], '.0f')} by {row}" for row in _ROWS]
     return f"Place of Popularity among {len(FIGURE_8)} (TI-AN-AR):\n{', '.join(said)}"
 
@@ -250,21 +250,21 @@ def gammas_shown(results: Results, label: str = "AR") -> pd.DataFrame:
         if metric.name == STRATIFIED
         for name in results.systems
     ]
-    found = pd.DataFrame(rows, columns=["line", "gamma", "value"])
-    of_each = found.groupby("gamma")["value"]
-    return found.assign(
-        value=found["value"] / of_each.transform("max").replace(0, np.nan),
+    frame = pd.DataFrame(rows, columns=["line", "gamma", "value"])
+    of_each = frame.groupby("gamma")["value"]
+    return frame.assign(
+        value=frame["value"] / of_each.transform("max").replace(0, np.nan),
         place=of_each.rank(ascending=False, method="min", na_option="bottom").astype(int),
     )
 
 
 def gammas_title(found: pd.DataFrame, *, system: str = "Popularity") -> str:
     """Say in two lines at which place a system is without weights, and with the steepest ones."""
-    own = found[found["line"] == system].set_index("gamma")["place"].sort_index()
+    places = found[found["line"] == system].set_index("gamma")["place"].sort_index()
     n_systems = found["line"].nunique()
     return (
-        f"{system} is at place {own.iloc[0]} of {n_systems} by recall,\n"
-        f"and at place {own.iloc[-1]} where hits weigh one over positives"
+        f"{system} is at place {places.iloc[0]} of {n_systems} by recall,\n"
+        f"and at place {places.iloc[-1]} where hits weigh one over positives"
     )
 
 
@@ -278,6 +278,8 @@ def relations_title(
     truth, rows = next(iter(found.items()))
     lines = []
     for name in names:
-        own = rows[rows["name"] == name].sort_values("relation")["value"]
-        lines.append(f"{name} from {defined(own.iloc[0], '.2f')} to {defined(own.iloc[-1], '.2f')}")
+        taus = rows[rows["name"] == name].sort_values("relation")["value"]
+        lines.append(
+            f"{name} from {defined(taus.iloc[0], '.2f')} to {defined(taus.iloc[-1], '.2f')}"
+        )
     return f"$\\tau$ with true {truth}, from opposed to agreeing:\n{', '.join(lines)}"

@@ -68,8 +68,8 @@ def check_preference(
     BCC17 Sec. 7; Buckley & Voorhees, SIGIR 2004.
     """
     apart, printed, smallest = [], [], []
-    for each, values in zip(ranked, found, strict=True):
-        above = each.above
+    for ranks, values in zip(ranked, found, strict=True):
+        above = ranks.above
         as_printed = _preference(above, capped=False)
         apart.append(_apart(values["bpref"], _preference(above, capped=True)))
         printed.append(_apart(as_printed, values["bpref"]))
@@ -105,8 +105,8 @@ def check_inferred(ranked: Sequence[Ranked], found: Sequence[Values]) -> list[Ch
     """
     apart, printed, itself, judged, pooled, first = [], [], [], [], [], []
     n_values = _n_values(found, "infAP(pool=all)")
-    for each, values in zip(ranked, found, strict=True):
-        above = each.above
+    for ranks, values in zip(ranked, found, strict=True):
+        above = ranks.above
         whole = values["infAP(pool=all)"]
         apart.append(_apart(whole, above.mean(_inferred(above))))
         itself.append(_apart(whole, above.mean(_inferred(above, itself=1))))
@@ -143,15 +143,18 @@ def check_stratified(
     ratio, recall, linear = [], [], []
     n_values = _n_values(found, "SR(gamma=1)@n")
     penalty = np.maximum(likes, 1).astype(np.float64)
-    for each, values in zip(ranked, found, strict=True):
-        counted = _shares(each, 1 / np.sqrt(penalty), cutoff)
+    for ranks, values in zip(ranked, found, strict=True):
+        counted = _shares(ranks, 1 / np.sqrt(penalty), cutoff)
         ratio.append(_apart(values["SR(gamma=1)@n"], counted))
         recall.append(_apart(values["SR(gamma=0)@n"], values["R@n"]))
-        counted = _shares(each, 1 / penalty, cutoff)
+        counted = _shares(ranks, 1 / penalty, cutoff)
         linear += [_apart(values[text], counted) for text in ("SR(gamma=inf)@n", LIMIT)]
     tested = ranked[0].joint.item[ranked[0].liked]
     head = np.isin(tested, np.argsort(-likes, kind="stable")[: -(-len(likes) // 10)])
-    held = [float(each[tested[head]].sum() / each[tested].sum()) for each in weights.values()]
+    held = [
+        float(item_weights[tested[head]].sum() / item_weights[tested].sum())
+        for item_weights in weights.values()
+    ]
     falls = [before - after for before, after in pairwise(held)]
     return [
         Check(_SR, "ratio", "|SR - ratio of weights|", n_values, largest(ratio)),
@@ -163,8 +166,8 @@ def check_stratified(
     ]  # fmt: skip
 
 
-def _shares(each: Ranked, weights: FloatArray, cutoff: int) -> FloatArray:
-    table, liked = each.joint, each.liked
+def _shares(ranks: Ranked, weights: FloatArray, cutoff: int) -> FloatArray:
+    table, liked = ranks.joint, ranks.liked
     top = liked & (table.rank >= 1) & (table.rank <= cutoff)
     hit, total = np.zeros(table.n_users), np.zeros(table.n_users)
     np.add.at(hit, table.user[top], weights[table.item[top]])
@@ -179,16 +182,16 @@ def check_judged_runs(ranked: Sequence[Ranked], found: Sequence[Values]) -> list
     ----------
     BCC17 Sec. 7.
     """
-    kept = []
-    for each in ranked:
+    means = []
+    for ranks in ranked:
         # With one relevant item the cap is 1: any judged non-relevant item above it takes all.
-        kept.append(float(np.mean(each.above.others == 0)))
-    scored = np.concatenate([each.runs.rank > 0 for each in ranked])
+        means.append(float(np.mean(ranks.above.others == 0)))
+    scored = np.concatenate([ranks.runs.rank > 0 for ranks in ranked])
     off = np.abs(np.concatenate([values["runs bpref"] for values in found]) - 1)
     n_runs = len(off)
     return [
         Check(_RUNS, "kept", "largest - smallest mean bpref of runs", n_runs,
-              max(kept) - min(kept)),
+              max(means) - min(means)),
         Check(_RUNS, "all-runs", "share of runs whose bpref is not 1", n_runs,
               float(np.mean(off > _ROUNDING))),
         Check(_RUNS, "scored-runs", "|bpref - 1| of runs with a score", int(scored.sum()),
@@ -230,17 +233,17 @@ def check_coverage(
     """
     apart, missed, scored = [], [], {}
     complete = np.ones(ranked[0].joint.n_users, dtype=bool)
-    for each, values in zip(ranked, found, strict=True):
-        above = each.above
+    for ranks, values in zip(ranked, found, strict=True):
+        above = ranks.above
         share = above.mean(np.ones(len(above.rank)))
         apart.append(_apart(values["positive bpref"], share))
-        in_runs = values["runs P@n|t=T"][each.runs.rank == 0]
+        in_runs = values["runs P@n|t=T"][ranks.runs.rank == 0]
         missed.append(max(largest(values["missed bpref"]), largest(in_runs)))
-        scored[each.system.algorithm] = len(above.rank) / max(above.n_relevant.sum(), 1)
+        scored[ranks.system.algorithm] = len(above.rank) / max(above.n_relevant.sum(), 1)
         complete &= share == 1
     spread = np.array([values["positive bpref"][complete] for values in found])
-    filtering = [each.joint for each in ranked if each.personalised]
-    missing = [1 - each.n_scored.sum() / max(each.n_targets.sum(), 1) for each in filtering]
+    filtering = [ranks.joint for ranks in ranked if ranks.personalised]
+    missing = [1 - table.n_scored.sum() / max(table.n_targets.sum(), 1) for table in filtering]
     more = [runs - joint for joint, runs in losses]
     n_values, what = _n_values(found, "positive bpref"), "|bpref - share with a score|"
     baselines = [scored[name] for name in ("Random", "Popularity") if name in scored]
@@ -268,8 +271,8 @@ def _apart(left: FloatArray, right: FloatArray) -> float:
     return largest((left - right)[both]) if both.any() else np.inf
 
 
-def _n_values(found: Sequence[Values], name: str) -> int:
-    return int(sum(np.sum(~np.isnan(values[name])) for values in found))
+def _n_values(values_of_systems: Sequence[Values], name: str) -> int:
+    return int(sum(np.sum(~np.isnan(values[name])) for values in values_of_systems))
 
 
 def incomplete_checks(
@@ -281,13 +284,15 @@ def incomplete_checks(
     likes = np.bincount(ratings.item[ratings.value >= min_rating], minlength=ratings.n_items)
     non_relevant = np.bincount(test.user[test.value < min_rating], minlength=test.n_users)
     options = {"cutoff": cutoff, "size": size}
-    found = [measured_values(each, likes, **options) for each in ranked]
+    values = [measured_values(ranks, likes, **options) for ranks in ranked]
     weights = {gamma: stratified_weights(likes, gamma) for gamma in GAMMAS}
-    losses = [gap_losses(each, **options) for each in ranked if each.system.algorithm != "Random"]
+    losses = [
+        gap_losses(ranks, **options) for ranks in ranked if ranks.system.algorithm != "Random"
+    ]
     return [
-        *check_preference(ranked, found, non_relevant),
-        *check_inferred(ranked, found),
-        *check_stratified(ranked, found, likes, weights, cutoff=cutoff),
-        *check_judged_runs(ranked, found),
-        *check_coverage(ranked, found, losses),
+        *check_preference(ranked, values, non_relevant),
+        *check_inferred(ranked, values),
+        *check_stratified(ranked, values, likes, weights, cutoff=cutoff),
+        *check_judged_runs(ranked, values),
+        *check_coverage(ranked, values, losses),
     ]

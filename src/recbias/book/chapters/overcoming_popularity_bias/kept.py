@@ -71,14 +71,14 @@ def kept_grids(
 
     Examples
     --------
-    >>> asked = kept_grids(5, cutoff=10, size=100)
-    >>> asked["kept_uniform"]["protocols"]["positive U1R-control"]
+    >>> grids = kept_grids(5, cutoff=10, size=100)
+    >>> grids["kept_uniform"]["protocols"]["positive U1R-control"]
     'TI-AN-1R +train rel>=0'
-    >>> asked["kept"]["metrics"]["P1R-wide"], asked["kept"]["tests"]
+    >>> grids["kept"]["metrics"]["P1R-wide"], grids["kept"]["tests"]
     (('P@10|t=100', 'rho|t=100'), {'head': 'observed head=10%'})
     """
     narrow = {"U1R-narrow": "TI-AN-P1R m=10"}
-    found: dict[str, dict[str, Any]] = {}
+    grids: dict[str, dict[str, Any]] = {}
     combined: dict[str, tuple[str, ...]] = {
         KEPT[0]: ("1R", "P1R", "P1R-wide", "positive AR", "positive 1R", "positive P1R"),
         KEPT[1]: ("U1R", "U1R-control", "U1R-narrow", *(POSITIVE + label for label in _UNIFORM)),
@@ -92,10 +92,10 @@ def kept_grids(
             for label, rule in rules.items()
             if label in _ALSO_POSITIVE
         }
-        given = {label: "" if "AR" in label else f"|t={size}" for label in protocols}
-        metrics = {label: (f"P@{cutoff}{t}", f"rho{t}") for label, t in given.items()}
+        conditions = {label: "" if "AR" in label else f"|t={size}" for label in protocols}
+        metrics = {label: (f"P@{cutoff}{t}", f"rho{t}") for label, t in conditions.items()}
         tests = {"head": str(TestSet(head=10))} if "head" in protocols else {}
-        found[name] = {
+        grids[name] = {
             "protocols": protocols,
             "metrics": metrics,
             "tests": tests,
@@ -103,8 +103,8 @@ def kept_grids(
                 (label, text) for label in combined[name] for text in metrics[label]
             ),
         }
-    found["kept_uniform"]["split"] = uniform
-    return found
+    grids["kept_uniform"]["split"] = uniform
+    return grids
 
 
 # -- what criteria compute ---------------------------------------------------------------------
@@ -164,12 +164,12 @@ def _spread(evidence: Evidence, record: Record) -> Quantity:
 
     Each relative to Random's score.
     """
-    found = {
+    excesses = {
         str(score): (evidence.quantity(score) - evidence.quantity(random))
         / evidence.quantity(random)
         for score, random in pairs_of(record.of)
     }
-    least, most = (extreme(found, largest=largest)[1] for largest in (False, True))
+    least, most = (extreme(excesses, largest=largest)[1] for largest in (False, True))
     low, high = most.interval[0] - least.interval[1], most.interval[1] - least.interval[0]
     return Quantity(most.value - least.value, None, limits=(low, high))
 

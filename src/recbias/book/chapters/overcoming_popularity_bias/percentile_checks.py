@@ -97,9 +97,9 @@ def percentile_checks(
             tables[number][label] = table
     folds = [
         RankedFold(
-            each, popularity_groups(each.train, n_groups).labels, n_groups, tables[each.fold]
+            split, popularity_groups(split.train, n_groups).labels, n_groups, tables[split.fold]
         )
-        for each in splits
+        for split in splits
     ]
     value = results["Popularity", "P1R", str(results.metric("P1R", "P"))].value
     ((*_, runs),) = grid_tables(uniform_grid, "U1R")
@@ -120,7 +120,7 @@ def percentile_checks(
         *check_unused(folds, uniform, runs, len(dataset.ratings), min_rating=min_rating),
         *check_gains(first.tables["AR"], gains, min_rating=below, cutoff=cutoff),
     ]
-    largest = max(float(np.bincount(each.labels).max()) for each in folds)
+    largest = max(float(np.bincount(fold.labels).max()) for fold in folds)
     return checks, {"percentile items": largest}
 
 
@@ -136,9 +136,9 @@ def check_groups(folds: Sequence[RankedFold]) -> list[Check]:
         wrong += sum(abs(n * fold.n_groups - len(counts)) >= fold.n_groups for n in sizes)
         most = -1
         for group in reversed(range(fold.n_groups)):
-            own = counts[fold.labels == group]
-            wrong += int((own < most).sum())
-            most = max(most, int(own.max(initial=-1)))
+            group_counts = counts[fold.labels == group]
+            wrong += int((group_counts < most).sum())
+            most = max(most, int(group_counts.max(initial=-1)))
     what = "items in another percentile than their training ratings say, and uneven percentiles"
     return [Check("BCC17-D-P1R", "groups", what, sum(len(f.labels) for f in folds), float(wrong))]
 
@@ -154,8 +154,10 @@ def check_runs(folds: Sequence[RankedFold], *, min_rating: float, seed: int) -> 
         users = np.sort(rng.choice(users, MOST_USERS, replace=False))
     tested = set(split.test.item.tolist())
     for user in users.tolist():
-        own = slice(split.test.indptr[user], split.test.indptr[user + 1])
-        values = zip(split.test.item[own].tolist(), split.test.value[own].tolist(), strict=True)
+        test_rows = slice(split.test.indptr[user], split.test.indptr[user + 1])
+        values = zip(
+            split.test.item[test_rows].tolist(), split.test.value[test_rows].tolist(), strict=True
+        )
         liked = {item for item, value in values if value >= min_rating}
         trained = split.train.item[split.train.indptr[user] : split.train.indptr[user + 1]]
         pool = np.array(sorted(tested - set(trained.tolist()) - liked), dtype=np.int64)
@@ -172,7 +174,9 @@ def check_runs(folds: Sequence[RankedFold], *, min_rating: float, seed: int) -> 
         n_runs += len(rows)
     # As printed, with |I| / m rounded up: percentiles of a number of items that 10 does not divide.
     most = -(-len(counts) // fold.n_groups)
-    beyond = max(int(each.tables["P1R"].n_targets.max(initial=0)) - most for each in folds)
+    beyond = max(
+        int(ranked_fold.tables["P1R"].n_targets.max(initial=0)) - most for ranked_fold in folds
+    )
     what = "runs with other items than those of the percentile, or another rank"
     return [
         Check("BCC17-D-P1R", "inside", what, n_runs, float(wrong)),
@@ -180,7 +184,7 @@ def check_runs(folds: Sequence[RankedFold], *, min_rating: float, seed: int) -> 
             "BCC17-C-P1RLIM",
             "beyond",
             "items of a target set beyond |I| / m, rounded up",
-            sum(len(each.tables["P1R"].user) for each in folds),
+            sum(len(ranked_fold.tables["P1R"].user) for ranked_fold in folds),
             float(max(beyond, 0)),
         ),
     ]
@@ -197,9 +201,11 @@ def check_macro(
         drawn = np.minimum(size - 1, pool)
         chance = scipy.stats.hypergeom.cdf(cutoff - 1, pool, table.rank - 1, drawn)
         chance = np.where(pool > 0, chance, 1.0)  # alone it comes first
-        for item, each, rank in zip(table.item.tolist(), chance.tolist(), table.rank, strict=True):
-            hits[int(fold.labels[item])].append(each / cutoff if rank > 0 else 0.0)
-    means = [sum(own) / len(own) for own in hits.values()]
+        for item, hit_chance, rank in zip(
+            table.item.tolist(), chance.tolist(), table.rank, strict=True
+        ):
+            hits[int(fold.labels[item])].append(hit_chance / cutoff if rank > 0 else 0.0)
+    means = [sum(scores) / len(scores) for scores in hits.values()]
     off = abs(value - sum(means) / len(means)) if means else math.nan
     # Sums of as many terms, in another order.
     worst = 0.0 if off <= 1e-12 else off
@@ -223,10 +229,10 @@ def check_unpopular(folds: Sequence[RankedFold], *, cutoff: int) -> list[Check]:
         train, tested = fold.split.train, np.unique(fold.split.test.item)
         inside = np.zeros(train.n_items, dtype=bool)
         inside[tested] = True
-        own = inside[train.item]
+        rows = inside[train.item]
         shape = (train.n_users, fold.n_groups)
         taken = np.zeros(shape, dtype=np.int64)
-        np.add.at(taken, (train.user[own], fold.labels[train.item[own]]), 1)
+        np.add.at(taken, (train.user[rows], fold.labels[train.item[rows]]), 1)
         pool = np.bincount(fold.labels[tested], minlength=fold.n_groups) - taken
         by_group += np.minimum(pool, cutoff).sum(axis=0)
     # Of an odd number of percentiles the middle one is half in either half.
@@ -271,9 +277,9 @@ def check_unused(
     min_rating: float,
 ) -> list[Check]:
     """Count what of the data each remedy leaves aside."""
-    n_relevant = sum(int(relevant(each.split.test.value, min_rating).sum()) for each in folds)
-    without = n_relevant - sum(len(each.tables["head"].user) for each in folds)
-    within = n_relevant - sum(len(each.tables["P1R"].user) for each in folds)
+    n_relevant = sum(int(relevant(fold.split.test.value, min_rating).sum()) for fold in folds)
+    without = n_relevant - sum(len(fold.tables["head"].user) for fold in folds)
+    within = n_relevant - sum(len(fold.tables["P1R"].user) for fold in folds)
     apart = n_ratings - len(uniform.train) - len(uniform.test)
     apart += int(relevant(uniform.test.value, min_rating).sum()) - len(uniform_runs.user)
     claim = "BCC17-F8-HEAD"
@@ -289,7 +295,7 @@ def check_gains(
     table: RankTable, values: FloatArray, *, min_rating: float, cutoff: int
 ) -> list[Check]:
     """Check nDCG whose gains are the ratings from the threshold on, user by user."""
-    found: dict[int, float] = defaultdict(float)
+    dcg: dict[int, float] = defaultdict(float)
     rated: dict[int, list[float]] = defaultdict(list)
     for user, value, rank in zip(
         table.user.tolist(), table.value.tolist(), table.rank.tolist(), strict=True
@@ -297,14 +303,12 @@ def check_gains(
         if value >= min_rating:
             rated[user].append(value)
             if 1 <= rank <= cutoff:
-                found[user] += value / math.log2(rank + 1)
+                dcg[user] += value / math.log2(rank + 1)
     worst = 0.0
     for user in range(table.n_users):
         best = sorted(rated[user], reverse=True)[:cutoff]
         ideal = sum(value / math.log2(place + 2) for place, value in enumerate(best))
-        off = (
-            abs(values[user] - found[user] / ideal) if ideal else float(not np.isnan(values[user]))
-        )
+        off = abs(values[user] - dcg[user] / ideal) if ideal else float(not np.isnan(values[user]))
         worst = max(worst, off if off > 1e-12 else 0.0)
     what = "nDCG with ratings as gains off its definition"
     return [Check("BCC17-F8-NDCG", "gains", what, table.n_users, worst)]

@@ -44,21 +44,21 @@ FloatArray = npt.NDArray[np.float64]
 
 def _of_popularity(grid: Mapping[str, Any]) -> Grid:
     """Ask the chapter's grid for Popularity under P1R alone."""
-    asked = Grid.from_dict(grid)
-    protocols, metrics = dict(asked.protocols), asked.by_label  # type: ignore[arg-type]
+    parsed_grid = Grid.from_dict(grid)
+    protocols, metrics = dict(parsed_grid.protocols), parsed_grid.by_label  # type: ignore[arg-type]
     return Grid(
-        asked.dataset,
-        asked.with_systems(["Popularity"]).systems,
+        parsed_grid.dataset,
+        parsed_grid.with_systems(["Popularity"]).systems,
         {"P1R": protocols["P1R"]},
         {"P1R": metrics["P1R"]},
-        split=asked.split,
-        seed=asked.seed,
-        groups=asked.groups,
+        split=parsed_grid.split,
+        seed=parsed_grid.seed,
+        groups=parsed_grid.groups,
     )
 
 
-def _key(given: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-    return _of_popularity(given["grid"]).key_of(hashes)
+def _key(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
+    return _of_popularity(parameters["grid"]).key_of(hashes)
 
 
 @maker(f"{CHAPTER}/percentiles", Table, uses=_key, covers=("grid",))
@@ -87,19 +87,19 @@ def percentiles(
     replicates : ndarray
         On the resampled users of the grids. What follows from counts stays what it is.
     """
-    asked = _of_popularity(grid)
-    results = run(asked)
+    popularity_grid = _of_popularity(grid)
+    results = run(popularity_grid)
     precision, rho = (results.metric("P1R", name) for name in ("P", "rho"))
-    n_groups = asked.parsed["P1R"].rule.n_groups or 1
-    tables = [table for *_, table in grid_tables(asked, "P1R")]
-    folds = dataset_splits(dataset, asked.split, seed=asked.seed)
-    sums = _sums(tables, (precision, rho), asked, n_groups)
+    n_groups = popularity_grid.parsed["P1R"].rule.n_groups or 1
+    tables = [table for *_, table in grid_tables(popularity_grid, "P1R")]
+    folds = dataset_splits(dataset, popularity_grid.split, seed=popularity_grid.seed)
+    sums = _sums(tables, (precision, rho), popularity_grid, n_groups)
     runs, pool = sums[0, :, 2], _pools(tables, n_groups)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = sums[:, :, :2] / sums[:, :, 2:]
         lead = means[:, :, 0] / means[:, :, 1] - 1
-    ends = percentile_ranges(folds, asked.parsed["P1R"].min_rating, n_groups)
-    found = {
+    ends = percentile_ranges(folds, popularity_grid.parsed["P1R"].min_rating, n_groups)
+    quantities = {
         "items": _fixed(ends["items"]),
         "runs": _fixed(runs),
         "pool": _fixed(pool),
@@ -110,11 +110,11 @@ def percentiles(
     }
     rows = [
         (name, place + 1, value)
-        for name, each in found.items()
-        for place, value in enumerate(each[0])
+        for name, numbers in quantities.items()
+        for place, value in enumerate(numbers[0])
     ]
     frame = pd.DataFrame(rows, columns=[*INDEX, "value"])
-    return INDEX, frame, np.concatenate([each[1:].T for each in found.values()])
+    return INDEX, frame, np.concatenate([numbers[1:].T for numbers in quantities.values()])
 
 
 def _fixed(values: FloatArray) -> FloatArray:
@@ -172,9 +172,9 @@ def percentile_ranges(
         order = np.argsort(-fold.train.item_counts(), kind="stable")
         labels = popularity_groups(fold.train, n_groups).labels[order]
         for place in range(n_groups):
-            own = counts[order[labels == place]]
-            n = max(1, round(len(own) / SEGMENTS))
-            ends[number, :, place] = own[:n].mean(), own[-n:].mean()
+            group_counts = counts[order[labels == place]]
+            n = max(1, round(len(group_counts) / SEGMENTS))
+            ends[number, :, place] = group_counts[:n].mean(), group_counts[-n:].mean()
     first, last = ends.mean(axis=0)
     return {
         "items": np.bincount(labels, minlength=n_groups).astype(np.float64),
@@ -210,22 +210,28 @@ def _large(evidence: Evidence, term: Term, least: int = 1) -> list[Quantity]:
 def _ahead(evidence: Evidence, record: Record) -> Quantity:
     """Count the share of percentiles in which a quantity is above 0."""
     (term,) = record.of
-    found = _large(evidence, term)
-    sure, possible = (float(np.mean([each.interval[end] > 0 for each in found])) for end in (0, 1))
-    share = float(np.mean([each.value > 0 for each in found]))
+    quantities = _large(evidence, term)
+    sure, possible = (
+        float(np.mean([quantity.interval[end] > 0 for quantity in quantities])) for end in (0, 1)
+    )
+    share = float(np.mean([quantity.value > 0 for quantity in quantities]))
     return Quantity(share, None, limits=(sure, possible))
 
 
 def _correlated(evidence: Evidence, record: Record) -> Quantity:
     """Correlate the ranks of two quantities over percentiles."""
     a, b = ([*_large(evidence, term, FEWEST)] for term in record.of)
-    value = scipy.stats.spearmanr(*([each.value for each in found] for found in (a, b)))[0]
-    n_draws = max(len(each.drawn) for each in (*a, *b))
+    value = scipy.stats.spearmanr(
+        *([quantity.value for quantity in quantities] for quantities in (a, b))
+    )[0]
+    n_draws = max(len(quantity.drawn) for quantity in (*a, *b))
     ranks = [
-        scipy.stats.rankdata([np.broadcast_to(each.drawn, n_draws) for each in found], axis=0)
-        for found in (a, b)
+        scipy.stats.rankdata(
+            [np.broadcast_to(quantity.drawn, n_draws) for quantity in quantities], axis=0
+        )
+        for quantities in (a, b)
     ]
-    centred = [each - each.mean(axis=0) for each in ranks]
+    centred = [rank - rank.mean(axis=0) for rank in ranks]
     with np.errstate(invalid="ignore"):
         drawn = (centred[0] * centred[1]).sum(axis=0) / np.sqrt(
             (centred[0] ** 2).sum(axis=0) * (centred[1] ** 2).sum(axis=0)

@@ -76,9 +76,9 @@ def plot_protocols(
     return detached(figure)
 
 
-def _write_counts(axis: Axes, found: pd.DataFrame, protocols: list[str]) -> None:
+def _write_counts(axis: Axes, rows: pd.DataFrame, protocols: list[str]) -> None:
     """Write behind each row the counts of its lines, right of the axis."""
-    for protocol, counts in found.groupby("protocol", sort=False)["count"]:
+    for protocol, counts in rows.groupby("protocol", sort=False)["count"]:
         axis.text(
             1.03, protocols.index(str(protocol)), ", ".join(map(str, counts)), va="center",
             transform=axis.get_yaxis_transform(), fontsize=FONT_SIZE, color="0.25",
@@ -102,7 +102,7 @@ def plot_remedies(
     names = wrapped(systems)
     rows = list(labels)
     panels = {row: list(dict.fromkeys(found.loc[found["row"] == row, "panel"])) for row in rows}
-    titled = max(name.count("\n") for each in panels.values() for name in each)
+    titled = max(name.count("\n") for row_panels in panels.values() for name in row_panels)
     a_row = 0.95 + 0.2 * titled + row_height(names) * len(names)
     height = a_row * len(rows) + 0.3 + 0.2 * title.count("\n")
     figure = plt.figure(figsize=(WIDTH, height))
@@ -113,8 +113,8 @@ def plot_remedies(
             0
         ]
         for axis, panel in zip(axes, panels[row], strict=True):
-            own = found[(found["row"] == row) & (found["panel"] == panel)]
-            _draw_bars(axis, own.set_index("system").reindex(systems), colours[number])
+            panel_rows = found[(found["row"] == row) & (found["panel"] == panel)]
+            _draw_bars(axis, panel_rows.set_index("system").reindex(systems), colours[number])
             axis.set_title(panel)
             axis.locator_params(axis="x", nbins=2)
             axis.xaxis.set_major_formatter(SHORT)
@@ -131,8 +131,8 @@ def _draw_bars(axis: Axes, rows: pd.DataFrame, colour: tuple[float, float, float
     """Draw the bars of one panel, Popularity's and Random's in a paler tone."""
     places = np.arange(len(rows))
     pale = sns.light_palette(colour, n_colors=5)[2]
-    shown = [pale if name in ("Popularity", "Random") else colour for name in rows.index]
-    axis.barh(places, rows["value"], color=shown, height=0.7)
+    colours = [pale if name in ("Popularity", "Random") else colour for name in rows.index]
+    axis.barh(places, rows["value"], color=colours, height=0.7)
     axis.errorbar(
         rows["value"], places, xerr=_errors(rows), linestyle="none", color="black", elinewidth=1.2,
         capsize=2,
@@ -221,10 +221,10 @@ def plot_gammas(found: pd.DataFrame, *, marked: Sequence[str], label: str, title
         if line not in marked:
             axis.plot(places, rows["value"], color="0.75", linewidth=1.6, zorder=1)
             continue
-        shown = {"color": next(colours), "linestyle": next(styles), "marker": next(marks)}
+        look = {"color": next(colours), "linestyle": next(styles), "marker": next(marks)}
         axis.errorbar(
             places, rows["value"], yerr=_errors(rows) if "low" in rows else None, label=line,
-            linewidth=2.2, markersize=7, **shown,
+            linewidth=2.2, markersize=7, **look,
         )  # fmt: skip
     names = ["\N{INFINITY}" if np.isinf(gamma) else f"{gamma:g}" for gamma in gammas]
     axis.set_xticks(range(len(gammas)), names)
@@ -256,12 +256,12 @@ def plot_best_protocols(
     )
     colours = dict(zip(names, sns.color_palette("colorblind", len(names)), strict=True))
     for panel, (name, rows) in zip(panels[:, 0], found.items(), strict=True):
-        columns, lines = (sorted(rows[each].unique()) for each in axes)
+        columns, lines = (sorted(rows[axis].unique()) for axis in axes)
         for row in rows.to_dict("records"):
             place = columns.index(row[across]), lines.index(row[up])
             _fill(panel, place, row["best"], len(row["others"]), colours[row["best"]])
-        panel.set_xticks(range(len(columns)), [f"{each:g}" for each in columns])
-        panel.set_yticks(range(len(lines)), [f"{each:g}" for each in lines])
+        panel.set_xticks(range(len(columns)), [f"{column:g}" for column in columns])
+        panel.set_yticks(range(len(lines)), [f"{line:g}" for line in lines])
         panel.set(xlim=(-0.5, len(columns) - 0.5), ylim=(-0.5, len(lines) - 0.5), title=name)
         panel.set_ylabel(labels[1])
         panel.grid(visible=False)
@@ -298,14 +298,14 @@ def plot_over_relations(
     colours = sns.color_palette("colorblind", max(len(marked), 1))
     for axis, (panel, rows) in zip(panels[0], found.items(), strict=True):
         axis.axhline(0, color="0.25", linewidth=1.2)
-        for name, own in rows.groupby("name", sort=False):
+        for name, line in rows.groupby("name", sort=False):
             if name not in marked:
-                axis.plot(own["relation"], own["value"], color="0.75", linewidth=1.5, zorder=1)
+                axis.plot(line["relation"], line["value"], color="0.75", linewidth=1.5, zorder=1)
         for number, name in enumerate(marked):
-            own = rows[rows["name"] == name]
-            ends = np.maximum([own["value"] - own["low"], own["high"] - own["value"]], 0)
+            line = rows[rows["name"] == name]
+            ends = np.maximum([line["value"] - line["low"], line["high"] - line["value"]], 0)
             axis.errorbar(
-                own["relation"], own["value"], yerr=ends, label=name, color=colours[number],
+                line["relation"], line["value"], yerr=ends, label=name, color=colours[number],
                 marker=_MARKS[number % len(_MARKS)], markersize=6, linewidth=2,
             )  # fmt: skip
         axis.set_title(panel)

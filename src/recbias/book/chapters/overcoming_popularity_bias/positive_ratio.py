@@ -96,7 +96,7 @@ def positive_ratio(
         # Noise on top of that in the data blurs an order: its draws are put around what was found.
         ("rank correlation", "ratio", "segments"): resampled - resampled.mean() + of_segments,
     }
-    found = [*values, float(of_segments)]
+    measured = [*values, float(of_segments)]
     rule = SplitRule.parse(uniform)
     exact = {
         ("items", "uniform test", "widths"): float(
@@ -112,7 +112,7 @@ def positive_ratio(
         ),
     }
     frame = pd.DataFrame([*rows, *exact], columns=list(INDEX))
-    frame["value"] = [*found, *exact.values()]
+    frame["value"] = [*measured, *exact.values()]
     constant = [np.full(N_REPLICATES, value) for value in exact.values()]
     return INDEX, frame, np.array([*rows.values(), *constant])
 
@@ -148,7 +148,7 @@ def _influence(
 
 def _rank_correlation(a: FloatArray, b: FloatArray) -> FloatArray:
     """Correlate a ranking with another, or with each column, by Spearman; NaN without an order."""
-    first, second = (scipy.stats.rankdata(each, axis=0) for each in (a, b))
+    first, second = (scipy.stats.rankdata(values, axis=0) for values in (a, b))
     first, second = first - first.mean(axis=0), second - second.mean(axis=0)
     squares = (first @ first) * np.square(second).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

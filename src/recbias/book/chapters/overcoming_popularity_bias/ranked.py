@@ -134,13 +134,13 @@ def count_above(table: RankTable, min_rating: float) -> Above:
     for kind in (liked, ~liked):
         before = np.concatenate([[0], np.cumsum(kind[rows])])
         counts.append(before[:-1] - before[np.searchsorted(user, user)])
-    kept = liked[rows]
+    is_liked = liked[rows]
     return Above(
-        user[kept],
-        table.item[rows][kept].astype(np.int64),
-        table.rank[rows][kept].astype(np.int64),
-        counts[0][kept],
-        counts[1][kept],
+        user[is_liked],
+        table.item[rows][is_liked].astype(np.int64),
+        table.rank[rows][is_liked].astype(np.int64),
+        counts[0][is_liked],
+        counts[1][is_liked],
         np.bincount(table.user[liked], minlength=table.n_users),
         np.bincount(table.user[~liked], minlength=table.n_users),
     )
@@ -169,7 +169,7 @@ def measured_values(
         n_targets=joint.n_targets[joint.user[missed]],
         n_scored=joint.n_scored[joint.user[missed]],
     )
-    found = {}
+    by_name = {}
     for prefix, table, texts in (
         ("", joint, _OF_USERS),
         ("condensed ", joint, CONDENSED),
@@ -184,8 +184,8 @@ def measured_values(
             condensed=prefix == "condensed ",
             relevant_counts=likes,
         )
-        found.update({prefix + text: row for text, row in zip(texts, values, strict=True)})
-    return found
+        by_name.update({prefix + text: row for text, row in zip(texts, values, strict=True)})
+    return by_name
 
 
 def _rows(table: RankTable, rows: npt.NDArray[np.generic]) -> RankTable:
@@ -220,10 +220,12 @@ def ranked_grid(grid: Grid) -> Grid:
 
 def ranked_systems(grid: Grid, dataset: Dataset, min_rating: float) -> Iterator[Ranked]:
     """Read the ranks of all systems on the first fold."""
-    asked = ranked_grid(grid)
-    systems = {system.name: system for system in asked.systems}
-    for name, cell in takewhile(lambda each: each[1].fold == 0, grid_cells(asked, dataset, None)):
+    reduced_grid = ranked_grid(grid)
+    systems = {system.name: system for system in reduced_grid.systems}
+    for name, cell in takewhile(
+        lambda named_cell: named_cell[1].fold == 0, grid_cells(reduced_grid, dataset, None)
+    ):
         run_cell(cell)
         reader = Reader(cell)
-        joint, runs = (reader.table(asked, label) for label in ("AR", "1R"))
+        joint, runs = (reader.table(reduced_grid, label) for label in ("AR", "1R"))
         yield Ranked(systems[name], joint, runs, min_rating)

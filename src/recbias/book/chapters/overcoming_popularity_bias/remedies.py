@@ -42,26 +42,26 @@ def _excess_left(evidence: Evidence, record: Record) -> Quantity:
 
 def _excess_left_apart(evidence: Evidence, record: Record) -> Quantity:
     """Subtract from the share of one remedy, in the first four terms, that of another."""
-    found = [evidence.quantity(term) for term in record.of]
-    return _left(*found[:4]) - _left(*found[4:])
+    quantities = [evidence.quantity(term) for term in record.of]
+    return _left(*quantities[:4]) - _left(*quantities[4:])
 
 
 def _excess_left_ratio(evidence: Evidence, record: Record) -> Quantity:
     """Divide the share that one system keeps, in the first four terms, by that of another."""
-    found = [evidence.quantity(term) for term in record.of]
-    return share_of(_left(*found[:4]), _left(*found[4:]))
+    quantities = [evidence.quantity(term) for term in record.of]
+    return share_of(_left(*quantities[:4]), _left(*quantities[4:]))
 
 
 def _share(evidence: Evidence, record: Record, *, first: bool) -> Quantity:
     """Compute in what share of combinations of settings one system is first, or last."""
     (term,) = record.of
     alone, *groups = (evidence.expand((name,), term) for name in record.systems)
-    found = []
+    shares = []
     for group in groups:
         values = {name: evidence.quantity(term, system=name) for name in (*alone, *group)}
-        found.append(share_of_orders(values, (alone, group) if first else (group, alone)))
-    ends = [prod(each.interval[end] for each in found) for end in (0, 1)]
-    return Quantity(prod(each.value for each in found), None, limits=(ends[0], ends[1]))
+        shares.append(share_of_orders(values, (alone, group) if first else (group, alone)))
+    ends = [prod(share.interval[end] for share in shares) for end in (0, 1)]
+    return Quantity(prod(share.value for share in shares), None, limits=(ends[0], ends[1]))
 
 
 def _share_first(evidence: Evidence, record: Record) -> Quantity:
@@ -88,11 +88,11 @@ def _truer(evidence: Evidence, record: Record) -> Quantity:
 
     Of several truths the worst comparison.
     """
-    found = []
+    differences = []
     for term, other in zip(record.of[::2], record.of[1::2], strict=True):
         (a, low_a, high_a), (b, low_b, high_b) = (_agreement(evidence, t) for t in (term, other))
-        found.append((a - b, low_a - high_b, high_a - low_b))
-    value, low, high = (min(ends) for ends in zip(*found, strict=True))
+        differences.append((a - b, low_a - high_b, high_a - low_b))
+    value, low, high = (min(ends) for ends in zip(*differences, strict=True))
     return Quantity(value, None, limits=(low, high))
 
 

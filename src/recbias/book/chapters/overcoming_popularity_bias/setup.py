@@ -33,8 +33,8 @@ def protocols(min_rating: float, *, n_groups: int = 10) -> tuple[dict[str, str],
 
     Examples
     --------
-    >>> asked, tests = protocols(5)
-    >>> asked["P1R"], asked["control"], tests
+    >>> rules, tests = protocols(5)
+    >>> rules["P1R"], rules["control"], tests
     ('TI-AN-P1R m=10 rel>=5', 'TI-AN-1R +train rel>=5', {'head': 'observed head=10%'})
     """
     rules = {
@@ -46,9 +46,9 @@ def protocols(min_rating: float, *, n_groups: int = 10) -> tuple[dict[str, str],
         "P1R": f"TI-AN-P1R m={n_groups}",
         "control": "TI-AN-1R +train",
     }
-    asked = _asked(rules, min_rating)
-    asked["P1R-micro"] = f"{asked['P1R']} users=runs"
-    return asked, {"head": str(TestSet(head=10))}
+    by_label = _asked(rules, min_rating)
+    by_label["P1R-micro"] = f"{by_label['P1R']} users=runs"
+    return by_label, {"head": str(TestSet(head=10))}
 
 
 def uniform_protocols(min_rating: float, *, n_groups: int = 10) -> dict[str, str]:
@@ -67,9 +67,9 @@ def uniform_protocols(min_rating: float, *, n_groups: int = 10) -> dict[str, str
         "U1R-control": "TI-AN-1R +train",
         "U1R-narrow": f"TI-AN-P1R m={n_groups}",
     }
-    asked = _asked(rules, min_rating)
-    asked["U1R-narrow"] += " users=runs"
-    return asked
+    by_label = _asked(rules, min_rating)
+    by_label["U1R-narrow"] += " users=runs"
+    return by_label
 
 
 def _asked(rules: Mapping[str, str], min_rating: float) -> dict[str, str]:
@@ -107,13 +107,13 @@ def metrics(cutoff: int, size: int, n_level: int) -> dict[str, tuple[str, ...]]:
 
     Examples
     --------
-    >>> asked = metrics(10, 100, 1700)
-    >>> asked["AR-level"], asked["P1R"]
+    >>> by_label = metrics(10, 100, 1700)
+    >>> by_label["AR-level"], by_label["P1R"]
     (('P@10|N=1700', 'rho|N=1700'), ('P@10|t=100', 'nDCG@10|t=100', 'RR|t=100', 'rho|t=100'))
     """
-    asked = protocols(0)[0]
+    labels = protocols(0)[0]
     level = (f"P@{cutoff}|N={n_level}", f"rho|N={n_level}")
-    return {label: level if label == "AR-level" else _of(label, cutoff, size) for label in asked}
+    return {label: level if label == "AR-level" else _of(label, cutoff, size) for label in labels}
 
 
 def uniform_metrics(cutoff: int, size: int) -> dict[str, tuple[str, ...]]:
@@ -156,15 +156,15 @@ def setting_grid(
     >>> setting_grid(5, cutoff=10, size=100, uniform=True)["metrics"]
     {'UAR': ('P@10',), 'U1R': ('P@10|t=100', 'rho|t=100')}
     """
-    asked = uniform_protocols(min_rating) if uniform else protocols(min_rating)[0]
-    kept = ("UAR", "U1R") if uniform else ("AR", "AI", "1R", "P1R")
+    rules = uniform_protocols(min_rating) if uniform else protocols(min_rating)[0]
+    labels = ("UAR", "U1R") if uniform else ("AR", "AI", "1R", "P1R")
     judged = ("bpref", f"SR(gamma=1)@{cutoff}")
     of_runs = f"P@{cutoff}|t={size}", f"rho|t={size}"
     return {
-        "protocols": {label: asked[label] for label in kept},
+        "protocols": {label: rules[label] for label in labels},
         "metrics": {
             label: of_runs if _of_runs(label) else (f"P@{cutoff}", *judged * (label == "AR"))
-            for label in kept
+            for label in labels
         },
     }
 
@@ -179,15 +179,15 @@ def threshold_grid(
     >>> threshold_grid(4, cutoff=10, size=100)["metrics"]["AR"]
     ('P@10', 'nDCG@10', 'nDCG(linear)@10', 'rho')
     """
-    asked, tests = (uniform_protocols(min_rating), {}) if uniform else protocols(min_rating)
-    kept = ("UAR", "U1R") if uniform else ("AR", "1R", "head", "P1R")
+    rules, tests = (uniform_protocols(min_rating), {}) if uniform else protocols(min_rating)
+    labels = ("UAR", "U1R") if uniform else ("AR", "1R", "head", "P1R")
     linear = [f"nDCG(linear)@{cutoff}"] if min_rating >= 0 else []
     whole = (f"P@{cutoff}", f"nDCG@{cutoff}", *linear, "rho")
     return {
-        "protocols": {label: asked[label] for label in kept},
+        "protocols": {label: rules[label] for label in labels},
         "metrics": {
             label: (f"P@{cutoff}|t={size}", f"rho|t={size}") if _of_runs(label) else whole
-            for label in kept
+            for label in labels
         },
         "tests": tests,
     }

@@ -61,14 +61,15 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, splits, systems, ranks and the metric."""
     return {
         **component_revisions(sampled=False, reduced=False),
         "world": REVISION,
         "metric": parse_metric(f"SR(gamma=1)@{_CUTOFF}").identity(),
         "systems": [
-            {"name": each.name, **each.identity()} for each in compared_systems(given["min_rating"])
+            {"name": system.name, **system.identity()}
+            for system in compared_systems(parameters["min_rating"])
         ],
     }
 
@@ -107,7 +108,7 @@ def observed_by_item(world: PreferenceWorld, min_rating: float, *, seed: int) ->
     users = np.arange(world.ratings.n_users)
     stars, chances = world.true_rating(users), world.propensity(users).astype(np.float64)
     liked = stars >= min_rating
-    of_liked, of_others = (_mean_where(chances, each) for each in (liked, ~liked))
+    of_liked, of_others = (_mean_where(chances, rows) for rows in (liked, ~liked))
     drawn = stream(seed, "observed by item").random(liked.shape)
     user, item = np.nonzero(drawn < np.where(liked, of_liked, of_others))
     ratings = dataclasses.replace(
@@ -172,8 +173,8 @@ def steck(
         _in_world, skew=skew, size=(size[0], size[1]), min_rating=min_rating, test_share=test_share
     )
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="worlds")
-    return INDEX, pd.DataFrame([row for rows in found for row in rows])
+        by_world = run_all(work, tasks, executor, label="worlds")
+    return INDEX, pd.DataFrame([row for rows in by_world for row in rows])
 
 
 def _in_world(
@@ -245,7 +246,7 @@ def _listed(positions: Positions, shape: tuple[int, ...]) -> BoolArray:
 
 def _mean_ratio(parts: npt.ArrayLike, wholes: npt.ArrayLike) -> float:
     """Average a ratio over the users who have one."""
-    parts, wholes = (np.asarray(each, dtype=np.float64) for each in (parts, wholes))
+    parts, wholes = (np.asarray(values, dtype=np.float64) for values in (parts, wholes))
     return float((parts[wholes > 0] / wholes[wholes > 0]).mean())
 
 
@@ -253,10 +254,10 @@ def _standard_error(
     wanted: BoolArray, listed: BoolArray, weights: FloatArray, test_share: float
 ) -> float:
     """Compute that of weighted recall given training: each wanted pair is in test or is not."""
-    kept = test_share / weights  # how likely a liked pair outside training is to be in test
+    chances = test_share / weights  # how likely a liked pair outside training is to be in test
     recall = (wanted & listed).sum() / wanted.sum()
     away = np.where(wanted, listed - recall, 0.0)
-    variance = (away**2 * (kept * (1 - kept) * weights**2)).sum()
+    variance = (away**2 * (chances * (1 - chances) * weights**2)).sum()
     return float(np.sqrt(variance) / (test_share * wanted.sum()))
 
 
@@ -276,12 +277,12 @@ def steck_errors(table: Table, *, by: Literal["relation", "system"] = "relation"
     """Lay out how far the printed form is from true recall, over gamma."""
     frame, rows = table.frame, []
     for name in dict.fromkeys(frame[by]):
-        own = frame[frame[by] == name]
+        line_rows = frame[frame[by] == name]
         line = relation_name(float(name)) if by == "relation" else str(name)
         for gamma in GAMMAS:
-            error = own[f"gamma {gamma:g}"] / own["mean recall"] - 1
-            found = over_worlds(error.groupby(own["number"]).mean())
-            rows.append((line, gamma, found.value, *found.interval))
+            error = line_rows[f"gamma {gamma:g}"] / line_rows["mean recall"] - 1
+            mean = over_worlds(error.groupby(line_rows["number"]).mean())
+            rows.append((line, gamma, mean.value, *mean.interval))
     return pd.DataFrame(rows, columns=["line", "gamma", "value", "low", "high"])
 
 
@@ -306,7 +307,7 @@ def _within(evidence: Evidence, record: Record) -> Quantity:
 
 def _steck_error(evidence: Evidence, record: Record) -> Quantity:
     """Average how far the printed form is off at a gamma; of several lines the extreme."""
-    found = {}
+    quantities = {}
     for term in record.of:
         table = evidence.made(term.table, term.edition or "")
         both = [steck_errors(table, by="relation"), steck_errors(table, by="system")]
@@ -318,9 +319,9 @@ def _steck_error(evidence: Evidence, record: Record) -> Quantity:
             raise NotComputed(str(term))
         for row in errors.to_dict("records"):
             place = f"{term.metric}, {row['line']}"
-            found[place] = Quantity(row["value"], None, limits=(row["low"], row["high"]))
+            quantities[place] = Quantity(row["value"], None, limits=(row["low"], row["high"]))
             evidence.note(term.table, place, row["value"], term.edition or "")
-    return extreme(found, largest=record.take == "largest")[1]
+    return extreme(quantities, largest=record.take == "largest")[1]
 
 
 def _chosen(evidence: Evidence, record: Record) -> pd.DataFrame:

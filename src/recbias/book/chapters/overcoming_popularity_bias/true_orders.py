@@ -81,15 +81,15 @@ def true_orders_asked(
     Examples
     --------
     >>> from functools import partial
-    >>> asked = partial(true_orders_asked, cutoff=10, size=100, seed=1, uniform="uniform 0.2")
-    >>> list(asked("cm100k")), asked("ml-1m")
+    >>> tables_of = partial(true_orders_asked, cutoff=10, size=100, seed=1, uniform="uniform 0.2")
+    >>> list(tables_of("cm100k")), tables_of("ml-1m")
     (['true_orders', 'true_orders_top', 'true_orders_more'], {})
     """
     if is_path(dataset) or truth_of(dataset) != "unbiased":
         return {}
     liked, top = relevance_threshold(dataset), dataset_info(dataset).scale.maximum
     n_seeds = training_seeds(dataset)
-    asked = {
+    tables = {
         "true_orders": (with_seeds(line_up("bcc17"), n_seeds), liked),
         "true_orders_top": (with_seeds(line_up("bcc17"), n_seeds), top),
         "true_orders_more": (line_up("mccrs20", min_rating=liked), liked),
@@ -99,7 +99,7 @@ def true_orders_asked(
             dataset, systems, min_rating, cutoff=cutoff, size=size, seed=seed, uniform=uniform,
             workers=workers,
         )
-        for name, (systems, min_rating) in asked.items()
+        for name, (systems, min_rating) in tables.items()
     }  # fmt: skip
 
 
@@ -120,11 +120,11 @@ def true_orders_parameters(
     Examples
     --------
     >>> from recbias.recommenders import line_up
-    >>> asked = true_orders_parameters("coat", line_up("bcc17"), 4, cutoff=10, size=100, seed=1)
-    >>> asked["random"]["protocols"]["P1R"], asked["uniform"]["tests"]
+    >>> params = true_orders_parameters("coat", line_up("bcc17"), 4, cutoff=10, size=100, seed=1)
+    >>> params["random"]["protocols"]["P1R"], params["uniform"]["tests"]
     ('TI-AN-P1R m=3 rel>=4', {'true': 'unbiased train=observed'})
-    >>> asked = true_orders_parameters("cm100k", line_up("bcc17"), 3, cutoff=10, size=100, seed=1)
-    >>> asked["uniform"]["tests"]["UAR"], asked["uniform"]["tests"]["true"], asked["draws"]
+    >>> params = true_orders_parameters("cm100k", line_up("bcc17"), 3, cutoff=10, size=100, seed=1)
+    >>> params["uniform"]["tests"]["UAR"], params["uniform"]["tests"]["true"], params["draws"]
     ('observed held=5', 'unbiased train=observed held=5', 1)
     """
     info = dataset_info(dataset)
@@ -148,7 +148,8 @@ def true_orders_parameters(
         chosen = {label: of[label] for label in labels} | beside
         observed = {label: TestSet.parse(tests.get(label, "")) for label in labels}
         sides = {
-            label: str(dataclasses.replace(each, held=held)) for label, each in observed.items()
+            label: str(dataclasses.replace(test_set, held=held))
+            for label, test_set in observed.items()
         }
         return Grid(
             dataset, tuple(systems), chosen, {label: metrics[label] for label in chosen},
@@ -175,8 +176,8 @@ def _grids(
     return [Grid.from_dict(random)], [dataclasses.replace(drawn, seed=seed) for seed in seeds]
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
-    grids = _grids(given["random"], given["uniform"], given.get("draws", _DRAWS))
+def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+    grids = _grids(parameters["random"], parameters["uniform"], parameters.get("draws", _DRAWS))
     return [grid.key_of(hashes) for grid in chain(*grids)]
 
 
@@ -223,8 +224,8 @@ def true_orders(
         values = _measured(grids, dataset, workers)
         true = {_name(metric): values.pop((_TRUE, metric)) for metric in grids[0].by_label[_TRUE]}
         orders = {
-            label if _name(metric) == "P" else _name(metric): found
-            for (label, metric), found in values.items()
+            label if _name(metric) == "P" else _name(metric): of_systems
+            for (label, metric), of_systems in values.items()
         }
         if grids is of_random:
             orders |= true
@@ -243,28 +244,28 @@ def _measured(
 ) -> dict[tuple[str, str], Values]:
     """Measure the systems of grids that differ in their seed alone, as if they were one's folds."""
     first = grids[0]
-    parts: dict[str, list[Mapping[str, FoldPart]]] = {each.name: [] for each in first.systems}
+    parts: dict[str, list[Mapping[str, FoldPart]]] = {system.name: [] for system in first.systems}
     with open_executor(workers) as executor:
         for grid in grids:
             cells = grid_cells(grid, dataset, None)
             missing = [cell for _, cell in cells if cell.missing()]
             run_all(run_cell, missing, executor, label=f"{dataset.name}: true orders")
             tasks = fold_tasks(grid, cells)
-            found = run_all(reduce_fold, tasks, None, label=f"{dataset.name}: measures")
-            for task, (part, _) in zip(tasks, found, strict=True):
+            reduced = run_all(reduce_fold, tasks, None, label=f"{dataset.name}: measures")
+            for task, (part, _) in zip(tasks, reduced, strict=True):
                 parts[task.grid.systems[0].name].append(part)
     rng = stream(first.seed, "bootstrap")
     weights = bootstrap_weights(dataset.ratings.n_users, N_REPLICATES, rng=rng)
     measured = {}
     for label, metrics in first.by_label.items():
-        each = [
-            combine_folds(first, label, [part[label] for part in own], weights)
-            for own in parts.values()
+        combined = [
+            combine_folds(first, label, [part[label] for part in fold_parts], weights)
+            for fold_parts in parts.values()
         ]
         for place, metric in enumerate(metrics):
             measured[label, metric] = Values(
-                np.array([float(numbers["value"].iloc[place]) for numbers, _ in each]),
-                np.array([replicates[place] for _, replicates in each]),
+                np.array([float(numbers["value"].iloc[place]) for numbers, _ in combined]),
+                np.array([replicates[place] for _, replicates in combined]),
             )
     return measured
 
@@ -283,22 +284,22 @@ def agreement_rows(
     >>> row["value"], row["resolved"], row["right"], row["turned"], row["popularity"]
     (1.0, 2, 2, 0, 3)
     """
-    sides = list({id(each): each for both in compared.values() for each in both}.values())
+    sides = list({id(side): side for both in compared.values() for side in both}.values())
     first, second = np.triu_indices(len(sides[0].value), k=1)
     gaps = np.array([side.value[first] - side.value[second] for side in sides])
     drawn = [side.replicates[first] - side.replicates[second] for side in sides]
     signs = resolved_signs(gaps.ravel(), np.concatenate(drawn)).reshape(gaps.shape).astype(int)
     place = {id(side): number for number, side in enumerate(sides)}
     rows = []
-    for (truth, protocol), (found, true) in compared.items():
-        by, known = place[id(found)], place[id(true)]
+    for (truth, protocol), (order, true) in compared.items():
+        by, known = place[id(order)], place[id(true)]
         kept, turned = (int((side * signs[by] * signs[known] > 0).sum()) for side in (1, -1))
         n_open = len(first) - kept - turned
         rows.append(
             {
                 "truth": truth,
                 "protocol": protocol,
-                "value": float(kendall_tau(found.value, true.value)),
+                "value": float(kendall_tau(order.value, true.value)),
                 "low": (kept - turned - n_open) / len(first),
                 "high": (kept - turned + n_open) / len(first),
                 "pairs": len(first),
@@ -306,7 +307,7 @@ def agreement_rows(
                 "right": int((np.sign(gaps[by]) * signs[known] > 0).sum()),
                 "kept": kept,
                 "turned": turned,
-                "popularity": _place(found.value, popularity),
+                "popularity": _place(order.value, popularity),
                 "popularity_true": _place(true.value, popularity),
             }
         )
@@ -358,7 +359,7 @@ def more_right(evidence: Evidence, record: Record) -> Quantity:
 
 def _common(*shares: Quantity) -> int | None:
     """Tell how many cases all shares are of; None where they are of different numbers."""
-    numbers = {each.cases for each in shares}
+    numbers = {share.cases for share in shares}
     return numbers.pop() if len(numbers) == 1 else None
 
 
@@ -366,16 +367,16 @@ def most_ahead(evidence: Evidence, record: Record) -> Quantity:
     """Find by how much the best of some orders has more pairs right than the first one."""
     first, *others = (_right(_row(evidence, term)) for term in record.of)
     low, high = first.interval
-    ahead = [each.value - first.value for each in others]
-    least = max(each.interval[0] - high for each in others)
-    most = max(each.interval[1] - low for each in others)
+    ahead = [share.value - first.value for share in others]
+    least = max(share.interval[0] - high for share in others)
+    most = max(share.interval[1] - low for share in others)
     return Quantity(max(ahead), None, limits=(least, most), cases=_common(first, *others))
 
 
 def most_sure(evidence: Evidence, record: Record) -> Quantity:
     """Give the largest share of the pairs that one of some orders puts surely, right or wrong."""
     shares = [_right(_row(evidence, term)) for term in record.of]
-    sure = max(shares, key=lambda each: each.interval[0] - each.interval[1])
+    sure = max(shares, key=lambda share: share.interval[0] - share.interval[1])
     value = 1 - (sure.interval[1] - sure.interval[0])
     return Quantity(value, None, limits=(value, value), cases=sure.cases)
 

@@ -36,14 +36,14 @@ _NAMES = {  # in the order of rows: plain tests, remedies, other ways to count
 
 def true_order_tables(own: Mapping[str, Table], name: str = "true_orders") -> dict[str, Table]:
     """Choose what is shown: CM100k, Coat, and the page's own data where they have a truth."""
-    found: dict[str, Table] = {}
+    tables: dict[str, Table] = {}
     for dataset in _KNOWN:
         recorded = load_chapter(CHAPTER, dataset).get(name)
         if isinstance(recorded, Table):
-            found[dataset] = recorded
+            tables[dataset] = recorded
     if name in own:
-        found[own[name].dataset_name] = own[name]
-    return {short_title(str(each.dataset["title"])): each for each in found.values()}
+        tables[own[name].dataset_name] = own[name]
+    return {short_title(str(table.dataset["title"])): table for table in tables.values()}
 
 
 def _with_share(table: Table) -> pd.DataFrame:
@@ -63,10 +63,10 @@ def true_orders_shown(tables: Mapping[str, Table], *, cutoff: int) -> pd.DataFra
     rows = []
     for protocol in _NAMES:
         for title, table in tables.items():
-            found = _with_share(table).set_index(["truth", "protocol"])
+            frame = _with_share(table).set_index(["truth", "protocol"])
             for truth in TRUTHS:
-                shares = 100 * found.loc[(truth, protocol), ["share", "least", "most"]]
-                count = int(found["resolved"][truth, protocol])
+                shares = 100 * frame.loc[(truth, protocol), ["share", "least", "most"]]
+                count = int(frame["resolved"][truth, protocol])
                 rows.append((title, _NAMES[protocol], _truth(truth, cutoff), *shares, count))
     return pd.DataFrame(rows, columns=columns)
 
@@ -84,18 +84,18 @@ def true_orders_title(tables: Mapping[str, Table], *, cutoff: int) -> str:
     for title, table in tables.items():
         by_names: dict[tuple[bool, str], list[str]] = {}
         for truth in TRUTHS:
-            own = _with_share(table).set_index(["truth", "protocol"]).loc[truth]
-            plain = own.loc["AR"]
+            frame = _with_share(table).set_index(["truth", "protocol"]).loc[truth]
+            plain = frame.loc["AR"]
             for first, apart in (
-                (True, own["least"] > plain["most"]),
-                (False, own["most"] < plain["least"]),
+                (True, frame["least"] > plain["most"]),
+                (False, frame["most"] < plain["least"]),
             ):
-                if names := [name for name in _NAMES if name in own.index and apart[name]]:
+                if names := [name for name in _NAMES if name in frame.index and apart[name]]:
                     by_names.setdefault((first, ", ".join(names)), []).append(_truth(truth, cutoff))
         for (first, joined), truths in by_names.items():
             side = ahead if first else behind
             side.append(f"{joined} on {title} ({' and '.join(truths)})")
-    lines = [", ".join(found) or "none" for found in (ahead, behind)]
+    lines = [", ".join(parts) or "none" for parts in (ahead, behind)]
     return f"Surely ahead of AR: {lines[0]};\nsurely behind: {lines[1]}"
 
 
@@ -106,15 +106,15 @@ def true_orders_table(tables: Mapping[str, Table], *, cutoff: int) -> str:
     """
     if not tables:
         return ""
-    asked = [(title, truth) for title in tables for truth in TRUTHS]
-    head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in asked)]
+    columns = [(title, truth) for title in tables for truth in TRUTHS]
+    head = ["order by", *(f"{title}, {_truth(truth, cutoff)}" for title, truth in columns)]
     head += [f"place, {title}" for title in tables]
     rows = []
     for protocol in (*_NAMES, *TRUTHS):
         cells = [_truth(protocol, cutoff) if protocol in TRUTHS else _NAMES[protocol]]
-        for title, truth in asked:
-            own = tables[title].select(truth=truth, protocol=protocol)
-            cells.append(_agreement(own.iloc[0]) if len(own) else "")
+        for title, truth in columns:
+            matching = tables[title].select(truth=truth, protocol=protocol)
+            cells.append(_agreement(matching.iloc[0]) if len(matching) else "")
         places = [table.select(protocol=protocol)["popularity"] for table in tables.values()]
         rows.append([*cells, *(str(place.iloc[0]) for place in places)])
     return markdown_table(head, rows)

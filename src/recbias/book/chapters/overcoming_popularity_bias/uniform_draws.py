@@ -38,18 +38,18 @@ _EVERY = 0.0
 """A rating from which every rating is relevant."""
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of splits, systems, ranks, metrics and averages."""
     texts = {
         text
         for label in UNIFORM_LABELS
-        for text in metrics_of(label, given["cutoff"], given["size"])
+        for text in metrics_of(label, parameters["cutoff"], parameters["size"])
     }
     return {
         **component_revisions(sampled=False, reduced=False),
         "aggregation": aggregation.REVISION,
         "metrics": [parse_metric(text).identity() for text in sorted(texts)],
-        "systems": [system.identity() for system in baselines(given["min_rating"])],
+        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
     }
 
 
@@ -97,14 +97,14 @@ def uniform_draws(
         If the uniform split asks more of the data than they have.
     """
     rows = []
-    systems = [each for each in baselines(min_rating) if each.name != "Random"]
+    systems = [system for system in baselines(min_rating) if system.name != "Random"]
     for number in range(n_draws):
         (fold,) = dataset_splits(dataset, uniform, seed=seed + number)
         for system in systems:
-            found = measured_on(
+            values = measured_on(
                 fold, system, UNIFORM_LABELS, (cutoff, size), min_rating=_EVERY, seed=seed + number
             )
-            rows.append({"relevant": "all", "number": number + 1, "system": system.name, **found})
+            rows.append({"relevant": "all", "number": number + 1, "system": system.name, **values})
     return _INDEX, pd.DataFrame(rows)
 
 

@@ -37,11 +37,11 @@ from recbias.theory import (
 )
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of splits, ranks and samples, and the rankings."""
     return {
         **component_revisions(sampled=True, reduced=False),
-        "systems": [system.identity() for system in baselines(given["min_rating"])],
+        "systems": [system.identity() for system in baselines(parameters["min_rating"])],
     }
 
 
@@ -82,23 +82,23 @@ def uniform_predicted(
     rows: list[tuple[str, str, str, float]] = []
     for system in baselines(min_rating):
         if system.name == "Random":
-            own = {
-                form: random_sum(fold, each, cutoff, min_rating=min_rating)[0]
-                for form, each in rates.items()
+            sums = {
+                form: random_sum(fold, rate, cutoff, min_rating=min_rating)[0]
+                for form, rate in rates.items()
             }
             (first, sizes), (every, _) = (
-                random_sum(fold, ratios, each, min_rating=min_rating, n_sampled=size - 1)
-                for each in (cutoff, depth)
+                random_sum(fold, ratios, length, min_rating=min_rating, n_sampled=size - 1)
+                for length in (cutoff, depth)
             )
         else:
             rng = stream(seed, "train", system.stream_label(), 0)
             model = system.build().fit(fold.train, rng=rng)
             options: dict[str, Any] = {"min_rating": min_rating, "seed": seed}
             lists, _ = target_lists(model, fold, np.full(fold.test.n_users, cutoff), **options)
-            own = {form: listed_sum(lists, each, cutoff) for form, each in rates.items()}
+            sums = {form: listed_sum(lists, rate, cutoff) for form, rate in rates.items()}
             lists, sizes = target_lists(model, fold, depth, n_sampled=size - 1, **options)
-            first, every = (listed_sum(lists, ratios, each) for each in (cutoff, depth))
-        rows += [(form, "AR", system.name, value / cutoff) for form, value in own.items()]
+            first, every = (listed_sum(lists, ratios, length) for length in (cutoff, depth))
+        rows += [(form, "AR", system.name, value / cutoff) for form, value in sums.items()]
         bounds = uniform_bounds(fold, first, every, sizes, cutoff, min_rating=min_rating)
         rows += [
             (name.replace("_", " "), "all-1R", system.name, value)
@@ -125,11 +125,11 @@ def _of_plan(evidence: Evidence, record: Record) -> Quantity:
 
 def _pairs(evidence: Evidence, record: Record) -> tuple[list[Quantity], dict[str, list[Quantity]]]:
     """Read two quantities of Popularity, and of each system that a record goes over."""
-    own, *others = (
+    popularity, *others = (
         [evidence.quantity(term, system=name) for term in record.of]
         for name in ("Popularity", *evidence.systems(record))
     )
-    return own, dict(zip(evidence.systems(record), others, strict=True))
+    return popularity, dict(zip(evidence.systems(record), others, strict=True))
 
 
 def _gain_over_others(evidence: Evidence, record: Record) -> Quantity:

@@ -58,20 +58,20 @@ def last_prefix(counts: Counts, test_share: float, kept_share: float) -> tuple[i
     fitting = np.flatnonzero(_satisfied(counts, test_share, kept_share))
     if not len(fitting):
         return 0, 0
-    kept = Fraction(str(kept_share))
+    eps = Fraction(str(kept_share))
     least = int(np.sort(counts)[::-1][fitting[-1]])
-    eta = (kept.denominator - kept.numerator) * least // kept.denominator
+    eta = (eps.denominator - eps.numerator) * least // eps.denominator
     return int(fitting[-1]) + 1, eta
 
 
 def _satisfied(counts: Counts, test_share: float, kept_share: float) -> npt.NDArray[np.bool_]:
     """Tell for each k whether the first k items satisfy the inequality, and can spare a rating."""
-    asked, kept = Fraction(str(test_share)), Fraction(str(kept_share))
-    spared = (kept.denominator - kept.numerator) * np.sort(counts)[::-1].astype(object)
+    sigma, eps = Fraction(str(test_share)), Fraction(str(kept_share))
+    spared = (eps.denominator - eps.numerator) * np.sort(counts)[::-1].astype(object)
     places = np.arange(1, len(counts) + 1).astype(object)
-    wanted = asked.numerator * int(counts.sum()) * kept.denominator
-    found = (spared * places * asked.denominator >= wanted) & (spared >= kept.denominator)
-    return found.astype(bool)
+    wanted = sigma.numerator * int(counts.sum()) * eps.denominator
+    satisfied = (spared * places * sigma.denominator >= wanted) & (spared >= eps.denominator)
+    return satisfied.astype(bool)
 
 
 def check_quotas(
@@ -83,9 +83,9 @@ def check_quotas(
     tested = np.flatnonzero(quotas)
     eta = int(np.bincount(quotas[tested]).argmax())
     zeta, expected = last_prefix(counts, test_share, kept_share)
-    kept = Fraction(str(kept_share))
-    beyond_spared = kept.denominator * quotas[tested]
-    beyond_spared -= (kept.denominator - kept.numerator) * counts[tested]
+    eps = Fraction(str(kept_share))
+    beyond_spared = eps.denominator * quotas[tested]
+    beyond_spared -= (eps.denominator - eps.numerator) * counts[tested]
     by_count = np.sort(counts)[::-1]
     beyond = (1 - kept_share) * by_count * np.arange(1, len(counts) + 1) / counts.sum()
     outside = np.delete(counts, tested)
@@ -109,7 +109,7 @@ def check_quotas(
             "spared",
             "test ratings beyond (1 - eps) |R(i)| of an item",
             len(tested),
-            float(beyond_spared.max()) / kept.denominator,
+            float(beyond_spared.max()) / eps.denominator,
         ),
         ("prefix", "items and ratings by which T and eta are others", len(counts), float(off)),
         (
@@ -247,7 +247,7 @@ def check_drawn_positives(split: Split, *, min_rating: float, seed: int) -> list
     rest = _residuals(n_all, ratio)
     spread = float(np.sqrt(np.square(rest * deviation).sum()))
     along = abs(float(rest @ (test_liked[tested] - mean))) / spread if spread else 0.0
-    found: tuple[tuple[str, str, int, float], ...] = (
+    check_rows: tuple[tuple[str, str, int, float], ...] = (
         (
             "per-positive",
             "relevant test ratings for each relevant rating, most over least popular tenth of T",
@@ -262,12 +262,14 @@ def check_drawn_positives(split: Split, *, min_rating: float, seed: int) -> list
             along,
         ),
     )
-    return [Check("BCC17-EQ-UAR", *row) for row in found]
+    return [Check("BCC17-EQ-UAR", *row) for row in check_rows]
 
 
-def _residuals(values: npt.NDArray[Any], given: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _residuals(
+    values: npt.NDArray[Any], regressor: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     """Take out of values what a line in another quantity explains."""
-    centred, other = values - values.mean(), given - given.mean()
+    centred, other = values - values.mean(), regressor - regressor.mean()
     total = float(other @ other)
     slope = float(other @ centred) / total if total else 0.0
     return np.asarray(centred - slope * other, dtype=np.float64)
@@ -321,7 +323,7 @@ def check_candidates(split: Split, *, test_share: float, kept_share: float) -> l
 # -- what data allow ---------------------------------------------------------------------------
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revision of splits."""
     return {"splits": splits.REVISION}
 
@@ -360,16 +362,16 @@ def uniform_plans(
     uniform_plan(counts, test_share, kept_share)
     largest = float(largest_test_share(counts, kept_share))
     rows: list[tuple[float, str, float]] = [(1.0, "feasible", largest)]
-    for share in sorted({each for each in _PLANNED if each <= largest} | {test_share}):
+    for share in sorted({planned for planned in _PLANNED if planned <= largest} | {test_share}):
         plan = uniform_plan(counts, share, kept_share)
-        found = {
+        numbers = {
             "items": len(plan.items),
             "share of items": len(plan.items) / np.count_nonzero(counts),
             "ratings each": plan.n_each,
             "share tested": len(plan.items) * plan.n_each / counts.sum(),
             "least count": plan.least_count,
         }
-        rows += [(share, what, float(value)) for what, value in found.items()]
+        rows += [(share, what, float(value)) for what, value in numbers.items()]
     return ("share", "what"), pd.DataFrame(rows, columns=["share", "what", "value"])
 
 
@@ -382,12 +384,12 @@ def uniform_table(tables: Mapping[str, Table], share: float = SHARE) -> str:
     """Write what data sets allow side by side."""
     rows = []
     for title, table in tables.items():
-        found = table.frame.set_index(["share", "what"])["value"]
-        largest = f"{np.floor(found[1.0, 'feasible'] * 1e4) / 1e4:.4f}"
-        if (share, "items") not in found.index:
+        values = table.frame.set_index(["share", "what"])["value"]
+        largest = f"{np.floor(values[1.0, 'feasible'] * 1e4) / 1e4:.4f}"
+        if (share, "items") not in values.index:
             rows.append([plain(title), largest, *["\N{EN DASH}"] * 4])
             continue
-        at = found[share]
+        at = values[share]
         rows.append(
             [
                 plain(title),

@@ -94,9 +94,9 @@ class _Kind(NamedTuple):
     number: int
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
-    least = given["min_rating"]
+    least = parameters["min_rating"]
     texts = {**protocols(least)[0], **uniform_protocols(least)}
     return {
         **component_revisions(sampled=False, reduced=True),
@@ -104,7 +104,9 @@ def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
         "aggregation": aggregation.REVISION,
         "compared": {name: [texts[label], metric] for name, (label, metric) in _ALL.items()},
         "metrics": [parse_metric(metric).identity() for _, metric in _ALL.values()],
-        "systems": [{"name": each.name, **each.identity()} for each in compared_systems(least)],
+        "systems": [
+            {"name": system.name, **system.identity()} for system in compared_systems(least)
+        ],
     }
 
 
@@ -158,8 +160,8 @@ def worlds(
         _taus, size=(size[0], size[1]), min_rating=min_rating, split=split, uniform=uniform
     )
     with open_executor(workers) as executor:
-        found = run_all(work, tasks, executor, label="worlds")
-    return _Kind._fields, pd.DataFrame(found)
+        taus = run_all(work, tasks, executor, label="worlds")
+    return _Kind._fields, pd.DataFrame(taus)
 
 
 def _taus(
@@ -170,9 +172,9 @@ def _taus(
         users=size[0], items=size[1], liked=int(min_rating),
     )  # fmt: skip
     dataset = load_dataset(str(options))
-    asked, tests = protocols(min_rating, n_groups=_N_GROUPS)
+    rules, tests = protocols(min_rating, n_groups=_N_GROUPS)
     sides: list[tuple[str, Mapping[str, str], Mapping[str, str]]] = [
-        (split, asked, tests),
+        (split, rules, tests),
         (uniform, uniform_protocols(min_rating), {}),
     ]
     taus = {}
@@ -193,7 +195,7 @@ def _values(
     dataset: Dataset,
     min_rating: float,
     split: str,
-    asked: Mapping[str, str],
+    rules: Mapping[str, str],
     tests: Mapping[str, str],
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -208,10 +210,10 @@ def _values(
         model = system.build().fit(fold.train, rng=rng)
         positions, _ = rank_once(model, fold, groups=groups, depth=_CUTOFF, seed=seed)
         seen: dict[str, float] = {}
-        for label in dict.fromkeys(label for label, _ in _ALL.values() if label in asked):
+        for label in dict.fromkeys(label for label, _ in _ALL.values() if label in rules):
             head = TestSet.parse(tests[label]).n_head_groups(_N_GROUPS) if label in tests else 0
             part = positions.of_groups(head, _N_GROUPS) if head else positions
-            seen |= _averages(part, label, Protocol.parse(asked[label]), fold)
+            seen |= _averages(part, label, Protocol.parse(rules[label]), fold)
         observed.append(seen)
         listed = true_precision(positions.lists("AI", _CUTOFF), liked)
         true.append(dict(zip(TRUTHS, (listed, true_auc(model, fold, liked)), strict=True)))
@@ -223,7 +225,7 @@ def _averages(
 ) -> dict[str, float]:
     """Average all that is compared of one protocol."""
     least, averaging = protocol.min_rating, protocol.averaging
-    metrics = {name: parse_metric(text) for name, (own, text) in _ALL.items() if own == label}
+    metrics = {name: parse_metric(text) for name, (under, text) in _ALL.items() if under == label}
     table = positions.table(protocol.rule, min_rating=least)
     values = measure(
         table, list(metrics.values()), min_rating=least,
@@ -259,7 +261,7 @@ def true_auc(model: Recommender, fold: Split, liked: BoolArray) -> float:
     order = np.argsort(scores, axis=1)
     ranks = _tied_ranks(np.take_along_axis(scores, order, axis=1))
     wanted = np.take_along_axis(outside & liked, order, axis=1)
-    n_liked, n_others = ((outside & each).sum(axis=1) for each in (liked, ~liked))
+    n_liked, n_others = ((outside & pairs).sum(axis=1) for pairs in (liked, ~liked))
     won = (ranks * wanted).sum(axis=1) - n_liked * (n_liked + 1) / 2
     some = (n_liked > 0) & (n_others > 0)
     return float((won[some] / (n_liked * n_others)[some]).mean())

@@ -98,15 +98,15 @@ def _thin_grid(grid: Grid, min_rating: float, cutoff: int) -> Grid:
     )
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
+def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> list[str]:
     """Name the grids whose cells are checked: they go stale with what ranked those."""
-    grid = Grid.from_dict(given["grids"][0])
-    asked = [
-        *(Grid.from_dict(each) for each in given["grids"]),
-        policies_grid(grid, given["min_rating"]),
-        _thin_grid(grid, given["min_rating"], given["cutoff"]),
+    grid = Grid.from_dict(parameters["grids"][0])
+    used_grids = [
+        *(Grid.from_dict(grid_dict) for grid_dict in parameters["grids"]),
+        policies_grid(grid, parameters["min_rating"]),
+        _thin_grid(grid, parameters["min_rating"], parameters["cutoff"]),
     ]
-    return [each.key_of(hashes) for each in asked]
+    return [used_grid.key_of(hashes) for used_grid in used_grids]
 
 
 @maker(f"{CHAPTER}/checks", Checks, uses=_uses, covers=("grids",))
@@ -145,21 +145,24 @@ def sparsity_checks(
         ``"unscored targets of SYSTEM"`` and ``"unscored likes of SYSTEM"``: shares of target items,
         and of relevant test ratings, for which a system has no score.
     """
-    asked = [Grid.from_dict(grid) for grid in grids]
+    parsed_grids = [Grid.from_dict(grid) for grid in grids]
     splits = dataset_splits(dataset, split, seed=seed)
     first = splits[0]
     users = _chosen_users(first.train.n_users, seed)
-    systems = _trained(asked[0])
-    models = {each.name: train_as_experiment(each, first, seed=seed) for each in systems}
+    systems = _trained(parsed_grids[0])
+    models = {system.name: train_as_experiment(system, first, seed=seed) for system in systems}
     full = {name: model.score(users) for name, model in models.items()}
-    returned = list(_returned(policies_grid(asked[0], min_rating), dataset))
+    returned = list(_returned(policies_grid(parsed_grids[0], min_rating), dataset))
     thinned = [_thinned(first, removed, seed) for removed in (30, 60, _THIN)]
     half = dataclasses.replace(first, train=first.train.take(_coins(len(first.train), seed)))
     again, halved = (
-        {each.name: train_as_experiment(each, part, seed=seed).score(users) for each in chosen}
+        {
+            system.name: train_as_experiment(system, part, seed=seed).score(users)
+            for system in chosen
+        }
         for part, chosen in (
             (thinned[-1], systems),
-            (half, [each for each in systems if each.algorithm != "Random"]),
+            (half, [system for system in systems if system.algorithm != "Random"]),
         )
     )
     learning = {name: full[name] for name in halved}
@@ -167,16 +170,16 @@ def sparsity_checks(
     checks = [
         *check_total_precision(returned, first, min_rating=min_rating, size=size),
         *check_shortfall(returned, scored, first, min_rating=min_rating),
-        *check_beside(asked),
+        *check_beside(parsed_grids),
         *check_rho_moves(moved_rho(first, min_rating=min_rating, seed=seed)),
         *check_reached(reached_rho(first, min_rating=min_rating, seed=seed)),
         *check_true_values(true_values(cutoff)),
-        *check_training(first.train, [each.train for each in thinned]),
+        *check_training(first.train, [thin_split.train for thin_split in thinned]),
         *check_moved_by_training(learning, halved, users, first.train, cutoff=cutoff),
         *check_models(full, again, users, first.train, cutoff=cutoff),
         *check_halves(halved_rho(splits, min_rating=min_rating, seed=seed)),
         *_without_tests(
-            _thin_grid(asked[0], min_rating, cutoff), dataset, splits, min_rating, cutoff
+            _thin_grid(parsed_grids[0], min_rating, cutoff), dataset, splits, min_rating, cutoff
         ),
     ]
     return checks, _unscored(returned, min_rating)
@@ -203,7 +206,9 @@ def _thinned(split: Split, removed: int, seed: int) -> Split:
 
 def _returned(grid: Grid, dataset: Dataset) -> Iterator[Returned]:
     """Rank the first fold by every policy; what has to be trained for it stays in the cells."""
-    for system, cell in takewhile(lambda each: each[1].fold == 0, grid_cells(grid, dataset, None)):
+    for system, cell in takewhile(
+        lambda named_cell: named_cell[1].fold == 0, grid_cells(grid, dataset, None)
+    ):
         run_cell(cell)
         reader = Reader(cell)
         for policy in POLICIES:
@@ -213,25 +218,25 @@ def _returned(grid: Grid, dataset: Dataset) -> Iterator[Returned]:
 
 def _has_score(model: Any, split: Split) -> npt.NDArray[np.bool_]:
     """Tell for each test rating whether a model has a score for it, user by user."""
-    found = np.zeros(len(split.test), dtype=bool)
+    scored = np.zeros(len(split.test), dtype=bool)
     for first in range(0, split.test.n_users, MOST_USERS):
         users = np.arange(first, min(first + MOST_USERS, split.test.n_users))
         rows = slice(split.test.indptr[users[0]], split.test.indptr[users[-1] + 1])
         scores = model.score(users)
-        found[rows] = ~np.isnan(scores[split.test.user[rows] - first, split.test.item[rows]])
-    return found
+        scored[rows] = ~np.isnan(scores[split.test.user[rows] - first, split.test.item[rows]])
+    return scored
 
 
 def _unscored(returned: Sequence[Returned], min_rating: float) -> dict[str, float]:
-    found = {}
-    for each in (each for each in returned if each.policy == "none"):
-        table = each.ar
+    shares = {}
+    for ranks in (ranks for ranks in returned if ranks.policy == "none"):
+        table = ranks.ar
         liked = table.rank[table.value >= min_rating]
-        found[f"unscored targets of {each.system}"] = float(
+        shares[f"unscored targets of {ranks.system}"] = float(
             1 - table.n_scored.sum() / table.n_targets.sum()
         )
-        found[f"unscored likes of {each.system}"] = float(np.mean(liked == 0))
-    return found
+        shares[f"unscored likes of {ranks.system}"] = float(np.mean(liked == 0))
+    return shares
 
 
 def true_values(
@@ -249,13 +254,13 @@ def true_values(
         System("Popularity", "Popularity"),
         System("kNN", "UserKNN", {"n_neighbours": 100, "normalised": False}),
     )
-    found = {}
+    precisions = {}
     for system in systems:
         scores = train_as_experiment(system, observed, seed=seed).score(users)
         lists = best_items(scores, users, observed.train, cutoff)
         by_observed, by_truth = (_hits(lists, split, least) for split in (observed, truth))
-        found[system.name] = by_observed / lists.size, by_truth / lists.size
-    return found
+        precisions[system.name] = by_observed / lists.size, by_truth / lists.size
+    return precisions
 
 
 def _hits(lists: npt.NDArray[np.int64], split: Split, least: float) -> int:
@@ -293,9 +298,9 @@ def _without_tests(
     metrics = [parse_metric(text) for text in (f"P@{cutoff}", f"nDCG@{cutoff}", "RR", "AP")]
     empty = measure(nothing, metrics, min_rating=min_rating)
     undefined = aggregate(nothing, empty, min_rating=min_rating, population="runs")
-    told = int(values["1R"]), int(np.any(left, axis=0).sum())
+    n_users = int(values["1R"]), int(np.any(left, axis=0).sum())
     return [
-        *check_without_runs(shares, dict(zip(map(str, metrics), undefined, strict=True)), told),
+        *check_without_runs(shares, dict(zip(map(str, metrics), undefined, strict=True)), n_users),
         *check_silent_users(
             ar, runs, left[0], int(values["AR"]), min_rating=min_rating, cutoff=cutoff
         ),
@@ -306,7 +311,7 @@ def _relevant_users(
     split: Split, removed: int, seed: int, min_rating: float
 ) -> npt.NDArray[np.bool_]:
     test = split.test
-    kept = kept_rows(TestSet(removed=removed), len(test), seed=seed, fold=split.fold)
-    found = np.zeros(test.n_users, dtype=bool)
-    found[test.user[kept & (test.value >= min_rating)]] = True
-    return found
+    rows = kept_rows(TestSet(removed=removed), len(test), seed=seed, fold=split.fold)
+    has_relevant = np.zeros(test.n_users, dtype=bool)
+    has_relevant[test.user[rows & (test.value >= min_rating)]] = True
+    return has_relevant

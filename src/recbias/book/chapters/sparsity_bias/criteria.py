@@ -28,9 +28,9 @@ def _lost_pairs(evidence: Evidence, record: Record) -> Quantity:
     def lost(at_most: FloatArray, at_least: FloatArray) -> float:
         return float(np.count_nonzero((at_most < 1) & (at_least > EXTREME)))
 
-    found = lost(value, value)
-    evidence.note(term.table, f"pairs lost under {term.label}", found)
-    return Quantity(found, None, limits=(lost(high, low), lost(low, high)))
+    n_lost = lost(value, value)
+    evidence.note(term.table, f"pairs lost under {term.label}", n_lost)
+    return Quantity(n_lost, None, limits=(lost(high, low), lost(low, high)))
 
 
 def _saturated(evidence: Evidence, term: Term) -> tuple[Quantity, float]:
@@ -49,14 +49,14 @@ def _scaled(quantity: Quantity, by: float) -> Quantity:
 
 def _over_odds(evidence: Evidence, record: Record) -> Quantity:
     """Divide by the ratio of positive to negative ratings, two counts as the paper prints it."""
-    found, positive = _saturated(evidence, record.of[0])
-    return _scaled(found, (1 - positive) / positive)
+    quantity, positive = _saturated(evidence, record.of[0])
+    return _scaled(quantity, (1 - positive) / positive)
 
 
 def _over_share(evidence: Evidence, record: Record) -> Quantity:
     """Divide by the share of positive ratings."""
-    found, positive = _saturated(evidence, record.of[0])
-    return _scaled(found, 1 / positive)
+    quantity, positive = _saturated(evidence, record.of[0])
+    return _scaled(quantity, 1 / positive)
 
 
 def _late_rise(evidence: Evidence, record: Record) -> Quantity:

@@ -96,18 +96,23 @@ class Judged:
         for tables in folds:
             rows = [relevant(users.value, min_rating) for users, _ in tables]
             ranks = np.concatenate(
-                [users.rank[own] for (users, _), own in zip(tables, rows, strict=True)]
+                [users.rank[liked] for (users, _), liked in zip(tables, rows, strict=True)]
             )
             listed.append((ranks > 0) & (ranks <= cutoff))
             hits = [cutoff * expected_hit(runs, "P", cutoff, size) for _, runs in tables]
             drawn.append(np.concatenate(hits))
-        own = [runs for _, runs in folds[0]]
-        n_users = own[0].n_users
-        user = np.concatenate([runs.user for runs in own]).astype(np.int64)
-        fold = np.repeat(np.arange(len(own)), [len(runs.user) for runs in own])
+        by_fold = [runs for _, runs in folds[0]]
+        n_users = by_fold[0].n_users
+        user = np.concatenate([runs.user for runs in by_fold]).astype(np.int64)
+        fold = np.repeat(np.arange(len(by_fold)), [len(runs.user) for runs in by_fold])
         _, profile = np.unique(fold * np.int64(n_users) + user, return_inverse=True)
         return cls(
-            n_users, len(own), user, profile, np.array(listed, dtype=np.float64), np.array(drawn)
+            n_users,
+            len(by_fold),
+            user,
+            profile,
+            np.array(listed, dtype=np.float64),
+            np.array(drawn),
         )
 
 
@@ -133,21 +138,21 @@ def statistic(
     """
     if weights is None:
         weights = np.ones((1, judged.n_users), dtype=np.uint8)
-    kept = np.asarray(shares, dtype=np.float64)
+    kept_shares = np.asarray(shares, dtype=np.float64)
     hits = judged.drawn if design == "1R" else judged.listed
     difference = hits[pair[0]] - hits[pair[1]]
     if design == "R":
-        return _statistic_of_recall(judged, difference, kept, weights)
+        return _statistic_of_recall(judged, difference, kept_shares, weights)
     total, users, ratings = _moments(judged, design, difference, weights)
-    spread = kept**2 * users[:, None] + kept * (1 - kept) * ratings[:, None]
-    return _over(kept * total[:, None], spread)
+    spread = kept_shares**2 * users[:, None] + kept_shares * (1 - kept_shares) * ratings[:, None]
+    return _over(kept_shares * total[:, None], spread)
 
 
 def _over(total: FloatArray, squared: FloatArray) -> FloatArray:
     """Divide by a root; what never differs is 0, and what differs by the same always infinite."""
     alike = np.where(np.abs(total) > 1e-9, np.copysign(np.inf, total), 0.0)
-    found: FloatArray = np.divide(total, np.sqrt(np.abs(squared)), out=alike, where=squared > 1e-12)
-    return found
+    ratio: FloatArray = np.divide(total, np.sqrt(np.abs(squared)), out=alike, where=squared > 1e-12)
+    return ratio
 
 
 def _moments(
@@ -158,19 +163,19 @@ def _moments(
     def per_user(values: FloatArray | None) -> FloatArray:
         return np.bincount(judged.user, values, minlength=judged.n_users).astype(np.float64)
 
-    own, squares, count = per_user(difference), per_user(difference**2), per_user(None)
+    summed, squares, count = per_user(difference), per_user(difference**2), per_user(None)
     if design == "AR":
         count = np.ones(judged.n_users)
-    columns = np.array([own, own**2, own * count, count**2, count, squares])
-    total, of_own, crossed, of_count, size, single = weighted_sums(columns, weights).T
+    columns = np.array([summed, summed**2, summed * count, count**2, count, squares])
+    total, of_summed, crossed, of_count, size, single = weighted_sums(columns, weights).T
     with np.errstate(invalid="ignore"):  # a resample may have nobody who likes anything
         mean = total / size
-    users = of_own - 2 * mean * crossed + mean**2 * of_count
+    users = of_summed - 2 * mean * crossed + mean**2 * of_count
     return total, users, single - (total * mean if design == "1R" else 0.0)
 
 
 def _statistic_of_recall(
-    judged: Judged, difference: FloatArray, kept: FloatArray, weights: IntArray
+    judged: Judged, difference: FloatArray, kept_shares: FloatArray, weights: IntArray
 ) -> FloatArray:
     """As `statistic`: over users with something left in a fold, the share of it that is hit."""
     size = np.bincount(judged.profile)
@@ -181,8 +186,8 @@ def _statistic_of_recall(
     variance = np.divide(squares, size - 1, out=np.zeros_like(mean), where=size > 1)
     sizes, place = np.unique(size, return_inverse=True)
     numbers = np.arange(1, sizes[-1] + 1)
-    found = []
-    for share in kept:
+    statistics = []
+    for share in kept_shares:
         chances = scipy.stats.binom.pmf(numbers, sizes[:, None], share)
         left = chances.sum(axis=1)[place]
         error = ((chances / numbers).sum(axis=1) - chances.sum(axis=1) / sizes)[place]
@@ -191,18 +196,18 @@ def _statistic_of_recall(
             sums = np.bincount(owner, values, minlength=judged.n_users)
             return sums.astype(np.float64)
 
-        own, count, chance = per_user(left * mean), per_user(left), left * (1 - left)
+        summed, count, chance = per_user(left * mean), per_user(left), left * (1 - left)
         columns = np.array(
-            [own, count, own**2, own * count, count**2, per_user(chance * mean**2),
+            [summed, count, summed**2, summed * count, count**2, per_user(chance * mean**2),
              per_user(chance * mean), per_user(chance), per_user(error * variance)]
         )  # fmt: skip
-        total, n, of_own, crossed, of_count, *single = weighted_sums(columns, weights).T
+        total, n, of_summed, crossed, of_count, *single = weighted_sums(columns, weights).T
         with np.errstate(invalid="ignore"):
             center = total / n
-        between = of_own - 2 * center * crossed + center**2 * of_count
+        between = of_summed - 2 * center * crossed + center**2 * of_count
         by_chance = single[0] - 2 * center * single[1] + center**2 * single[2]
-        found.append(_over(total, between + by_chance + single[3]))
-    return np.array(found).T
+        statistics.append(_over(total, between + by_chance + single[3]))
+    return np.array(statistics).T
 
 
 def _critical_share(
@@ -212,25 +217,25 @@ def _critical_share(
     least = min(FEWEST / len(judged.user), 1.0)
     if design != "R":
         difference = judged.drawn if design == "1R" else judged.listed
-        given = difference[pair[0]] - difference[pair[1]]
-        total, users, ratings = _moments(judged, design, given, weights)
+        hit_gap = difference[pair[0]] - difference[pair[1]]
+        total, users, ratings = _moments(judged, design, hit_gap, weights)
         squared, limit = total**2, CRITICAL**2
-        found = np.ones(len(total))
-        told = squared > limit * users
-        needed = squared[told] - limit * (users - ratings)[told]
-        found[told] = limit * ratings[told] / needed
-        return np.clip(found, least, 1.0)
+        critical_shares = np.ones(len(total))
+        resolved = squared > limit * users
+        needed = squared[resolved] - limit * (users - ratings)[resolved]
+        critical_shares[resolved] = limit * ratings[resolved] / needed
+        return np.clip(critical_shares, least, 1.0)
     # Between shares the logarithm of the statistic is interpolated: first over all of them for all
     # users as they are, then within a factor of ten of what was found.
-    shares, found = np.geomspace(least, 1.0, _N_SHARES), np.empty(0)
-    for given in (weights[:1], weights[1:]):
-        values = np.abs(statistic(judged, design, pair, shares, given))
+    shares, critical_shares = np.geomspace(least, 1.0, _N_SHARES), np.empty(0)
+    for weight_rows in (weights[:1], weights[1:]):
+        values = np.abs(statistic(judged, design, pair, shares, weight_rows))
         logarithms = np.log(np.maximum(values, 1e-300))
         crossings = [_crossing(shares, row, np.log(CRITICAL)) for row in logarithms]
-        found = np.concatenate([found, crossings])
-        first, last = max(least, found[0] / 10), min(1.0, found[0] * 10)
+        critical_shares = np.concatenate([critical_shares, crossings])
+        first, last = max(least, critical_shares[0] / 10), min(1.0, critical_shares[0] * 10)
         shares = np.geomspace(first, last, _N_SHARES // 2)
-    return found
+    return critical_shares
 
 
 def _crossing(shares: FloatArray, values: FloatArray, level: float) -> float:
@@ -247,7 +252,7 @@ def _crossing(shares: FloatArray, values: FloatArray, level: float) -> float:
 
 def densities_parameters(grid: Grid, *, cutoff: int, size: int) -> dict[str, Any]:
     """Write the parameters of `densities` for the systems of a grid, each trained once per fold."""
-    asked = Grid(
+    reduced_grid = Grid(
         grid.dataset,
         tuple(dataclasses.replace(system, n_seeds=1) for system in grid.systems),
         {label: str(grid.parsed[label]) for label in ("AR", "all-1R")},
@@ -255,11 +260,11 @@ def densities_parameters(grid: Grid, *, cutoff: int, size: int) -> dict[str, Any
         split=grid.split,
         seed=grid.seed,
     )
-    return {"grid": asked.to_dict(), "cutoff": cutoff, "size": size}
+    return {"grid": reduced_grid.to_dict(), "cutoff": cutoff, "size": size}
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
-    key = Grid.from_dict(given["grid"]).key_of(hashes)
+def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+    key = Grid.from_dict(parameters["grid"]).key_of(hashes)
     return {"grid": key, "aggregation": aggregation.REVISION}
 
 
@@ -293,10 +298,10 @@ def densities(
         :data:`FEWEST` relevant ratings where less would be enough. ``statistic`` is that of the
         whole test.
     """
-    asked = Grid.from_dict(grid)
-    judged = _read(asked, dataset, cutoff, size)
-    names = [system.name for system in asked.systems]
-    rng = stream(asked.seed, "bootstrap")
+    parsed_grid = Grid.from_dict(grid)
+    judged = _read(parsed_grid, dataset, cutoff, size)
+    names = [system.name for system in parsed_grid.systems]
+    rng = stream(parsed_grid.seed, "bootstrap")
     drawn = bootstrap_weights(judged.n_users, _N_REPLICATES, rng=rng)
     everybody = np.ones((1, judged.n_users), dtype=drawn.dtype)
     weights, rows = np.concatenate([everybody, drawn]), []
@@ -317,7 +322,9 @@ def _read(grid: Grid, dataset: Dataset, cutoff: int, size: int) -> Judged:
     cells = grid_cells(grid, dataset, None)
     missing = [cell for _, cell in cells if cell.missing()]
     run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
-    tables: dict[str, list[tuple[RankTable, RankTable]]] = {each.name: [] for each in grid.systems}
+    tables: dict[str, list[tuple[RankTable, RankTable]]] = {
+        system.name: [] for system in grid.systems
+    }
     for name, cell in cells:
         reader = Reader(cell)
         tables[name].append((reader.table(grid, "AR"), reader.table(grid, "all-1R")))

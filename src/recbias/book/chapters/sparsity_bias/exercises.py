@@ -102,15 +102,15 @@ def check_turn(above_a: Sequence[int], above_b: Sequence[int]) -> Checked:
             f"among all items A hits in {every[0]} and B in {every[1]} of the two runs, so that "
             f"{lead}. B has to be first more often, and far down where it is not."
         )
-    told = f"A is expected to hit in {float(sampled[0]):.3f} of the runs, B in "
-    told += f"{float(sampled[1]):.3f}"
+    words = f"A is expected to hit in {float(sampled[0]):.3f} of the runs, B in "
+    words += f"{float(sampled[1]):.3f}"
     if sampled[0] <= sampled[1]:
         return not_yet(
-            f"among all items B leads, as it should. Against one sampled item {told}. Move the "
+            f"among all items B leads, as it should. Against one sampled item {words}. Move the "
             "items of A up, but not to the very top, or the other item of B down."
         )
     return right(
-        f"against one sampled item {told}; among all items B is first more often. No number of "
+        f"against one sampled item {words}; among all items B is first more often. No number of "
         "repeated draws at t = 2 would tell."
     )
 
@@ -148,19 +148,19 @@ def check_drawn(wrong: Callable[[float, float, int], float]) -> Checked:
     both have as many hits: count half of that.
     """
     for a, b, n_runs in _CASES:
-        found = called(wrong, a, b, n_runs)
-        if isinstance(found, Checked):
-            return found
+        answer = called(wrong, a, b, n_runs)
+        if isinstance(answer, Checked):
+            return answer
         behind, tied = _wrong(a, b, n_runs)
-        if abs(found - behind - tied / 2) < 1e-9:
+        if abs(answer - behind - tied / 2) < 1e-9:
             continue
-        call = f"wrong({a:g}, {b:g}, {n_runs}) gives {found:.4g}. "
-        if abs(found - behind) < 1e-9:
+        call = f"wrong({a:g}, {b:g}, {n_runs}) gives {answer:.4g}. "
+        if abs(answer - behind) < 1e-9:
             return not_yet(
                 f"{call}B alone is ahead with chance {behind:.4g}, and with chance {tied:.4g} both "
                 "have as many hits: count half of that."
             )
-        if abs(found - behind - tied) < 1e-9:
+        if abs(answer - behind - tied) < 1e-9:
             return not_yet(f"{call}That counts ties in full, where a coin would be tossed.")
         return not_yet(
             f"{call}Write down with what chance A has 0 to {n_runs} hits, the same for B, and go "
@@ -201,8 +201,10 @@ def check_shared(*, most: float, least: float) -> Checked:
         if not is_number(answer):
             wrong.append(f"{name}: give a number in place of the dots")
         elif abs(answer - wanted[name]) > 0.0005:
-            own = [hint for slip, hint in hints[name].items() if abs(answer - slip) < 0.0005]
-            wrong.append(f"{name}: {own[0] if own else 'draw the two hits as parts of one bar'}")
+            matching = [hint for slip, hint in hints[name].items() if abs(answer - slip) < 0.0005]
+            wrong.append(
+                f"{name}: {matching[0] if matching else 'draw the two hits as parts of one bar'}"
+            )
     if wrong:
         return not_yet(f"{'; '.join(wrong)}.")
     return right(

@@ -103,13 +103,13 @@ class Runs:
 
     def chances(self, size: int, cutoff: int) -> FloatArray:
         """Compute the chance of each run to hit, in target sets of a size."""
-        found = np.empty(self.above.shape)
-        _fill(self.pool, self.above, size - 1, cutoff, found)
-        return found
+        chances = np.empty(self.above.shape)
+        _fill(self.pool, self.above, size - 1, cutoff, chances)
+        return chances
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(pool: Any, above: Any, draws: int, cutoff: int, found: FloatArray) -> None:
+def _fill(pool: Any, above: Any, draws: int, cutoff: int, chances: FloatArray) -> None:
     """Look the chances up, in a table that is made anew where the pool is another."""
     table = np.empty(0)
     for run in range(len(pool)):
@@ -118,7 +118,7 @@ def _fill(pool: Any, above: Any, draws: int, cutoff: int, found: FloatArray) -> 
             fill_hit_chances(pool[run], min(draws, pool[run]), cutoff, table)
         for system in range(len(above)):
             place = above[system, run]
-            found[system, run] = table[place] if place >= 0 else 0.0
+            chances[system, run] = table[place] if place >= 0 else 0.0
 
 
 @nb.njit(cache=True, nogil=True)
@@ -183,7 +183,7 @@ def _lead(sums: FloatArray, pair: tuple[int, int]) -> float:
 
 
 def _turns(
-    runs: Runs, cutoff: int, found: Sequence[_At], pairs: list[tuple[int, int]]
+    runs: Runs, cutoff: int, at_sizes: Sequence[_At], pairs: list[tuple[int, int]]
 ) -> dict[int, list[tuple[int, int]]]:
     """Find by bisection where pairs turn: both sizes of each turn, with the pairs that do."""
 
@@ -192,7 +192,7 @@ def _turns(
         return runs.chances(size, cutoff).sum(axis=1)
 
     turned: dict[int, list[tuple[int, int]]] = {}
-    beyond = [at for at in found if at.size > cutoff]
+    beyond = [at for at in at_sizes if at.size > cutoff]
     for before, after in pairwise(beyond):
         for place, pair in enumerate(pairs):
             low, high = before.size, after.size
@@ -214,15 +214,15 @@ def expected_order(
 ) -> pd.DataFrame:
     """Compare every pair of systems at several sizes, and beside each size at which they turn."""
     pairs = list(combinations(range(len(runs.systems)), 2))
-    found = [_at(runs, size, cutoff, pairs) for size in sizes]
-    turned = _turns(runs, cutoff, found, pairs)
-    found += [_at(runs, size, cutoff, own) for size, own in sorted(turned.items())]
+    at_sizes = [_at(runs, size, cutoff, pairs) for size in sizes]
+    turned = _turns(runs, cutoff, at_sizes, pairs)
+    at_sizes += [_at(runs, size, cutoff, turning) for size, turning in sorted(turned.items())]
     n_runs = np.bincount(runs.user, minlength=runs.n_users).astype(np.float64)
-    sums = weighted_sums(np.array([n_runs, *(row for at in found for row in at.hits)]), weights)
+    sums = weighted_sums(np.array([n_runs, *(row for at in at_sizes for row in at.hits)]), weights)
     with np.errstate(invalid="ignore"):  # a resample may have nobody with a run
         drawn = iter(sums[:, 1:].T / sums[:, 0])
     rows = []
-    for at in found:
+    for at in at_sizes:
         hits = {system: next(drawn) for system in at.systems}
         for (a, b), numbers in zip(at.pairs, at.numbers, strict=True):
             rows.append((a, b, at.size, *numbers, *interval(hits[a] - hits[b])))
@@ -258,7 +258,7 @@ def _turned(table: pd.DataFrame, runs: Runs, cutoff: int) -> pd.DataFrame:
 
 def drawn_parameters(grid: Grid, label: str, *, cutoff: int, size: int) -> dict[str, Any]:
     """Write the parameters of `negatives` for the systems of a grid, each trained once per fold."""
-    asked = Grid(
+    reduced_grid = Grid(
         grid.dataset,
         tuple(dataclasses.replace(system, n_seeds=1) for system in grid.systems),
         {label: str(grid.parsed[label])},
@@ -266,12 +266,12 @@ def drawn_parameters(grid: Grid, label: str, *, cutoff: int, size: int) -> dict[
         split=grid.split,
         seed=grid.seed,
     )
-    return {"grid": asked.to_dict(), "cutoff": cutoff, "size": size}
+    return {"grid": reduced_grid.to_dict(), "cutoff": cutoff, "size": size}
 
 
-def _uses(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _uses(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the grid whose cells are read, and the revision of averages and resampling."""
-    grid = Grid.from_dict(given["grid"])
+    grid = Grid.from_dict(parameters["grid"])
     return {"grid": grid.key_of(hashes), "aggregation": aggregation.REVISION}
 
 
@@ -312,9 +312,9 @@ def negatives(
     ConfigError
         If no rating is relevant, or the grid has other target sets.
     """
-    asked = Grid.from_dict(grid)
-    runs = _read(asked, dataset)
-    rng = stream(asked.seed, "bootstrap")
+    parsed_grid = Grid.from_dict(grid)
+    runs = _read(parsed_grid, dataset)
+    rng = stream(parsed_grid.seed, "bootstrap")
     weights = bootstrap_weights(runs.n_users, N_REPLICATES, rng=rng)
     sizes = {*log_sizes(runs.largest, n_sizes), min(size, runs.largest)}
     return _INDEX, expected_order(runs, cutoff, sorted(sizes), weights)

@@ -32,23 +32,27 @@ def kept_labels(results: Results, label: str) -> dict[int, str]:
     """Name the labels of one protocol by the percent of the test ratings that are kept."""
     grid = results.grid
     same = [name for name, protocol in grid.parsed.items() if protocol == grid.parsed[label]]
-    found: dict[int, str] = {}
+    labels: dict[int, str] = {}
     for name in (label, *same):
-        found.setdefault(100 - grid.test(name).removed, name)
-    return dict(sorted(found.items()))
+        labels.setdefault(100 - grid.test(name).removed, name)
+    return dict(sorted(labels.items()))
 
 
 def thinned_frame(results: Results, label: str, metric: str, *, power: float) -> pd.DataFrame:
     """Follow a metric as test ratings are kept, beside a power of the share that is."""
     labels = kept_labels(results, label)
-    return _course(results, {kept: (name, metric) for kept, name in labels.items()}, 100, power)
+    return _course(
+        results, {percent: (name, metric) for percent, name in labels.items()}, 100, power
+    )
 
 
 def sizes_frame(results: Results, label: str, name: str, *, power: float) -> pd.DataFrame:
     """Follow an expectation over samples as target sets grow; as `thinned_frame`."""
-    metrics = [each for each in results.grid.parsed_metrics[label] if each.name == name]
-    asked = {size: (label, str(each)) for each in metrics if (size := dict(each.given).get("t"))}
-    return _course(results, dict(sorted(asked.items())), min(asked), power)
+    metrics = [metric for metric in results.grid.parsed_metrics[label] if metric.name == name]
+    places = {
+        size: (label, str(metric)) for metric in metrics if (size := dict(metric.given).get("t"))
+    }
+    return _course(results, dict(sorted(places.items())), min(places), power)
 
 
 def _course(
@@ -57,10 +61,10 @@ def _course(
     rows = []
     for system in results.systems:
         start = results[system, *places[through]].value
-        for place, asked in places.items():
-            found = results[system, *asked]
+        for place, label_and_metric in places.items():
+            quantity = results[system, *label_and_metric]
             predicted = start * (place / through) ** power
-            rows.append((system, place, found.value, *found.interval, predicted))
+            rows.append((system, place, quantity.value, *quantity.interval, predicted))
     columns = ["system", "place", "value", "low", "high", "predicted"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -78,10 +82,12 @@ def figure_4(results: Results, cutoff: int, size: int) -> dict[str, pd.DataFrame
 def figure_4_title(panels: Mapping[str, pd.DataFrame]) -> str:
     """Say what becomes of the values of all systems where fewest test ratings are kept."""
     thinned = [_changes(panels[name], least=True) for name in ("AR", "1R")]
-    kept = int(panels["AR"]["place"].min())
-    ranges = [f"{defined(each.min(), '.0%')} to {defined(each.max(), '.0%')}" for each in thinned]
+    percent = int(panels["AR"]["place"].min())
+    ranges = [
+        f"{defined(changes.min(), '.0%')} to {defined(changes.max(), '.0%')}" for changes in thinned
+    ]
     return (
-        f"With {kept} % of the test ratings AR precision is {ranges[0]}\n"
+        f"With {percent} % of the test ratings AR precision is {ranges[0]}\n"
         f"of its value, 1R precision {ranges[1]}"
     )
 
@@ -104,10 +110,12 @@ def list_shares(results: Results) -> pd.DataFrame:
     liked, lower = (results.metric("AR", name) for name in ("P", "antiP"))
     best = results.table("AR", liked)["value"].sort_values(ascending=False, kind="stable").index
     rows = []
-    for kept in (100, min(labels)):
+    for percent in (100, min(labels)):
         for system in best:
-            known = [results[system, labels[kept], str(each)].value for each in (liked, lower)]
-            rows.append((kept, system, *known, 1 - sum(known)))
+            known = [
+                results[system, labels[percent], str(metric)].value for metric in (liked, lower)
+            ]
+            rows.append((percent, system, *known, 1 - sum(known)))
     return pd.DataFrame(rows, columns=["kept", "system", "relevant", "rated lower", "not rated"])
 
 
@@ -132,9 +140,11 @@ def metric_slopes(results: Results) -> pd.DataFrame:
                 continue
             name = words.format(str(metric).partition("|")[0])
             for system in results.systems:
-                course = {k: results[system, each, str(metric)] for k, each in labels.items()}
-                found = slope(course)
-                rows.append((name, system, found.value, *found.interval))
+                course = {
+                    k: results[system, kept_label, str(metric)] for k, kept_label in labels.items()
+                }
+                fitted = slope(course)
+                rows.append((name, system, fitted.value, *fitted.interval))
     return pd.DataFrame(rows, columns=["metric", "system", "slope", "low", "high"])
 
 
@@ -168,10 +178,10 @@ def predictions(results: Results, table: Table) -> pd.DataFrame:
 
 def predictions_title(found: pd.DataFrame) -> str:
     """Say how far the forms of the prediction are off, each where it is farthest."""
-    off = {form: own["value"].dropna() for form, own in found.groupby("form")}
+    off = {form: ratios["value"].dropna() for form, ratios in found.groupby("form")}
     with np.errstate(divide="ignore"):
         printed, odds = (
-            own.iloc[np.abs(np.log(own)).argmax()] if len(own := off[form]) else np.nan
+            ratios.iloc[np.abs(np.log(ratios)).argmax()] if len(ratios := off[form]) else np.nan
             for form in FORMS
         )
     return (
@@ -188,9 +198,9 @@ def told_apart(table: Table) -> pd.DataFrame:
     shares = np.geomspace(table.frame["value"].min(), 1.0, 60)
     rows = []
     for design, words in DESIGNS.items():
-        found = table.select(design=design)[["value", "high", "low"]].to_numpy()
+        pair_shares = table.select(design=design)[["value", "high", "low"]].to_numpy()
         for share in shares:
-            rows.append((words, 100 * share, *(found < share).sum(axis=0)))
+            rows.append((words, 100 * share, *(pair_shares < share).sum(axis=0)))
     return pd.DataFrame(rows, columns=["design", "kept", "pairs", "low", "high"])
 
 
@@ -209,7 +219,7 @@ def densities_table(table: Table, n_rows: int = 12) -> str:
 
     In Markdown.
     """
-    asked = table.select(design="AR").sort_values("value", ascending=False, kind="stable")
+    under_ar = table.select(design="AR").sort_values("value", ascending=False, kind="stable")
     columns = ["first", "second", "value", "low", "high"]
     others = {
         design: {
@@ -220,7 +230,7 @@ def densities_table(table: Table, n_rows: int = 12) -> str:
         if (table.frame["design"] == design).any()
     }
     rows = []
-    for first, second, *_ in asked.head(n_rows)[columns].to_numpy(dtype=object):
+    for first, second, *_ in under_ar.head(n_rows)[columns].to_numpy(dtype=object):
         cells = []
         for by_pair in others.values():
             ahead, _, value, low, high = by_pair[frozenset((first, second))]
@@ -239,12 +249,12 @@ def _median_share(evidence: Evidence, record: Record) -> Quantity:
     """Take the median over pairs of the share of the test ratings that tells them apart."""
     (term,) = record.of
     pairs = evidence.made(term.table, term.edition or "").select(design=term.label)
-    found = median(
+    median_share = median(
         Quantity(value, None, limits=(low, high))
         for value, low, high in pairs[["value", "low", "high"]].itertuples(index=False, name=None)
     )
-    evidence.note(term.table, f"median share under {term.label}", found.value)
-    return found
+    evidence.note(term.table, f"median share under {term.label}", median_share.value)
+    return median_share
 
 
 def _cheaper_pairs(evidence: Evidence, record: Record) -> Quantity:
@@ -279,13 +289,13 @@ OF_DENSITIES: Mapping[str, Function] = {
 
 def saturation_panels(table: Table) -> dict[str, pd.DataFrame]:
     """Collect what normalised metrics do as ever more pairs of a world are judged."""
-    found = {}
+    panels = {}
     for name, words in _NORMALISED.items():
         rows = table.select(metric=name).rename(columns={"judged": "place"})
         odds = rows["positive"] / (1 - rows["positive"])
         columns = ["system", "place", "value", "low", "high", "predicted"]
-        found[words] = rows.assign(predicted=odds)[columns]
-    return found
+        panels[words] = rows.assign(predicted=odds)[columns]
+    return panels
 
 
 _NORMALISED = {"AP": "MAP", "nDCG": "nDCG", "R": "recall"}
@@ -297,5 +307,5 @@ def saturation_title(panels: Mapping[str, pd.DataFrame]) -> str:
     for words, frame in panels.items():
         last = frame[(frame["place"] == frame["place"].max()) & (frame["system"] == "Random")]
         times[words] = float((last["value"] / last["predicted"]).iloc[0])
-    said = ", ".join(f"{words} {each:.2f}" for words, each in times.items())
+    said = ", ".join(f"{words} {ratio:.2f}" for words, ratio in times.items())
     return f"Random with everything judged, relative to the ratio\nthat the paper names: {said}"

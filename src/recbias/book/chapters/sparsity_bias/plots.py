@@ -33,12 +33,14 @@ def plot_list_shares(shares: pd.DataFrame, *, title: str) -> Figure:
     blue, orange = sns.color_palette("colorblind")[:2]
     colours = {"relevant": blue, "rated lower": orange, "not rated": "0.85"}
     places = np.arange(len(systems))
-    for axis, (kept, own) in zip(axes, panels, strict=True):
+    for axis, (percent, rows) in zip(axes, panels, strict=True):
         left = np.zeros(len(systems))
         for name, colour in colours.items():
-            axis.barh(places, 100 * own[name], left=left, color=colour, height=0.75, label=name)
-            left += 100 * own[name].to_numpy()
-        axis.set(title="all test ratings" if kept == 100 else f"{kept} % of them", xlim=(0, 100))
+            axis.barh(places, 100 * rows[name], left=left, color=colour, height=0.75, label=name)
+            left += 100 * rows[name].to_numpy()
+        axis.set(
+            title="all test ratings" if percent == 100 else f"{percent} % of them", xlim=(0, 100)
+        )
         axis.set_xticks([0, 50, 100])
         axis.set_xlabel("% of the list")
         axis.grid(visible=False, axis="y")
@@ -57,11 +59,13 @@ def plot_metric_slopes(slopes: pd.DataFrame, *, title: str) -> Figure:
     systems = list(dict.fromkeys(slopes["system"]))
     offsets = dict(zip(systems, np.linspace(-0.3, 0.3, len(systems)), strict=True))
     for row, name in enumerate(names):
-        own = slopes[slopes["metric"] == name].dropna()
-        heights = [row + offsets[system] for system in own["system"]]
-        errors = np.array([own["slope"] - own["low"], own["high"] - own["slope"]])
+        of_metric = slopes[slopes["metric"] == name].dropna()
+        heights = [row + offsets[system] for system in of_metric["system"]]
+        errors = np.array(
+            [of_metric["slope"] - of_metric["low"], of_metric["high"] - of_metric["slope"]]
+        )
         axis.errorbar(
-            own["slope"], heights, xerr=np.maximum(errors, 0), fmt=".", markersize=6,
+            of_metric["slope"], heights, xerr=np.maximum(errors, 0), fmt=".", markersize=6,
             elinewidth=1.0, color=sns.color_palette("colorblind", 10)[row % 10],
         )  # fmt: skip
     for place in (0, 1):
@@ -79,11 +83,11 @@ def plot_predictions(found: pd.DataFrame, *, title: str) -> Figure:
     systems = list(dict.fromkeys(found["system"]))
     figure, axis = plt.subplots(figsize=(WIDTH, 1.9 + 0.42 * len(systems)))
     colours = sns.color_palette("colorblind")
-    for number, (form, own) in enumerate(found.groupby("form", sort=False)):
+    for number, (form, rows) in enumerate(found.groupby("form", sort=False)):
         places = np.arange(len(systems)) + 0.3 * (number - 0.5)
-        errors = np.array([own["value"] - own["low"], own["high"] - own["value"]])
+        errors = np.array([rows["value"] - rows["low"], rows["high"] - rows["value"]])
         axis.errorbar(
-            own["value"], places, xerr=np.maximum(errors, 0), fmt="os"[number], markersize=7,
+            rows["value"], places, xerr=np.maximum(errors, 0), fmt="os"[number], markersize=7,
             elinewidth=1.4, color=colours[number], label=f"predicted by {form}",
         )  # fmt: skip
     axis.axvline(1, color="0.25", linewidth=1.2, zorder=1)
@@ -100,12 +104,12 @@ def plot_told_apart(curves: pd.DataFrame, *, title: str) -> Figure:
     """Plot how many pairs of systems are told apart, against the share of judgements there is."""
     figure, axis = plt.subplots(figsize=(WIDTH, 3.9))
     colours = sns.color_palette("colorblind")
-    for number, (design, own) in enumerate(curves.groupby("design", sort=False)):
+    for number, (design, rows) in enumerate(curves.groupby("design", sort=False)):
         axis.fill_between(
-            own["kept"], own["low"], own["high"], color=colours[number], alpha=0.2, linewidth=0
+            rows["kept"], rows["low"], rows["high"], color=colours[number], alpha=0.2, linewidth=0
         )
         axis.plot(
-            own["kept"], own["pairs"], color=colours[number], linewidth=2,
+            rows["kept"], rows["pairs"], color=colours[number], linewidth=2,
             linestyle=("-", "--", "-.", ":")[number % 4], label=design,
         )  # fmt: skip
     axis.set(xscale="log", xlabel="test ratings kept, %", ylabel="pairs told apart")
@@ -234,11 +238,11 @@ def _ranks(order: pd.DataFrame) -> pd.DataFrame:
     names = pd.unique(order[["a", "b"]].to_numpy().ravel())
     n_pairs = len(names) * (len(names) - 1) // 2
     rows = {}
-    for size, own in order.groupby("size"):
-        if len(own) < n_pairs:
+    for size, pairs in order.groupby("size"):
+        if len(pairs) < n_pairs:
             continue  # a size at which single pairs turn
         behind = dict.fromkeys(names, 1.0)
-        for a, b, value in zip(own["a"], own["b"], own["value"], strict=True):
+        for a, b, value in zip(pairs["a"], pairs["b"], pairs["value"], strict=True):
             behind[b] += 0.5 + 0.5 * np.sign(value)
             behind[a] += 0.5 - 0.5 * np.sign(value)
         rows[size] = behind
@@ -256,11 +260,11 @@ def plot_enough(found: pd.DataFrame, *, pool: int, title: str) -> Figure:
         i, j = sorted((place[row.a], place[row.b]))
         needed[i, j], needed[j, i] = row.size - 1, row.shared - 1
     labels = [f"{number}  {name}" for number, name in enumerate(names, start=1)]
-    shown = wrapped(labels)
-    figure, axis = plt.subplots(figsize=(WIDTH, 1.5 + max(0.36, row_height(shown)) * len(names)))
+    ticks = wrapped(labels)
+    figure, axis = plt.subplots(figsize=(WIDTH, 1.5 + max(0.36, row_height(ticks)) * len(names)))
     image = axis.imshow(needed, norm=LogNorm(10, max(pool, 100)), cmap="viridis_r", aspect="auto")
     axis.set_xticks(range(len(names)), [str(number + 1) for number in range(len(names))])
-    axis.set_yticks(range(len(names)), shown)
+    axis.set_yticks(range(len(names)), ticks)
     axis.grid(visible=False)
     axis.plot([-0.5, len(names) - 0.5], [-0.5, len(names) - 0.5], color="0.5", linewidth=1)
     if len(names) <= _WITH_NUMBERS:

@@ -25,14 +25,14 @@ _N_GOALS = 9
 
 def check_beside(grids: Sequence[Grid]) -> list[Check]:
     """Count designs in which precision is measured with neither rho nor Random beside it."""
-    alone = asked = 0
+    alone = n_designs = 0
     for grid in grids:
         has_random = any(system.algorithm == "Random" for system in grid.systems)
         for metrics in grid.parsed_metrics.values():
             names = {metric.name for metric in metrics}
-            asked += "P" in names
+            n_designs += "P" in names
             alone += "P" in names and not has_random and "rho" not in names
-    return [Check(_CLAIM, "beside", "designs without rho or Random", asked, alone)]
+    return [Check(_CLAIM, "beside", "designs without rho or Random", n_designs, alone)]
 
 
 def catalogue_rho(
@@ -133,18 +133,18 @@ def check_reached(reached: Mapping[float, float]) -> list[Check]:
 
 def check_true_values(values: Mapping[str, tuple[float, float]]) -> list[Check]:
     """Tell what share of their true precision systems show."""
-    shown = max(observed / true for observed, true in values.values())
-    return [Check(_CLAIM, "observed-of-true", "observed/true precision", len(values), shown)]
+    share = max(observed / true for observed, true in values.values())
+    return [Check(_CLAIM, "observed-of-true", "observed/true precision", len(values), share)]
 
 
 def halved_rho(splits: Sequence[Split], *, min_rating: float, seed: int) -> tuple[float, float]:
     """Compute rho with half of all ratings, and with half of the test ratings, drawn apart."""
     of_all, of_test = [], []
-    for each in splits:
-        rng = stream(seed, "halves", each.fold)
-        halves = _half(each.train, rng), _half(each.test, rng)
+    for split in splits:
+        rng = stream(seed, "halves", split.fold)
+        halves = _half(split.train, rng), _half(split.test, rng)
         of_all.append(catalogue_rho(*halves, min_rating))
-        of_test.append(catalogue_rho(each.train, _half(each.test, rng), min_rating))
+        of_test.append(catalogue_rho(split.train, _half(split.test, rng), min_rating))
     return float(np.mean(of_all)), float(np.mean(of_test))
 
 

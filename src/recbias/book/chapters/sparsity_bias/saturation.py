@@ -46,15 +46,17 @@ _MIN_RATING = 5.0
 _INDEX = ("judged", "system", "metric")
 
 
-def _revisions(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
+def _revisions(parameters: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Name the revisions of worlds, splits, systems, ranks, metrics and averages."""
     return {
         **component_revisions(sampled=False, reduced=True),
         "world": REVISION,
         "aggregation": aggregation.REVISION,
-        "metrics": [parse_metric(text).identity() for text in _metrics(given["cutoff"]).values()],
+        "metrics": [
+            parse_metric(text).identity() for text in _metrics(parameters["cutoff"]).values()
+        ],
         "systems": [
-            {"name": system.name, **system.identity()} for system in _systems(given["systems"])
+            {"name": system.name, **system.identity()} for system in _systems(parameters["systems"])
         ],
     }
 
@@ -111,7 +113,7 @@ def saturation(
     ConfigError
         If a world is none with known truth, or has no such system.
     """
-    found: dict[tuple[int, str, str], list[float]] = {}
+    by_key: dict[tuple[int, str, str], list[float]] = {}
     shares = []
     for number in tqdm(range(1, n_worlds + 1), desc="worlds"):
         dataset = load_dataset(world.format(number))
@@ -120,9 +122,9 @@ def saturation(
         shares.append(float(relevant(fold.test.value, _MIN_RATING).mean()))
         for system in _systems(systems):
             for key, value in _measured(fold, system, _metrics(cutoff), judged, seed=number):
-                found.setdefault(key, []).append(value)
+                by_key.setdefault(key, []).append(value)
     rows = []
-    for key, values in found.items():
+    for key, values in by_key.items():
         mean = over_worlds(values)
         rows.append((*key, mean.value, *mean.interval, float(np.mean(shares))))
     return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value", "low", "high", "positive"])
@@ -135,15 +137,15 @@ def _measured(
     rng = stream(seed, "train", system.stream_label(), 0)
     model = system.build().fit(fold.train, rng=rng)
     positions, _ = rank_once(model, fold, sampled=[], depth=1, seed=seed)
-    asked = Protocol.parse(f"AI-AN-AR rel>={_MIN_RATING:g} users=relevant")
+    protocol = Protocol.parse(f"AI-AN-AR rel>={_MIN_RATING:g} users=relevant")
     parsed = [parse_metric(text) for text in metrics.values()]
     for percent in judged:
         test = TestSet("truth", removed=100 - percent)
         left = positions.take(kept_rows(test, len(fold.test), seed=seed, fold=fold.fold))
-        table = left.table(asked.rule)
+        table = left.table(protocol.rule)
         values = measure(table, parsed, min_rating=_MIN_RATING)
         means = aggregation.aggregate(
-            table, values, min_rating=_MIN_RATING, population=asked.averaging.population
+            table, values, min_rating=_MIN_RATING, population=protocol.averaging.population
         )
         for name, mean in zip(metrics, means.tolist(), strict=True):
             yield (percent, system.name, name), mean

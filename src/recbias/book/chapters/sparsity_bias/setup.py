@@ -33,10 +33,10 @@ def protocols(
 
     Examples
     --------
-    >>> asked, tests = protocols(5, removed=(0, 30))
-    >>> asked["liked removed 30%"], tests["liked removed 30%"]
+    >>> rules, tests = protocols(5, removed=(0, 30))
+    >>> rules["liked removed 30%"], tests["liked removed 30%"]
     ('TI-AN-AR rel>=5 users=relevant', 'observed removed=30%')
-    >>> list(asked)
+    >>> list(rules)
     ['AR', 'AR removed 30%', 'liked', 'liked removed 30%', 'all-1R', 'all-1R removed 30%', 'sizes']
     """
     relevance = f"rel>={exact(min_rating)}"
@@ -46,14 +46,14 @@ def protocols(
         "all-1R": f"TI-AN-1R {relevance}",
     }
     shares = tuple(removed)
-    asked = {removed_label(rule, share): rules[rule] for rule in rules for share in shares}
+    by_label = {removed_label(rule, share): rules[rule] for rule in rules for share in shares}
     tests = {
         removed_label(rule, share): str(TestSet(removed=share))
         for rule in rules
         for share in shares
         if share
     }
-    return {**asked, "sizes": rules["all-1R"]}, tests
+    return {**by_label, "sizes": rules["all-1R"]}, tests
 
 
 def metrics(
@@ -67,10 +67,10 @@ def metrics(
 
     Examples
     --------
-    >>> asked = metrics(10, 100, (100, 400), removed=(0, 30))
-    >>> asked["all-1R removed 30%"]
+    >>> by_label = metrics(10, 100, (100, 400), removed=(0, 30))
+    >>> by_label["all-1R removed 30%"]
     ('P@10|t=100', 'nDCG@10|t=100', 'RR|t=100')
-    >>> asked["sizes"][:2]
+    >>> by_label["sizes"][:2]
     ('P@10|t=100', 'P@10|t=400')
     """
     precision = f"P@{cutoff}"
@@ -82,8 +82,11 @@ def metrics(
         "all-1R": tuple(f"{name}|t={size}" for name in of_runs),
     }
     shares = tuple(removed)
-    asked = {removed_label(rule, share): measured[rule] for rule in measured for share in shares}
-    return {**asked, "sizes": tuple(f"{name}|t={each}" for name in of_runs for each in sizes)}
+    by_label = {removed_label(rule, share): measured[rule] for rule in measured for share in shares}
+    return {
+        **by_label,
+        "sizes": tuple(f"{name}|t={set_size}" for name in of_runs for set_size in sizes),
+    }
 
 
 def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ...]:
@@ -96,7 +99,7 @@ def combined(measured: Mapping[str, Iterable[str]]) -> tuple[tuple[str, str], ..
     """
     return tuple(
         (label, metric)
-        for label, found in measured.items()
-        for metric in found
+        for label, texts in measured.items()
+        for metric in texts
         if not metric.startswith("antiP")
     )

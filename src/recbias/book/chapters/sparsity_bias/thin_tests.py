@@ -21,17 +21,21 @@ Scores = Mapping[str, npt.NDArray[np.float32]]
 
 def check_training(full: Ratings, thinned: Sequence[Ratings]) -> list[Check]:
     """Count training ratings that are not the same for a thinner test."""
-    changed = sum(_n_changed(full, each) for each in thinned)
+    changed = sum(_n_changed(full, ratings) for ratings in thinned)
     what = "training ratings that differ"
     return [Check(_TRAINED, "training", what, len(thinned) * len(full), changed)]
 
 
 def _n_changed(before: Ratings, after: Ratings) -> int:
     """Count pairs that only one of two tables has, and those with another value."""
-    pairs, others = (each.user * np.int64(each.n_items) + each.item for each in (before, after))
-    _, here, there = np.intersect1d(pairs, others, assume_unique=True, return_indices=True)
-    only_one = len(pairs) + len(others) - 2 * len(here)
-    return only_one + int(np.sum(before.value[here] != after.value[there]))
+    pairs, others = (
+        ratings.user * np.int64(ratings.n_items) + ratings.item for ratings in (before, after)
+    )
+    _, rows_before, rows_after = np.intersect1d(
+        pairs, others, assume_unique=True, return_indices=True
+    )
+    only_one = len(pairs) + len(others) - 2 * len(rows_before)
+    return only_one + int(np.sum(before.value[rows_before] != after.value[rows_after]))
 
 
 def best_items(
@@ -74,7 +78,7 @@ def check_moved_by_training(
         for system, scores in full.items()
     ]
     what = "share of places with another item"
-    n_places = sum(each.size for each in moved)
+    n_places = sum(places.size for places in moved)
     return [Check(_TRAINED, "moved-by-training", what, n_places, float(np.mean(moved)))]
 
 

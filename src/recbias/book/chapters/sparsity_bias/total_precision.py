@@ -54,18 +54,20 @@ class _Sets(NamedTuple):
         return cls(users, (users - n_relevant + 1)[owner])
 
 
-def _totals(each: Returned, sets: _Sets, min_rating: float, *, turned: bool) -> tuple[float, float]:
+def _totals(
+    ranks: Returned, sets: _Sets, min_rating: float, *, turned: bool
+) -> tuple[float, float]:
     """Count what is relevant among all places: a mean over users, and one over runs."""
-    found = []
-    for table in (each.ar, each.runs):
+    totals = []
+    for table in (ranks.ar, ranks.runs):
         rank = table.rank.astype(np.int64)
         if turned:
             of_row = table.n_targets if table.per == "run" else table.n_targets[table.user]
             rank = np.where(rank > 0, of_row + 1 - rank, 0)
         sizes = sets.runs if table.per == "run" else sets.users[table.user]
         hit = (table.value >= min_rating) & (rank >= 1) & (rank <= sizes)
-        found.append(float(np.sum(hit / sizes)))
-    return found[0] / each.ar.n_users, found[1] / len(sets.runs)
+        totals.append(float(np.sum(hit / sizes)))
+    return totals[0] / ranks.ar.n_users, totals[1] / len(sets.runs)
 
 
 def _measured(table: RankTable, metric: str, min_rating: float) -> float:
@@ -88,20 +90,20 @@ def check_total_precision(
     # The whole of a sampled set is looked at where no pool is too small for the sample.
     whole = int(sets.runs.min(initial=size))
     checks, of_users, of_runs, short = [], [], [], [0.0]
-    for each in returned:
-        total, total_of_runs = _totals(each, sets, min_rating, turned=False)
-        rho = _measured(each.ar, "rho", min_rating)
-        if each.policy == "none":
+    for ranks in returned:
+        total, total_of_runs = _totals(ranks, sets, min_rating, turned=False)
+        rho = _measured(ranks.ar, "rho", min_rating)
+        if ranks.policy == "none":
             short.append((rho - total) / rho if rho else 0.0)
             continue
-        turned, turned_of_runs = _totals(each, sets, min_rating, turned=True)
+        turned, turned_of_runs = _totals(ranks, sets, min_rating, turned=True)
         of_users += [total, turned]
         of_runs += [total_of_runs, turned_of_runs]
         apart = [
             total_of_runs - float(np.mean(1 / sets.runs)),
-            _measured(each.runs, f"P@{whole}|t={whole}", min_rating) - 1 / whole,
+            _measured(ranks.runs, f"P@{whole}|t={whole}", min_rating) - 1 / whole,
         ]
-        lacking = np.sum(each.ar.n_scored < sets.users) + np.sum(each.runs.n_scored < sets.runs)
+        lacking = np.sum(ranks.ar.n_scored < sets.users) + np.sum(ranks.runs.n_scored < sets.runs)
         what = "precision of the whole target set"
         checks += [
             Check(_CLAIM, "ar", f"|{what} - rho| under AR", n_users, abs(total - rho)),
@@ -141,12 +143,12 @@ def check_shortfall(
     sizes, judged = set_sizes(split), split.test
     relevant = judged.value >= min_rating
     checks = []
-    for each in returned:
-        if each.policy != "none" or each.system not in scored:
+    for ranks in returned:
+        if ranks.policy != "none" or ranks.system not in scored:
             continue
-        (rho,) = measure(each.ar, [parse_metric("rho")], min_rating=min_rating)
-        hits = relevant & (each.ar.rank > 0) & (each.ar.rank <= sizes[judged.user])
-        without = relevant & ~scored[each.system]
+        (rho,) = measure(ranks.ar, [parse_metric("rho")], min_rating=min_rating)
+        hits = relevant & (ranks.ar.rank > 0) & (ranks.ar.rank <= sizes[judged.user])
+        without = relevant & ~scored[ranks.system]
         counted = np.bincount(judged.user, hits.astype(float) + without, judged.n_users)
         # Nobody has relevant items in a target set without any.
         apart = rho - counted / np.maximum(sizes, 1)

@@ -26,11 +26,11 @@ from recbias.experiment.results import Quantity
 def crossings(table: Table) -> pd.DataFrame:
     """List the sizes at which pairs of systems turn."""
     rows = []
-    for (a, b), own in _pairs(table):
-        own = own[own["size"] > table.given["cutoff"]]
-        sizes, low, high = (own[name].to_numpy() for name in ("size", "low", "high"))
-        sign = np.sign(own["value"].to_numpy())
-        for place in range(1, len(own)):
+    for (a, b), by_size in _pairs(table):
+        by_size = by_size[by_size["size"] > table.given["cutoff"]]
+        sizes, low, high = (by_size[name].to_numpy() for name in ("size", "low", "high"))
+        sign = np.sign(by_size["value"].to_numpy())
+        for place in range(1, len(by_size)):
             if sign[place] * sign[place - 1] < 0:
                 beyond = low > 0 if sign[place] > 0 else high < 0
                 before = high < 0 if sign[place] > 0 else low > 0
@@ -46,11 +46,11 @@ def enough(table: Table, most: float = 0.05) -> pd.DataFrame:
     """Tell for each pair of systems from which size on one evaluation finds its order."""
     turns = crossings(table).groupby(["a", "b"])["size"].max()
     rows, pairs = [], list(_pairs(table))
-    for (a, b), own in pairs:
-        last = own.iloc[-1]
-        own = own[own["size"] > table.given["cutoff"]]
+    for (a, b), by_size in pairs:
+        last = by_size.iloc[-1]
+        by_size = by_size[by_size["size"] > table.given["cutoff"]]
         resolved = _sure_sign(last, len(pairs)) > 0
-        sizes = (_from_on(own, "wrong", most), _from_on(own, "wrong_most", most))
+        sizes = (_from_on(by_size, "wrong", most), _from_on(by_size, "wrong_most", most))
         turn = float(turns.get((a, b), np.nan))
         rows.append((a, b, last["value"], last["low"], last["high"], resolved, *sizes, turn))
     names = ["a", "b", "value", "low", "high", "resolved", "size", "shared", "turns"]
@@ -63,11 +63,11 @@ def at_size(table: Table) -> pd.DataFrame:
     pairs = list(_pairs(table))
     size = min(table.given["size"], int(table.frame["size"].max()))
     rows = []
-    for (a, b), own in pairs:
-        asked, last = own[own["size"] == size].iloc[0], own.iloc[-1]
-        order = _sure_sign(asked, len(pairs))
+    for (a, b), by_size in pairs:
+        sampled, last = by_size[by_size["size"] == size].iloc[0], by_size.iloc[-1]
+        order = _sure_sign(sampled, len(pairs))
         sure = _sure_sign(last, len(pairs)) > 0
-        rows.append((a, b, order, sure, float(asked["value"]), float(asked["wrong"])))
+        rows.append((a, b, order, sure, float(sampled["value"]), float(sampled["wrong"])))
     return pd.DataFrame(rows, columns=["a", "b", "order", "sure", "value", "wrong"])
 
 
@@ -81,17 +81,17 @@ def _sure_sign(row: pd.Series[Any], n_pairs: int) -> int:
 
 def _pairs(table: Table) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
     """Give the rows of each pair by size, in the order of the table."""
-    for names, own in table.frame.groupby(["a", "b"], sort=False):
-        yield (str(names[0]), str(names[1])), own.sort_values("size")
+    for names, rows in table.frame.groupby(["a", "b"], sort=False):
+        yield (str(names[0]), str(names[1])), rows.sort_values("size")
 
 
-def _from_on(own: pd.DataFrame, column: str, most: float) -> float:
+def _from_on(by_size: pd.DataFrame, column: str, most: float) -> float:
     """Find the smallest size from which on a chance is small enough."""
-    small = (own[column] <= most).to_numpy()
+    small = (by_size[column] <= most).to_numpy()
     if not small.any() or not small[-1]:
         return np.nan
     wrong = np.flatnonzero(~small)
-    return float(own["size"].iloc[wrong[-1] + 1 if len(wrong) else 0])
+    return float(by_size["size"].iloc[wrong[-1] + 1 if len(wrong) else 0])
 
 
 # -- on the page -------------------------------------------------------------------------------
@@ -99,11 +99,11 @@ def _from_on(own: pd.DataFrame, column: str, most: float) -> float:
 
 def negatives_quoted(table: Table) -> dict[str, str]:
     """Write what sentences quote: numbers of pairs, of items, and who needs most of them."""
-    found = enough(table)
-    resolved = found[found["resolved"]].sort_values("size")
+    pairs = enough(table)
+    resolved = pairs[pairs["resolved"]].sort_values("size")
     most = resolved.iloc[-1] if len(resolved) else None
     return {
-        "n_all": f"{len(found):,}",
+        "n_all": f"{len(pairs):,}",
         "n_resolved": f"{len(resolved):,}",
         "n_enough": f"{int((resolved['size'] <= table.given['size']).sum()):,}",
         "n_pool": f"{int(table.frame['size'].max()) - 1:,}",
@@ -126,19 +126,19 @@ def negatives_title(table: Table) -> str:
 
 def turns_title(table: Table) -> str:
     """Say in two lines how many pairs are surely turned round at the size that was asked about."""
-    found = at_size(table)
-    turned = int(((found["order"] < 0) & found["sure"]).sum())
+    pairs = at_size(table)
+    turned = int(((pairs["order"] < 0) & pairs["sure"]).sum())
     are = "pair is" if turned == 1 else "pairs are"
     return (
         f"Among {table.given['size'] - 1:,} sampled items {turned} {are} turned round,\n"
-        f"of {int(found['sure'].sum())} that all items order beyond chance"
+        f"of {int(pairs['sure'].sum())} that all items order beyond chance"
     )
 
 
 def negatives_table(table: Table, n_rows: int = 12) -> str:
     """Write which pairs need most sampled items, in Markdown."""
-    found = enough(table)
-    chosen = found[found["resolved"]].sort_values("size", ascending=False, kind="stable")
+    pairs = enough(table)
+    chosen = pairs[pairs["resolved"]].sort_values("size", ascending=False, kind="stable")
     turned = {
         (row.a, row.b): row for row in crossings(table).sort_values("size").itertuples(index=False)
     }
@@ -177,8 +177,8 @@ def _turned_pairs(evidence: Evidence, record: Record) -> Quantity:
 
     And the asked size the other way round.
     """
-    found = at_size(evidence.made("negatives"))
-    sure = found[found["sure"]]
+    pairs = at_size(evidence.made("negatives"))
+    sure = pairs[pairs["sure"]]
     if sure.empty:
         raise NotComputed("a pair of systems that all items order beyond chance")
     surely = float((sure["order"] < 0).sum())
@@ -188,8 +188,8 @@ def _turned_pairs(evidence: Evidence, record: Record) -> Quantity:
 
 def _unlucky_share(evidence: Evidence, record: Record) -> Quantity:
     """Of the pairs that one evaluation of the asked size may well get wrong, take those in luck."""
-    found = at_size(evidence.made("negatives"))
-    doubtful = found[found["sure"] & (found["wrong"] > 0.05)]
+    pairs = at_size(evidence.made("negatives"))
+    doubtful = pairs[pairs["sure"] & (pairs["wrong"] > 0.05)]
     if doubtful.empty:
         raise NotComputed("a pair of systems that one evaluation may well get wrong")
     share = float((doubtful["value"] > 0).mean())
@@ -200,8 +200,8 @@ def _unlucky_share(evidence: Evidence, record: Record) -> Quantity:
 def _most_needed(evidence: Evidence, record: Record) -> Quantity:
     """Give the share of the pool that has to be sampled for every pair that all items order."""
     table = evidence.made("negatives")
-    found = enough(table)
-    sizes = found.loc[found["resolved"], "size"]
+    pairs = enough(table)
+    sizes = pairs.loc[pairs["resolved"], "size"]
     if sizes.empty:
         raise NotComputed("a pair of systems that all items order beyond chance")
     share = float((sizes.max() - 1) / (table.frame["size"].max() - 1))
