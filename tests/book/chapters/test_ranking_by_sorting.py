@@ -4,6 +4,7 @@ import pytest
 
 from recbias._system.streams import stream
 from recbias.book.chapters.design_alternatives.ranking_by_sorting import (
+    _user_secret,
     drawn_places,
     rank_by_sorting,
     sorted_items,
@@ -22,6 +23,34 @@ def test_equal_scores_are_ordered_by_tie_keys_that_never_coincide():
     assert keys.max() < 2**32
     order = sorted_items(np.arange(3000), np.zeros(3000, dtype=np.float32), keys)
     assert (np.diff(keys[order]) < 0).all()
+
+
+def test_tie_keys_are_those_of_plain_integers_beyond_32_bits():
+    n_items, half = 2**18, 2**32 - 1
+    seed = next(
+        seed for seed in range(10**6) if (_user_secret(seed, 3) & half) > 2**32 - n_items // 2
+    )
+    secret = _user_secret(seed, 3)
+    keys = []
+    for item in range(n_items):
+        key = (item + secret) & half
+        key = ((key ^ key >> 16) * 0x85EBCA6B) & half
+        key ^= secret >> 32
+        key = ((key ^ key >> 13) * 0xC2B2AE35) & half
+        keys.append(key ^ key >> 16)
+    assert tie_keys(seed, 3, n_items).tolist() == keys
+
+
+def test_a_list_that_ends_early_says_so():
+    pairs = pd.DataFrame([(u, i, 5) for u in range(2) for i in range(3)])
+    ratings = Ratings.from_frame(pairs.set_axis(["user_id", "item_id", "rating"], axis=1))
+    split = from_fold_labels(ratings, np.array([0, 0, 1, 0, 1, 1]))[0]
+    model = _Given(np.array([[2.0, 1.0, 0.0], [2.0, np.nan, np.nan]], dtype=np.float32))
+    (found,) = rank_by_sorting(
+        {"given": model}, split, users=np.arange(2), min_rating=4, size=2, n_sampled=2, cutoff=4,
+        seed=1,
+    ).values()  # fmt: skip
+    assert found.lists.tolist() == [[0, 1, -1, -1], [0, -1, -1, -1]]
 
 
 class _Given:

@@ -990,6 +990,63 @@ def test_a_set_of_relevant_items_only_is_counted(sound):
     assert found == plain + 1
 
 
+def test_unrated_items_that_are_missing_are_not_called_rated_low(sound):
+    """Each kind of item that N_u lacks is counted apart."""
+    checks = _candidates(sound, others=lambda _, user: _rated(sound, user, low=True))
+    missing = {each.name: each.worst for each in checks if each.claim == "BCC17-D-RELV"}
+    assert missing["rated-low"] == 0
+    assert missing["unrated"] > 0
+
+
+def test_the_largest_of_none_is_zero():
+    assert definitions.largest([]) == 0
+
+
+def test_sizes_are_those_of_sets_counted_by_hand(sound):
+    test, train = sound.first.test, sound.first.train
+    users = sound.users[:20]
+    sizes = definitions._Sizes.of(sound.first, users, MIN_RATING)
+    tested = set(test.item.tolist())
+    for place, user in enumerate(users.tolist()):
+        trained = set(train.item[train.user == user].tolist())
+        liked = set(test.item[(test.user == user) & (test.value >= MIN_RATING)].tolist())
+        assert sizes.relevant[place] == len(liked)
+        assert sizes.pool[place] == len(tested - trained - liked)
+        assert sizes.targets["TI"][place] == len(tested - trained)
+        assert sizes.targets["AI"][place] == len(set(range(test.n_items)) - trained)
+
+
+def test_a_run_of_another_item_is_one_too_few_and_one_too_many(sound):
+    def of_another_item(tables, label):
+        table, test = tables[label], sound.first.test
+        own = test.item[(test.user == table.user[0]) & (test.value >= MIN_RATING)]
+        item = table.item.copy()
+        item[0] = np.setdiff1d(np.arange(test.n_items), own)[0]
+        return dataclasses.replace(table, item=item)
+
+    assert _worst(_runs(sound, x1R=of_another_item), "BCC17-T3", "one-per-run") == 2
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 0.0])
+def test_grades_count_from_one_where_ratings_may_be_below_zero(sound, threshold):
+    moved = []
+    for each in sound.ranked:
+        table = dataclasses.replace(each.stored["AR"], value=each.stored["AR"].value - 5)
+        ranks = dataclasses.replace(each.found, value=each.found.value - 5)
+        moved.append(each._replace(found=ranks, stored={**each.stored, "AR": table}))
+    checks = theorems.check_ar_grades(moved, threshold=threshold, cutoff=CUTOFF)
+    assert _worst(checks, "BCC17-C-1RRED", "ndcg-under-ar") < 1e-12
+    assert [theorems._by_grade(number) for number in (0, 1)] == ["steps", "linear"]
+
+
+def test_a_run_that_is_not_listed_has_no_gain(sound):
+    runs = sound.ranked[1].stored["1R"]
+    runs = dataclasses.replace(runs, rank=np.where(np.arange(len(runs.rank)) % 3, runs.rank, 0))
+    (values,) = measure(runs, [parse_metric("nDCG@10")], min_rating=5)
+    checks = theorems.check_run_grades(values, [values], runs, cutoff=CUTOFF)
+    assert _worst(checks, "BCC17-C-1RRED", "ndcg") < 1e-12
+
+
 def test_one_biased_system_is_enough(sound):
     plain, biased = sound.ranked
     table = biased.stored["1R"]
