@@ -10,16 +10,7 @@ even lists are (`references`); where a feedback loop ends (`loop`); and how all 
 from collections.abc import Mapping
 from typing import Any
 
-from recbias.book.chapters.concentration_metrics import (
-    alike,
-    checks,
-    figures,
-    loop,
-    orders,
-    references,
-    setup,
-    tables,
-)
+from recbias.book.chapters import import_makers
 from recbias.book.chapters.concentration_metrics.alike import OF_ALIKE
 from recbias.book.chapters.concentration_metrics.loop import LOOP, OF_LOOP
 from recbias.book.chapters.concentration_metrics.orders import OF_ORDERS
@@ -32,18 +23,6 @@ from recbias.claims.combinators import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
 
-_WITH_MAKERS = (
-    alike,
-    checks,
-    figures,
-    loop,
-    orders,
-    references,
-    setup,
-    tables,
-)
-"""Imported, so that the makers in them are registered."""
-
 FUNCTIONS: Mapping[str, Function] = {
     **OF_ALIKE,
     **OF_LOOP,
@@ -55,3 +34,5 @@ FUNCTIONS: Mapping[str, Function] = {
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
 """What simulations the chapter asks for, by the name under which each is kept."""
+
+import_makers(__name__, __path__)

@@ -8,30 +8,14 @@ the paper's task and setup in `frame`. `ranking_by_sorting` is the second way to
 checks rest on. `truth` asks which design orders systems as the truth does, in simulated worlds.
 """
 
-from recbias.book.chapters.design_alternatives import (
-    criteria,
-    designs,
-    panels,
-    setup,
-    tables,
-    theorems,
-    truth,
-)
+from recbias.book.chapters import import_makers
+from recbias.book.chapters.design_alternatives import criteria
 from recbias.book.chapters.design_alternatives.setup import CHAPTER
 from recbias.book.chapters.design_alternatives.truth import OF_WORLDS
 
 __all__ = ["CHAPTER", "FUNCTIONS"]
 
-_WITH_MAKERS = (
-    criteria,
-    designs,
-    panels,
-    setup,
-    tables,
-    theorems,
-    truth,
-)
-"""Imported, so that the makers in them are registered."""
-
 FUNCTIONS = {**criteria.FUNCTIONS, **OF_WORLDS}
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
+
+import_makers(__name__, __path__)

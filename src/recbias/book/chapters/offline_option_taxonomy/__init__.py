@@ -3,20 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recbias.book.chapters.offline_option_taxonomy import (
-    checks,
-    decision_figures,
-    decisions,
-    depths,
-    figures,
-    fills,
-    refused,
-    setup,
-    splits,
-    tables,
-    terms,
-    truths,
-)
+from recbias.book.chapters import import_makers
 from recbias.book.chapters.offline_option_taxonomy.decisions import OF_DECISIONS
 from recbias.book.chapters.offline_option_taxonomy.depths import OF_DEPTHS
 from recbias.book.chapters.offline_option_taxonomy.fills import OF_FILLS
@@ -28,22 +15,6 @@ from recbias.book.chapters.offline_option_taxonomy.truths import OF_TRUTHS, WORL
 from recbias.claims.combinators import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
-
-_WITH_MAKERS = (
-    checks,
-    decision_figures,
-    decisions,
-    depths,
-    figures,
-    fills,
-    refused,
-    setup,
-    splits,
-    tables,
-    terms,
-    truths,
-)
-"""Imported, so that the makers in them are registered."""
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_DECISIONS,
@@ -58,3 +29,5 @@ FUNCTIONS: Mapping[str, Function] = {
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"worlds": WORLDS}
 """What simulations the chapter asks for, by the name under which each is kept."""
+
+import_makers(__name__, __path__)

@@ -16,27 +16,8 @@ systems keep of their lead over Random (`remedies`), and Popularity in each perc
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.book.chapters import import_makers
 from recbias.book.chapters.design_alternatives import FUNCTIONS as OF_DESIGNS
-from recbias.book.chapters.overcoming_popularity_bias import (
-    best,
-    best_gamma,
-    checks,
-    constant_ratio,
-    figure_9,
-    figures,
-    kept,
-    percentiles,
-    positive_ratio,
-    remedies,
-    setup,
-    steck,
-    true_orders,
-    truth_figures,
-    uniform_draws,
-    uniform_rankings,
-    uniform_tests,
-    worlds,
-)
 from recbias.book.chapters.overcoming_popularity_bias.best import OF_BEST
 from recbias.book.chapters.overcoming_popularity_bias.best_gamma import OF_GAMMA
 from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
@@ -60,28 +41,6 @@ from recbias.book.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.combinators import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
-
-_WITH_MAKERS = (
-    best,
-    best_gamma,
-    checks,
-    constant_ratio,
-    figure_9,
-    figures,
-    kept,
-    percentiles,
-    positive_ratio,
-    remedies,
-    setup,
-    steck,
-    true_orders,
-    truth_figures,
-    uniform_draws,
-    uniform_rankings,
-    uniform_tests,
-    worlds,
-)
-"""Imported, so that the makers in them are registered."""
 
 _OF_PREDICTIONS = (
     "predicted", "predicted_ratio", "off_prediction", "over_prediction", "ratio_of_overs"
@@ -114,3 +73,5 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "worlds": WORLDS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
+
+import_makers(__name__, __path__)

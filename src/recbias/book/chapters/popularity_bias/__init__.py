@@ -11,21 +11,7 @@ designs overrate Popularity where the truth is known (`relation_map`).
 from collections.abc import Mapping
 from typing import Any
 
-from recbias.book import predictions
-from recbias.book.chapters import design_alternatives
-from recbias.book.chapters.popularity_bias import (
-    chain,
-    checks,
-    concentration,
-    few_liked,
-    law,
-    pure_skew,
-    relation_map,
-    setup,
-    skew,
-    tables,
-    worlds,
-)
+from recbias.book.chapters import design_alternatives, import_makers
 from recbias.book.chapters.popularity_bias.few_liked import FEW_LIKED
 from recbias.book.chapters.popularity_bias.law import LAWS
 from recbias.book.chapters.popularity_bias.pure_skew import OF_SKEW
@@ -38,22 +24,6 @@ from recbias.book.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.combinators import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
-
-_WITH_MAKERS = (
-    predictions,
-    chain,
-    checks,
-    concentration,
-    few_liked,
-    law,
-    pure_skew,
-    relation_map,
-    setup,
-    skew,
-    tables,
-    worlds,
-)
-"""Imported, so that the makers in them are registered."""
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_WORLDS,
@@ -74,3 +44,5 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "points": POINTS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
+
+import_makers(__name__, __path__)

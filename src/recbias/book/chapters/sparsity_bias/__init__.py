@@ -8,17 +8,7 @@ and what follows from it (`turns`). How many judgments are enough (`densities`).
 
 from collections.abc import Mapping
 
-from recbias.book import predictions
-from recbias.book.chapters.sparsity_bias import (
-    checks,
-    criteria,
-    densities,
-    negatives,
-    panels,
-    saturation,
-    setup,
-    turns,
-)
+from recbias.book.chapters import import_makers
 from recbias.book.chapters.sparsity_bias.criteria import FUNCTIONS as OF_CRITERIA
 from recbias.book.chapters.sparsity_bias.panels import OF_DENSITIES
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
@@ -27,22 +17,11 @@ from recbias.claims.combinators import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS"]
 
-_WITH_MAKERS = (
-    predictions,
-    checks,
-    criteria,
-    densities,
-    negatives,
-    panels,
-    saturation,
-    setup,
-    turns,
-)
-"""Imported, so that the makers in them are registered."""
-
 FUNCTIONS: Mapping[str, Function] = {
     **OF_CRITERIA,
     **OF_NEGATIVES,
     **OF_DENSITIES,
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
+
+import_makers(__name__, __path__)

@@ -17,29 +17,8 @@ metric to trust (`trusted`). What the page shows of judgments: `judgment_figures
 from collections.abc import Mapping
 from typing import Any
 
+from recbias.book.chapters import import_makers
 from recbias.book.chapters.popularity_bias.worlds import OF_WORLDS as OF_KINDS
-from recbias.book.chapters.true_vs_false_positive_disagreement import (
-    at_random,
-    checks,
-    columns,
-    examples,
-    figures,
-    flatness,
-    items,
-    judgment_figures,
-    judgments,
-    optima,
-    orders,
-    pair_tables,
-    pairs,
-    points,
-    setup,
-    table_rows,
-    tables,
-    true_values,
-    trusted,
-    worlds,
-)
 from recbias.book.chapters.true_vs_false_positive_disagreement.at_random import AT_RANDOM, OF_RANDOM
 from recbias.book.chapters.true_vs_false_positive_disagreement.columns import OF_COLUMNS
 from recbias.book.chapters.true_vs_false_positive_disagreement.examples import EXAMPLES, OF_EXAMPLES
@@ -64,30 +43,6 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import (
 from recbias.claims.combinators import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
-
-_WITH_MAKERS = (
-    at_random,
-    checks,
-    columns,
-    examples,
-    figures,
-    flatness,
-    items,
-    judgment_figures,
-    judgments,
-    optima,
-    orders,
-    pair_tables,
-    pairs,
-    points,
-    setup,
-    table_rows,
-    tables,
-    true_values,
-    trusted,
-    worlds,
-)
-"""Imported, so that the makers in them are registered."""
 
 FUNCTIONS: Mapping[str, Function] = {
     **OF_COLUMNS,
@@ -116,3 +71,5 @@ SIMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "trust_answers": TRUST_ANSWERS,
 }
 """What simulations the chapter asks for, by the name under which each is kept."""
+
+import_makers(__name__, __path__)
