@@ -490,3 +490,19 @@ def test_what_an_archive_holds_is_told_with_the_way_to_it(tmp_path: Path) -> Non
         archive.write(tmp_path / "t.parquet", "inner")
     with pytest.raises(DataError, match=r"unpack it, and rename it to end in \.parquet"):
         load_dataset(tmp_path / "t.zip")
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";", "|"])
+def test_doubled_quotes_within_quotes_are_read_whatever_separates(
+    separator: str, tmp_path: Path
+) -> None:
+    lines = ["user_id,item_id,rating", '1,"""weird al"" yankovic",5', '2,"""heroes""",4']
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(lines).replace(",", separator))
+    expected = [("1", '"weird al" yankovic', 5.0), ("2", '"heroes"', 4.0)]
+    assert sorted(rows(table, quotes=True)) == expected
+    table.write_text(
+        "\n".join(lines).replace('"""weird al""', '"weird al"').replace(",", separator)
+    )
+    with pytest.raises(DataError, match="double the quotes"):
+        rows(table, quotes=True)

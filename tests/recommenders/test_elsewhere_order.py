@@ -124,6 +124,7 @@ def write(
         ({"rating": [3, 2, 1], "scored_at": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "pred_id": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "watch_time": [1, 2, 3]}, "score 'rating'"),
+        ({"rating": [3, 2, 1], "item_idx": [1, 2, 3]}, "score 'rating'"),
         ({"rating": [3, 2, 1], "place_id": [1, 2, 3]}, "score 'rating'"),
         ({"score": [3, 2, 1], "date": [1, 2, 3], "Date": [3, 2, 1]}, "score 'score'"),
         ({"rating": [1, 2, 3], "predicted_rank": [1, 2, 3]}, "rank 'predicted_rank'"),
@@ -415,3 +416,71 @@ def test_a_run_goes_by_score_then_rank_and_by_either_alone(data: Path, tmp_path:
     file.write_text(f"u0 Q0 {one} - 2 x\n")
     with pytest.raises(DataError, match=r"run.trec:1: .*'-' is no finite number, in column 'rank'"):
         order_of(file, data)
+
+
+@pytest.fixture(scope="module")
+def quoted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ratings between tabs, of which items have quotes: ``blow`` is there with and without."""
+    items = ["blow", '"blow"', "plain", '"only"']
+    lines = [f"u{user}\t{item}\t{1 + user % 5}\n" for user in range(6) for item in items]
+    lines += ["u\tfirst\t3\n", "u\tsecond\t4\n"]  # the first user, to whom all four are new
+    path = tmp_path_factory.mktemp("quoted") / "data.tsv"
+    path.write_text("user_id\titem_id\trating\n" + "".join(lines))
+    return path
+
+
+ENCLOSED = [("blow", 2), ("plain", 1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.tsv", '{u}\t"{i}"\t{s}\n'),
+        ("s.tsv", '"{u}"\t"{i}"\t{s}\n'),
+        ("s.run", '"{u}" "Q0" "{i}" 1 {s} "t"\n'),
+        ("s.run", '{u} Q0 "{i}" 1 {s} t\n'),
+        ("s.run", "{u} Q0 {i} 1 {s} t\n"),
+        ("s.csv", '{u},"{i}",{s}\n'),
+    ],
+)
+def test_quotes_enclose_all_ids_of_a_file_or_none(
+    name: str, text: str, quoted: Path, tmp_path: Path
+) -> None:
+    head = {"csv": "user_id,item_id,score\n", "tsv": "user_id\titem_id\tscore\n"}.get(name[2:], "")
+    lines = [text.format(u="u", i=item, s=score) for item, score in ENCLOSED]
+    (tmp_path / name).write_text(head + "".join(lines))
+    assert order_of(tmp_path / name, quoted) == [["blow"], ["plain"]]
+
+
+def test_ids_that_are_not_all_enclosed_are_those_of_the_data(quoted: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.tsv").write_text('user_id\titem_id\tscore\nu\t"blow"\t2\nu\tplain\t1\n')
+    assert order_of(tmp_path / "s.tsv", quoted) == [['"blow"'], ["plain"]]
+
+
+@pytest.mark.parametrize(
+    "lines", ['u\t"blow"\t2\nu\t"plain"\t1\nu\tblow\t3\n', 'u\t"blow"\t2\n']
+)
+def test_quotes_of_which_nobody_can_tell_whose_they_are_are_refused(
+    lines: str, quoted: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "s.tsv").write_text(f"user_id\titem_id\tscore\n{lines}")
+    with pytest.raises(DataError, match="cannot be told"):
+        order_of(tmp_path / "s.tsv", quoted)
+
+
+def test_a_header_in_quotes_says_that_quotes_enclose(quoted: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.tsv").write_text('"user_id"\t"item_id"\t"score"\n"u"\t"blow"\t2\n')
+    assert order_of(tmp_path / "s.tsv", quoted) == [["blow"]]
+
+
+def test_numbers_instead_of_names_are_no_header(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("1,138,5.0\n1,139,4.0\n")
+    with pytest.raises(DataError, match="write a first line with the names of the columns"):
+        order_of(tmp_path / "s.csv", data)
+
+
+def test_a_packed_file_of_a_fold_is_found(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "fold-1").mkdir()
+    frame = pd.DataFrame({"user_id": "u0", "item_id": ["01", "02"], "score": [1, 2]})
+    frame.to_csv(tmp_path / "fold-1/scores.csv.gz", index=False)
+    assert order_of(tmp_path, data) == [["02"], ["01"]]

@@ -46,6 +46,7 @@ RECORD = "split.json"
 
 _RUNS = (".trec", ".run")
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", *_RUNS)
+_ENDS = (*_SUFFIXES, ".csv.gz", ".tsv.gz", ".trec.gz", ".run.gz")
 _TREC = ["user", "Q0", "item", "rank", "score", "tag"]
 _SCORES = ("yhat", "ypred", "rhat", "rhatui", "ruihat")
 _SCORE_WORDS = frozenset(
@@ -65,7 +66,8 @@ _ROWS = ("index", "row", "fold")
 _RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
 """Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
 _OTHER_WORDS = frozenset(
-    {"id", "ids", "time", "times", "date", "timestamp", "datetime", "unixtime", "when", "at"}
+    {"id", "ids", "idx", "index", "time", "times", "date", "timestamp", "datetime", "unixtime"}
+    | {"when", "at"}
 )
 """A column whose name ends so orders no list."""
 
@@ -113,7 +115,7 @@ class FromScores:
     """
 
     deterministic: ClassVar[bool] = True
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     not_in_identity: ClassVar[tuple[str, ...]] = ("path",)
 
     def __init__(self, path: Any = "", digest: str = "", column: str = "", rank: str = "") -> None:
@@ -332,8 +334,8 @@ def _files(path: str) -> list[Path]:
     if "{fold}" in path:
         patterns = [path]
     elif root.is_dir():
-        names = [f"fold-{{fold}}{suffix}" for suffix in _SUFFIXES]
-        names += [f"fold-{{fold}}/{n}{s}" for n in ("scores", "run") for s in _SUFFIXES]
+        names = [f"fold-{{fold}}{end}" for end in _ENDS]
+        names += [f"fold-{{fold}}/{n}{end}" for n in ("scores", "run") for end in _ENDS]
         patterns = [str(root / name) for name in names]
     elif root.is_file():
         return [root]
@@ -421,6 +423,8 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
     table = table.set_axis(names, axis="columns")
     all_names = ", ".join(names)
     advice = "rename the columns to user_id, item_id and score, or to user_id, item_id and rank"
+    if not any(re.search("[^\\W\\d]", name) for name in names):
+        advice = "write a first line with the names of the columns: user_id, item_id and score"
     try:
         unread = {"rating": "none", "timestamp": "none"}
         roles = columns_by_role(file, names, unread, "")
@@ -569,7 +573,11 @@ def _read_cells(file: Path) -> pd.DataFrame:
             return table.set_axis(_TREC, axis="columns")
         if _form(file) in (".parquet", ".pq"):
             return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
-        return read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
+        table = read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
+        if all(_is_enclosed(str(name)) for name in table.columns):
+            # Between tabs quotes belong to the field, but nobody names columns so.
+            table = table.rename(columns=_without_quotes).map(_without_quotes)
+        return table
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
     except (pa.ArrowException, ValueError, OSError) as error:
@@ -692,6 +700,20 @@ def _places(
     """
     texts = known.astype(str)
     places = pd.Index(texts).get_indexer(pd.Index(labels))
+    enclosed = labels.map(_is_enclosed).to_numpy(dtype=bool)
+    literal = np.flatnonzero(enclosed & (places >= 0))
+    inner = pd.Index(labels.iloc[literal].map(_without_quotes))
+    # Of an id with quotes and the same without, which is meant is told by the other ids.
+    if (pd.Index(texts).get_indexer(inner) >= 0).any():
+        is_open = enclosed & (places < 0)
+        if enclosed.all() and is_open.any():
+            places[:] = -1
+        elif enclosed.all() or is_open.any():
+            where.refuse(
+                literal[0],
+                f"whether quotes enclose this {role} or belong to it cannot be told",
+                "write them without quotes that enclose, or as CSV",
+            )
     if (places < 0).any():
         meanings = pd.Index([label_meaning(text) for text in texts])
         codes, strange = pd.factorize(labels[places < 0])
@@ -704,9 +726,14 @@ def _places(
     return places.astype(np.int64)
 
 
+def _is_enclosed(text: str) -> bool:
+    """Tell whether quotes enclose a text."""
+    return len(text) > 1 and text[0] == text[-1] == '"'
+
+
 def _without_quotes(text: str) -> str:
     """Take off quotes that enclose a text."""
-    return text[1:-1].replace('""', '"') if re.fullmatch('".*"', text) else text
+    return text[1:-1].replace('""', '"') if _is_enclosed(text) else text
 
 
 def split_record(path: str) -> dict[str, Any]:

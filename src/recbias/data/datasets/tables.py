@@ -761,9 +761,10 @@ def _half_quoted(separator: str) -> re.Pattern[bytes]:
     plain = rb'[^"\n%b][^\n%b]*' % (mark, mark)
     enclosed = rb'"(?:[^"\n]|"")*"'
     after_blank = rb"[ \t]+%b[ \t]*(?=%b|$)" % (enclosed, mark) if separator in ",;|" else rb"(?!)"
+    blanks = rb"[%b]*" % b" \t".replace(separator.encode(), b"")
     return re.compile(
-        rb'^(?:(?:%b|%b|)%b)*(?:%b(?=[ \t]*[^"\r\n\t %b])|%b)'
-        % (enclosed, plain, mark, enclosed, mark, after_blank),
+        rb'^(?:(?:%b|%b|)%b)*(?:%b(?=%b[^"\r\n\t %b])|%b)'
+        % (enclosed, plain, mark, enclosed, blanks, mark, after_blank),
         re.MULTILINE,
     )
 
