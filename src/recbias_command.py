@@ -12,14 +12,13 @@ from types import FrameType
 
 __all__ = ["main"]
 
-_STOPPED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
-
 
 def main() -> None:
     """Run the command line.
 
-    Who stops it while it is imported is answered in one line, and a command that was stopped ends
-    at once: what Python tidies up at its end takes a second on a busy machine.
+    Who stops it while it is imported is answered in one line. A command that was stopped, or that
+    refused its input, ends at once: what Python tidies up at its end takes a second on a busy
+    machine, and a thread of Arrow that still reads ahead in a refused table would then abort.
     """
     for number, usual in (
         (signal.SIGINT, signal.default_int_handler),
@@ -34,10 +33,10 @@ def main() -> None:
     try:
         command(prog_name="recbias")
     except SystemExit as ended:
-        if ended.code in _STOPPED:
+        if isinstance(ended.code, int) and ended.code:
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()
-            os._exit(int(ended.code or 0))
+            os._exit(ended.code)
         raise
 
 
