@@ -56,7 +56,7 @@ _KINDS: dict[str, re.Pattern[str]] = {
             rf"{_BEFORE}[+−-]?(?:nan|NaN|NAN|NaT|inf){_AFTER}",
             r"<NA>",
         ),
-        "interval without ends": (r"\bundefined to\b", r"[\d%] to undefined\b"),
+        "interval without ends": (r"\bundefined to (?!the\b)", r"[\d%] to undefined\b"),
         # Within a sentence no English word has a capital; at its start one that is English follows.
         "None": (
             r"^\s*None\W*$",
