@@ -17,7 +17,9 @@ from recbias.cli.commands import main
 from recbias.cli.table_options import read_parameters
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
+from recbias.data.selection import Selection
 from recbias.errors import ConfigError, DataWarning
+from recbias.protocol.leakage import leakage
 from recbias.protocol.testset import dataset_splits
 
 
@@ -325,6 +327,131 @@ def test_splits_are_those_of_the_experiments(tmp_path: Path) -> None:
     record = json.loads((out / "split.json").read_text())
     assert (record["rule"], record["seed"]) == ("k-fold 3", 4)
     assert record["content_hash"] == dataset.ratings.content_hash
+
+
+@pytest.fixture(name="timed")
+def a_table_with_times(tmp_path: Path) -> str:
+    path = tmp_path / "timed.csv"
+    rows = [
+        f"{user},{item},{1 + (user + item) % 5},{1041379200 + 86400 * (7 * item + user)}\n"
+        for user in range(12)
+        for item in range(3 if user == 5 else 9)
+    ]
+    path.write_text(f"user,item,rating,time\n{''.join(rows)}")
+    return str(path)
+
+
+@pytest.mark.parametrize("rule", ["temporal-at 2003-02-01", "leave-last 2", "rolling 2 0.2"])
+def test_splits_of_a_selection_are_those_of_the_experiments(
+    rule: str, timed: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "splits"
+    ended = call("data", "split", timed, "--split", rule, "--select", "core=5", "--out", str(out))
+    assert ended.exit_code == 0
+    selected = Selection.parse("core=5").of(load_dataset(timed), seed=1)
+    splits = dataset_splits(selected, rule, seed=1)
+    assert not splits[0].train.user_counts()[5]
+    assert len(selected.ratings) == 11 * 9
+    for split in splits:
+        for part, ratings in (("train", split.train), ("test", split.test)):
+            path = out / f"fold-{split.fold + 1}" / f"{part}.csv"
+            assert triples(load_dataset(path, scale=ratings.scale).ratings) == triples(ratings)
+    record = json.loads((out / "split.json").read_text())
+    assert (record["rule"], record["select"]) == (rule, "users>=5 items>=5")
+
+
+def test_scores_of_a_selection_are_measured_on_it(timed: str, tmp_path: Path) -> None:
+    folder = tmp_path / "splits"
+    arguments = ("--split", "leave-last 2", "--select", "core=5")
+    assert call("data", "split", timed, *arguments, "--out", str(folder)).exit_code == 0
+    pd.DataFrame(
+        [(user, item, (item * 5 + user) % 9) for user in range(12) for item in range(9)],
+        columns=["user_id", "item_id", "score"],
+    ).to_csv(folder / "fold-1" / "scores.csv", index=False)
+
+    def measured(*options: str) -> pd.DataFrame:
+        ended = call("measure", timed, "--scores", str(folder), "--protocol",
+                     "AI-AN-AR rel>=3 users=trained", "--metric", "P@1", *options,
+                     "--out", str(tmp_path / "values.csv"))  # fmt: skip
+        assert ended.exit_code == 0, ended.stderr
+        return pd.read_csv(tmp_path / "values.csv")
+
+    selected = Selection.parse("core=5").of(load_dataset(timed), seed=1)
+    (split,) = dataset_splits(selected, "leave-last 2", seed=1)
+    users = split.train.user_ids[split.test.user].tolist()
+    items = split.train.item_ids[split.test.item].tolist()
+    liked = {
+        (int(user), int(item))
+        for user, item, stars in zip(users, items, split.test.value.tolist(), strict=True)
+        if stars >= 3
+    }
+    hits = [
+        (user, max((7, 8), key=lambda item, user=user: (item * 5 + user) % 9)) in liked
+        for user in range(12)
+        if user != 5
+    ]
+    for options in ((), ("--select", "users>=5 items>=5")):  # that of the folds, or said again
+        (row,) = measured(*options).to_dict("records")
+        assert row["value"] == pytest.approx(sum(hits) / 11)
+        assert row["n_users"] == 11
+    refused = call("measure", timed, "--scores", str(folder), "--select", "")
+    assert refused.exit_code == 2  # all ratings are another split than the folds
+
+
+@pytest.mark.parametrize(
+    ("select", "message"),
+    [
+        ("core=50", "no rating of timed is left"),
+        ("cor=5", "unknown step of a selection 'cor': did you mean 'core'?"),
+        ("core>=5", "cannot read selection 'core>=5'"),
+    ],
+)
+def test_a_selection_that_cannot_be_made_writes_nothing(
+    select: str, message: str, timed: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "splits"
+    ended = call("data", "split", timed, "--select", select, "--out", str(out))
+    assert (ended.exit_code, out.exists()) == (2, False)
+    assert message in ended.stderr
+
+
+def test_info_says_how_much_of_the_future_models_see(timed: str, tmp_path: Path) -> None:
+    asked = ("--split", "temporal-at 2003-02-01", "--split", "ratio 0.5")
+    ended = call("data", "info", timed, *asked)
+    assert ended.exit_code == 0
+    _, *lines = (line[11:] for line in ended.stdout.splitlines() if line.startswith("leak "))
+    said = dict(line.split(": ", 1) for line in lines)
+    assert list(said) == [
+        *("ratio 0.2, k-fold 5", "leave-out 1", "uniform 0.2", "temporal-user 0.2"),
+        *("leave-last 1", "temporal 0.2", "rolling 3 0.1", "temporal-at 2003-02-01", "ratio 0.5"),
+    ]
+    for rule in ("temporal 0.2", "rolling 3 0.1", "temporal-at 2003-02-01"):
+        assert said[rule].startswith("no test rating is older than a training rating")
+    dataset = load_dataset(timed)
+    for rule in ("leave-last 1", "uniform 0.2"):
+        assert said[rule] == str(leakage(dataset_splits(dataset, rule, seed=1)))
+    assert " 0 % than one of the same user" in said["leave-last 1"]
+    short = tmp_path / "short.csv"
+    short.write_text("user,item,rating,time\n1,1,5,1\n1,2,4,2\n2,1,3,3\n")
+    rows = call("data", "info", str(short)).stdout
+    assert "leave-last 1 of users>=2: no test rating is older" in rows
+    short.write_text("user,item,rating,time\n1,1,5,1\n1,2,4,1\n2,1,3,1\n")
+    rows = call("data", "info", str(short)).stdout
+    assert "temporal 0.2: not possible here, fold 0 has no training rating" in rows
+
+
+def test_info_without_times_says_that_it_cannot_be_told(timed: str) -> None:
+    ended = call("data", "info", timed, "--timestamp", "none")
+    (line,) = (line for line in ended.stdout.splitlines() if line.startswith("leak "))
+    assert "without times it cannot be told" in line
+    for rule, message in (
+        ("temporal-at 2013-01-01", "no rating is as new as that"),
+        ("rolin 3 0.1", "did you mean 'rolling'"),
+        ("ready", "came without folds"),
+    ):
+        ended = call("data", "info", timed, "--split", rule)
+        assert (ended.exit_code, ended.stdout) == (2, "")
+        assert message in ended.stderr
 
 
 def test_splits_are_written_whole_or_not_at_all(

@@ -22,6 +22,7 @@ selections = st.builds(
     st.integers(1, 100),
     st.integers(0, 9),
     st.integers(0, 9),
+    st.integers(0, 3),
 )
 pairs = st.sets(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1)
 
@@ -64,6 +65,69 @@ def test_filters_leave_the_largest_part_in_which_all_have_enough(rated, users, i
     )
     assert set(labels) == expected
     assert (kept.n_users, kept.n_items) == (ratings.n_users, ratings.n_items)
+
+
+def test_a_core_has_one_text():
+    core_of_5 = Selection.parse("core=5")
+    assert core_of_5 == Selection(users=5, items=5) == Selection.parse("users>=5 items>=5")
+    assert str(Selection.parse("keep=50% core=5")) == "keep=50% users>=5 items>=5"
+    assert str(Selection.parse("core=1")) == ""
+    grids = [Grid("synthetic", (System("Popularity", "Popularity"),), "AI-AN-AR rel>=4", "P@5",
+                  select=text) for text in ("core=5", "users>=5 items>=5")]  # fmt: skip
+    whole = load_dataset("synthetic")
+    assert grids[0].key(whole) == grids[1].key(whole)
+
+
+@given(pairs, st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
+def test_rounds_look_at_users_and_then_at_items_so_often(rated, users, items, rounds):
+    ratings, expected = ratings_of(rated), set(rated)
+    for _ in range(rounds):
+        of_user = Counter(u for u, _ in expected)
+        expected = {(u, i) for u, i in expected if of_user[u] >= users}
+        of_item = Counter(i for _, i in expected)
+        expected = {(u, i) for u, i in expected if of_item[i] >= items}
+    selection = Selection(users=users, items=items, rounds=rounds)
+    assert Selection.parse(str(selection)) == selection
+    if not expected:
+        with pytest.raises(DataError, match="is left"):
+            selection.rows(ratings, seed=1)
+        return
+    kept = ratings.take(selection.rows(ratings, seed=1))
+    labels = zip(
+        ratings.user_ids[kept.user].tolist(), ratings.item_ids[kept.item].tolist(), strict=True
+    )
+    assert set(labels) == expected
+    assert core(rated, users, items) <= expected
+
+
+def test_one_round_is_another_selection_than_a_core():
+    rated = {(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 3), (3, 4)}
+    sizes = [
+        int(Selection.parse(text).rows(ratings_of(rated), seed=1).sum())
+        for text in ("core=2", "core=2 rounds=1", "core=2 rounds=2")
+    ]
+    assert sizes == [4, 6, 4]
+
+
+@pytest.mark.parametrize("text", ["users>=5 rounds=2", "items>=5 rounds=1", "rounds=3"])
+def test_rounds_of_one_number_change_nothing(text):
+    assert "rounds" not in str(Selection.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("core>=5", "cannot read selection 'core>=5': expected .*core=RATINGS"),
+        ("core=5%", "cannot read selection"),
+        ("core=5 users>=3", "cannot read selection"),
+        ("items>=3 core=5", "cannot read selection"),
+        ("rounds>=1", "cannot read selection"),
+        ("cores=5", "did you mean 'core'"),
+    ],
+)
+def test_what_is_no_core_is_refused(text, message):
+    with pytest.raises(ConfigError, match=message):
+        Selection.parse(text)
 
 
 @given(pairs, st.integers(0, 99))

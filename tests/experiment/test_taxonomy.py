@@ -41,7 +41,7 @@ DIFFER = {
                  "data: head=10%; ", "data: users>=5 items>=5; ")),
     "A2 split": ("data: users>=3; split: {}; lists: AI-AN-AR rel>=4 condensed; metric: nDCG@5",
                  ("ratio 0.5", "ratio 0.3", "k-fold 2", "k-fold 5", "leave-out 1", "temporal 0.5",
-                  "temporal-user 0.5", "uniform 0.2")),
+                  "temporal-user 0.5", "uniform 0.2", "leave-last 2", "rolling 2 0.3")),
     "A2 seed": ("split: ratio 0.5; seed: {}; lists: AI-AN-AR rel>=4; metric: nDCG@5",
                 ("0", "1", "2")),
     "test side": ("split: ratio 0.5; test: {}; lists: TI-AN-AR rel>=4; metric: nDCG@5",
@@ -382,7 +382,19 @@ def small_options(draw):
              draw(st.sampled_from(("", "unscored=last", "unscored=popularity")))]  # fmt: skip
     if not per_run:
         words += [
-            draw(st.sampled_from(("", "users=tested", "users=relevant", "users=trained"))),
+            draw(
+                st.sampled_from(
+                    (
+                        "",
+                        "users=tested",
+                        "users=relevant",
+                        "users=trained",
+                        "users=trained<3",
+                        "users=tested,trained>=2",
+                        "users=relevant,trained>=4",
+                    )
+                )
+            ),
             draw(st.sampled_from(("", "weights=ratings", "weights=relevant"))),
             draw(st.sampled_from(("", "statistic=median", "statistic=geometric"))),
             draw(st.sampled_from(("", "coverage=reduced"))),

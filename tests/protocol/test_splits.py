@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import warnings
+from fractions import Fraction
+from itertools import pairwise
 from math import ceil, sqrt
 from typing import Any
 
@@ -10,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recbias.data.ratings import Ratings, RatingScale
-from recbias.errors import ConfigError, DataError
+from recbias.errors import ConfigError, DataError, DataWarning
 from recbias.protocol import splits
 from recbias.protocol.splits import SplitRule
 
 RANDOM_RULES = ["ratio 0.3", "k-fold 4", "leave-out 1", "uniform 0.3"]
-ALL_RULES = [*RANDOM_RULES, "temporal 0.25", "temporal-user 0.5", "ready"]
+TIMED_RULES = ["temporal 0.25", "temporal-at 50", "temporal-user 0.5", "leave-last 2"]
+ALL_RULES = [*RANDOM_RULES, *TIMED_RULES, "ready"]
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -181,7 +185,130 @@ def test_equal_times_at_the_cut_all_go_to_the_test() -> None:
     assert (times_of(split.train), sorted(times_of(split.test))) == ([1], [2, 2, 2, 2, 3])
 
 
-@pytest.mark.parametrize("text", ["temporal 0.2", "temporal-user 0.2"])
+@given(histories, st.integers(-1, 13))
+def test_a_given_moment(times: list[list[int]], moment: int) -> None:
+    ratings = make(times)
+    ordered = sorted(times_of(ratings))
+    if moment <= ordered[0] or moment > ordered[-1]:
+        with pytest.raises(DataError, match=rf"'temporal-at {moment}' of .*: no rating is .*\n"):
+            splits.temporal_at(ratings, moment)
+        return
+    split = splits.temporal_at(ratings, moment)
+    assert sorted(times_of(split.train)) == [time for time in ordered if time < moment]
+    assert sorted(times_of(split.test)) == [time for time in ordered if time >= moment]
+
+
+def test_a_moment_is_a_date_in_utc() -> None:
+    noon = 1041379200 + 12 * 3600
+    ratings = make([[noon - 86400, noon - 1, noon, noon + 86400]])
+    by_number = splits.temporal_at(ratings, noon)
+    for text in ("2003-01-01T12:00:00", "2003-01-01T12:00:00Z"):
+        split = splits.temporal_at(ratings, text)
+        assert times_of(split.test) == times_of(by_number.test) == [noon, noon + 86400]
+        assert split.rule == by_number.rule == "temporal-at 2003-01-01T12:00:00Z"
+    assert times_of(splits.temporal_at(ratings, "2003-01-01").train) == [noon - 86400]
+
+
+def test_a_moment_outside_says_when_there_are_ratings() -> None:
+    ratings = make([[1041379200, 1041379201 + 86400]])
+    message = (
+        r"no rating is as new as that\nits 2 ratings are from 2003-01-01 to 2003-01-02T00:00:01Z"
+    )
+    with pytest.raises(DataError, match=message):
+        splits.temporal_at(ratings, "2004-01-01")
+    with pytest.raises(DataError, match="no rating is older than that"):
+        splits.temporal_at(ratings, "2003-01-01")
+
+
+@given(histories, st.integers(1, 4))
+def test_the_last_of_each_user(times: list[list[int]], n_out: int) -> None:
+    ratings = make(times)
+    if small := [user for user, row in enumerate(times) if len(row) <= n_out]:
+        with pytest.raises(DataError, match=rf"{len(small)} users .* user {small[0]}\n.*users>="):
+            splits.leave_last(ratings, n_out)
+        return
+    train, test = [], []
+    for row in times:
+        oldest_tested = sorted(row, reverse=True)[n_out - 1]
+        train.append(sorted(time for time in row if time < oldest_tested))
+        test.append(sorted(time for time in row if time >= oldest_tested))
+    if not any(train):
+        with pytest.raises(DataError, match="no training rating"):
+            splits.leave_last(ratings, n_out)
+        return
+    split = splits.leave_last(ratings, n_out)
+    for part, expected in ((split.train, train), (split.test, test)):
+        for user, row in enumerate(expected):
+            assert sorted(times_of(part.take(part.user == user))) == row
+
+
+def test_leave_last_passes_over_users_without_ratings() -> None:
+    ratings = make([[1, 2, 3], [1, 2, 3]])
+    one_user = ratings.take(ratings.user == 1)
+    assert splits.leave_last(one_user, 1).test.user_counts().tolist() == [0, 1]
+
+
+def windows(ordered: list[int], n_windows: int, share: Fraction) -> list[tuple[list[int], ...]]:
+    """Cut times by counting from the newest one back, a window at a time."""
+    folds = []
+    end = max(ordered) + 1
+    for number in range(1, n_windows + 1):
+        wanted = share * number * len(ordered)
+        start = end
+        for time in sorted(set(ordered), reverse=True):
+            start = time
+            if sum(other >= time for other in ordered) >= wanted:
+                break
+        folds.append(([t for t in ordered if t < start], [t for t in ordered if start <= t < end]))
+        end = start
+    return folds[::-1]
+
+
+@given(histories, st.sampled_from([(1, 0.2), (2, 0.2), (3, 0.1), (3, 0.25), (4, 0.07)]))
+def test_consecutive_windows(times: list[list[int]], rule: tuple[int, float]) -> None:
+    ratings, (n_windows, share) = make(times), rule
+    expected = windows(sorted(times_of(ratings)), n_windows, Fraction(str(share)))
+    if not all(train and test for train, test in expected):
+        with pytest.raises(DataError, match="has no"):
+            splits.rolling(ratings, n_windows, share)
+        return
+    folds = splits.rolling(ratings, n_windows, share)
+    assert [fold.fold for fold in folds] == list(range(n_windows))
+    for fold, (train, test) in zip(folds, expected, strict=True):
+        assert (sorted(times_of(fold.train)), sorted(times_of(fold.test))) == (train, test)
+        assert max(train) < min(test)
+        assert not pairs(fold.train) & pairs(fold.test)
+        assert fold.test_items.tolist() == sorted(set(fold.test.item.tolist()))
+    for earlier, later in pairwise(folds):  # what was tested is trained on next
+        assert pairs(later.train) == pairs(earlier.train) | pairs(earlier.test)
+    last = splits.temporal(ratings, share)
+    assert (pairs(folds[-1].train), pairs(folds[-1].test)) == (pairs(last.train), pairs(last.test))
+
+
+def test_the_sizes_of_windows_are_exact() -> None:
+    ratings = make([list(range(row, row + 10)) for row in range(0, 100, 10)])
+    assert [len(fold.test) for fold in splits.rolling(ratings, 3, 0.07)] == [7, 7, 7]
+    assert [len(fold.train) for fold in splits.rolling(ratings, 3, 0.07)] == [79, 86, 93]
+
+
+def test_sizes_in_floats_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splits, "Fraction", float)
+    with pytest.raises(AssertionError):
+        test_the_sizes_of_windows_are_exact()
+
+
+@pytest.mark.parametrize("text", ["leave-last 1", "rolling 2 0.2"])
+def test_a_cut_that_falls_into_one_time_is_warned_of(text: str) -> None:
+    even = make([[1, 2, 3, 4, 5]] * 4)
+    lumpy = make([[1, 2, 9, 9, 9]] * 4) if "last" in text else make([[1, 2, 2, 2, 9]] * 4)
+    with pytest.warns(DataWarning, match=f"'{text}' .*ratings of one time are not parted"):
+        splits.warn_of_other_share(SplitRule.parse(text).splits(lumpy, rng=rng()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        splits.warn_of_other_share(SplitRule.parse(text).splits(even, rng=rng()))
+
+
+@pytest.mark.parametrize("text", [*TIMED_RULES, "rolling 3 0.1"])
 def test_times_are_needed(text: str) -> None:
     frame = pd.DataFrame({"user_id": [1, 1], "item_id": [1, 2], "rating": [1, 2]})
     with pytest.raises(ConfigError, match="no timestamps"):
@@ -246,13 +373,59 @@ def test_what_is_no_order_of_rows_is_refused(places: list[int] | None, message: 
 
 
 @pytest.mark.parametrize(
-    "text", [*ALL_RULES, "ratio 1e-05", "k-fold 10", "uniform 0.2 eps=0.1", "ready order=file"]
+    "text",
+    [
+        *(*ALL_RULES, "ratio 1e-05", "k-fold 10", "uniform 0.2 eps=0.1", "ready order=file"),
+        *("temporal-at 2003-01-01", "temporal-at 1999-12-31T23:59:59Z", "temporal-at -5"),
+        *("rolling 3 0.1", "rolling 1 0.5", "leave-last 3"),
+    ],
 )
 def test_a_rule_prints_as_it_was_written(text: str) -> None:
     rule = SplitRule.parse(text)
     assert str(rule) == text
     assert SplitRule.parse(str(rule)) == rule
     assert hash(rule) == hash(SplitRule.parse(text))
+
+
+@given(st.integers(-(10**12), 3 * 10**11))
+def test_a_moment_prints_and_parses_back(moment: int) -> None:
+    rule = SplitRule("temporal-at", moment)
+    assert SplitRule.parse(str(rule)) == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("temporal-at", "expected something like 'temporal-at 2003-01-01'"),
+        ("temporal-at 2003-02-30", "'2003-02-30' is no moment\nexpected a date in UTC"),
+        ("temporal-at 2003-1-1", "is no moment"),
+        ("temporal-at 01/02/2003", "is no moment"),
+        ("temporal-at 2003-01-01T09:30", "is no moment"),
+        ("temporal-at 2003-01-01T09:30:00+01:00", "is no moment"),
+        ("temporal-at 0.2", "is no moment"),
+        ("temporal-at yesterday", "is no moment"),
+        (f"temporal-at {2**63}", "expected something like"),
+        ("leave-last 0", "expected something like 'leave-last 1'"),
+        ("leave-last 0.2", "expected something like 'leave-last 1'"),
+        ("rolling 3", "expected something like 'rolling 3 0.1'"),
+        ("rolling 0.1 3", "expected something like 'rolling 3 0.1'"),
+        ("rolling 3 1", "expected something like 'rolling 3 0.1'"),
+        ("rolling 3 x", "'3 x' is no number"),
+        ("rolling 3 0.1 0.2", "is no number"),
+        ("rolling 10 0.1", "10 windows of 0.1 of the ratings leave nothing to train on"),
+        ("k-fold 5 0.1", "is no number"),
+        ("rollin 3 0.1", "did you mean 'rolling'"),
+    ],
+)
+def test_what_is_no_rule_in_time_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as refused:
+        SplitRule.parse(text)
+    assert len(str(refused.value).splitlines()) <= 3
+
+
+def test_a_window_is_of_rolling_only() -> None:
+    with pytest.raises(ConfigError, match="expected something like 'k-fold 5'"):
+        SplitRule("k-fold", 5, window=0.1)
 
 
 def test_a_default_is_left_out_of_a_rule() -> None:

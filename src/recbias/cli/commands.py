@@ -31,6 +31,7 @@ from recbias.cli.table_options import (
     read_options,
     read_parameters,
     say_read,
+    select_option,
     table_options,
     warnings_said,
 )
@@ -52,9 +53,11 @@ from recbias.data.datasets.describe import describe, describe_entry, size_said, 
 from recbias.data.datasets.frames import frame_of
 from recbias.data.datasets.liked import LEAST
 from recbias.data.ratings import exact
-from recbias.errors import ConfigError, MissingData
+from recbias.data.selection import Selection
+from recbias.errors import ConfigError, DataError, MissingData
 from recbias.experiment.store import write_atomically
-from recbias.protocol.splits import Split, warn_of_other_share
+from recbias.protocol.leakage import leakage
+from recbias.protocol.splits import Split, SplitRule, warn_of_other_share
 
 _SHOWN = 5
 """Differences of a result that `verify` names."""
@@ -118,14 +121,28 @@ def data_list() -> None:
 )
 @click.option("--keep", is_flag=True, help="Keep these options beside FILE, for every command.")
 @click.option("--claims", "with_ids", is_flag=True, help="Name the claims that it cannot test.")
+@click.option(
+    "--split",
+    "split_texts",
+    multiple=True,
+    metavar="RULE",
+    help="Say how much of the future models see under this one too; repeatable.",
+)
 @data_dir_option
 def data_info(
-    name: str, min_rating: float | None, keep: bool, with_ids: bool, **options: Any
+    name: str,
+    min_rating: float | None,
+    keep: bool,
+    with_ids: bool,
+    split_texts: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Print how a data set or table is understood, what it is like, and what it can test.
 
-    Of a known data set also address, checksum, licence and citation, and where it was searched.
+    Of a known data set also address, checksum, licence and citation, and where it was searched. And
+    by kind of split which share of the test is older than what models are trained on.
     """
+    rules = [str(SplitRule.parse(text)) for text in split_texts]
     info = registry().get(name)
     if info is not None:
         _echo(describe_entry(info))
@@ -134,6 +151,7 @@ def data_info(
             _echo(_testable(info, with_ids=with_ids))
             return
     dataset = load_said(name, options)
+    leaks = _leaks(dataset, rules)
     if keep:
         if info is not None:
             raise ConfigError(f"--keep: {name} is read as published; give the path of a table")
@@ -150,11 +168,47 @@ def data_info(
     _echo(describe(dataset.ratings, threshold))
     if min_rating is None and dataset.ratings.feedback == "explicit":
         _echo({"threshold": _thresholds_said(dataset)})
+    _echo(leaks)
     if dataset.unbiased is not None:
         parts = dataset.unbiased
         users, items = len(set(parts.user.tolist())), len(set(parts.item.tolist()))
         _echo({"unbiased": f"{len(parts):,} ratings of {users:,} users for {items:,} items"})
     _echo(_testable(dataset.info, with_ids=with_ids))
+
+
+_SHOWN_RULES = (
+    *("ratio 0.2", "leave-out 1", "uniform 0.2", "temporal-user 0.2", "leave-last 1"),
+    *("temporal 0.2", "rolling 3 0.1"),
+)
+"""One rule of each kind; folds are as ratios, and a moment is as a share of the newest."""
+
+_TAKING_ONE = ("leave-out 1", "leave-last 1")
+"""Those that who has one rating cannot be a part of."""
+
+
+def _leaks(dataset: Dataset, rules: list[str]) -> list[tuple[str, str]]:
+    """Tell by split how much of the future models see."""
+    from recbias.protocol.testset import dataset_splits  # pulls in every recommender
+
+    if dataset.ratings.timestamp is None:
+        text = "without times it cannot be told how much of the future models see under a split"
+        return [("leak", text)]
+    rows = [
+        ("leak", "by split, how much models learn from what came after what they are tested on:")
+    ]
+    ready = ["ready"] if dataset.ready_folds is not None else []
+    for rule in dict.fromkeys((*_SHOWN_RULES, *ready, *rules)):
+        kind, judged = f"{rule}, k-fold 5" if rule == "ratio 0.2" else rule, dataset
+        try:
+            if rule in _TAKING_ONE and (dataset.ratings.user_counts() == 1).any():
+                kind, judged = f"{rule} of users>=2", Selection(users=2).of(dataset, seed=1)
+            text = str(leakage(dataset_splits(judged, rule, seed=1)))
+        except (ConfigError, DataError) as error:
+            if rule in rules:
+                raise
+            text = f"not possible here, {str(error).splitlines()[0].partition(': ')[2]}"
+        rows.append(("leak", f"{kind}: {text}"))
+    return rows
 
 
 def _thresholds_said(dataset: Dataset) -> str:
@@ -226,29 +280,37 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
 @click.argument("name", metavar="NAME|FILE")
 @click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
 @order_option
+@select_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
 @table_options
 @data_dir_option
 def data_split(
-    name: str, text: str, order: str | None, seed: int, out: Path, **options: Any
+    name: str,
+    text: str,
+    order: str | None,
+    select: str | None,
+    seed: int,
+    out: Path,
+    **options: Any,
 ) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
 
     RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'uniform 0.2', 'temporal 0.2',
-    'temporal-user 0.2', 'ready' or 'ready order=file'.
-    The files hold ratings, so the terms of the data hold for them too.
+    'temporal-at 2003-01-01', 'temporal-user 0.2', 'leave-last 1', 'rolling 3 0.1', 'ready' or
+    'ready order=file'. The files hold ratings, so the terms of the data hold for them too.
     """
     from recbias.protocol.testset import dataset_splits  # pulls in every recommender
 
-    rule = ordered_rule(text, order)
+    rule, selection = ordered_rule(text, order), Selection.parse(select or "")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"{out} is there already\nname a new folder, or remove it first")
-    dataset = say_read(load_said(name, options))
+    dataset = selection.of(say_read(load_said(name, options)), seed=seed)
     splits = dataset_splits(dataset, str(rule), seed=seed)
     with warnings_said():
         warn_of_other_share(splits)
-    _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed})
+    selected = {"select": str(selection)} if str(selection) else {}
+    _write_splits(out, dataset, splits, {"rule": str(rule), "seed": seed, **selected})
     for split in splits:
         fold = out / f"fold-{split.fold + 1}"
         click.echo(f"{fold}  {len(split.train):,} train, {len(split.test):,} test")

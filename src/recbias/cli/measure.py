@@ -15,11 +15,13 @@ from recbias.cli.table_options import (
     ordered_rule,
     read_options,
     say_read,
+    select_option,
     table_options,
     warnings_said,
 )
 from recbias.data.datasets import is_path, own_table
 from recbias.data.ratings import exact
+from recbias.data.selection import Selection
 from recbias.errors import ConfigError
 from recbias.experiment.store import write_atomically
 from recbias.protocol.splits import warn_of_other_share
@@ -41,6 +43,7 @@ from recbias.protocol.splits import warn_of_other_share
 @click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
 @click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
 @order_option
+@select_option
 @click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Write the values as CSV too.")
@@ -56,6 +59,7 @@ def measure(
     metrics: tuple[str, ...],
     split: str | None,
     order: str | None,
+    select: str | None,
     seed: int | None,
     workers: int,
     out: Path | None,
@@ -94,7 +98,9 @@ def measure(
             metrics or ("P@10", "nDCG@10"),
             split=str(ordered_rule(split or record.get("rule", "k-fold 5"), order)),
             seed=record.get("seed", 1) if seed is None else seed,
+            select=record.get("select", "") if select is None else select,
         )
+        dataset = Selection.parse(grid.select).of(dataset, seed=grid.seed)
         with warnings_said():
             warn_of_other_share(dataset_splits(dataset, grid.split, seed=grid.seed))
             results = run_grid(grid, workers=workers)

@@ -34,6 +34,13 @@ order_option = click.option(
 )
 
 
+select_option = click.option(
+    "--select",
+    metavar="SELECTION",
+    help="Which ratings count at all: 'core=5', 'users>=5 items>=5', 'keep=50%', 'head=10%'.",
+)
+
+
 def ordered_rule(text: str, order: str | None) -> SplitRule:
     """Read a split rule, with what ``--order`` says."""
     rule = SplitRule.parse(text)

@@ -26,9 +26,10 @@ REVISION = 1
 
 _FORM = (
     "[head=PERCENT%] [keep=PERCENT%] [users>=RATINGS] [items>=RATINGS], such as 'keep=50% users>=5'"
+    ", or core=RATINGS for both; [rounds=NUMBER]"
 )
 _WORDS = re.compile(r"(?P<name>[a-z]+)(?P<sign>>=|=)(?P<number>\d+)(?P<unit>%?)")
-_SHARES, _COUNTS = ("head", "keep"), ("users", "items")
+_SHARES, _COUNTS, _NUMBERS = ("head", "keep"), ("users", "items"), ("core", "rounds")
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,12 @@ class Selection:
         Share of the ratings that is kept at random, in percent, 1 to 100; rounded down.
     users, items
         Least number of ratings that a user, an item, must have. What has fewer loses them all, and
-        again, until whoever has ratings has enough of them (a core, if both are given).
+        again, until whoever has ratings has enough of them (a core, if both are given; as text
+        ``core=5`` stands for ``users>=5 items>=5``).
+    rounds
+        How often users, and then items of what is left, are looked at; 0: until nothing changes.
+        ``rounds=1`` is the usual filter in one pass, after which users can have too few again.
+        Of use where both least numbers are given: of one alone a second round changes nothing.
 
     Raises
     ------
@@ -66,6 +72,8 @@ class Selection:
     >>> selection = Selection.parse("users>=5 keep=50%")
     >>> selection.users, str(selection)
     (5, 'keep=50% users>=5')
+    >>> str(Selection.parse("core=5"))
+    'users>=5 items>=5'
     >>> Selection.parse("user>=5")
     Traceback (most recent call last):
     recbias.errors.ConfigError: unknown step of a selection 'user': did you mean 'users'? ...
@@ -75,20 +83,25 @@ class Selection:
     keep: int = 100
     users: int = 0
     items: int = 0
+    rounds: int = 0
 
     def __post_init__(self) -> None:
         for name, low, high in (("head", 0, 99), ("keep", 1, 100), ("users", 0, None)):
             self._check(name, low, high)
         self._check("items", 0, None)
+        self._check("rounds", 0, None)
         # Whoever has ratings has one: the same selection has one text.
         for name in _COUNTS:
             if getattr(self, name) == 1:
                 object.__setattr__(self, name, 0)
+        if not (self.users and self.items):
+            object.__setattr__(self, "rounds", 0)
 
     def _check(self, name: str, low: int, high: int | None) -> None:
         value = getattr(self, name)
         if type(value) is not int or value < low or (high is not None and value > high):
-            expected = f"{low} to {high} percent" if high else f"a number of ratings from {low}"
+            of = "rounds" if name == "rounds" else "ratings"
+            expected = f"{low} to {high} percent" if high else f"a number of {of} from {low}"
             raise ConfigError(f"selection: {name} is {value}, expected {expected}")
 
     @classmethod
@@ -104,15 +117,14 @@ class Selection:
         for word in text.split():
             match = _WORDS.fullmatch(word)
             name = re.split("[^a-zA-Z]", word)[0]
-            if name not in (*_SHARES, *_COUNTS):
-                raise unknown_name("step of a selection", name, (*_SHARES, *_COUNTS))
-            is_share = name in _SHARES
-            fits = match is not None and (match["sign"], bool(match["unit"])) == (
-                ("=", True) if is_share else (">=", False)
-            )
-            if match is None or not fits or name in numbers:
+            if name not in (*_SHARES, *_COUNTS, *_NUMBERS):
+                raise unknown_name("step of a selection", name, (*_SHARES, *_COUNTS, *_NUMBERS))
+            form = (">=" if name in _COUNTS else "=", name in _SHARES)
+            fits = match is not None and (match["sign"], bool(match["unit"])) == form
+            names = _COUNTS if name == "core" else (name,)
+            if match is None or not fits or numbers.keys() & set(names):
                 raise ConfigError(f"cannot read selection {text!r}: expected {_FORM}")
-            numbers[name] = int(match["number"])
+            numbers |= dict.fromkeys(names, int(match["number"]))
         return cls(**numbers)
 
     def __str__(self) -> str:
@@ -121,6 +133,7 @@ class Selection:
             f"keep={self.keep}%" if self.keep < 100 else "",
             f"users>={self.users}" if self.users else "",
             f"items>={self.items}" if self.items else "",
+            f"rounds={self.rounds}" if self.rounds else "",
         ]
         return " ".join(word for word in words if word)
 
@@ -152,14 +165,15 @@ class Selection:
             left = np.flatnonzero(selected)
             drawn = stream(seed, "select", f"keep={self.keep}%").permutation(len(left))
             selected[left[drawn[len(left) * self.keep // 100 :]]] = False
-        n_before = -1
-        while selected.any() and n_before != selected.sum():
+        for _ in range(self.rounds or len(ratings)):  # each but the last takes one at least
             n_before = int(selected.sum())
             for place, number, least in (
                 (ratings.user, ratings.n_users, self.users),
                 (ratings.item, ratings.n_items, self.items),
             ):
                 selected &= np.bincount(place[selected], minlength=number)[place] >= least
+            if selected.sum() == n_before:
+                break
         if not selected.any():
             raise DataError(f"selection '{self}': no rating of {ratings.name} is left")
         return selected

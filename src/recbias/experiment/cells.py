@@ -481,14 +481,17 @@ def load_positions(cell: Cell, artefact: Artefact, *, whole: bool = True) -> Pos
     )
 
 
-def reduce_positions(positions: Positions, cell: Cell, test: TestSet) -> Positions:
-    """Take out of a cell's counts what a test side removes."""
+def reduce_positions(
+    positions: Positions, cell: Cell, artefact: Artefact, test: TestSet
+) -> Positions:
+    """Take out of an artefact's counts what a test side removes."""
     if test.removed:
         seed = cell.source[0].seed
         rows = kept_rows(test, len(positions.user), seed=seed, fold=cell.fold)
         positions = positions.take(rows)
     if test.items:
-        positions = positions.take(test.counted_items(positions.groups)[positions.item])
+        counted = test.counted_items(positions.groups, cell_split(cell, artefact).train)
+        positions = positions.take(counted[positions.item])
     if test.head:
         n_groups = positions.groups.n_groups
         positions = positions.of_groups(test.n_head_groups(n_groups), n_groups)

@@ -316,6 +316,9 @@ def _selection_sentence(select: Selection) -> str:
         f"keep {select.keep} % of the ratings at random" if select.keep < 100 else "",
         f"keep users with {select.users} ratings or more" if select.users else "",
         f"keep items with {select.items} ratings or more" if select.items else "",
+        f"do so in {select.rounds} pass{'es' * (select.rounds > 1)} over users and then items"
+        if select.rounds
+        else "",
     ]
     actions = ", ".join(step for step in steps if step)
     return f"Before anything is split we {actions}." if actions else "No rating is left out."
@@ -323,12 +326,15 @@ def _selection_sentence(select: Selection) -> str:
 
 def _split_words(rule: SplitRule, seed: int) -> str:
     size = "" if rule.size is None else exact(rule.size)
-    words = _SPLITS[rule.kind].format(size=size)
+    if rule.kind == "temporal-at":
+        size = str(rule).removeprefix("temporal-at ")
+    words = _SPLITS[rule.kind].format(size=size, window=rule.window)
     if rule.kind == "uniform" and rule.kept is not None:
         words += f", where {exact(rule.kept)} of an item's ratings stay in training at least"
     if rule.order:
         words += ", their rows in the order of the files"
-    return words if rule.kind in _NOT_DRAWN else f"{words}, drawn with seed {seed}"
+    is_drawn = not rule.reads_times and rule.kind not in _NOT_DRAWN
+    return f"{words}, drawn with seed {seed}" if is_drawn else words
 
 
 def _targets_sentence(protocol: Protocol) -> str:
@@ -373,7 +379,14 @@ def _average_words(protocol: Protocol) -> str:
         "ratings": ", each weighing as many as their test ratings",
         "relevant": ", each weighing as many as their relevant test ratings",
     }[average.weights]
-    return f"Values are the {statistic} over {_OVER[average.population]}{weights}"
+    trained = ""
+    if average.trained:
+        least = average.trained.lstrip("<>=")
+        number = f"fewer than {least} training ratings"
+        if average.trained.startswith(">="):
+            number = f"{least} training ratings or more"
+        trained = f", users with {number} only"
+    return f"Values are the {statistic} over {_OVER[average.population]}{trained}{weights}"
 
 
 def _pairs_words(options: Options) -> str:
@@ -392,12 +405,16 @@ _SPLITS = {
     "k-fold": "Ratings are split into {size} random folds, each of which is the test once",
     "leave-out": "Of each user {size} random ratings are the test",
     "temporal": "The last ratings are the test, a share of {size} of all",
+    "temporal-at": "The ratings from {size} (UTC) on are the test, what is older is trained on",
     "temporal-user": "The last ratings of each user are the test, a share of {size}",
+    "leave-last": "The last ratings of each user are the test, {size} or as many as share a time",
+    "rolling": "The last ratings are cut into {size} windows of time, a share of {window} each, "
+    "and each is the test of what is older",
     "uniform": "Of each tested item equally many ratings are the test, a share of {size} of all",
     "ready": "The folds that came with the data are the split",
     "whole": "All observed ratings are trained on, and judgments beside them are the test",
 }
-_NOT_DRAWN = ("temporal", "temporal-user", "ready", "whole")
+_NOT_DRAWN = ("ready", "whole")
 _GAINS = {
     "binary": "a gain of 1 for each relevant item",
     "linear": "the stars of each relevant item as its gain",

@@ -116,7 +116,7 @@ def split_marks(dataset: Dataset, split: str) -> dict[str, str]:
     """
     rule = SplitRule.parse(split)
     kind = rule.kind
-    if kind.startswith("temporal") and dataset.ratings.timestamp is not None:
+    if rule.reads_times and dataset.ratings.timestamp is not None:
         return {"timestamps": digest(dataset.ratings.timestamp.astype("<i8").tobytes())}
     if kind == "ready" and dataset.ready_folds is not None:
         marks = {"folds": digest(dataset.ready_folds.astype("<i8").tobytes())}

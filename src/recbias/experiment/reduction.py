@@ -34,7 +34,7 @@ from recbias.experiment.cells import (
 from recbias.experiment.grid import Grid, Outside
 from recbias.experiment.store import canonical_json
 from recbias.metrics import Metric, influence, list_view, measure, measure_items, measure_resampled
-from recbias.metrics.aggregation import contributions, finish, units, user_sums
+from recbias.metrics.aggregation import contributions, finish, has_trained, units, user_sums
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
 from recbias.protocol.targets import TargetRule
@@ -155,16 +155,18 @@ class Reader:
                 self._positions[artefact] = positions
         name = artefacts[-1], str(test)
         if name not in self._reduced:
-            self._reduced[name] = reduce_positions(self._positions[name[0]], self.cell, test)
+            self._reduced[name] = reduce_positions(
+                self._positions[name[0]], self.cell, name[0], test
+            )
         return self._reduced[name]
 
     def table(self, grid: Grid, label: str) -> RankTable:
         """Return the table of ranks under a label."""
         table = self._table(grid, label)
-        if grid.parsed[label].averaging.population != "trained":
+        if not grid.parsed[label].averaging.asks_for_training:
             return table
         train = cell_split(self.cell, artefact_of(grid, label)).train
-        return dataclasses.replace(table, trained=train.user_counts() > 0)
+        return dataclasses.replace(table, trained=train.user_counts())
 
     def _table(self, grid: Grid, label: str) -> RankTable:
         protocol, artefact = grid.parsed[label], artefacts_of(grid, label)[-1]
@@ -294,7 +296,8 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     runs = None
     if compared and averaging.resolved(table.per).population == "runs":
         rows = [place for place, metric in enumerate(of_ranks) if str(metric) in compared]
-        runs = np.nan_to_num(values[rows]), table.user
+        of_members = has_trained(table, averaging)[table.user]
+        runs = np.nan_to_num(values[rows])[:, of_members], table.user[of_members]
     sets = _describe_sets(table, protocol, of_ranks)
     pairs = _rated_pairs(table, per_rating, protocol) if crossed else None
     return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs, beyond)
@@ -349,8 +352,9 @@ def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:
 def _rated_pairs(table: RankTable, values: FloatArray, protocol: Protocol) -> RatedPairs:
     """Keep the ratings of the population that add something, and what its size is counted by."""
     if table.per == "run":
-        sizes = table.user, table.item
-        adds = (values != 0).any(axis=0)
+        enough = has_trained(table, protocol.averaging)[table.user]
+        sizes = table.user[enough], table.item[enough]
+        adds = (values != 0).any(axis=0) & enough
     else:
         member = _members(table, protocol)
         users = np.flatnonzero(member).astype(np.int32)
@@ -375,10 +379,11 @@ def _n_units(table: RankTable) -> int:
 def _members(table: RankTable, protocol: Protocol) -> npt.NDArray[np.bool_]:
     """Tell which users are of the protocol's population."""
     nothing = np.zeros((1, table.n_users))
+    averaging = protocol.averaging
     _, member = user_sums(
-        table, nothing, min_rating=protocol.min_rating, population=protocol.averaging.population
+        table, nothing, min_rating=protocol.min_rating, population=averaging.population
     )
-    return member > 0
+    return (member > 0) & has_trained(table, averaging)
 
 
 def _describe_sets(

@@ -16,6 +16,8 @@ population   members                                                       undef
              micro averages; groups without a run are left out (P1R)
 ============ ============================================================= ==================
 
+All but groups can be of users with so many training ratings only, as ``relevant,trained>=5``.
+
 Users may weigh by their test ratings, and the statistic may be another than the mean: an
 :class:`Averaging` names all three.
 
@@ -43,6 +45,7 @@ __all__ = [
     "aggregate",
     "contributions",
     "finish",
+    "has_trained",
     "replicates",
     "units",
     "user_sums",
@@ -136,12 +139,23 @@ def _sums_of_runs(
 
 
 def _trained(table: RankTable) -> npt.NDArray[np.bool_]:
+    return _n_trained(table) > 0
+
+
+def _n_trained(table: RankTable) -> npt.NDArray[np.int64]:
     if table.trained is None:
         raise ConfigError(
             "population 'trained': the table does not know who has training ratings; give its "
             "attribute trained"
         )
     return table.trained
+
+
+def has_trained(table: RankTable, averaging: Averaging) -> npt.NDArray[np.bool_]:
+    """Tell which users have as many training ratings as an averaging asks for."""
+    if not averaging.trained:
+        return np.ones(table.n_users, dtype=bool)
+    return averaging.has_trained(_n_trained(table))
 
 
 def _served(table: RankTable, *, condensed: bool) -> npt.NDArray[np.bool_]:
@@ -261,6 +275,9 @@ def contributions(
     )
     if epsilon is not None and averaging.population != "runs":
         numerator = np.where(denominator > 0, np.log(numerator + epsilon), 0.0)
+    if averaging.trained:
+        enough = has_trained(table, averaging)
+        numerator, denominator = numerator * enough, denominator * enough
     if averaging.coverage:
         served = _served(table, condensed=condensed)
         numerator, denominator = numerator * served, denominator * served
@@ -390,12 +407,16 @@ def units(
             raise _no_runs("runs")
         if skip_undefined:
             _defined(table, values, "runs")
-        return values, np.ones(len(table.user)), table.user.astype(np.int64)
+        rows = has_trained(table, averaging)[table.user]
+        user = table.user[rows].astype(np.int64)
+        return values[:, rows], np.ones(len(user)), user
     numerator, member = user_sums(
         table, values, min_rating=min_rating, population=averaging.population
     )
     if skip_undefined:
         numerator = np.where(_defined(table, values, averaging.population), numerator, np.nan)
+    if averaging.trained:
+        member = member * has_trained(table, averaging)
     if averaging.coverage:
         member = member * _served(table, condensed=condensed)
     if averaging.weights:
@@ -451,6 +472,7 @@ def aggregate(
     condensed: bool = False,
     group: npt.NDArray[np.integer] | None = None,
     n_groups: int = 1,
+    trained: str = "",
 ) -> FloatArray:
     """Average measured values over a named population.
 
@@ -458,7 +480,7 @@ def aggregate(
     ----------
     table, values, min_rating, condensed, group, n_groups
         As in :func:`contributions`.
-    population, weights, statistic, coverage
+    population, weights, statistic, coverage, trained
         As in :class:`Averaging`.
 
     Returns
@@ -487,7 +509,7 @@ def aggregate(
     >>> aggregate(table, values, min_rating=4, population="relevant")
     array([0.5, 0.5])
     """
-    averaging = Averaging(population, weights, statistic, coverage)
+    averaging = Averaging(population, weights, statistic, coverage, trained)
     if averaging.statistic == "median":
         everybody = np.ones((1, table.n_users), dtype=np.uint8)
         of_units = units(table, values, averaging, min_rating=min_rating, condensed=condensed)

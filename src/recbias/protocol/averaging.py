@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from recbias.errors import ConfigError, unknown_name
 
@@ -26,6 +27,7 @@ _OPTIONS = {
     "statistic": "statistic",
     "coverage": "coverage",
 }
+_TRAINED = re.compile(r"(?P<sign>>=|<)(?P<least>\d+)")
 _GEOMETRIC = re.compile(r"geometric(?:\((?P<epsilon>[^()]*)\))?")
 
 
@@ -51,13 +53,18 @@ class Averaging:
         Empty: the full average, where a user without a list counts as 0. ``"reduced"``: users
         without a list are left out (a "forgiving" average). ``"full"`` is read as empty. A full
         plain mean is the reduced one times the share of users that have a list.
+    trained
+        Of the population only users with so many training ratings: ``">=5"`` (warm users) or
+        ``"<5"`` (cold ones). It prints behind the population, ``users=relevant,trained>=5``, and
+        alone where that is all users, ``users=trained<1``; ``users=trained`` is ``trained>=1``.
 
     Raises
     ------
     ConfigError
         For an unknown word; for weights of ``"runs"`` and ``"groups"``, which count every relevant
         rating already; for another statistic than the mean of ``"groups"``; if epsilon is not above
-        0; if runs or groups are to be reduced.
+        0; if runs or groups are to be reduced, or groups to be of some users; for a number of
+        training ratings that all users have, or none.
 
     References
     ----------
@@ -72,12 +79,16 @@ class Averaging:
     'all'
     >>> str(Averaging())
     ''
+    >>> cold = Averaging.parse("users=tested,trained<5")
+    >>> cold.population, cold.trained, str(Averaging.parse("users=trained>=1"))
+    ('tested', '<5', 'users=trained')
     """
 
     population: str = ""
     weights: str = ""
     statistic: str = "mean"
     coverage: str = ""
+    trained: str = ""
 
     def __post_init__(self) -> None:
         if self.population and self.population not in POPULATIONS:
@@ -105,10 +116,38 @@ class Averaging:
                 f"weights={self.weights}: users of {self.population} weigh as many as they have "
                 "relevant ratings already; give no weights, or average over users"
             )
+        if self.trained:
+            self._settle_trained()
         if self.population == "groups" and self.statistic != "mean":
             raise ConfigError(
                 f"statistic={self.statistic}: groups have a mean only; average over runs or users"
             )
+
+    def _settle_trained(self) -> None:
+        """Check how many training ratings users have, and write what is alike as one."""
+        match = _TRAINED.fullmatch(self.trained)
+        if match is None or int(match["least"]) == 0:
+            raise ConfigError(
+                f"users=trained{self.trained}: expected a number of training ratings from 1, such "
+                "as trained>=5 or trained<5"
+            )
+        if self.population == "groups":
+            raise ConfigError(
+                f"users=groups,trained{self.trained}: groups are of all runs; average over runs, "
+                f"as users=runs,trained{self.trained}"
+            )
+        trained, population = f"{match['sign']}{int(match['least'])}", self.population or "all"
+        if population == "trained" and match["sign"] == "<":
+            raise ConfigError(
+                f"users=trained,trained{trained}: give one of both; users from 1 to fewer than "
+                f"{match['least']} training ratings are no population of their own"
+            )
+        if population == "trained":
+            population = "all"
+        if (population, trained) == ("all", ">=1"):
+            population, trained = "trained", ""
+        object.__setattr__(self, "population", population)
+        object.__setattr__(self, "trained", trained)
 
     @classmethod
     def parse(cls, text: str) -> Averaging:
@@ -128,10 +167,25 @@ class Averaging:
                 problem = "is given twice" if value else "has no value"
                 raise ConfigError(f"averaging {text!r}: {name} {problem}")
             options[_OPTIONS[name]] = value
+        population, comma, condition = options.get("population", "").partition(",")
+        if not comma and re.match("trained *[<>=]", population):
+            population, condition = "", population
+        if comma or condition:
+            if not condition.startswith("trained"):
+                raise ConfigError(
+                    f"averaging {text!r}: behind a population stands how many training ratings its "
+                    f"users have, as in users={population},trained>=5"
+                )
+            options |= {"population": population, "trained": condition.removeprefix("trained")}
+            if condition == "trained":
+                options["trained"] = ">=1"
         return cls(**options)
 
     def __str__(self) -> str:
         options = {name: getattr(self, field) for name, field in _OPTIONS.items()}
+        if self.trained:
+            start = "" if self.population == "all" else f"{self.population},"
+            options["users"] = f"{start}trained{self.trained}"
         return " ".join(
             f"{name}={value}" for name, value in options.items() if value not in ("", "mean")
         )
@@ -141,6 +195,19 @@ class Averaging:
         if self.population:
             return self
         return replace(self, population="runs" if per == "run" else "all")
+
+    def has_trained(self, n_trained: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+        """Tell who has the training ratings that are asked for, from the number of each user."""
+        match = _TRAINED.fullmatch(self.trained)
+        if match is None:
+            return np.ones(len(n_trained), dtype=bool)
+        least = int(match["least"])
+        return n_trained >= least if match["sign"] == ">=" else n_trained < least
+
+    @property
+    def asks_for_training(self) -> bool:
+        """Whether training ratings decide who is averaged over."""
+        return self.population == "trained" or bool(self.trained)
 
     @property
     def epsilon(self) -> float | None:

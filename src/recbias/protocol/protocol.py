@@ -84,7 +84,7 @@ class Protocol:
         if self.unscored not in (*POLICIES, "last"):
             known = (*POLICIES, "last")
             raise unknown_name("policy for what has no score", self.unscored, known)
-        if self.average.population == self._habit:
+        if self.average.population == self._habit and not self.average.trained:
             object.__setattr__(self, "average", dataclasses.replace(self.average, population=""))
         population = self.averaging.population
         if population == "runs" and not self.rule.per_run:

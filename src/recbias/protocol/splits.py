@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -34,8 +36,9 @@ class Split:
     Parameters
     ----------
     train, test : Ratings
-        No pair is in both; the vocabularies are those of the data set. With ``order=file`` they
-        know the `place` of each row in the files.
+        No pair is in both, and each is in one of them, but for what is newer than a window of
+        `rolling`; the vocabularies are those of the data set. With ``order=file`` they know the
+        `place` of each row in the files.
     test_items : int32 array, ascending
         Items with any test rating: the candidates of the target sets TI. Where test ratings were
         taken out afterwards, still those of the original.
@@ -332,9 +335,91 @@ def temporal(ratings: Ratings, test_share: float = 0.2) -> Split:
     """
     rule = SplitRule("temporal", test_share)
     times = _times(ratings, rule)
-    n_test = int(_ceil_share(test_share, np.array([len(ratings)]))[0])
-    cut = np.sort(times)[len(ratings) - n_test]
-    return _split(ratings, times >= cut, rule)
+    return _split(ratings, times >= _cut(np.sort(times), Fraction(str(test_share))), rule)
+
+
+def temporal_at(ratings: Ratings, moment: int | str) -> Split:
+    """Cut all ratings at a given moment: what is older trains, that moment and later tests.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; needs timestamps.
+    moment : int or str
+        Seconds since 1970, or a date in UTC: ``"2003-01-01"``, the midnight with which that day
+        begins, or ``"2003-01-01T09:30:00"``, with or without a ``Z`` behind it.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `moment` is neither, or there are no timestamps.
+    DataError
+        If no rating is older, or none is as new; says from when to when there are ratings.
+
+    Notes
+    -----
+    What `temporal` cuts by a share, at a moment that is the same for every table.
+    """
+    rule = SplitRule.parse(f"temporal-at {moment}")
+    times = _times(ratings, rule)
+    in_test = times >= int(rule.size or 0)
+    if len(ratings) and (in_test.all() or not in_test.any()):
+        first, last = (_moment_text(int(end)) for end in (times.min(), times.max()))
+        problem = "no rating is older than that" if in_test.all() else "no rating is as new as that"
+        raise DataError(
+            f"split '{rule}' of {ratings.name}: {problem}\n"
+            f"its {len(ratings):,} ratings are from {first} to {last}; cut in between"
+        )
+    return _split(ratings, in_test, rule)
+
+
+def rolling(ratings: Ratings, n_windows: int = 3, window_share: float = 0.1) -> list[Split]:
+    """Test on consecutive windows of time, the last ones, each after all that is older.
+
+    The windows hold `window_share` of the ratings each, and the last one ends with the newest
+    rating. Of window k, what is older than it trains and what is newer is not used. The windows
+    are cut as by `temporal`: the j-th from the end begins where a test share of j `window_share`
+    would. So ratings of one moment are in one window, and the last fold is `temporal`'s of one
+    window.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; needs timestamps.
+    n_windows : int
+        Number of windows, at least 1.
+    window_share : float
+        Share of the ratings in each, read as the decimal number that it prints as; all windows
+        together less than 1.
+
+    Returns
+    -------
+    list of Split
+        One for each window, the oldest first; each trains on all that the one before trained and
+        tested on.
+
+    Raises
+    ------
+    ConfigError
+        If the windows are no number of such shares, or there are no timestamps.
+    DataError
+        If a window is empty, as all of it has the time of the next one, or nothing is older than
+        the first.
+    """
+    rule = SplitRule("rolling", n_windows, window=window_share)
+    times = _times(ratings, rule)
+    ordered, share = np.sort(times), Fraction(str(window_share))
+    starts = [_cut(ordered, share * left) for left in range(n_windows, 0, -1)]
+    ends = [*starts[1:], math.inf]
+    return [
+        _split(ratings, (times >= start) & (times < end), rule, fold, in_train=times < start)
+        for fold, (start, end) in enumerate(zip(starts, ends, strict=True))
+    ]
 
 
 def temporal_per_user(ratings: Ratings, test_share: float = 0.2) -> Split:
@@ -371,6 +456,50 @@ def temporal_per_user(ratings: Ratings, test_share: float = 0.2) -> Split:
     cut_row = ratings.indptr[1:] - _ceil_share(test_share, counts)
     cuts = np.zeros(ratings.n_users, dtype=np.int64)
     cuts[rated] = times[oldest_first[cut_row[rated]]]
+    return _split(ratings, times >= cuts[ratings.user], rule)
+
+
+def leave_last(ratings: Ratings, n_out: int = 1) -> Split:
+    """Send the last `n_out` ratings of every user to the test set.
+
+    Ties are treated as by `temporal_per_user`: with these go all ratings as old as the oldest of
+    them, so that nobody tests fewer, some may test more, and a user whose ratings all have one
+    time has no training ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What to split; needs timestamps. Users without a rating are passed over.
+    n_out : int
+        Ratings per user in the test set, at least 1.
+
+    Returns
+    -------
+    Split
+        The only fold of this rule.
+
+    Raises
+    ------
+    ConfigError
+        If `n_out` is below 1, or there are no timestamps.
+    DataError
+        If a user has no more than `n_out` ratings, or no user has an older one than these.
+    """
+    rule = SplitRule("leave-last", n_out)
+    times = _times(ratings, rule)
+    counts = ratings.user_counts()
+    small = np.flatnonzero((counts > 0) & (counts <= n_out))
+    if len(small):
+        raise DataError(
+            f"split '{rule}': {len(small)} users have no more than {n_out} ratings, "
+            f"e.g. user {ratings.user_ids[small[0]]!s}\n"
+            f"leave them out, as by --select 'users>={n_out + 1}' or select= of a grid, or use a "
+            "split that takes any number, e.g. --split 'temporal-user 0.2'"
+        )
+    rated = np.flatnonzero(counts)
+    oldest_first = np.lexsort((times, ratings.user))
+    cuts = np.zeros(ratings.n_users, dtype=np.int64)
+    cuts[rated] = times[oldest_first[ratings.indptr[1:][rated] - n_out]]
     return _split(ratings, times >= cuts[ratings.user], rule)
 
 
@@ -412,43 +541,54 @@ class SplitRule:
     Parameters
     ----------
     kind : str
-        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-user"``,
-        ``"uniform"`` (equally many ratings of each item that is tested), ``"ready"`` (the folds
-        that came with the data) or ``"whole"`` (all judgments of a part that is not trained on).
+        ``"ratio"``, ``"k-fold"``, ``"leave-out"``, ``"temporal"``, ``"temporal-at"``,
+        ``"temporal-user"``, ``"leave-last"``, ``"rolling"``, ``"uniform"`` (equally many ratings
+        of each item that is tested), ``"ready"`` (the folds that came with the data) or
+        ``"whole"`` (all judgments of a part that is not trained on).
     size : float or int, optional
-        Test share, number of folds, or ratings per user; None for ``"ready"`` and ``"whole"``.
+        Test share, number of folds or windows, ratings per user, or of ``"temporal-at"`` the
+        moment in seconds since 1970, which prints as a date in UTC from 1973 on and below as the
+        number; None for ``"ready"`` and ``"whole"``.
     kept : float, optional
         Of ``"uniform"``: least share of an item's ratings that stays in training; None is 0.2.
     order : {"file"}, optional
         Of ``"ready"``: the training ratings know the order of their rows in the files, and systems
         that list in that order follow it (`recbias.recommenders.as_published.file_order`). Without
         it rows are sorted by user, then by item. Nothing else changes.
+    window : float, optional
+        Of ``"rolling"``: share of the ratings in each window.
 
     Raises
     ------
     ConfigError
-        If `kind` is unknown, or `size`, `kept` or `order` does not fit it.
+        If `kind` is unknown, or `size`, `kept`, `order` or `window` does not fit it.
 
     See Also
     --------
-    ratio, k_fold, leave_out, temporal, temporal_per_user, uniform, from_fold_labels
+    ratio, k_fold, leave_out, temporal, temporal_at, temporal_per_user, leave_last, rolling,
+    uniform, from_fold_labels
 
     Examples
     --------
     >>> SplitRule.parse("k-fold 5")
-    SplitRule(kind='k-fold', size=5, kept=None, order=None)
+    SplitRule(kind='k-fold', size=5, kept=None, order=None, window=None)
     >>> str(SplitRule("temporal-user", 0.2))
     'temporal-user 0.2'
     >>> str(SplitRule("uniform", 0.2)), str(SplitRule("uniform", 0.2, kept=0.1))
     ('uniform 0.2', 'uniform 0.2 eps=0.1')
     >>> str(SplitRule("ready", order="file"))
     'ready order=file'
+    >>> SplitRule.parse("temporal-at 2003-01-01").size, str(SplitRule("temporal-at", 1041413400))
+    (1041379200, 'temporal-at 2003-01-01T09:30:00Z')
+    >>> str(SplitRule("rolling", 3, window=0.1))
+    'rolling 3 0.1'
     """
 
     kind: str
     size: float | None = None
     kept: float | None = None
     order: str | None = None
+    window: float | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "uniform" and self.kept == KEPT_SHARE:
@@ -457,8 +597,14 @@ class SplitRule:
             raise unknown_name("split rule", self.kind, _EXPECTED)
         fits, example = _EXPECTED[self.kind]
         kept_fits = self.kept is None or (self.kind == "uniform" and _is_share(self.kept))
-        if not (fits(self.size) and kept_fits):
+        window_fits = _is_share(self.window) if self.kind == "rolling" else self.window is None
+        if not (fits(self.size) and kept_fits and window_fits):
             raise ConfigError(f"split rule '{self}': expected something like '{example}'")
+        if self.window is not None and Fraction(str(self.window)) * int(self.size or 0) >= 1:
+            raise ConfigError(
+                f"split rule '{self}': {self.size} windows of {self.window} of the ratings leave "
+                f"nothing to train on\ntake fewer or smaller ones, as '{example}'"
+            )
         if self.order not in (None, "file") or (self.order and self.kind != "ready"):
             raise ConfigError(
                 f"split rule '{self}': expected 'ready order=file', as only folds that came with "
@@ -467,8 +613,17 @@ class SplitRule:
 
     def __str__(self) -> str:
         size = "" if self.size is None else f" {self.size}"
+        if self.kind == "temporal-at" and isinstance(self.size, int):
+            size = f" {_moment_text(self.size)}"
+        window = "" if self.window is None else f" {self.window}"
         eps = "" if self.kept is None else f" eps={self.kept}"
-        return self.kind + size + eps + ("" if self.order is None else f" order={self.order}")
+        order = "" if self.order is None else f" order={self.order}"
+        return self.kind + size + window + eps + order
+
+    @property
+    def reads_times(self) -> bool:
+        """Whether the times of the ratings decide which of them are tested."""
+        return self.kind in _BY_TIME
 
     @classmethod
     def parse(cls, text: str) -> SplitRule:
@@ -487,17 +642,23 @@ class SplitRule:
         Raises
         ------
         ConfigError
-            If the kind is unknown, or a number is missing, none, or out of range.
+            If the kind is unknown, or a number or date is missing, none, or out of range.
         """
         kind, _, rest = text.strip().partition(" ")
         rest, ordered, order = f" {rest}".partition(" order=")
         rest, in_order = rest.strip(), order if ordered else None
         if not rest:
             return cls(kind, order=in_order)
+        if kind == "temporal-at":
+            return cls(kind, _moment(rest, text), order=in_order)
         size, eps, kept_share = rest.partition(" eps=")
+        window = None
+        if (kind == "rolling" or kind not in _EXPECTED) and size.split()[1:]:
+            size, window = size.split(maxsplit=1)
         try:
             number = int(size) if size.strip().isdecimal() else float(size)
-            return cls(kind, number, float(kept_share) if eps else None, in_order)
+            kept = float(kept_share) if eps else None
+            return cls(kind, number, kept, in_order, None if window is None else float(window))
         except ValueError:
             raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
 
@@ -516,7 +677,7 @@ class SplitRule:
         ratings : Ratings
             What to split.
         rng : numpy.random.Generator
-            Source of random numbers; the temporal rules and ``"ready"`` draw none.
+            Source of random numbers; rules that read times and ``"ready"`` draw none.
         ready : int array (n,), optional
             Fold labels that came with the data.
         row_order : int array (n,), optional
@@ -543,8 +704,14 @@ class SplitRule:
                 return [leave_out(ratings, n_out, rng=rng)]
             case "temporal", float(share):
                 return [temporal(ratings, share)]
+            case "temporal-at", int(moment):
+                return [temporal_at(ratings, moment)]
             case "temporal-user", float(share):
                 return [temporal_per_user(ratings, share)]
+            case "leave-last", int(n_out):
+                return [leave_last(ratings, n_out)]
+            case "rolling", int(n_windows):
+                return rolling(ratings, n_windows, self.window or 0)
             case "uniform", float(share):
                 return [uniform(ratings, share, self.kept or KEPT_SHARE, rng=rng)]
         if self.kind == "whole":
@@ -588,9 +755,13 @@ def warn_of_other_share(splits: Sequence[Split]) -> None:
     """
     rule = SplitRule.parse(splits[0].rule)
     asked_share = 1 / rule.size if rule.kind == "k-fold" and rule.size else rule.size
-    if rule.kind in ("leave-out", "ready", "whole") or asked_share is None:
+    if rule.kind in ("leave-out", "ready", "whole", "temporal-at") or asked_share is None:
         return
-    n_ratings = len(splits[0].test) + len(splits[0].train)
+    n_ratings = len(splits[-1].test) + len(splits[-1].train)  # what a window leaves out is newer
+    if rule.kind == "leave-last":
+        asked_share *= np.count_nonzero(_rated(splits[0])) / n_ratings
+    if rule.window is not None:
+        asked_share = rule.window
     by_chance = (
         4 * math.sqrt(asked_share * (1 - asked_share) / n_ratings) if rule.kind in _DRAWN else 0
     )
@@ -622,12 +793,47 @@ def _why(rule: SplitRule, split: Split) -> str:
         return "each rating is drawn on its own, and there are few"
     if rule.kind == "uniform":
         return "each tested item gives equally many ratings, a whole number of them"
-    counts = split.train.user_counts() + split.test.user_counts()
+    if rule.kind in ("leave-last", "rolling"):
+        return "ratings of one time are not parted, and many have that of a cut"
+    counts = _rated(split)
     whole = np.array([counts.sum()]) if rule.kind == "temporal" else counts
     beyond = len(split.test) - int(_ceil_share(float(rule.size or 0), whole).sum())
     if beyond:
         return f"ratings of one time are not parted, and {beyond:,} have that of the cut too"
     return "of each user a whole number of ratings is tested, one at least, and many have few"
+
+
+def _rated(split: Split) -> npt.NDArray[np.int64]:
+    """Count the ratings of each user on both sides."""
+    return split.train.user_counts() + split.test.user_counts()
+
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}Z?)?")
+_DATED = range(10**8, 253_402_300_800)
+"""Seconds that print as a date, from 1973 to 9999: smaller numbers may count something else."""
+
+
+def _moment(moment: str, rule: str) -> int:
+    """Read seconds since 1970, or a date in UTC."""
+    if re.fullmatch("-?[0-9]+", moment):
+        return int(moment)
+    try:
+        if not _DATE.fullmatch(moment):
+            raise ValueError
+        return int(datetime.fromisoformat(moment.removesuffix("Z")).replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        raise ConfigError(
+            f"split rule '{rule}': '{moment}' is no moment\n"
+            "expected a date in UTC, as 2003-01-01 or 2003-01-01T09:30:00, or whole seconds since "
+            "1970"
+        ) from None
+
+
+def _moment_text(moment: int) -> str:
+    """Write a moment as the shortest date that says it, or as its number."""
+    if moment not in _DATED:
+        return str(moment)
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%dT%H:%M:%SZ}".removesuffix("T00:00:00Z")
 
 
 def _is_share(size: float | None) -> bool:
@@ -638,29 +844,44 @@ def _is_whole(size: float | None, least: int) -> bool:
     return isinstance(size, int) and not isinstance(size, bool) and size >= least
 
 
+def _is_moment(size: float | None) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and abs(size) < 2**63
+
+
 _EXPECTED = {
     "ratio": (_is_share, "ratio 0.2"),
     "k-fold": (lambda size: _is_whole(size, 2), "k-fold 5"),
     "leave-out": (lambda size: _is_whole(size, 1), "leave-out 1"),
     "temporal": (_is_share, "temporal 0.2"),
+    "temporal-at": (_is_moment, "temporal-at 2003-01-01"),
     "temporal-user": (_is_share, "temporal-user 0.2"),
+    "leave-last": (lambda size: _is_whole(size, 1), "leave-last 1"),
+    "rolling": (lambda size: _is_whole(size, 1), "rolling 3 0.1"),
     "uniform": (_is_share, "uniform 0.2"),
     "ready": (lambda size: size is None, "ready"),
     "whole": (lambda size: size is None, "whole"),
 }
 
 
+_BY_TIME = ("temporal", "temporal-at", "temporal-user", "leave-last", "rolling")
+
+
 def _split(
-    ratings: Ratings, in_test: npt.NDArray[np.bool_], rule: SplitRule, fold: int = 0
+    ratings: Ratings,
+    in_test: npt.NDArray[np.bool_],
+    rule: SplitRule,
+    fold: int = 0,
+    in_train: npt.NDArray[np.bool_] | None = None,
 ) -> Split:
-    for part, size in (("test", in_test.sum()), ("training", (~in_test).sum())):
+    in_train = ~in_test if in_train is None else in_train
+    for part, size in (("test", in_test.sum()), ("training", in_train.sum())):
         if not size:
             raise DataError(
                 f"split '{rule}' of {len(ratings)} ratings: fold {fold} has no {part} rating\n"
                 "use more ratings or other sizes"
             )
     test = ratings.take(in_test)
-    return Split(ratings.take(~in_test), test, np.unique(test.item), fold, str(rule))
+    return Split(ratings.take(in_train), test, np.unique(test.item), fold, str(rule))
 
 
 def _folds(
@@ -686,6 +907,11 @@ def _times(ratings: Ratings, rule: SplitRule) -> npt.NDArray[np.int64]:
             "use a split that needs none, e.g. 'ratio 0.2'"
         )
     return ratings.timestamp
+
+
+def _cut(ordered: npt.NDArray[np.int64], test_share: Fraction) -> int:
+    """Give the time from which on ratings are the newest share of all, given sorted times."""
+    return int(ordered[len(ordered) - math.ceil(test_share * len(ordered))])
 
 
 def _ceil_share(share: float, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -55,6 +55,7 @@ _TOKENS = re.compile(r"(?P<name>removed|head|sample|held)=(?P<number>\d+)(?P<uni
 _COUNTED = ("sample", "held")
 _OTHERS = ("items", "train")
 _ITEMS = re.compile(r"(?P<first>\d+)-(?P<last>\d+)/(?P<groups>\d+)")
+_TRAINED_ITEMS = re.compile(r"trained(?P<sign>>=|<)(?P<least>\d+)")
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,9 @@ class TestSet:
         Of ``"truth"``: judgments per user, of items drawn uniformly; None = all items.
     items
         Whose judgments count: popularity groups, as ``"6-10/10"`` for the less popular half, the
-        first group being the most popular one. All items stay targets: ratings of the others count
-        as never given.
+        first group being the most popular one; or items with so many training ratings, as
+        ``"trained<5"`` for cold items, ``"trained>=5"`` for warm ones. All items stay targets:
+        ratings of the others count as never given.
     train
         ``"same"`` to train on the other judgments of the part instead of on observed ratings; of
         ``"unbiased"`` and of samples of ``"truth"``. ``"observed"`` to train on what the observed
@@ -101,6 +103,8 @@ class TestSet:
     'truth sample=50'
     >>> str(TestSet("unbiased", train="same"))
     'unbiased train=same'
+    >>> TestSet.parse("items=trained<5").items
+    'trained<5'
     >>> TestSet.parse("unbiased train=observed").trains_on == TestSet("observed").trains_on
     True
     >>> TestSet.parse("unbiased train=observed held=5").trains_on
@@ -151,12 +155,15 @@ class TestSet:
                 f"held={self.held}: a number of folds, from 2, of 'observed', or of 'unbiased' "
                 "with train=observed"
             )
-        if self.items:
+        cold = _TRAINED_ITEMS.fullmatch(self.items)
+        if cold is not None and int(cold["least"]) > 0:
+            object.__setattr__(self, "items", f"trained{cold['sign']}{int(cold['least'])}")
+        elif self.items:
             match = _ITEMS.fullmatch(self.items)
             if match is None or not 1 <= int(match[1]) <= int(match[2]) <= int(match[3]):
                 raise ConfigError(
                     f"items={self.items}: expected groups by popularity, as 6-10/10 for the less "
-                    "popular half"
+                    "popular half, or a number of training ratings from 1, as trained<5"
                 )
             object.__setattr__(self, "items", "-".join(str(int(match[n])) for n in (1, 2)))
             object.__setattr__(self, "items", f"{self.items}/{int(match[3])}")
@@ -188,7 +195,7 @@ class TestSet:
             ):
                 raise ConfigError(
                     f"cannot read test side {text!r}: expected PART [removed=PERCENT%] "
-                    "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS] "
+                    "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS|trained<RATINGS] "
                     "[train=same|observed] [held=FOLDS], such as 'observed removed=30%'"
                 )
             numbers[match["name"]] = int(match["number"])
@@ -222,17 +229,19 @@ class TestSet:
 
     @property
     def item_groups(self) -> tuple[int, int, int]:
-        """First group, the one behind the last, and how many there are; (0, 1, 1) is all."""
+        """First group, the one behind the last, and how many there are; (0, 1, 1) is any."""
         match = _ITEMS.fullmatch(self.items)
         return (0, 1, 1) if match is None else (int(match[1]) - 1, int(match[2]), int(match[3]))
 
-    def counted_items(self, groups: ItemGroups) -> npt.NDArray[np.bool_]:
+    def counted_items(self, groups: ItemGroups, train: Ratings) -> npt.NDArray[np.bool_]:
         """Tell whose judgments count.
 
         Parameters
         ----------
         groups
             Groups of items, the most popular first.
+        train
+            Training ratings, by whose number items are cold or warm.
 
         Returns
         -------
@@ -243,6 +252,10 @@ class TestSet:
         ConfigError
             If the groups that count are no unions of these.
         """
+        cold = _TRAINED_ITEMS.fullmatch(self.items)
+        if cold is not None:
+            counts, least = train.item_counts(), int(cold["least"])
+            return counts >= least if cold["sign"] == ">=" else counts < least
         first, end, n_groups = self.item_groups
         labels = groups.merged(n_groups).labels
         return (labels >= first) & (labels < end)
@@ -490,7 +503,7 @@ def reduced_split(split: Split, test: TestSet, groups: ItemGroups, *, seed: int)
         Fewer test ratings; its ``test_items`` lack the head, and nothing else.
     """
     rows = kept_rows(test, len(split.test), seed=seed, fold=split.fold)
-    rows &= test.counted_items(groups)[split.test.item]
+    rows &= test.counted_items(groups, split.train)[split.test.item]
     items = split.test_items
     if test.head:
         outside = groups.labels >= test.n_head_groups(groups.n_groups)

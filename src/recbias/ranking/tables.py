@@ -42,8 +42,8 @@ class RankTable:
         Targets with a computable score, same shape.
     group : ndarray of int16, shape (n_rows,), optional
         Item group of each run, where target sets are formed within groups (P1R).
-    trained : ndarray of bool, shape (n_users,), optional
-        Who has a training rating, where that is asked for.
+    trained : ndarray of int64, shape (n_users,), optional
+        Training ratings of each user, where that is asked for.
     """
 
     per: Literal["user", "run"]
@@ -56,7 +56,7 @@ class RankTable:
     n_targets: npt.NDArray[np.int32]
     n_scored: npt.NDArray[np.int32]
     group: npt.NDArray[np.int16] | None = None
-    trained: npt.NDArray[np.bool_] | None = None
+    trained: npt.NDArray[np.int64] | None = None
 
     def with_rest(self, rows: npt.NDArray[np.bool_], *, best_first: bool) -> RankTable:
         """Put test items that have no place right behind the end of their lists.
