@@ -2,7 +2,8 @@
 
 `grid` says what is asked, `run` answers; `cells` train and keep, `reduction` makes values of
 tables, `results` are what is stored, `makers` are functions whose tables are stored like grids,
-`verification` computes stored results anew. `options` has every decision of an evaluation as one
+`verification` computes stored results anew. `report` is what results answer afterwards: `pairs` of
+systems, values of `users`, tables (`typesetting`) and the `picture`. `options` has every decision of an evaluation as one
 value, `decisions` the table of these decisions, and `outcomes` what options give. `store` and
 `engine` keep files and workers; `folds` reads the splits of cells once; `feedback` turns
 recommendations into ratings; `reproduction` compares a stored result with a fresh one;
