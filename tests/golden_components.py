@@ -17,7 +17,7 @@ from explicit_lists import FixedScores
 from recbias import ranking
 from recbias.data.datasets import Dataset, dataset_info
 from recbias.data.simulation import make_world
-from recbias.experiment.run import N_REPLICATES
+from recbias.experiment.reduction import N_REPLICATES
 from recbias.experiment.store import digest
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.protocol import splits, testset

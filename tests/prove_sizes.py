@@ -25,7 +25,6 @@ from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, KNN, RE
 from recbias.book.chapters.offline_option_taxonomy.users import measure_users
 from recbias.data.datasets import load_dataset
 from recbias.errors import MissingData
-from recbias.experiment.outcomes import resampled_tests
 from recbias.experiment.results import load_result, results_dir
 from recbias.experiment.run import Results
 from recbias.metrics import measure, parse_metric
@@ -34,7 +33,7 @@ from recbias.protocol.targets import TargetRule, Targets
 from recbias.protocol.testset import dataset_splits
 from recbias.ranking import rank
 from recbias.recommenders import System
-from recbias.stats.comparison import bootstrap_test, paired_t, sign_test, wilcoxon
+from recbias.stats.comparison import bootstrap_test, paired_t, resampled_tests, sign_test, wilcoxon
 from recbias.stats.resampling import bootstrap_weights, interval, weighted_medians, weighted_sums
 
 LEVEL, LARGEST, N_USERS, N_SAMPLES, N_DRAWS = 0.05, 0.06, 500, 10_000, 1000

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Numbers of the errors of a disk that is full, a quota that is used up, a limit on files."""
@@ -105,3 +106,36 @@ def unknown_name(
     near = [meant.lower()] if meant else close
     hint = f": did you mean '{lowered[near[0]]}'?" if near else ";"
     return ConfigError(f"unknown {kind} '{name}'{hint} known: {', '.join(names)}")
+
+
+@contextmanager
+def needs_the_extra(name: str, *, what: str = "this command") -> Iterator[None]:
+    """Say how packages are installed that something needs beside those of the library.
+
+    Parameters
+    ----------
+    name : str
+        Of the extra.
+    what : str
+        What needs them, as the message begins.
+
+    Raises
+    ------
+    ConfigError
+        In place of a ModuleNotFoundError of the block.
+
+    Examples
+    --------
+    >>> with needs_the_extra("book", what="plot"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    recbias.errors.ConfigError: plot needs the package no_such_package, which is not installed
+    install the extra 'book': pip install 'recbias[book]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{what} needs the package {error.name}, which is not installed\n"
+            f"install the extra '{name}': pip install 'recbias[{name}]'"
+        ) from None

@@ -1,6 +1,6 @@
 """Kendall tau-b against scipy and by hand; resolved signs against loops, and that they hold."""
 
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise, permutations, product
 from statistics import quantiles, stdev
 
 import numpy as np
@@ -17,6 +17,7 @@ from recbias.stats.agreement import (
     share_interval,
     tau_interval,
     tau_intervals,
+    tau_p_value,
 )
 from recbias.stats.resampling import bootstrap_weights, interval
 
@@ -285,3 +286,38 @@ def test_the_interval_of_a_share_covers_where_its_percentiles_do_not():
         by_percentiles.append(low <= 0.5 <= high)
     assert np.mean(covered) > 0.95 - 5 * np.sqrt(0.95 * 0.05 / 300)
     assert np.mean(by_percentiles) < 0.2
+
+
+# -- p of tau ----------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 12), st.integers(0, 10**6))
+def test_the_exact_p_of_tau_is_that_of_scipy(n, seed):
+    a, b = np.random.default_rng(seed).permuted(np.tile(np.arange(n), (2, 1)), axis=1)
+    expected = stats.kendalltau(a, b, method="exact").pvalue
+    assert tau_p_value(a, b) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.integers(3, 40), st.integers(2, 6), st.integers(0, 10**6))
+def test_with_ties_the_p_of_tau_is_that_of_scipy(n, n_values, seed):
+    a, b = np.random.default_rng(seed).integers(n_values, size=(2, n))
+    expected = stats.kendalltau(a, b, method="asymptotic").pvalue
+    if len(set(a)) < n or len(set(b)) < n:
+        assert tau_p_value(a, b) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_the_p_of_tau_counts_orders_and_is_normal_for_many_systems():
+    orders = list(permutations(range(5)))
+    taus = [abs(float(kendall_tau(range(5), order))) for order in orders]
+    for order, tau in zip(orders, taus, strict=True):
+        as_extreme = sum(other >= tau - 1e-12 for other in taus)
+        assert tau_p_value(range(5), order) == pytest.approx(as_extreme / 120)
+    a, b = np.random.default_rng(2).random((2, 80))
+    expected = stats.kendalltau(a, b, method="asymptotic").pvalue
+    assert tau_p_value(a, b) == pytest.approx(expected, rel=1e-9)
+
+
+def test_orders_of_other_systems_have_no_p():
+    with pytest.raises(ConfigError, match="give both the same systems"):
+        tau_p_value([1.0, 2.0], [1.0, 2.0, 3.0])
+    assert np.isnan(tau_p_value([1.0, np.nan], [1.0, 2.0]))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recbias.errors import ConfigError
-from recbias.experiment.run import N_REPLICATES
+from recbias.experiment.reduction import N_REPLICATES
 from recbias.metrics.aggregation import replicates
 from recbias.stats.resampling import (
     bootstrap_weights,

@@ -22,7 +22,7 @@ from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.run import N_REPLICATES
+from recbias.experiment.reduction import N_REPLICATES
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import candidate_items, n_all_targets
 from recbias.protocol.testset import dataset_splits

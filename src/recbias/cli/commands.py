@@ -9,8 +9,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Hashable, Mapping
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ from recbias.data.datasets.frames import frame_of
 from recbias.data.datasets.liked import LEAST
 from recbias.data.ratings import exact
 from recbias.data.selection import Selection
-from recbias.errors import ConfigError, DataError, MissingData
+from recbias.errors import ConfigError, DataError, MissingData, needs_the_extra
 from recbias.experiment.store import write_atomically
 from recbias.protocol.leakage import leakage
 from recbias.protocol.splits import Split, SplitRule, warn_of_other_share
@@ -71,18 +71,6 @@ def main(debug: bool) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")  # a sign that a file cannot hold stops nothing
-
-
-@contextmanager
-def needs_the_extra(name: str) -> Iterator[None]:
-    """Say how packages are installed that a command needs beside those of the library."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"this command needs the package {error.name}, which is not installed\n"
-            f"install the extra '{name}': pip install 'recbias[{name}]'"
-        ) from None
 
 
 def _writes_all() -> bool:

@@ -345,14 +345,7 @@ class Grid:
                 for compared_label, metric in self.compare
                 if compared_label == label
             ]
-            averaging = self.parsed[label].averaging
-            if (
-                averaging.statistic != "mean"
-                or averaging.weights
-                or averaging.coverage
-                or averaging.population == "groups"
-                or any(metric.kind != "ranks" for metric in compared)
-            ):
+            if not all(self.is_comparable(label, metric) for metric in compared):
                 raise ConfigError(
                     f"{label!r}: paired tests compare plain means, over users or runs, of metrics "
                     "from ranks"
@@ -361,8 +354,7 @@ class Grid:
     def _check_crossed(self, label: str, metric: Metric) -> None:
         """Refuse what is no mean of what single test ratings add."""
         averaging, per_run = self.parsed[label].averaging, self.parsed[label].rule.per_run
-        plain = averaging.statistic == "mean" and not averaging.weights and not averaging.coverage
-        if not plain or per_run != (averaging.population == "runs"):
+        if not averaging.is_plain or per_run != (averaging.population == "runs"):
             raise ConfigError(
                 f"{label!r}: items can be resampled for plain means over users (AR) or runs (1R)"
             )
@@ -373,6 +365,11 @@ class Grid:
                 f"target sets per user only {' and '.join(_SUMS_OF_RATINGS)} are one, of runs (1R) "
                 f"every metric from ranks but {' and '.join(_SHARES_OF_USERS)}"
             )
+
+    def is_comparable(self, label: str, metric: Metric) -> bool:
+        """Tell whether `compare` may name a metric: from ranks, a plain mean over users or runs."""
+        averaging = self.parsed[label].averaging
+        return averaging.is_plain and averaging.population != "groups" and metric.kind == "ranks"
 
     def crossed_metrics(self, label: str) -> tuple[Metric, ...]:
         """Return the metrics of a label whose interval over users and items is asked for."""

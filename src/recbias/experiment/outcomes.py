@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -12,19 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import stdtr
 
 from recbias._system.streams import stream
 from recbias.data.datasets import load_dataset
-from recbias.experiment.cells import grid_cells
+from recbias.experiment.grid import Grid
 from recbias.experiment.options import Options
-from recbias.experiment.reduction import FoldPart, reduce_fold
-from recbias.experiment.run import Results, fold_tasks, run
+from recbias.experiment.reduction import FoldPart
+from recbias.experiment.run import Results, run
+from recbias.experiment.users import UserValues, reduced_systems, user_values
 from recbias.metrics.aggregation import weighted_units
-from recbias.stats.comparison import bootstrap_test, holm, paired_t, sign_test, wilcoxon
+from recbias.stats.comparison import (
+    bootstrap_test,
+    holm,
+    paired_t,
+    resampled_tests,
+    sign_test,
+    wilcoxon,
+)
 from recbias.stats.resampling import bootstrap_weights
 
-__all__ = ["N_DRAWS", "Outcome", "evaluate", "resampled_tests"]
+__all__ = ["N_DRAWS", "Outcome", "evaluate"]
 
 N_DRAWS = 10_000
 """Samples of users of a bootstrap test: the smallest p that they can give, times the 91 pairs of 14
@@ -59,13 +65,6 @@ class Outcome:
         """Value of each system."""
         rows = self.results.values
         return dict(zip(rows["system"], rows["value"].tolist(), strict=True))
-
-
-class _Users(NamedTuple):
-    """Each user's mean over folds or runs, NaN for who is not counted, and what it weighs."""
-
-    values: FloatArray
-    weights: FloatArray
 
 
 def evaluate(
@@ -127,17 +126,14 @@ def evaluate(
         request = replace(request, replicates=None)  # kept: the only standard error of a median
     results = run(request, workers=workers, data_dir=data_dir)
     grid = results.grid
-    tasks = fold_tasks(grid, grid_cells(grid, load_dataset(dataset, data_dir=data_dir), data_dir))
-    folds: dict[str, list[FoldPart]] = {}
-    for task in tasks:
-        parts, _ = reduce_fold(task)
-        folds.setdefault(task.grid.systems[0].name, []).append(parts["options"])
-    tests = _tests(options, results, {name: _users(of_system) for name, of_system in folds.items()})
+    parts = reduced_systems(grid, load_dataset(dataset, data_dir=data_dir), data_dir=data_dir)
+    users = {name: _users(grid, folds) for name, folds in parts}
+    tests = _tests(options, results, users)
     values = Outcome(options, results, pd.DataFrame()).values
     pairs = pd.DataFrame(
         [
             {"a": a, "b": b, "difference": values[a] - values[b], **tests[a, b]._asdict()}
-            for a, b in combinations(folds, 2)
+            for a, b in combinations(users, 2)
         ],
         columns=["a", "b", "n", "difference", "effect", "p"],
     )
@@ -147,24 +143,11 @@ def evaluate(
     return Outcome(options, results, pairs)
 
 
-def _users(folds: list[FoldPart]) -> _Users:
-    n_users = len(folds[0].member)
-    if folds[0].medians:
-        units = [unit for fold in folds for unit in fold.medians if len(unit[0])]
-        user = np.concatenate([unit[2] for unit in units]) if units else np.empty(0, np.int64)
-        value = np.concatenate([unit[0][0] for unit in units]) if units else np.empty(0)
-        known = ~np.isnan(value)
-        total = np.bincount(user[known], value[known], minlength=n_users)
-        size = np.bincount(user[known], minlength=n_users).astype(np.float64)
-    else:
-        # Of metrics from ranks first, then from items; what the metric is not has no row.
-        columns = next((part for part in zip(*(f.columns for f in folds), strict=True)
-                        if len(part[0]) > 1), None)  # fmt: skip
-        if columns is None:
-            return _Users(np.full(n_users, np.nan), np.zeros(n_users))
-        total, size = np.sum(columns, axis=0).reshape(-1, 2, n_users).sum(axis=0)
-    values = np.divide(total, size, out=np.full(n_users, np.nan), where=size > 0)
-    return _Users(values, size)
+def _users(grid: Grid, folds: Sequence[Mapping[str, FoldPart]]) -> UserValues:
+    """Return the values of users; of a metric of the system as a whole nobody has one."""
+    n_users = len(folds[0]["options"].member)
+    nobody = UserValues(np.full(n_users, np.nan), np.zeros(n_users))
+    return next(iter(user_values(grid, "options", folds).values()), nobody)
 
 
 class _Test(NamedTuple):
@@ -174,7 +157,7 @@ class _Test(NamedTuple):
 
 
 def _tests(
-    options: Options, results: Results, users: dict[str, _Users]
+    options: Options, results: Results, users: dict[str, UserValues]
 ) -> dict[tuple[str, str], _Test]:
     """Test pairs together of which the same users have values under both systems."""
     alike: dict[bytes, list[tuple[str, str]]] = {}
@@ -222,40 +205,6 @@ def _median_tests(
     tests = [resampled_tests(gap.value, gap.drawn, n) for gap in gaps]
     statistic, by_error, by_share = np.array(tests).T
     return statistic, by_share if options.pairs == "bootstrap" else by_error
-
-
-def resampled_tests(value: float, drawn: FloatArray, n_users: int) -> tuple[float, float, float]:
-    """Test whether something is 0 that has no standard error but that of resampled users.
-
-    Parameters
-    ----------
-    value
-        On all users.
-    drawn : ndarray of float64, shape (n_replicates,)
-        On resampled users.
-    n_users
-        How many they are.
-
-    Returns
-    -------
-    statistic, p, share : float
-        The value in standard deviations of what was drawn; two-sided p of that as Student's t; and
-        p as twice the share that lies on the other side of 0, the value counted as drawn.
-
-    References
-    ----------
-    B. Efron & R. Tibshirani, "An introduction to the bootstrap" (1993), Sec. 13.3, 15.4.
-
-    Examples
-    --------
-    >>> print(*(round(number, 3) for number in resampled_tests(0.2, np.array([0.1, 0.3, 0.2]), 50)))
-    2.0 0.051 0.5
-    """
-    error = float(np.std(drawn, ddof=1))
-    statistic = 0.0 if value == 0 else value / error if error else math.copysign(math.inf, value)
-    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    p = 2 * float(stdtr(n_users - 1, -abs(statistic)))
-    return statistic, p, min(1.0, 2 * (1 + beyond) / (1 + len(drawn)))
 
 
 def _draws(n_users: int, seed: int) -> Iterator[npt.NDArray[np.uint8]]:

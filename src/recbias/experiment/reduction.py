@@ -1,22 +1,23 @@
-"""Reduction: from the tables of cells to values, in three steps.
+"""Reduction: from the tables of cells to values, in two steps.
 
 *Reduce* the tables of one system on one fold: each artefact is read once, a damaged one is computed
 again, and what comes out is small (columns per user, whose sums give means; units, of which medians
-are taken; values of the system as a whole). *Combine* the folds. *Compare* all pairs of systems.
+are taken; values of the system as a whole). *Combine* the folds. Pairs of systems are compared in
+:mod:`recbias.experiment.pairs`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import combinations
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias._system.streams import stream
 from recbias.errors import DamagedError, StoreError
 from recbias.experiment.cells import (
     Artefact,
@@ -40,8 +41,8 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.targets import TargetRule
 from recbias.ranking import Positions, RankTable
 from recbias.recommenders.elsewhere import FromScores
-from recbias.stats.comparison import compare_all
 from recbias.stats.resampling import (
+    bootstrap_weights,
     crossed_sums,
     interval,
     linear_replicates,
@@ -53,18 +54,24 @@ from recbias.stats.resampling import (
 __all__ = [
     "CROSSED",
     "NUMBERS",
+    "N_REPLICATES",
     "FoldPart",
-    "Pairs",
     "Reader",
     "Task",
+    "by_kind",
     "combine_crossed",
     "combine_folds",
-    "compare_systems",
+    "fold_tasks",
     "metric_identities",
-    "paired_values",
+    "n_averaged_groups",
     "reduce_fold",
+    "resampled_users",
     "sum_sets",
 ]
+
+N_REPLICATES = 1000
+"""Resamplings of users behind every interval: the end of one then has a s.d. over seeds of
+sqrt(.025 * .975 / 1000) / phi(1.96) = .084 standard errors; 500 leave .12."""
 
 NUMBERS = ("value", "low", "high", "se", "fold_sd", "n_users")
 """What is told of every value, as :class:`recbias.experiment.run.Results` describes it."""
@@ -119,10 +126,31 @@ class FoldPart(NamedTuple):
     beyond: dict[str, npt.NDArray[np.int32]]
 
 
+@lru_cache(maxsize=2)
+def resampled_users(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
+    """Draw users, the same for all systems, labels and metrics: a row per resampling."""
+    return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
+
+
 def metric_identities(grid: Grid) -> str:
     """Tell in which state of their code the metrics of a grid are."""
     metrics = {metric for metrics in grid.parsed_metrics.values() for metric in metrics}
     return canonical_json([metric.identity() for metric in sorted(metrics, key=str)])
+
+
+def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
+    """Group the cells by system, in the order of the grid, and fold."""
+    single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
+    grouped: dict[tuple[str, int], list[Cell]] = {
+        (name, fold): [] for name in single for fold in sorted({cell.fold for _, cell in cells})
+    }
+    for name, cell in cells:
+        grouped[name, cell.fold].append(cell)
+    outside, metrics = grid.outside, metric_identities(grid)
+    return [
+        Task(outside, metrics, single[name], tuple(fold_cells))
+        for (name, _), fold_cells in grouped.items()
+    ]
 
 
 def needs_all(grid: Grid, label: str) -> bool:
@@ -209,7 +237,7 @@ def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
 def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Reader]) -> FoldPart:
     """Measure a label on all training seeds of a fold, and average over them."""
     protocol, averaging = grid.parsed[label], grid.parsed[label].averaging
-    of_ranks, of_items, of_system = _by_kind(grid.parsed_metrics[label])
+    of_ranks, of_items, of_system = by_kind(grid.parsed_metrics[label])
     dataset = cell_dataset(readers[0].cell)
     split = cell_split(readers[0].cell, artefact)
     crossed = grid.crossed_metrics(label)
@@ -363,7 +391,7 @@ def _rated_pairs(table: RankTable, values: FloatArray, protocol: Protocol) -> Ra
     return RatedPairs(table.user[adds], table.item[adds], values[:, adds], sizes)
 
 
-def _by_kind(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric], list[Metric]]:
+def by_kind(metrics: Sequence[Metric]) -> tuple[list[Metric], list[Metric], list[Metric]]:
     """Sort metrics: from ranks, from listed items, of the system."""
     of_ranks, of_items, of_system = (
         [metric for metric in metrics if metric.kind == kind]
@@ -410,16 +438,20 @@ def _describe_sets(
     }
 
 
+def n_averaged_groups(grid: Grid, label: str) -> int:
+    """Count the groups whose means are averaged; percentiles whose runs weigh alike are none."""
+    of_groups = grid.parsed[label].averaging.population == "groups"
+    return (grid.parsed[label].rule.n_groups or 1) if of_groups else 1
+
+
 def combine_folds(
     grid: Grid, label: str, folds: Sequence[FoldPart], weights: npt.NDArray[np.uint8]
 ) -> tuple[pd.DataFrame, list[FloatArray]]:
     """Turn what the folds contribute into values with intervals, in the order of the metrics."""
     metrics = grid.parsed_metrics[label]
-    order = [metric for kind in _by_kind(metrics) for metric in kind]
-    averaging, n_groups = grid.parsed[label].averaging, 1
-    if averaging.population == "groups":  # percentiles (P1R) whose runs weigh alike are no groups
-        n_groups = grid.parsed[label].rule.n_groups or 1
-    sizes = [len(kind) for kind in _by_kind(metrics)[:2]]
+    order = [metric for kind in by_kind(metrics) for metric in kind]
+    averaging, n_groups = grid.parsed[label].averaging, n_averaged_groups(grid, label)
+    sizes = [len(kind) for kind in by_kind(metrics)[:2]]
     values, by_fold, drawn, carriers = [], [], [], []
     for place, n_metrics in enumerate(sizes):
         if not n_metrics:
@@ -525,67 +557,3 @@ def sum_sets(folds: Sequence[Mapping[str, int]]) -> dict[str, int]:
     """Add up the counts of the folds, but for the size of the smallest set."""
     total = {name: sum(fold[name] for fold in folds) for name in folds[0]}
     return {**total, "smallest": min(fold["smallest"] for fold in folds)}
-
-
-class Pairs(NamedTuple):
-    """A system's values that are compared with those of others, pair by pair.
-
-    Runs and their users where runs are averaged over, else the users of the population: a user's
-    value is the mean over the folds in which they are of it.
-    """
-
-    values: FloatArray
-    user: npt.NDArray[np.int32] | None
-
-
-def paired_values(grid: Grid, folds: Sequence[Mapping[str, FoldPart]]) -> list[Pairs]:
-    """Collect a system's values for each comparison of a grid."""
-    pairs = []
-    for label, text in grid.compare:
-        of_ranks = [str(metric) for metric in _by_kind(grid.parsed_metrics[label])[0]]
-        parts = [fold[label] for fold in folds]
-        runs = [part.runs for part in parts if part.runs is not None]
-        if runs:
-            compared = [metric for metric in of_ranks if (label, metric) in grid.compare]
-            place = compared.index(text)
-            values = np.concatenate([values[place] for values, _ in runs])
-            pairs.append(Pairs(values, np.concatenate([user for _, user in runs])))
-        else:
-            columns = np.sum([part.columns[0] for part in parts], axis=0)
-            total, size = columns[of_ranks.index(text)], columns[-1]
-            pairs.append(Pairs(total[size > 0] / size[size > 0], None))
-    return pairs
-
-
-def compare_systems(grid: Grid, by_system: Mapping[str, Sequence[Pairs]]) -> pd.DataFrame:
-    """Test all pairs of systems: on users, and on runs too where those are averaged over."""
-    frames = []
-    for place, (label, text) in enumerate(grid.compare):
-        values = {system: pairs[place].values for system, pairs in by_system.items()}
-        user = next(iter(by_system.values()))[place].user
-        columns = {"label": label, "metric": text}
-        frames.append(_compared(values, user).assign(**columns, unit="user"))
-        if user is not None:
-            frames.append(_compared(values).assign(**columns, unit="run"))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _compared(
-    values: Mapping[str, FloatArray], user: npt.NDArray[np.integer] | None = None
-) -> pd.DataFrame:
-    """Test all pairs; one user, or one run, tells nothing: then no interval, and p is 1."""
-    units = next(iter(values.values())) if user is None else np.unique(user)
-    if len(units) > 1:
-        return compare_all(values, user=user)
-    nothing = {"low": np.nan, "high": np.nan} | dict.fromkeys(
-        ("t_p", "wilcoxon_p", "t_p_holm", "wilcoxon_p_holm"), 1.0
-    )
-    means = {
-        name: float(np.mean(of_system)) if len(of_system) else np.nan
-        for name, of_system in values.items()
-    }
-    rows = [
-        {"a": a, "b": b, "n": len(units), "difference": means[a] - means[b], **nothing}
-        for a, b in combinations(values, 2)
-    ]
-    return pd.DataFrame(rows)

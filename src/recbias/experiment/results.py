@@ -12,6 +12,7 @@ is shown by computing them again: see `recbias.experiment.verification`.
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -44,6 +45,7 @@ __all__ = [
     "results_dir",
     "simulation_record",
     "stored_results",
+    "value_text",
     "values_text",
 ]
 
@@ -83,6 +85,8 @@ class Quantity:
     >>> a, b = Quantity(0.3, np.array([0.2, 0.4])), Quantity(0.1, np.array([0.1, 0.2]))
     >>> (a - b).replicates.tolist(), round((a / b).value, 6)
     ([0.1, 0.2], 3.0)
+    >>> a
+    0.3000 [0.2050, 0.3950]
     """
 
     value: float
@@ -91,6 +95,10 @@ class Quantity:
     limits: tuple[float, float] | None = None
     df: int | None = None
     cases: int | None = None
+
+    def __repr__(self) -> str:
+        """Write value and interval in one line, without the replicates."""
+        return value_text(self.value, *self.interval)
 
     def _paired(self, other: Quantity) -> tuple[FloatArray, FloatArray, str]:
         if self.replicates is None or other.replicates is None:
@@ -130,6 +138,28 @@ class Quantity:
         else:
             low, high = interval(self.replicates)
         return float(low), float(high)
+
+
+def value_text(
+    value: float, low: float | None = None, high: float | None = None, *, signed: bool = False
+) -> str:
+    """Write a value, and its 95 % interval if ends are given, with digits that tell it from 0.
+
+    Examples
+    --------
+    >>> value_text(0.25, 0.2, 0.3), value_text(0.000123, 0.0001, 0.0002, signed=True)
+    ('0.2500 [0.2000, 0.3000]', '+0.00012 [0.00010, 0.00020]')
+    >>> value_text(12.5, float("nan"), float("nan")), value_text(float("nan"))
+    ('12.5000 (no interval)', 'undefined')
+    """
+    small = 0 < abs(value) < 1e-3
+    decimals = min(1 - math.floor(math.log10(abs(value))), 12) if small else 4
+    text = "undefined" if math.isnan(value) else f"{value:{'+' if signed else ''}.{decimals}f}"
+    if low is None or high is None:
+        return text
+    if math.isnan(low) or math.isnan(high):
+        return f"{text} (no interval)"
+    return f"{text} [{low:.{decimals}f}, {high:.{decimals}f}]"
 
 
 class Agreement(NamedTuple):

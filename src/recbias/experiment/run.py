@@ -37,20 +37,20 @@ from recbias.experiment.cells import (
 from recbias.experiment.engine import are_waiting, open_executor, peak_mb, run_all, run_each
 from recbias.experiment.folds import Source, grid_source, source_splits
 from recbias.experiment.grid import Grid
+from recbias.experiment.pairs import Pairs, compare_systems, paired_values
 from recbias.experiment.reduction import (
     CROSSED,
+    N_REPLICATES,
     NUMBERS,
-    Pairs,
     Reader,
-    Task,
     combine_crossed,
     combine_folds,
-    compare_systems,
-    metric_identities,
-    paired_values,
+    fold_tasks,
     reduce_fold,
+    resampled_users,
     sum_sets,
 )
+from recbias.experiment.report import Report
 from recbias.experiment.reproduction import (
     WIDER,
     agreement,
@@ -80,11 +80,7 @@ from recbias.ranking import RankTable
 from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.stats.resampling import bootstrap_weights, rounded_replicates
 
-__all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
-
-N_REPLICATES = 1000
-"""Resamplings of users behind every interval: the end of one then has a s.d. over seeds of
-sqrt(.025 * .975 / 1000) / phi(1.96) = .084 standard errors; 500 leave .12."""
+__all__ = ["Results", "grid_tables", "is_named", "run"]
 
 WORKERS_FROM = 4_000_000
 """Test ratings, over all cells, from which reducing tables pays the start of worker processes."""
@@ -94,7 +90,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @register_kind
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Results(StoredResult):
+class Results(Report, StoredResult):
     """What a grid gave: values with intervals, replicates and tests; no rating.
 
     Attributes
@@ -120,6 +116,8 @@ class Results(StoredResult):
     left_out : mapping of str to str
         Systems that were asked for and cannot be trained on the data, with the reason; `grid` and
         all tables are without them.
+    data_dir : Path, optional
+        Where the data was looked for, besides ``RECBIAS_DATA``; it is not stored.
     """
 
     kind: ClassVar[str] = "grid"
@@ -131,6 +129,7 @@ class Results(StoredResult):
     target_sets: pd.DataFrame
     crossed: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CROSSED))
     left_out: Mapping[str, str] = field(default_factory=dict)
+    data_dir: Path | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         """Lay all values out in 80 columns: system, design, metric, value and interval."""
@@ -416,12 +415,14 @@ def run(
     except MissingData as missing:
         if record is None:
             raise
-        return _recorded(grid, record, missing)
+        return dataclasses.replace(_recorded(grid, record, missing), data_dir=data_dir)
     grid.warn_of_split(dataset)
     if record is not None:
         stored = kept_result(record, dataset.name, grid.key_of(grid.hashes(dataset)))
         if isinstance(stored, Results):
-            return dataclasses.replace(stored, grid=grid)  # the same table may be elsewhere now
+            return dataclasses.replace(
+                stored, grid=grid, data_dir=data_dir
+            )  # the same table may be elsewhere now
     results = _measure_grid(grid, dataset, workers=workers, data_dir=data_dir)
     if record is not None and clone_root() is not None:
         results.save(results_dir(dataset.name, recorded=False) / record)
@@ -462,18 +463,13 @@ def grid_tables(
             yield system, cell.fold, cell.repeat, reader.table(grid, label)
 
 
-@lru_cache(maxsize=2)
-def _resampled(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
-    return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
-
-
 @lru_cache(maxsize=1)
 def _resampled_both(
     n_users: int, n_items: int, seed: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Weights of users, the same as without items, and of items; a column per resampling."""
     items = bootstrap_weights(n_items, N_REPLICATES, rng=stream(seed, "bootstrap", "items"))
-    both = _resampled(n_users, seed), items
+    both = resampled_users(n_users, seed), items
     return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
 
 
@@ -490,7 +486,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     needed = bool(untried) or n_rows >= WORKERS_FROM or are_waiting(n_workers)
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
     sizes = dataset.ratings.n_users, dataset.ratings.n_items
-    weights = _resampled(sizes[0], grid.seed)
+    weights = resampled_users(sizes[0], grid.seed)
     both = _resampled_both(*sizes, grid.seed) if grid.crossed else None
     values: list[pd.DataFrame] = []
     drawn: list[FloatArray] = []
@@ -539,6 +535,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
         target_sets=pd.DataFrame([{"label": label, **counts} for label, counts in sets.items()]),
         crossed=pd.DataFrame(crossed, columns=CROSSED),
         left_out=left_out,
+        data_dir=data_dir,
         provenance=platform_record(),
         times={
             "seconds": round(time.perf_counter() - started, 1),
@@ -582,21 +579,6 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
                 f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
                 f"{dataset.ratings.n_items:,} items"
             )
-
-
-def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
-    """Group the cells by system, in the order of the grid, and fold."""
-    single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
-    grouped: dict[tuple[str, int], list[Cell]] = {
-        (name, fold): [] for name in single for fold in sorted({cell.fold for _, cell in cells})
-    }
-    for name, cell in cells:
-        grouped[name, cell.fold].append(cell)
-    outside, metrics = grid.outside, metric_identities(grid)
-    return [
-        Task(outside, metrics, single[name], tuple(fold_cells))
-        for (name, _), fold_cells in grouped.items()
-    ]
 
 
 def _kept(grid: Grid, rows: pd.DataFrame, drawn: Sequence[FloatArray]) -> dict[int, FloatArray]:

@@ -210,6 +210,11 @@ class Averaging:
         return self.population == "trained" or bool(self.trained)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a mean that leaves nobody out and in which all members weigh alike."""
+        return self.statistic == "mean" and not self.weights and not self.coverage
+
+    @property
     def epsilon(self) -> float | None:
         """What a geometric mean adds to each value; None for other statistics."""
         match = _GEOMETRIC.fullmatch(self.statistic)

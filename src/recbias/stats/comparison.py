@@ -7,6 +7,7 @@ user out is a choice of population, and that choice has a name (:mod:`recbias.me
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,6 +27,7 @@ __all__ = [
     "effect_size",
     "holm",
     "paired_t",
+    "resampled_tests",
     "sign_test",
     "subsampled_tests",
     "subsampled_wins",
@@ -305,6 +307,40 @@ def _studentised(mean: FloatArray, variance: FloatArray, n: int) -> FloatArray:
     spread = np.where(variance > 1e-12 * np.square(mean), variance, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(mean == 0, 0.0, mean / np.sqrt(spread / (n - 1)))
+
+
+def resampled_tests(value: float, drawn: FloatArray, n_users: int) -> tuple[float, float, float]:
+    """Test whether something is 0 that has no standard error but that of resampled users.
+
+    Parameters
+    ----------
+    value
+        On all users.
+    drawn : ndarray of float64, shape (n_replicates,)
+        On resampled users.
+    n_users
+        How many they are.
+
+    Returns
+    -------
+    statistic, p, share : float
+        The value in standard deviations of what was drawn; two-sided p of that as Student's t; and
+        p as twice the share that lies on the other side of 0, the value counted as drawn.
+
+    References
+    ----------
+    B. Efron & R. Tibshirani, "An introduction to the bootstrap" (1993), Sec. 13.3, 15.4.
+
+    Examples
+    --------
+    >>> print(*(round(number, 3) for number in resampled_tests(0.2, np.array([0.1, 0.3, 0.2]), 50)))
+    2.0 0.051 0.5
+    """
+    error = float(np.std(drawn, ddof=1))
+    statistic = 0.0 if value == 0 else value / error if error else math.copysign(math.inf, value)
+    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+    p = 2 * float(special.stdtr(n_users - 1, -abs(statistic)))
+    return statistic, p, min(1.0, 2 * (1 + beyond) / (1 + len(drawn)))
 
 
 def subsampled_wins(

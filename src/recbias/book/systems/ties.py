@@ -26,8 +26,8 @@ from recbias.data.simulation.popularity import rank_correlation
 from recbias.errors import ConfigError
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.reduction import N_REPLICATES
 from recbias.experiment.results import Quantity
-from recbias.experiment.run import N_REPLICATES
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits

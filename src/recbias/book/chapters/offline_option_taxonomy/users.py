@@ -15,8 +15,7 @@ from recbias.errors import TrainingError
 from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.engine import open_executor, run_all, run_each
 from recbias.experiment.grid import Grid
-from recbias.experiment.reduction import reduce_fold
-from recbias.experiment.run import fold_tasks
+from recbias.experiment.reduction import fold_tasks, reduce_fold
 from recbias.metrics.aggregation import finish, weighted_units
 from recbias.stats.comparison import paired_t
 

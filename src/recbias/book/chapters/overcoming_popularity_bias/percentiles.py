@@ -19,8 +19,9 @@ from recbias.claims.records import Record, Term
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
+from recbias.experiment.reduction import N_REPLICATES
 from recbias.experiment.results import Quantity
-from recbias.experiment.run import N_REPLICATES, grid_tables, run
+from recbias.experiment.run import grid_tables, run
 from recbias.metrics import Metric, measure
 from recbias.metrics.aggregation import contributions
 from recbias.protocol.relevance import relevant

@@ -42,9 +42,14 @@ from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.reduction import FoldPart, combine_folds, reduce_fold
+from recbias.experiment.reduction import (
+    N_REPLICATES,
+    FoldPart,
+    combine_folds,
+    fold_tasks,
+    reduce_fold,
+)
 from recbias.experiment.results import Quantity
-from recbias.experiment.run import N_REPLICATES, fold_tasks
 from recbias.experiment.training_seeds import training_seeds
 from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up, with_seeds

@@ -30,8 +30,7 @@ from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.engine import run_all
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.reduction import Reader
-from recbias.experiment.run import N_REPLICATES
+from recbias.experiment.reduction import N_REPLICATES, Reader
 from recbias.metrics import aggregation
 from recbias.ranking import RankTable
 from recbias.stats.resampling import bootstrap_weights, interval, weighted_sums

@@ -25,7 +25,7 @@ from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.run import N_REPLICATES
+from recbias.experiment.reduction import N_REPLICATES
 from recbias.metrics.concentration import gini
 from recbias.protocol import splits
 from recbias.protocol.relevance import relevant
