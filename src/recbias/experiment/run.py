@@ -24,7 +24,7 @@ import pandas as pd
 from recbias._system.places import clone_root
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
-from recbias.data.ratings import exact
+from recbias.data.ratings import Ratings, exact
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.experiment.cells import (
     Cell,
@@ -74,13 +74,14 @@ from recbias.experiment.results import (
 from recbias.experiment.store import frame_from_json, frame_to_json, platform_record
 from recbias.experiment.untrainable import known_reason, remember, systems_left_out
 from recbias.metrics import Metric
+from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.ranking import RankTable
 from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.stats.resampling import bootstrap_weights, rounded_replicates
 
-__all__ = ["Results", "fold_tasks", "grid_tables", "is_named", "run"]
+__all__ = ["Results", "check_data", "fold_tasks", "grid_tables", "is_named", "run", "user_weights"]
 
 N_REPLICATES = 1000
 """Resamplings of users behind every interval: the end of one then has a s.d. over seeds of
@@ -463,7 +464,8 @@ def grid_tables(
 
 
 @lru_cache(maxsize=2)
-def _resampled(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
+def user_weights(n_users: int, seed: int) -> npt.NDArray[np.uint8]:
+    """Draw how often each user counts in every resampling; the same for all that has the seed."""
     return bootstrap_weights(n_users, N_REPLICATES, rng=stream(seed, "bootstrap"))
 
 
@@ -473,13 +475,14 @@ def _resampled_both(
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Weights of users, the same as without items, and of items; a column per resampling."""
     items = bootstrap_weights(n_items, N_REPLICATES, rng=stream(seed, "bootstrap", "items"))
-    both = _resampled(n_users, seed), items
+    both = user_weights(n_users, seed), items
     return np.ascontiguousarray(both[0].T), np.ascontiguousarray(both[1].T)
 
 
 def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
     started = time.perf_counter()
-    _check_data(grid, dataset)
+    for label, protocol in grid.parsed.items():
+        check_data(protocol, grid.parsed_metrics[label], dataset.ratings, dataset.title)
     cells = grid_cells(grid, dataset, data_dir)
     missing = [(name, cell) for name, cell in cells if cell.missing()]
     untried = [cell for cell in _long_first(grid, missing) if known_reason(cell) is None]
@@ -490,7 +493,7 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     needed = bool(untried) or n_rows >= WORKERS_FROM or are_waiting(n_workers)
     title = f"{dataset.name}: cells" + (f", trained again for {'; '.join(again)}" if again else "")
     sizes = dataset.ratings.n_users, dataset.ratings.n_items
-    weights = _resampled(sizes[0], grid.seed)
+    weights = user_weights(sizes[0], grid.seed)
     both = _resampled_both(*sizes, grid.seed) if grid.crossed else None
     values: list[pd.DataFrame] = []
     drawn: list[FloatArray] = []
@@ -515,7 +518,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
             for label in grid.parsed:
                 parts = [fold[label] for fold in folds]
-                numbers, replicates = combine_folds(grid, label, parts, weights)
+                design, metrics = grid.parsed[label], grid.parsed_metrics[label]
+                numbers, replicates = combine_folds(design, metrics, parts, weights)
                 values.append(numbers)
                 drawn += replicates
                 if both is not None:
@@ -567,20 +571,18 @@ def _split(source: Source, fold: int) -> Split:
     return source_splits(source)[fold]
 
 
-def _check_data(grid: Grid, dataset: Dataset) -> None:
-    for protocol in grid.parsed.values():
-        if not relevant(dataset.ratings.value, protocol.min_rating).any():
-            scale = dataset.ratings.scale
+def check_data(protocol: Protocol, metrics: Iterable[Metric], ratings: Ratings, title: str) -> None:
+    """Refuse a threshold that no rating reaches, and a cutoff above the catalogue."""
+    if not relevant(ratings.value, protocol.min_rating).any():
+        scale = ratings.scale
+        raise ConfigError(
+            f"{protocol}: no rating of {title} is that high; its scale is "
+            f"{exact(scale.minimum)} to {exact(scale.maximum)}"
+        )
+    for metric in metrics:
+        if metric.cutoff is not None and metric.cutoff > ratings.n_items:
             raise ConfigError(
-                f"{protocol}: no rating of {dataset.title} is that high; its scale is "
-                f"{exact(scale.minimum)} to {exact(scale.maximum)}"
-            )
-    all_metrics = [metric for metrics in grid.parsed_metrics.values() for metric in metrics]
-    for metric in all_metrics:
-        if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:
-            raise ConfigError(
-                f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
-                f"{dataset.ratings.n_items:,} items"
+                f"{metric}: the cutoff is above the catalogue of {title}, {ratings.n_items:,} items"
             )
 
 
