@@ -28,6 +28,8 @@ from recbias.data.ratings import Ratings
 from recbias.data.selection import Selection
 from recbias.data.simulation import World, make_world
 from recbias.errors import MissingData
+from recbias.experiment.cells import rank_seed
+from recbias.experiment.measurement import measure
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import by_chance
 from recbias.protocol.splits import Split, SplitRule, k_fold, leave_out, ratio, uniform
@@ -242,6 +244,10 @@ def _no_scores(users: Any) -> np.ndarray:
 ONE_TARGET_SET = [Targets(TargetRule.parse("TI-NN-1R t=20"), 4.0)]
 CALLS: dict[str, Callable[[int], Any]] = {
     "stats.resampling.bootstrap_weights": lambda seed: bootstrap_weights(50, 3, rng=_rng(seed)),
+    "experiment.cells.rank_seed": lambda seed: np.array(rank_seed(seed, 0)),
+    "experiment.measurement.measure": lambda seed: (
+        measure(POPULARITY, SPLIT, "RR", protocol="TI-NN-AR N=9 rel>=4", seed=seed)["RR"].drawn
+    ),
     "metrics.by_chance.by_chance": lambda seed: by_chance(
         RATINGS, [parse_metric("CI@3")], min_rating=4, n_draws=1, seed=seed
     )["value"].to_numpy(),

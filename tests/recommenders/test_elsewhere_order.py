@@ -457,9 +457,7 @@ def test_ids_that_are_not_all_enclosed_are_those_of_the_data(quoted: Path, tmp_p
     assert order_of(tmp_path / "s.tsv", quoted) == [['"blow"'], ["plain"]]
 
 
-@pytest.mark.parametrize(
-    "lines", ['u\t"blow"\t2\nu\t"plain"\t1\nu\tblow\t3\n', 'u\t"blow"\t2\n']
-)
+@pytest.mark.parametrize("lines", ['u\t"blow"\t2\nu\t"plain"\t1\nu\tblow\t3\n', 'u\t"blow"\t2\n'])
 def test_quotes_of_which_nobody_can_tell_whose_they_are_are_refused(
     lines: str, quoted: Path, tmp_path: Path
 ) -> None:

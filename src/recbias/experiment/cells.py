@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,6 +75,8 @@ __all__ = [
     "grid_cells",
     "load_positions",
     "load_table",
+    "one_thread",
+    "rank_seed",
     "reduce_positions",
     "run_cell",
 ]
@@ -266,6 +269,14 @@ def cell_relevant_counts(
     return source_relevant_counts(cell.source_of(artefact), cell.fold, min_rating)
 
 
+def one_thread() -> AbstractContextManager[Any]:
+    """Keep linear algebra to one thread.
+
+    The bits of a product depend on their number, and workers share the machine.
+    """
+    return _libraries(len(sys.modules)).limit(limits=1)
+
+
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
     """Find the libraries with threads of their own; looking for them takes as long as some models.
@@ -298,9 +309,7 @@ def run_cell(cell: Cell) -> str | None:
     arrays = _deduced(cell, system, missing)
     if to_train := [artefact for artefact in missing if artefact not in arrays]:
         train = source_splits(first)[cell.fold].train
-        # One BLAS thread: the bits of a product depend on their number, and workers share the
-        # machine.
-        with _libraries(len(sys.modules)).limit(limits=1):
+        with one_thread():
             rng = stream(first.seed, "train", system.stream_label(), cell.fold, cell.repeat)
             recommender = system.build()
             # A model may be unfit for the data; scores from elsewhere are for their owner to mend.
@@ -354,7 +363,7 @@ def _ranked(
     """Rank what is asked of one kind of judgments, in as few passes over the scores as it takes."""
     source = cell.source_of(artefacts[0])
     split = source_splits(source)[cell.fold]
-    seed = _rank_seed(cell)
+    seed = rank_seed(cell.source[0].seed, cell.fold)
     counted = [artefact for artefact in artefacts if not artefact.rule and not artefact.unscored]
     arrays: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
     passes: dict[str, list[Artefact]] = {source.judgments: []} if counted else {}
@@ -383,9 +392,9 @@ def _ranked(
     return arrays
 
 
-def _rank_seed(cell: Cell) -> int:
-    # The seed does not name the system: all systems meet the same ties and samples.
-    return int(stream(cell.source[0].seed, "rank", cell.fold).integers(2**63))
+def rank_seed(seed: int, fold: int) -> int:
+    """Return the seed of ties and samples of a fold: it names no system, so that all meet them."""
+    return int(stream(seed, "rank", fold).integers(2**63))
 
 
 def _ranked_below(
@@ -395,7 +404,7 @@ def _ranked_below(
     arrays = {}
     for artefact in artefacts:
         groups = source_groups(cell.source_of(artefact), cell.fold, artefact.groups)
-        split, seed = cell_split(cell, artefact), _rank_seed(cell)
+        split, seed = cell_split(cell, artefact), rank_seed(cell.source[0].seed, cell.fold)
         below = rank_unscored(scored, split, artefact.unscored, groups=groups, seed=seed)
         arrays[artefact] = _position_arrays(below)
     return arrays

@@ -27,7 +27,7 @@ from recbias.data.selection import Selection
 from recbias.data.simulation import CountOptions, is_world, parse_world
 from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.store import digest, write_atomically
-from recbias.metrics import Metric, aggregation, parse_metric
+from recbias.metrics import Metric, MetricName, aggregation, parse_metric
 from recbias.protocol import splits, testset
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import SplitRule
@@ -39,8 +39,11 @@ from recbias.recommenders import Carried, System, algorithms, as_system, carried
 __all__ = [
     "Grid",
     "Outside",
+    "check_metric",
+    "check_unscored",
     "component_revisions",
     "judgments_hash",
+    "listed",
     "non_defaults",
     "split_marks",
 ]
@@ -164,6 +167,33 @@ class Outside(NamedTuple):
             carried_class.load()
 
 
+def check_unscored(protocol: Protocol, label: str) -> None:
+    """Refuse a policy for what has no score in samples, which keep no place for it."""
+    if protocol.rule.others == "NN" and protocol.unscored != "none":
+        raise ConfigError(
+            f"{label!r}: {protocol.rule} keeps no place for what has no score; use AN with "
+            "unscored=, and metrics such as P@10|t=100 or P@10|N=100 for the expectation over "
+            "samples"
+        )
+
+
+def check_metric(metric: Metric, protocol: Protocol, label: str, *, head: object = None) -> None:
+    """Refuse a metric that is not defined for a design; `head` is what a test side leaves out."""
+    rule = protocol.rule
+    per = "run" if rule.per_run else "user"
+    if metric.kind != "ranks":
+        if protocol.condensed or rule.per_run or rule.others == "NN" or rule.with_train or head:
+            raise ConfigError(
+                f"{metric} under {label!r}: it is a property of lists of all targets; ask "
+                "it of AN-AR, not condensed, without +train and head="
+            )
+        if (metric.cutoff or 0) > LISTED:
+            raise ConfigError(f"{metric} under {label!r}: {LISTED} items of a list are kept")
+    elif per not in metric.declaration.per:
+        units = "runs (1R)" if per == "run" else "one target set per user (AR)"
+        raise ConfigError(f"{metric} under {label!r}: it is not defined for {units}")
+
+
 @dataclass(frozen=True)
 class Grid:
     """Systems x protocols x metrics on the splits of one dataset.
@@ -181,7 +211,7 @@ class Grid:
         labels of your own; one alone need not be in a tuple.
     metrics
         What is measured, such as ``"P@10"``, ``"rho"`` or ``"Gini@10"``, the same for all protocols
-        or by label.
+        or by label; as text, or as objects of :mod:`recbias.metrics`: ``P @ 10``.
     split
         Text of a :class:`~recbias.protocol.splits.SplitRule`.
     seed
@@ -242,11 +272,11 @@ class Grid:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dataset", _dataset_name(self.dataset))
         object.__setattr__(self, "systems", _checked_systems(self.systems))
-        protocols = _listed("protocols", self.protocols, "TI-AN-AR rel>=4")
+        protocols = listed("protocols", self.protocols, "TI-AN-AR rel>=4")
         if not isinstance(protocols, Mapping):
             protocols = {text: text for text in protocols}
         protocols = {label: str(Protocol.parse(text)) for label, text in protocols.items()}
-        metrics = _listed("metrics", self.metrics, "P@10")
+        metrics = listed("metrics", self.metrics, "P@10")
         if not isinstance(metrics, Mapping):
             metrics = dict.fromkeys(protocols, metrics)
         if set(metrics) != set(protocols):
@@ -256,7 +286,7 @@ class Grid:
         metrics = {
             label: tuple(
                 str(parse_metric(text))
-                for text in _listed(f"metrics under {label!r}", metrics[label], "P@10")
+                for text in listed(f"metrics under {label!r}", metrics[label], "P@10")
             )
             for label in protocols
         }
@@ -297,7 +327,7 @@ class Grid:
 
     def _check_label(self, label: str) -> None:
         """Refuse what the kept counts and samples cannot answer, before anything is trained."""
-        rule, condensed = self.parsed[label].rule, self.parsed[label].condensed
+        rule = self.parsed[label].rule
         test, n_groups = self.test(label), self.n_groups
         if self.select and (test.part != "observed" or test.held is not None):
             raise ConfigError(
@@ -315,28 +345,11 @@ class Grid:
                 f"{label!r}: items={test.items} cannot be told from {n_groups} groups; give the "
                 f"grid groups='popularity {test.item_groups[2]}'"
             )
-        if rule.others == "NN" and self.parsed[label].unscored != "none":
-            raise ConfigError(
-                f"{label!r}: {rule} keeps no place for what has no score; use AN with unscored=, "
-                "and metrics such as P@10|t=100 or P@10|N=100 for the expectation over samples"
-            )
+        check_unscored(self.parsed[label], label)
         if test.head and (rule.with_train or (rule.others == "NN" and rule.candidates == "AI")):
             raise ConfigError(f"{label!r}: {rule} cannot leave out a head of items; use TI")
-        per = "run" if rule.per_run else "user"
         for metric in self.parsed_metrics[label]:
-            if metric.kind != "ranks":
-                if condensed or rule.per_run or rule.others == "NN" or rule.with_train or test.head:
-                    raise ConfigError(
-                        f"{metric} under {label!r}: it is a property of lists of all targets; ask "
-                        "it of AN-AR, not condensed, without +train and head="
-                    )
-                if (metric.cutoff or 0) > LISTED:
-                    raise ConfigError(
-                        f"{metric} under {label!r}: {LISTED} items of a list are kept"
-                    )
-            elif per not in metric.declaration.per:
-                units = "runs (1R)" if per == "run" else "one target set per user (AR)"
-                raise ConfigError(f"{metric} under {label!r}: it is not defined for {units}")
+            check_metric(metric, self.parsed[label], label, head=test.head)
         for metric in self.crossed_metrics(label):
             self._check_crossed(label, metric)
         if any(label == compared_label for compared_label, _ in self.compare):
@@ -536,12 +549,13 @@ def _dataset_name(dataset: Any) -> str:
     return str(path)
 
 
-def _listed(what: str, texts: Any, example: str) -> Any:
+def listed(what: str, texts: Any, example: str) -> Any:
     """Return texts as a sequence or mapping that is not empty; one text is a sequence of itself."""
-    if isinstance(texts, str | Protocol | Metric):
+    if isinstance(texts, str | Protocol | Metric | MetricName):
         texts = (texts,)
     if isinstance(texts, Iterable) and not isinstance(texts, Mapping):
-        texts = tuple(str(text) if isinstance(text, Protocol | Metric) else text for text in texts)
+        objects = Protocol | Metric | MetricName
+        texts = tuple(str(text) if isinstance(text, objects) else text for text in texts)
     if not texts or not isinstance(texts, Mapping | tuple):
         raise ConfigError(f"{what}: got {texts!r}, expected one or more, such as ({example!r},)")
     for text in texts.values() if isinstance(texts, Mapping) and what == "protocols" else texts:

@@ -301,7 +301,7 @@ def quantities_of(
     """Give a system's values with the replicates that a grid keeps, by metric."""
     parts = [fold[label] for fold in folds]
     weights = resampled_users(len(parts[0].member), grid.seed)
-    numbers, drawn = combine_folds(grid, label, parts, weights)
+    numbers, drawn = combine_folds(grid.parsed[label], grid.parsed_metrics[label], parts, weights)
     rounded = rounded_replicates(drawn).astype(np.float64)
     return {
         str(metric): Quantity(float(value), replicates, metric.declaration.interval)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias._system.streams import stream
+from recbias.data.ratings import Ratings
 from recbias.errors import DamagedError, StoreError
 from recbias.experiment.cells import (
     Artefact,
@@ -61,7 +62,10 @@ __all__ = [
     "by_kind",
     "combine_crossed",
     "combine_folds",
+    "contributed",
     "fold_tasks",
+    "measure_lists",
+    "members",
     "metric_identities",
     "n_averaged_groups",
     "reduce_fold",
@@ -245,7 +249,7 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     beyond: dict[str, npt.NDArray[np.int32]] = {}
     is_elsewhere = grid.systems[0].algorithm == FromScores.__name__
     table = readers[0].table(grid, label)
-    member = _members(table, protocol) if of_system else np.zeros(table.n_users, dtype=bool)
+    member = members(table, protocol) if of_system else np.zeros(table.n_users, dtype=bool)
     for reader in readers:
         if reader is not readers[0]:
             table = reader.table(grid, label)
@@ -276,14 +280,11 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
         elif crossed:
             alone = _each_rating(table, condensed=protocol.condensed)
             per_rating = measure(alone, crossed, min_rating=protocol.min_rating)
-        item_values = moved = np.empty((0, table.n_users))
-        system_values = np.empty(0)
+        lists = None
         if of_items or of_system:
             positions = reader.positions(grid, label)
             depth = max(metric.cutoff or positions.depth for metric in (*of_items, *of_system))
             lists = positions.lists(protocol.rule.candidates, depth)
-            view = list_view(lists, split.train, min_rating=protocol.min_rating)
-            item_values = measure_items(view, of_items)
             if is_elsewhere:
                 sizes = positions.table(TargetRule(protocol.rule.candidates, "AN", "AR")).n_targets
                 for metric in (*of_items, *of_system):
@@ -291,35 +292,14 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
                     beyond[str(metric)] = _empty_places(
                         metric.cutoff or positions.depth, n_listed, sizes
                     )
-            view = dataclasses.replace(view, items=lists[member], own_popularity=None)
-            everybody = np.ones((1, len(view.items)), dtype=np.uint8)
-            system_values = measure_resampled(view, of_system, everybody)[:, 0]
-            moved = np.zeros((len(of_system), table.n_users))
-            # Resampling draws all users: those of the population count for more.
-            moved[:, member] = influence(view, of_system) * (table.n_users / max(member.sum(), 1))
+        item_values, system_values, moved = measure_lists(
+            lists, split.train, of_items, of_system, member, min_rating=protocol.min_rating
+        )
         per_seed.append((values, item_values, system_values, moved, per_rating))
     values, item_values, system_values, moved, per_rating = (
         np.mean(kind, axis=0) for kind in zip(*per_seed, strict=True)
     )
-    options: dict[str, Any] = {
-        "min_rating": protocol.min_rating, "condensed": protocol.condensed
-    }  # fmt: skip
-    measured = [(values, False), *([(item_values, True)] if of_items else [])]
-    if averaging.statistic == "median":
-        medians = tuple(
-            units(table, kind_values, averaging, **options, skip_undefined=skip)
-            for kind_values, skip in measured
-        )
-        columns: tuple[FloatArray, ...] = ()
-    else:
-        medians = ()
-        columns = tuple(
-            contributions(
-                table, kind_values, averaging, **options, group=table.group,
-                n_groups=protocol.rule.n_groups or 1, skip_undefined=skip,
-            )
-            for kind_values, skip in measured
-        )  # fmt: skip
+    columns, medians = contributed(table, values, item_values if of_items else None, protocol)
     compared = [str(metric) for compared_label, metric in grid.compare if compared_label == label]
     runs = None
     if compared and averaging.resolved(table.per).population == "runs":
@@ -329,6 +309,59 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
     sets = _describe_sets(table, protocol, of_ranks)
     pairs = _rated_pairs(table, per_rating, protocol) if crossed else None
     return FoldPart(columns, medians, system_values, moved, member, runs, sets, pairs, beyond)
+
+
+def measure_lists(
+    lists: npt.NDArray[np.int32] | None,
+    train: Ratings,
+    of_items: Sequence[Metric],
+    of_system: Sequence[Metric],
+    member: npt.NDArray[np.bool_],
+    *,
+    min_rating: float,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Measure lists: values of users, of the system, and how much each user moves the latter.
+
+    Those of the system are about the lists of members. Without metrics no lists are needed.
+    """
+    if lists is None:
+        nothing = np.empty((0, train.n_users))
+        return nothing, np.empty(0), nothing
+    view = list_view(lists, train, min_rating=min_rating)
+    item_values = measure_items(view, of_items)
+    view = dataclasses.replace(view, items=lists[member], own_popularity=None)
+    everybody = np.ones((1, len(view.items)), dtype=np.uint8)
+    system_values = measure_resampled(view, of_system, everybody)[:, 0]
+    moved = np.zeros((len(of_system), len(member)))
+    # Resampling draws all users: those of the population count for more.
+    moved[:, member] = influence(view, of_system) * (len(member) / max(member.sum(), 1))
+    return item_values, system_values, moved
+
+
+def contributed(
+    table: RankTable, values: FloatArray, item_values: FloatArray | None, protocol: Protocol
+) -> tuple[tuple[FloatArray, ...], tuple[tuple[FloatArray, FloatArray, Any], ...]]:
+    """Write values as what averages are made of: columns per user, or units of a median.
+
+    For metrics from ranks, then for those from listed items, if there are any.
+    """
+    averaging = protocol.averaging
+    options: dict[str, Any] = {
+        "min_rating": protocol.min_rating, "condensed": protocol.condensed
+    }  # fmt: skip
+    measured = [(values, False), *([(item_values, True)] if item_values is not None else [])]
+    if averaging.statistic == "median":
+        return (), tuple(
+            units(table, kind_values, averaging, **options, skip_undefined=skip)
+            for kind_values, skip in measured
+        )
+    return tuple(
+        contributions(
+            table, kind_values, averaging, **options, group=table.group,
+            n_groups=protocol.rule.n_groups or 1, skip_undefined=skip,
+        )
+        for kind_values, skip in measured
+    ), ()  # fmt: skip
 
 
 def _unplaced_items(
@@ -384,7 +417,7 @@ def _rated_pairs(table: RankTable, values: FloatArray, protocol: Protocol) -> Ra
         sizes = table.user[enough], table.item[enough]
         adds = (values != 0).any(axis=0) & enough
     else:
-        member = _members(table, protocol)
+        member = members(table, protocol)
         users = np.flatnonzero(member).astype(np.int32)
         sizes = users, np.full(len(users), -1, dtype=np.int32)
         adds = (values != 0).any(axis=0) & member[table.user]
@@ -404,7 +437,7 @@ def _n_units(table: RankTable) -> int:
     return len(table.user) if table.per == "run" else table.n_users
 
 
-def _members(table: RankTable, protocol: Protocol) -> npt.NDArray[np.bool_]:
+def members(table: RankTable, protocol: Protocol) -> npt.NDArray[np.bool_]:
     """Tell which users are of the protocol's population."""
     nothing = np.zeros((1, table.n_users))
     averaging = protocol.averaging
@@ -438,19 +471,20 @@ def _describe_sets(
     }
 
 
-def n_averaged_groups(grid: Grid, label: str) -> int:
+def n_averaged_groups(protocol: Protocol) -> int:
     """Count the groups whose means are averaged; percentiles whose runs weigh alike are none."""
-    of_groups = grid.parsed[label].averaging.population == "groups"
-    return (grid.parsed[label].rule.n_groups or 1) if of_groups else 1
+    return (protocol.rule.n_groups or 1) if protocol.averaging.population == "groups" else 1
 
 
 def combine_folds(
-    grid: Grid, label: str, folds: Sequence[FoldPart], weights: npt.NDArray[np.uint8]
+    protocol: Protocol,
+    metrics: Sequence[Metric],
+    folds: Sequence[FoldPart],
+    weights: npt.NDArray[np.uint8],
 ) -> tuple[pd.DataFrame, list[FloatArray]]:
     """Turn what the folds contribute into values with intervals, in the order of the metrics."""
-    metrics = grid.parsed_metrics[label]
     order = [metric for kind in by_kind(metrics) for metric in kind]
-    averaging, n_groups = grid.parsed[label].averaging, n_averaged_groups(grid, label)
+    averaging, n_groups = protocol.averaging, n_averaged_groups(protocol)
     sizes = [len(kind) for kind in by_kind(metrics)[:2]]
     values, by_fold, drawn, carriers = [], [], [], []
     for place, n_metrics in enumerate(sizes):

@@ -24,7 +24,7 @@ import pandas as pd
 from recbias._system.places import clone_root
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
-from recbias.data.ratings import exact
+from recbias.data.ratings import Ratings, exact
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.experiment.cells import (
     Cell,
@@ -74,13 +74,14 @@ from recbias.experiment.results import (
 from recbias.experiment.store import frame_from_json, frame_to_json, platform_record
 from recbias.experiment.untrainable import known_reason, remember, systems_left_out
 from recbias.metrics import Metric
+from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.ranking import RankTable
 from recbias.recommenders.elsewhere import warn_of_missing
 from recbias.stats.resampling import bootstrap_weights, rounded_replicates
 
-__all__ = ["Results", "grid_tables", "is_named", "run"]
+__all__ = ["Results", "check_data", "grid_tables", "is_named", "run"]
 
 WORKERS_FROM = 4_000_000
 """Test ratings, over all cells, from which reducing tables pays the start of worker processes."""
@@ -475,7 +476,8 @@ def _resampled_both(
 
 def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
     started = time.perf_counter()
-    _check_data(grid, dataset)
+    for label, protocol in grid.parsed.items():
+        check_data(protocol, grid.parsed_metrics[label], dataset.ratings, dataset.title)
     cells = grid_cells(grid, dataset, data_dir)
     missing = [(name, cell) for name, cell in cells if cell.missing()]
     untried = [cell for cell in _long_first(grid, missing) if known_reason(cell) is None]
@@ -511,7 +513,8 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 warnings.warn(f"{path}: was damaged, computed again", StoreWarning, stacklevel=3)
             for label in grid.parsed:
                 parts = [fold[label] for fold in folds]
-                numbers, replicates = combine_folds(grid, label, parts, weights)
+                design, metrics = grid.parsed[label], grid.parsed_metrics[label]
+                numbers, replicates = combine_folds(design, metrics, parts, weights)
                 values.append(numbers)
                 drawn += replicates
                 if both is not None:
@@ -564,20 +567,18 @@ def _split(source: Source, fold: int) -> Split:
     return source_splits(source)[fold]
 
 
-def _check_data(grid: Grid, dataset: Dataset) -> None:
-    for protocol in grid.parsed.values():
-        if not relevant(dataset.ratings.value, protocol.min_rating).any():
-            scale = dataset.ratings.scale
+def check_data(protocol: Protocol, metrics: Iterable[Metric], ratings: Ratings, title: str) -> None:
+    """Refuse a threshold that no rating reaches, and a cutoff above the catalogue."""
+    if not relevant(ratings.value, protocol.min_rating).any():
+        scale = ratings.scale
+        raise ConfigError(
+            f"{protocol}: no rating of {title} is that high; its scale is "
+            f"{exact(scale.minimum)} to {exact(scale.maximum)}"
+        )
+    for metric in metrics:
+        if metric.cutoff is not None and metric.cutoff > ratings.n_items:
             raise ConfigError(
-                f"{protocol}: no rating of {dataset.title} is that high; its scale is "
-                f"{exact(scale.minimum)} to {exact(scale.maximum)}"
-            )
-    all_metrics = [metric for metrics in grid.parsed_metrics.values() for metric in metrics]
-    for metric in all_metrics:
-        if metric.cutoff is not None and metric.cutoff > dataset.ratings.n_items:
-            raise ConfigError(
-                f"{metric}: the cutoff is above the catalogue of {dataset.title}, "
-                f"{dataset.ratings.n_items:,} items"
+                f"{metric}: the cutoff is above the catalogue of {title}, {ratings.n_items:,} items"
             )
 
 

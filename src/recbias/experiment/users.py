@@ -129,7 +129,7 @@ def user_values(
         return values
     sums = [np.sum(kind, axis=0) for kind in zip(*(part.columns for part in parts), strict=True)]
     if of_ranks:
-        shape = n_averaged_groups(grid, label), len(of_ranks) + 1, n_users
+        shape = n_averaged_groups(grid.parsed[label]), len(of_ranks) + 1, n_users
         *totals, size = sums[0].reshape(shape).sum(axis=0)
         values |= {str(m): _means(total, size) for m, total in zip(of_ranks, totals, strict=True)}
     if of_items:

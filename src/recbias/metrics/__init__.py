@@ -5,12 +5,15 @@
 `base.Declaration`, which says what each kind of metric sees; `served` is the smallest of ranks,
 `popularity` of items, `concentration` of the system. It imports `recbias.ranking`, `theory` and
 what is below them.
+
+Every registered name is an object here: ``from recbias.metrics import P``, and then ``P @ 10``.
 """
 
 from recbias.metrics.base import (
     Argument,
     Declaration,
     Metric,
+    MetricName,
     declarations,
     metric_names,
     parse_metric,
@@ -47,6 +50,7 @@ __all__ = [
     "Declaration",
     "ListView",
     "Metric",
+    "MetricName",
     "RankView",
     "concentration",
     "declarations",
@@ -71,3 +75,15 @@ __all__ = [
     "reinforcement",
     "served",
 ]
+
+
+def __getattr__(name: str) -> MetricName:
+    """Give the metric of a name, so that one that is registered later is there too."""
+    if name in metric_names():
+        return MetricName(name)
+    raise AttributeError(f"module {__name__!r} has no attribute, and no metric, {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the metrics beside all else: what is suggested and completed."""
+    return sorted({*globals(), *metric_names()})

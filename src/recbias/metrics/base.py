@@ -39,6 +39,7 @@ __all__ = [
     "Argument",
     "Declaration",
     "Metric",
+    "MetricName",
     "declarations",
     "metric_names",
     "parse_metric",
@@ -49,7 +50,8 @@ __all__ = [
 Kind = Literal["ranks", "items", "system"]
 
 _PATTERN = re.compile(
-    r"(?P<name>[^(@|]*)(?:\((?P<arguments>[^()@|]*)\))?(?:@(?P<cutoff>[^|]*))?(?:\|(?P<given>.*))?"
+    r"(?P<name>[^(@|]*)(?:\((?P<arguments>[^()@|]*)\) *)?"
+    r"(?:@(?P<cutoff>[^|]*))?(?:\|(?P<given>.*))?"
 )
 _NAME = re.compile(r"[A-Za-z]\w*")
 
@@ -486,13 +488,77 @@ class Metric:
         return f"Metric({str(self)!r})"
 
 
-def parse_metric(text: str) -> Metric:
+class MetricName:
+    """The name of a metric as an object, to which arguments and a cutoff are given.
+
+    ``from recbias.metrics import P, nDCG`` gives these, for every registered metric, a reader's own
+    among them. It prints as text that :func:`parse_metric` reads.
+
+    Parameters
+    ----------
+    name
+        One of :func:`metric_names`.
+    *arguments, **named
+        As of :class:`Metric`.
+
+    Raises
+    ------
+    ConfigError
+        As :class:`Metric` does: of a name or its arguments at once, of a missing cutoff where a
+        metric is needed.
+
+    Examples
+    --------
+    >>> from recbias.metrics import AP, P, nDCG
+    >>> P @ 10, nDCG("exp") @ 10, P(t=100) @ 10
+    (Metric('P@10'), Metric('nDCG(exp)@10'), Metric('P@10|t=100'))
+    >>> P @ 10 == parse_metric("P @ 10")
+    True
+    >>> AP, nDCG("exp"), parse_metric(AP)
+    (AP, nDCG(exp), Metric('AP'))
+    >>> P @ 0
+    Traceback (most recent call last):
+    recbias.errors.ConfigError: metric P@0: a cutoff is an integer of at least 1
+    """
+
+    def __init__(self, name: str, *arguments: object, **named: object) -> None:
+        self._name, self._arguments, self._named = name, arguments, named
+        needs_cutoff = _forms(name)[0].cutoff == "required"
+        if not arguments and not named:
+            self._text = name
+        elif needs_cutoff:
+            self._text = str(self @ 1).replace("@1", "", 1)
+        else:
+            self._text = str(Metric(name, None, *arguments, **named))
+
+    def __call__(self, *arguments: object, **named: object) -> MetricName:
+        """Give arguments, in place of those that it has."""
+        return MetricName(self._name, *arguments, **named)
+
+    def __matmul__(self, cutoff: int) -> Metric:
+        whole = int(cutoff) if isinstance(cutoff, np.integer) else cutoff
+        return Metric(self._name, whole, *self._arguments, **self._named)
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MetricName) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+def parse_metric(text: str | Metric | MetricName) -> Metric:
     """Read a metric from the way it prints.
 
     Parameters
     ----------
     text
-        ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``; arguments by place or as ``name=value``.
+        ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``; arguments by place or as ``name=value``; with
+        blanks around ``@`` or without. Or a metric, or the name of one that needs no cutoff.
 
     Returns
     -------
@@ -503,31 +569,38 @@ def parse_metric(text: str) -> Metric:
     Raises
     ------
     ConfigError
-        If the text is no metric; the nearest name, or what it may take, is in the message.
+        If it is no metric; the nearest name, or what it may take, is in the message.
 
     Examples
     --------
     >>> parse_metric("P@10").cutoff
     10
-    >>> str(parse_metric("nDCG(gain=exp)@10"))
+    >>> str(parse_metric("nDCG(gain=exp) @ 10"))
     'nDCG(exp)@10'
     >>> parse_metric("Gini@10|t=5")
     Traceback (most recent call last):
     recbias.errors.ConfigError: metric Gini|t: unknown condition; it is written Gini@n
     """
+    if isinstance(text, Metric):
+        return text
+    if not isinstance(text, str | MetricName):
+        raise ConfigError(
+            f"a metric is text such as 'P@10', or P @ 10 with P of recbias.metrics, got {text!r}"
+        )
+    text = str(text)
     match = _PATTERN.fullmatch(text.strip())
     if match is None:
         raise unknown_name("metric", text, metric_names())
-    flags = {
-        argument.name for form in _forms(match["name"]) for argument in form.given if argument.flag
-    }
+    name = match["name"].rstrip()
+    flags = {argument.name for form in _forms(name) for argument in form.given if argument.flag}
     cutoff = None
     if match["cutoff"] is not None:
-        if not re.fullmatch(r"-?[0-9]+", match["cutoff"]):
+        digits = match["cutoff"].strip()
+        if not re.fullmatch(r"-?[0-9]+", digits):
             raise ConfigError(
-                f"metric {text!r}: the cutoff {match['cutoff']!r} is not an integer of at least 1"
+                f"metric {text!r}: the cutoff {digits!r} is not an integer of at least 1"
             )
-        cutoff = int(match["cutoff"])
+        cutoff = int(digits)
     positional: list[str] = []
     by_name: dict[str, str] = {}
     for part in () if match["arguments"] is None else match["arguments"].split(","):
@@ -546,7 +619,7 @@ def parse_metric(text: str) -> Metric:
             raise ConfigError(f"metric {text!r}: {part!r} behind the bar, expected {expected}")
         _add_once(text, conditions, key, value if equals else key)
     metric = Metric.__new__(Metric)
-    metric._fill(match["name"], cutoff, positional, by_name, conditions)
+    metric._fill(name, cutoff, positional, by_name, conditions)
     return metric
 
 

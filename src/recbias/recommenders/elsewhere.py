@@ -39,13 +39,24 @@ from recbias.errors import ConfigError, ContractError, DataError, DataWarning, M
 from recbias.protocol.splits import Split
 from recbias.recommenders.base import System, adopt
 
-__all__ = ["RECORD", "FromScores", "split_record", "warn_of_missing"]
+__all__ = [
+    "RECORD",
+    "Elsewhere",
+    "FromScores",
+    "ScoreTable",
+    "is_trec",
+    "read_cells",
+    "read_scores",
+    "split_record",
+    "warn_of_missing",
+]
 
 RECORD = "split.json"
 """The file beside the folds that says what they are: ``recbias data split`` writes it."""
 
 _RUNS = (".trec", ".run")
-_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", *_RUNS)
+_TABLES = (".csv", ".tsv", ".parquet", ".pq")
+_SUFFIXES = (*_TABLES, *_RUNS)
 _ENDS = (*_SUFFIXES, ".csv.gz", ".tsv.gz", ".trec.gz", ".run.gz")
 _TREC = ["user", "Q0", "item", "rank", "score", "tag"]
 _SCORES = ("yhat", "ypred", "rhat", "rhatui", "ruihat")
@@ -161,7 +172,8 @@ class FromScores:
             If they cannot be told, or the folds have other ones.
         """
         tables = [
-            _read(file, self.column, self.rank, n) for n, file in enumerate(_files(self.path))
+            read_scores(file, self.column, self.rank, fold=n)
+            for n, file in enumerate(_files(self.path))
         ]
         first = tables[0].said
         if other := next((n for n, table in enumerate(tables) if table.said != first), 0):
@@ -195,31 +207,12 @@ class FromScores:
             raise DataError(f"{self.path}: the files changed since they were named; run it again")
         file = files[self.fold]
         _compare_split(self.path, self.fold, train)
-        table = _read(file, self.column, self.rank, self.fold)
-        where = _Where(file, self.fold, 1 if _form(file) in _RUNS else 2, table.rows)
-        users = _places(table.rows["user"], train.user_ids, "user", where)
-        items = _places(table.rows["item"], train.item_ids, "item", where)
-        pairs = users * train.n_items + items
-        if len(again := np.flatnonzero(pd.Series(pairs).duplicated())):
-            where.refuse(again[0], "the pair is there twice")
-        if table.is_list:
-            train_pairs = train.user.astype(np.int64) * train.n_items + train.item
-            if len(trained := np.flatnonzero(np.isin(pairs, train_pairs))):
-                where.refuse(trained[0], "a list with an item of the user's training ratings")
-        values = -_places_within(users, _stated_order(table)).astype(np.float32)
-        order = np.argsort(users, kind="stable")
-        self._items, self._values = items[order], values[order]
-        self._starts = np.searchsorted(users[order], np.arange(train.n_users + 1))
-        self._n_items = train.n_items
+        self._fitted = read_scores(file, self.column, self.rank, fold=self.fold).fitted(train)
         return self
 
     def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
         """Give the scores of the file; see `recbias.recommenders.Recommender.score`."""
-        scores = np.full((len(users), self._n_items), np.nan, dtype=np.float32)
-        for row, user in enumerate(users):
-            span = slice(self._starts[user], self._starts[user + 1])
-            scores[row, self._items[span]] = self._values[span]
-        return scores
+        return self._fitted.score(users)
 
 
 def warn_of_missing(
@@ -263,10 +256,8 @@ def warn_of_missing(
         train, test = split_of(fold).train, split_of(fold).test
         file = _files(str(system.parameters["path"]))[fold]
         columns = [str(system.parameters.get(name, "")) for name in ("column", "rank")]
-        table = _read(file, columns[0], columns[1], fold)
-        where = _Where(file, fold, 1, table.rows)
-        file_users = _places(table.rows["user"], train.user_ids, "user", where)
-        placed = _places(table.rows["item"], train.item_ids, "item", where)
+        table = read_scores(file, columns[0], columns[1], fold=fold)
+        file_users, placed = table.places(train)
         pairs_there = file_users * train.n_items + placed
         tested = test.user.astype(np.int64) * train.n_items + test.item
         if not (condensed or table.is_list) and np.isin(pairs_there, tested).all():
@@ -315,16 +306,28 @@ adopt(FromScores, FromScores.__name__, None, listed=False)
 
 
 class _Where:
-    """Names the place of a row in messages."""
+    """Names the place of a row in messages: line of a file, or row of a table without one."""
 
-    def __init__(self, file: Path, fold: int, first_line: int, table: pd.DataFrame) -> None:
+    def __init__(
+        self, file: Path, fold: int | None, first_line: int | None, table: pd.DataFrame
+    ) -> None:
         self.file, self.fold, self.first_line, self.table = file, fold, first_line, table
+
+    def line(self, row: int) -> str:
+        if self.first_line is None:
+            return f"{self.file}, row {row}"
+        return f"{self.file}:{self.first_line + row}"
 
     def refuse(self, row: int, problem: str, remedy: str = "") -> NoReturn:
         user, item = self.table["user"].iloc[row], self.table["item"].iloc[row]
+        fold = "" if self.fold is None else f"fold {self.fold + 1}, "
+        usual = "scores have to fit " + (
+            "the ratings that they are measured on"
+            if self.fold is None
+            else "the folds that recbias data split writes"
+        )
         raise DataError(
-            f"{self.file}:{self.first_line + row}: fold {self.fold + 1}, user {user}, item {item}: "
-            f"{problem}\n{remedy or 'scores have to fit the folds that recbias data split writes'}"
+            f"{self.line(row)}: {fold}user {user}, item {item}: {problem}\n{remedy or usual}"
         )
 
 
@@ -400,25 +403,133 @@ def _kept(tables: Any) -> str:
     return str(folder)
 
 
-class _Table(NamedTuple):
-    """A file of scores: ``user`` and ``item`` as text, and what orders the items of a user."""
+class ScoreTable(NamedTuple):
+    """Scores, or lists, as another program left them; read by :func:`read_scores`.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        ``user`` and ``item`` as text.
+    keys : tuple of ndarray of int64
+        What orders the items of a user, the larger the earlier; the second counts where the first
+        is equal.
+    is_list
+        Whether what is not in it is known to stand below.
+    said
+        Which columns these are.
+    where
+        Names the place of a row.
+    """
 
     rows: pd.DataFrame
     keys: tuple[npt.NDArray[np.int64], ...]
-    """The larger the earlier; the second counts where the first is equal, and so on."""
     is_list: bool
     said: str
-    """Which columns these are."""
+    where: _Where
+
+    @property
+    def order(self) -> npt.NDArray[np.int64]:
+        """What orders the items of a user as one number, the larger the earlier; exactly."""
+        return _stated_order(self)
+
+    def places(self, train: Ratings) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return user and item of each row as numbers of the data; DataError if they have none."""
+        labels = ((role, getattr(train, f"{role}_ids")) for role in ("user", "item"))
+        users, items = (_places(self.rows[role], ids, role, self.where) for role, ids in labels)
+        return users, items
+
+    def known_places(self, ratings: Ratings) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return user and item of each row as `places` does; -1 where the data have none."""
+        return (
+            _matched(self.rows["user"], ratings.user_ids, "user", self.where),
+            _matched(self.rows["item"], ratings.item_ids, "item", self.where),
+        )
+
+    def refuse_twice(
+        self, users: npt.NDArray[np.int64], items: npt.NDArray[np.int64], n_items: int
+    ) -> None:
+        """Raise DataError if a pair is there twice; users below 0 do not count."""
+        twice = pd.Series(users * n_items + items).duplicated() & (users >= 0)
+        if len(again := np.flatnonzero(twice)):
+            self.where.refuse(again[0], "the pair is there twice")
+
+    def fitted(self, train: Ratings) -> Elsewhere:
+        """Return what scores these pairs and no other.
+
+        Raises
+        ------
+        DataError
+            For a user or item that the data do not have, a pair that is there twice, and in a list
+            an item that the user has in training.
+        """
+        users, items = self.places(train)
+        self.refuse_twice(users, items, train.n_items)
+        if self.is_list:
+            train_pairs = train.user.astype(np.int64) * train.n_items + train.item
+            pairs = users * train.n_items + items
+            if len(trained := np.flatnonzero(np.isin(pairs, train_pairs))):
+                self.where.refuse(trained[0], "a list with an item of the user's training ratings")
+        values = -_places_within(users, self.order).astype(np.float32)
+        rows = np.argsort(users, kind="stable")
+        starts = np.searchsorted(users[rows], np.arange(train.n_users + 1))
+        return Elsewhere(items[rows], values[rows], starts, train.n_items)
 
 
-def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table:
-    """Read a file of scores, a list or a run."""
-    table = _read_cells(file)
+class Elsewhere(NamedTuple):
+    """Scores of some pairs, sorted by user: user u has the rows ``starts[u]`` on."""
+
+    items: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float32]
+    starts: npt.NDArray[np.int64]
+    n_items: int
+
+    def score(self, users: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
+        """Score all items for some users; NaN where there is none."""
+        scores = np.full((len(users), self.n_items), np.nan, dtype=np.float32)
+        for row, user in enumerate(users):
+            span = slice(self.starts[user], self.starts[user + 1])
+            scores[row, self.items[span]] = self.values[span]
+        return scores
+
+
+def read_scores(
+    file: Path,
+    column: str = "",
+    rank: str = "",
+    *,
+    fold: int | None = None,
+    cells: pd.DataFrame | None = None,
+    is_run: bool | None = None,
+) -> ScoreTable:
+    """Read a file of scores, a list or a run, whatever data it is about.
+
+    Parameters
+    ----------
+    file
+        Its path; of a table that is no file, what it is called.
+    column, rank
+        As of `FromScores`.
+    fold
+        What the rows are of, for messages.
+    cells : DataFrame, optional
+        The table, if it is there already.
+    is_run
+        Whether it is in the format of TREC; told by the suffix if not given.
+
+    Raises
+    ------
+    DataError
+        If columns cannot be told or order items differently, a score is no finite number, or there
+        is no row.
+    """
+    is_run = _form(file) in _RUNS if is_run is None else is_run
+    table = read_cells(file, _TREC if is_run else ()) if cells is None else cells
     if table.empty:
         raise DataError(
             f"{file}: no row\neach fold needs a file with the columns user_id, item_id and score"
+            if fold is not None
+            else f"{file}: no row\na run needs the columns user_id, item_id and score"
         )
-    is_run = _form(file) in _RUNS
     names = list(map(str, table.columns))
     table = table.set_axis(names, axis="columns")
     all_names = ", ".join(names)
@@ -431,10 +542,7 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
     except DataError as error:
         raise DataError(f"{str(error).splitlines()[0]}\n{advice}") from None
     first_line = 1 if is_run else 2
-
-    def line(row: int) -> str:
-        return f"{file}:{first_line + row}"
-
+    where = _Where(file, fold, first_line if cells is None else None, pd.DataFrame())
     for role, taken in roles.items():
         if others := [n for n in names if n != taken and plain_name(n) in USUAL_NAMES[role]]:
             raise DataError(
@@ -442,8 +550,9 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
                 "leave out, or rename, the one that is not; ids have to be those of the data"
             )
     rows = pd.DataFrame(
-        {role: _labels(table[roles[role]], role, line) for role in ("user", "item")}
+        {role: _labels(table[roles[role]], role, where.line) for role in ("user", "item")}
     )
+    where.table = rows
     scores, ranked, doubtful = _candidates(names, [*roles.values()])
     doubtful = [] if is_run else doubtful
     if column or rank:
@@ -459,7 +568,6 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
         raise DataError(f"{file}: no column score or rank; found: {all_names}\n{advice}")
     if twice := next((name for name in (*chosen, *doubtful) if names.count(name) > 1), None):
         raise DataError(f"{file}: column '{twice}' is there twice; found: {all_names}\n{advice}")
-    where = _Where(file, fold, first_line, rows)
     keys = {}
     for name in (*chosen, *doubtful):
         codes = _ordered(table[name] if name in chosen else _plain_numbers(table[name]))
@@ -488,7 +596,8 @@ def _read(file: Path, column: str = "", rank: str = "", fold: int = 0) -> _Table
     read = [name for name in chosen if name not in ranked][:1] + ranked[:1]
     said = ", then ".join(f"{'rank' if name in ranked else 'score'} '{name}'" for name in read)
     said = f"{'a run: ' * is_run}user '{roles['user']}', item '{roles['item']}', {said}"
-    return _Table(rows, tuple(keys[name] for name in read), is_run or read[0] in ranked, said)
+    is_list = is_run or read[0] in ranked
+    return ScoreTable(rows, tuple(keys[name] for name in read), is_list, said, where)
 
 
 def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -553,10 +662,28 @@ def _form(file: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _read_cells(file: Path) -> pd.DataFrame:
-    """Read the columns of a file as they are, those of a text as text."""
+def is_trec(file: Path) -> bool:
+    """Tell whether a file is in a format of TREC, as what is called like no table is."""
+    return _form(file) not in _TABLES
+
+
+def read_cells(file: Path, fields: Sequence[str] = ()) -> pd.DataFrame:
+    """Read the columns of a file as they are, those of a text as text.
+
+    Parameters
+    ----------
+    file
+        Its path.
+    fields
+        What the columns are, of a format of TREC; they have no header, and stand between blanks.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or has another number of fields.
+    """
     try:
-        if _form(file) in _RUNS:
+        if fields:
             table = pd.read_csv(
                 file,
                 sep=r"\s+",
@@ -565,12 +692,12 @@ def _read_cells(file: Path) -> pd.DataFrame:
                 quoting=csv.QUOTE_NONE,
                 keep_default_na=False,
             )
-            if table.shape[1] != len(_TREC):
-                raise DataError(f"{file}: {table.shape[1]} fields, expected {' '.join(_TREC)}")
+            if table.shape[1] != len(fields):
+                raise DataError(f"{file}: {table.shape[1]} fields, expected {' '.join(fields)}")
             empty = table.isna() | (table == "")
             if len(short := np.flatnonzero(empty.any(axis="columns"))):
-                raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(_TREC)}")
-            return table.set_axis(_TREC, axis="columns")
+                raise DataError(f"{file}:{short[0] + 1}: too few fields for {' '.join(fields)}")
+            return table.set_axis(list(fields), axis="columns")
         if _form(file) in (".parquet", ".pq"):
             return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
         table = read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
@@ -665,7 +792,7 @@ def _number(text: str) -> float:
         return np.nan
 
 
-def _stated_order(table: _Table) -> npt.NDArray[np.int64]:
+def _stated_order(table: ScoreTable) -> npt.NDArray[np.int64]:
     """Join what orders items to one number, the larger the earlier."""
     joined = np.zeros(len(table.rows), dtype=np.int64)
     for key in table.keys:
@@ -698,6 +825,16 @@ def _places(
 
     No two labels of the data are one number, so that there is one that can be meant.
     """
+    places = _matched(labels, known, role, where)
+    if len(unknown := np.flatnonzero(places < 0)):
+        where.refuse(unknown[0], f"the data have no such {role}")
+    return places
+
+
+def _matched(
+    labels: pd.Series[Any], known: npt.NDArray[Any], role: str, where: _Where
+) -> npt.NDArray[np.int64]:
+    """Find labels among known ones; -1 if there is none that can be meant."""
     texts = known.astype(str)
     places = pd.Index(texts).get_indexer(pd.Index(labels))
     enclosed = labels.map(_is_enclosed).to_numpy(dtype=bool)
@@ -721,8 +858,6 @@ def _places(
         bare_places = pd.Index(texts).get_indexer(pd.Index(bare))
         meant = meanings.get_indexer(pd.Index([label_meaning(text) for text in bare]))
         places[places < 0] = np.where(bare_places < 0, meant, bare_places)[codes]
-    if len(unknown := np.flatnonzero(places < 0)):
-        where.refuse(unknown[0], f"the data have no such {role}")
     return places.astype(np.int64)
 
 

@@ -12,7 +12,7 @@ from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.records import Record, Term
 from recbias.claims.reference import Reference, find_reference
 from recbias.data.datasets import Dataset, dataset_info, is_path, load_dataset
-from recbias.data.datasets.liked import MILD, enough_or_cut
+from recbias.data.datasets.liked import step_below_top
 from recbias.data.ratings import exact
 from recbias.errors import MissingData
 from recbias.experiment.grid import Grid
@@ -161,11 +161,7 @@ def relevance_threshold(dataset: str | Dataset) -> float:
     scale = dataset.ratings.scale if isinstance(dataset, Dataset) else info.scale
     if info.relevant_from is not None:
         return float(info.relevant_from)
-    below = scale.maximum - 1
-    usual = float(scale.maximum if below <= scale.minimum else below)
-    if isinstance(dataset, Dataset):
-        return enough_or_cut(dataset.ratings.value, usual, MILD)
-    return usual
+    return step_below_top(scale, dataset.ratings.value if isinstance(dataset, Dataset) else None)
 
 
 def published_split(dataset: str) -> str:

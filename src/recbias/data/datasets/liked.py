@@ -7,7 +7,9 @@ from decimal import ROUND_FLOOR, Context
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LEAST", "MILD", "STRICT", "cut_at_share", "enough_or_cut"]
+from recbias.data.ratings import RatingScale
+
+__all__ = ["LEAST", "MILD", "STRICT", "cut_at_share", "enough_or_cut", "step_below_top"]
 
 LEAST = 0.02
 """Share of the ratings below which a threshold leaves too little to measure by."""
@@ -78,3 +80,27 @@ def enough_or_cut(values: npt.NDArray[np.float64], threshold: float, share: floa
     (5, 5.0)
     """
     return threshold if (values >= threshold).mean() >= LEAST else cut_at_share(values, share)
+
+
+def step_below_top(scale: RatingScale, values: npt.NDArray[np.float64] | None = None) -> float:
+    """Give the relevance of MCCRS20: 4 of 5 stars, and on other scales one step from the top.
+
+    Parameters
+    ----------
+    scale : RatingScale
+        Of the ratings; one that has no room for a step has its top.
+    values : float64 array (n,), n >= 1, optional
+        Ratings: of too few that high the threshold is from them, see `enough_or_cut`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> step_below_top(RatingScale(1, 5, 1)), step_below_top(RatingScale(0, 1, 1))
+    (4.0, 1.0)
+    """
+    below = scale.maximum - 1
+    usual = float(scale.maximum if below <= scale.minimum else below)
+    return usual if values is None else enough_or_cut(values, usual, MILD)

@@ -263,8 +263,9 @@ def _measured(
     weights = bootstrap_weights(dataset.ratings.n_users, N_REPLICATES, rng=rng)
     measured = {}
     for label, metrics in first.by_label.items():
+        design, parsed = first.parsed[label], first.parsed_metrics[label]
         combined = [
-            combine_folds(first, label, [part[label] for part in fold_parts], weights)
+            combine_folds(design, parsed, [part[label] for part in fold_parts], weights)
             for fold_parts in parts.values()
         ]
         for place, metric in enumerate(metrics):
