@@ -67,6 +67,7 @@ def declared(name="Own", **changes):
         "nDCL@10", "nDCL", "judged@10", "AUC", "bpref", "infAP(pool=100)", "infAP(pool=all)",
         "infAP(pool=0)", "infAP(pool=100)|t=100", "SR(gamma=1)@10", "SR(gamma=inf)@10",
         "SR(gamma=0.5)@10|t=100", "PL@10", "Diversity@10", "Hoover@10", "Entropy@10", "CI@10",
+        "HR@10", "AP@10|capped", "Novelty@10",
         "CI@10|JS", "LTI(0.2)@10", "LTI(0.5)@10|percentile", "M@10", "M(head=0.1)@10",
     ],
 )  # fmt: skip
@@ -151,7 +152,7 @@ def test_arguments_are_attributes():
     ("text", "message"),
     [
         ("NDCG@10", r"unknown metric 'NDCG': did you mean 'nDCG'\?"),
-        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, antiP, .* judged, .*rho, lower"),
+        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, HR, antiP, .* judged, .*rho, lower"),
         ("gini@10", r"unknown metric 'gini': did you mean 'Gini'\?"),
         ("", "unknown metric ''"),
         ("P@10@5", "cutoff '10@5' is not an integer"),
@@ -183,6 +184,9 @@ def test_arguments_are_attributes():
         ("R@10|judged", r"'judged' behind the bar, expected KEY=VALUE$"),
         ("antinDCG(exp)@10", "no argument by place, not 1; it is written antinDCG"),
         ("P@10|judged,t=5", r"P\|judged,t: unknown condition"),
+        ("AP|capped", r"AP: it needs a cutoff, e.g. AP@10"),
+        ("AP@10|judged", r"'judged' behind the bar, expected KEY=VALUE or capped"),
+        ("HR", r"HR: it needs a cutoff, e.g. HR@10"),
         ("P@10|", "'' behind the bar"),
         ("P@10|t=2,t=3", "t is given twice"),
         ("P@10|n=5", r"P\|n: unknown condition; it is written P@n or P@n\|judged or P@n\|t=T"),
