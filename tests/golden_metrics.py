@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from rank_tables import run_table, user_table
+from recbias.data.features import ItemFeatures
 from recbias.metrics import (
     ListView,
     declarations,
@@ -23,6 +25,8 @@ from recbias.metrics import (
     parse_metric,
 )
 
+FEATURES = [0, 1, 2, 1, 2, 0, 1, 2, 0]
+"""Of items 0 to 6; 2 and 5 have none."""
 FILE = Path(__file__).with_name("golden_metrics.json")
 
 
@@ -69,6 +73,8 @@ def compute() -> dict[str, Any]:
         np.array([9, 4, 7, 40, 1, 0, 2]),
         np.array([5, 4, 0, 31, 1, 0, 0]),
         np.array([12.5, np.nan, 7.0, 31.0]),
+        ItemFeatures(("a", "b", "c"), np.array([0, 2, 3, 3, 5, 8, 8, 9]), np.array(FEATURES)),
+        csr_matrix([[0.5, 0.25, 0.25], [0, 0, 1], [1, 0, 0], [0, 0, 0]]),
     )
     weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 0, 4, 0]])
     options: dict[str, Any] = {

@@ -67,7 +67,8 @@ def declared(name="Own", **changes):
         "nDCL@10", "nDCL", "judged@10", "AUC", "bpref", "infAP(pool=100)", "infAP(pool=all)",
         "infAP(pool=0)", "infAP(pool=100)|t=100", "SR(gamma=1)@10", "SR(gamma=inf)@10",
         "SR(gamma=0.5)@10|t=100", "PL@10", "Diversity@10", "Hoover@10", "Entropy@10", "CI@10",
-        "HR@10", "AP@10|capped", "Novelty@10",
+        "HR@10", "AP@10|capped", "Novelty@10", "ILD@10", "ILD(jaccard)@10",
+        "Miscalibration@10", "Miscalibration(alpha=0.1)@10",
         "CI@10|JS", "LTI(0.2)@10", "LTI(0.5)@10|percentile", "M@10", "M(head=0.1)@10",
     ],
 )  # fmt: skip

@@ -39,6 +39,7 @@ from recbias.protocol.splits import warn_of_other_share
 @click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
 @click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
 @click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
+@click.option("--features", default="", metavar="FILE", help="Features of items, for ILD@10 etc.")
 @click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
 @order_option
 @click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
@@ -54,6 +55,7 @@ def measure(
     others: tuple[str, ...],
     protocols: tuple[str, ...],
     metrics: tuple[str, ...],
+    features: str,
     split: str | None,
     order: str | None,
     seed: int | None,
@@ -94,6 +96,7 @@ def measure(
             metrics or ("P@10", "nDCG@10"),
             split=str(ordered_rule(split or record.get("rule", "k-fold 5"), order)),
             seed=record.get("seed", 1) if seed is None else seed,
+            features=features,
         )
         with warnings_said():
             warn_of_other_share(dataset_splits(dataset, grid.split, seed=grid.seed))

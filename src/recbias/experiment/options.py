@@ -42,10 +42,10 @@ _OF_RELEVANCE = (
 _OF_JUDGED = ("tau", "RBO", "RBPresidual", "judged", "Served")
 """Metrics of what is judged that know no threshold."""
 
-_OF_LISTS = ("ARP", "PL", "Novelty", "Gini", "Coverage", "Diversity", "Hoover", "Entropy")
+_OF_LISTS = ("ARP", "PL", "Novelty", "ILD", "Gini", "Coverage", "Diversity", "Hoover", "Entropy")
 """Metrics of all items in the lists: they know no threshold."""
 
-_OF_LIKED_BEFORE = ("CI", "LTI", "M")
+_OF_LIKED_BEFORE = ("CI", "LTI", "M", "Miscalibration")
 """Metrics of lists that know the threshold from which training ratings count."""
 
 _OF_CONDENSED = ("AUC", "tau", "RBO")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from recbias.data.features import ItemFeatures
 from recbias.errors import DamagedError, StoreError
 from recbias.experiment.cells import (
     Artefact,
@@ -83,6 +84,7 @@ class Task(NamedTuple):
     metrics: str
     grid: Grid
     cells: tuple[Cell, ...]
+    features: ItemFeatures | None = None
 
 
 class RatedPairs(NamedTuple):
@@ -200,11 +202,17 @@ def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
     for label in grid.parsed:
         artefact = artefact_of(grid, label)
         with_artefact = [reader for reader in readers if artefact in reader.cell.artefacts]
-        parts[label] = _reduce_label(grid, label, artefact, with_artefact)
+        parts[label] = _reduce_label(grid, label, artefact, with_artefact, task.features)
     return parts, [path for reader in readers for path in reader.damaged]
 
 
-def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Reader]) -> FoldPart:
+def _reduce_label(
+    grid: Grid,
+    label: str,
+    artefact: Artefact,
+    readers: list[Reader],
+    features: ItemFeatures | None,
+) -> FoldPart:
     """Measure a label on all training seeds of a fold, and average over them."""
     protocol, averaging = grid.parsed[label], grid.parsed[label].averaging
     of_ranks, of_items, of_system = _by_kind(grid.parsed_metrics[label])
@@ -252,7 +260,7 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
             positions = reader.positions(grid, label)
             depth = max(metric.cutoff or positions.depth for metric in (*of_items, *of_system))
             lists = positions.lists(protocol.rule.candidates, depth)
-            view = list_view(lists, split.train, min_rating=protocol.min_rating)
+            view = list_view(lists, split.train, min_rating=protocol.min_rating, features=features)
             item_values = measure_items(view, of_items)
             if is_elsewhere:
                 sizes = positions.table(TargetRule(protocol.rule.candidates, "AN", "AR")).n_targets
@@ -261,7 +269,9 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
                     beyond[str(metric)] = _empty_places(
                         metric.cutoff or positions.depth, n_listed, sizes
                     )
-            view = dataclasses.replace(view, items=lists[member], own_popularity=None)
+            view = dataclasses.replace(
+                view, items=lists[member], own_popularity=None, profiles=None
+            )
             everybody = np.ones((1, len(view.items)), dtype=np.uint8)
             system_values = measure_resampled(view, of_system, everybody)[:, 0]
             moved = np.zeros((len(of_system), table.n_users))

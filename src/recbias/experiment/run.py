@@ -24,6 +24,7 @@ import pandas as pd
 from recbias._system.places import clone_root
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
+from recbias.data.features import ItemFeatures
 from recbias.data.ratings import exact
 from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
 from recbias.experiment.cells import (
@@ -480,11 +481,12 @@ def _resampled_both(
 def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path | None) -> Results:
     started = time.perf_counter()
     _check_data(grid, dataset)
+    features, hashes = grid.item_features(dataset), grid.hashes(dataset)
     cells = grid_cells(grid, dataset, data_dir)
     missing = [(name, cell) for name, cell in cells if cell.missing()]
     untried = [cell for cell in _long_first(grid, missing) if known_reason(cell) is None]
     again = artefacts_to_train(untried)
-    tasks = fold_tasks(grid, cells)
+    tasks = fold_tasks(grid, cells, features)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     n_workers = min(workers, max(len(untried), len(tasks)))
     needed = bool(untried) or n_rows >= WORKERS_FROM or are_waiting(n_workers)
@@ -528,7 +530,6 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 warn_of_missing(system, label, beyond, partial(_split, source), condensed=condensed)
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
-    hashes = grid.hashes(dataset)
     return Results(
         grid=grid,
         key=grid.key_of(hashes),
@@ -584,7 +585,9 @@ def _check_data(grid: Grid, dataset: Dataset) -> None:
             )
 
 
-def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
+def fold_tasks(
+    grid: Grid, cells: Sequence[tuple[str, Cell]], features: ItemFeatures | None = None
+) -> list[Task]:
     """Group the cells by system, in the order of the grid, and fold."""
     single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
     grouped: dict[tuple[str, int], list[Cell]] = {
@@ -594,7 +597,7 @@ def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
         grouped[name, cell.fold].append(cell)
     outside, metrics = grid.outside, metric_identities(grid)
     return [
-        Task(outside, metrics, single[name], tuple(fold_cells))
+        Task(outside, metrics, single[name], tuple(fold_cells), features)
         for (name, _), fold_cells in grouped.items()
     ]
 

@@ -169,6 +169,9 @@ class Declaration:
         Of kind system, optional: a fast function ``(ListView, metrics)`` that returns the values
         without each user in turn, shape (n_metrics, n_users). Without it they are computed one by
         one.
+    features
+        Of kind items or system: whether it looks at the features of items, which then must be
+        given.
     revision
         Raised when code changes what the metric computes; keys of stored results contain it.
     version
@@ -208,6 +211,7 @@ class Declaration:
     better: Literal["higher", "lower"] | None = "higher"
     interval: Literal["percentile", "normal", "none"] = "percentile"
     without_each: Callable[..., npt.NDArray[np.float64]] | None = None
+    features: bool = False
     revision: int = 1
     version: str = ""
     source_digest: str | None = field(default=None, init=False, compare=False)
