@@ -13,11 +13,12 @@ import golden
 from recbias import ranking
 from recbias.claims.topics import chapters
 from recbias.data.datasets import load_dataset
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, DataWarning
 from recbias.experiment import grid
 from recbias.experiment.cells import Artefact, grid_cells
 from recbias.experiment.grid import Grid, non_defaults
 from recbias.experiment.results import load_result, recorded_datasets, results_dir, stored_results
+from recbias.experiment.run import run
 from recbias.metrics import aggregation
 from recbias.metrics import base as metrics_base
 from recbias.metrics.aggregation import Averaging
@@ -327,3 +328,39 @@ def test_texts_of_protocols_are_what_keys_hold():
     assert small(protocols={"AR": str(protocol)}, metrics=("P@10",), tests={}).protocols == {
         "AR": "TI-AN-AR rel>=5"
     }
+
+
+# ---- samples by popularity
+
+
+def test_a_sample_by_popularity_is_an_artefact_of_its_own(table):
+    uniform = artefact_keys(table)
+    protocols = {
+        "AR": "TI-AN-AR rel>=5",
+        "1R": "TI-NN-1R t=20 drawn=popularity rel>=5",
+        "thin": "TI-AN-AR rel>=5",
+    }
+    popular = artefact_keys(table, protocols=protocols)
+    same = uniform.keys() & popular.keys()
+    assert {rule for _, _, rule, _ in uniform.keys() - same} == {"TI-NN-1R t=20"}
+    assert {rule for _, _, rule, _ in popular.keys() - same} == {"TI-NN-1R t=20 drawn=popularity"}
+    assert all(uniform[name] == popular[name] for name in same)
+    assert not set(uniform.values()) & {popular[name] for name in popular.keys() - same}
+
+
+def test_who_samples_by_popularity_is_warned_and_has_the_same_values_with_any_workers(
+    table, tmp_path, monkeypatch
+):
+    drawn = "TI-NN-1R t=10 drawn=popularity rel>=4"
+    asked = small(table, protocols=(drawn,), metrics=("P@3", "RR"), tests={})
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "one"))
+    with pytest.warns(DataWarning, match=r"drawn=popularity rel>=4: values among sampled items"):
+        one = run(asked, workers=1)
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "two"))
+    with pytest.warns(DataWarning, match="AN ranks all items"):
+        two = run(asked, workers=2)
+    assert one.values.equals(two.values)
+    # The twin: drawn with equal chance it is another sample, of which nobody is warned.
+    plain = run(small(table, protocols=(drawn.replace(" drawn=popularity", ""),),
+                      metrics=("P@3", "RR"), tests={}))  # fmt: skip
+    assert not plain.values["value"].equals(one.values["value"])

@@ -26,7 +26,7 @@ from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.features import ItemFeatures
 from recbias.data.ratings import exact
-from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
+from recbias.errors import ConfigError, DataWarning, MissingData, StoreError, StoreWarning
 from recbias.experiment.cells import (
     Cell,
     artefact_of,
@@ -570,6 +570,14 @@ def _split(source: Source, fold: int) -> Split:
 
 def _check_data(grid: Grid, dataset: Dataset) -> None:
     for protocol in grid.parsed.values():
+        if protocol.rule.drawn == "popularity":
+            warnings.warn(
+                f"{protocol}: values among sampled items are not those among all, and may order "
+                "systems otherwise, however often one draws; popular items in the sample punish "
+                "systems that list such. AN ranks all items",
+                DataWarning,
+                stacklevel=4,
+            )
         if not relevant(dataset.ratings.value, protocol.min_rating).any():
             scale = dataset.ratings.scale
             raise ConfigError(

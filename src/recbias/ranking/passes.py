@@ -186,7 +186,7 @@ def rank_once(
     n_scored = np.zeros((n_users, n_segments), dtype=np.int32)
     n_train_scored = np.zeros((n_users, 2), dtype=np.int32)
     train_keys = np.empty(len(train), dtype=np.int64)
-    samples = [_Sampled.empty(target, test, layout.n_inside) for target in sampled]
+    samples = [_Sampled.empty(target, split, layout) for target in sampled]
     keys = np.empty((block_size(n_items), n_items), dtype=np.int64)
     lists, lengths = [], [np.zeros(1, dtype=np.int64)]
     for first, scores in score_blocks(recommender, train):
@@ -349,6 +349,7 @@ class _Layout(NamedTuple):
 
     n_inside: int
     bounds: npt.NDArray[np.int64]
+    item_of_place: npt.NDArray[np.int32]
     item_at: npt.NDArray[np.int32]
     spot_of: npt.NDArray[np.int32]
     test_place: npt.NDArray[np.int32]
@@ -370,6 +371,7 @@ class _Layout(NamedTuple):
         return cls(
             n_inside=len(inside),
             bounds=np.concatenate([[0], np.cumsum(sizes)]),
+            item_of_place=by_place,
             item_at=item_at,
             spot_of=spot[by_place],
             test_place=place[split.test.item],
@@ -385,6 +387,7 @@ class _Sampled(NamedTuple):
     kind: int
     size: int
     n_candidates: int
+    cumulative: npt.NDArray[np.int64]
     positive: npt.NDArray[np.bool_]
     rank: npt.NDArray[np.int32]
     condensed: npt.NDArray[np.int32]
@@ -392,15 +395,19 @@ class _Sampled(NamedTuple):
     n_scored: npt.NDArray[np.int32]
 
     @classmethod
-    def empty(cls, target: Targets, test: Ratings, n_inside: int) -> _Sampled:
-        rule = target.rule
+    def empty(cls, target: Targets, split: Split, layout: _Layout) -> _Sampled:
+        rule, test = target.rule, split.test
         if rule.n_sampled is None or target.min_rating is None:
             raise ConfigError(f"{rule}: takes no sample")
         n_sets = len(test) if rule.per_run else test.n_users
+        weights = np.empty(0, dtype=np.int64)
+        if rule.drawn == "popularity":
+            weights = split.train.item_counts()[layout.item_of_place]
         return cls(
             kind={"AR": PER_USER, "1R": PER_RUN, "1R-shared": SHARED}[rule.relevant],
             size=rule.n_sampled,
-            n_candidates=n_inside if rule.candidates == "TI" else test.n_items,
+            n_candidates=layout.n_inside if rule.candidates == "TI" else test.n_items,
+            cumulative=np.cumsum(weights, dtype=np.int64),
             positive=relevant(test.value, target.min_rating),
             rank=np.zeros(len(test), dtype=np.int32),
             condensed=np.zeros(len(test), dtype=np.int32),
