@@ -340,6 +340,17 @@ class Grid:
                     f"{metric} under {label!r}: it looks at features of items; give a table of "
                     "these: Grid(..., features='items.csv'), or --features items.csv"
                 )
+            if "ties" in dict(metric.given) and (
+                rule.others == "NN"
+                or rule.with_train
+                or rule.n_groups is not None
+                or self.parsed[label].unscored != "none"
+                or test.head
+            ):
+                raise ConfigError(
+                    f"{metric} under {label!r}: orders of equal scores are counted in whole target "
+                    "sets; ask it of AN-AR or AN-1R, without +train, unscored= and head="
+                )
             if metric.kind != "ranks":
                 if condensed or rule.per_run or rule.others == "NN" or rule.with_train or test.head:
                     raise ConfigError(

@@ -59,7 +59,7 @@ far below the threshold a rating is."""
 _BY_CONDENSED_RANK = (*_OF_RELEVANCE, *_OF_JUDGED, "nDCL")
 """Metrics that see nothing of a condensed list but the places of its items and their ratings."""
 
-_GIVEN = {"judged", "capped", "t", "N", "JS", "percentile"}
+_GIVEN = {"judged", "capped", "ties", "t", "N", "JS", "percentile"}
 """Conditions of these metrics, which know relevance and no threshold either."""
 
 _GAINS_WITHOUT_THRESHOLD = ("exp", "err")

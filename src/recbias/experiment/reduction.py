@@ -29,8 +29,10 @@ from recbias.experiment.cells import (
     cell_split,
     load_positions,
     load_table,
+    load_ties,
     reduce_positions,
     run_cell,
+    ties_of,
 )
 from recbias.experiment.grid import Grid, Outside
 from recbias.experiment.store import canonical_json
@@ -39,7 +41,7 @@ from recbias.metrics.aggregation import contributions, finish, units, user_sums
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
 from recbias.protocol.targets import TargetRule
-from recbias.ranking import Positions, RankTable
+from recbias.ranking import Positions, RankTable, Ties
 from recbias.recommenders.elsewhere import FromScores
 from recbias.stats.comparison import compare_all
 from recbias.stats.resampling import (
@@ -140,8 +142,9 @@ class Reader:
         self.cell = cell
         self.damaged: list[str] = []
         self._positions: dict[Artefact, Positions] = {}
-        self._reduced: dict[tuple[Artefact, str], Positions] = {}
-        self._tables: dict[tuple[Artefact, str, str, float | None], RankTable] = {}
+        self._ties: dict[Artefact, npt.NDArray[np.int32]] = {}
+        self._reduced: dict[tuple[Artefact, str, bool], Positions] = {}
+        self._tables: dict[tuple[Artefact, str, str, float | None, bool], RankTable] = {}
 
     def positions(self, grid: Grid, label: str) -> Positions:
         """Return the counts that a label is about."""
@@ -155,9 +158,15 @@ class Reader:
                 if artefact.unscored:
                     positions = self._positions[artefacts[0]].with_below(positions)
                 self._positions[artefact] = positions
-        name = artefacts[-1], str(test)
+        ties = ties_of(grid, label)
+        name = artefacts[-1], str(test), ties is not None
         if name not in self._reduced:
-            self._reduced[name] = reduce_positions(self._positions[name[0]], self.cell, test)
+            positions = self._positions[name[0]]
+            if ties is not None:
+                if ties not in self._ties:
+                    self._ties[ties] = self._read(ties, partial(load_ties, self.cell, ties))
+                positions = dataclasses.replace(positions, ties=self._ties[ties])
+            self._reduced[name] = reduce_positions(positions, self.cell, test)
         return self._reduced[name]
 
     def table(self, grid: Grid, label: str) -> RankTable:
@@ -174,7 +183,8 @@ class Reader:
             return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
         # Full and condensed lists, and for AR all thresholds, have one table.
         least = protocol.targets.min_rating
-        name = artefact, str(grid.test(label)), str(protocol.rule), least
+        is_tied = ties_of(grid, label) is not None
+        name = artefact, str(grid.test(label)), str(protocol.rule), least, is_tied
         if name not in self._tables:
             positions = self.positions(grid, label)
             self._tables[name] = positions.table(protocol.rule, min_rating=least)
@@ -345,6 +355,12 @@ def _empty_places(
 def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:
     """Make each test rating a user of its own, so that a sum over ratings is what it alone adds."""
     rank = table.condensed_rank if condensed else table.rank
+    ties = table.ties
+    if ties is not None:
+        first = ties.condensed_first if condensed else ties.first
+        size = ties.condensed_size if condensed else ties.size
+        alone = (first > 0).astype(np.int32)
+        ties = Ties(first, size, alone, alone)
     return dataclasses.replace(
         table,
         n_users=len(table.user),
@@ -353,6 +369,7 @@ def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:
         condensed_rank=(rank > 0).astype(np.int32),
         n_targets=table.n_targets[table.user],
         n_scored=table.n_scored[table.user],
+        ties=ties,
     )
 
 

@@ -40,6 +40,7 @@ from recbias.metrics import (
     reinforcement,
     persistence,
     served,
+    ties,
 )
 # isort: on
 
@@ -72,4 +73,5 @@ __all__ = [
     "register",
     "reinforcement",
     "served",
+    "ties",
 ]

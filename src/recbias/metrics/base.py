@@ -338,7 +338,7 @@ def declarations() -> tuple[Declaration, ...]:
     Examples
     --------
     >>> [declaration.form for declaration in declarations() if declaration.name == "P"]
-    ['P@n', 'P@n|judged', 'P@n|t=T', 'P@n|N=N']
+    ['P@n', 'P@n|judged', 'P@n|t=T', 'P@n|N=N', 'P@n|ties']
     """
     return tuple(_DECLARATIONS.values())
 

@@ -92,6 +92,27 @@ class RankView:
         """Ranks of the table's rows, full or condensed; 0 = not in the list."""
         return self.table.condensed_rank if self.condensed else self.table.rank
 
+    @property
+    def tied_places(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """First place that each row may have if equal scores are put in any order, and how many.
+
+        Full or condensed; 0 where it is not in the list.
+
+        Raises
+        ------
+        ConfigError
+            If the table does not know them.
+        """
+        ties = self.table.ties
+        if ties is None:
+            raise ConfigError(
+                "metrics given |ties: the table does not know which scores are equal; rank with "
+                "ties=True, whole target sets and no percentiles"
+            )
+        if self.condensed:
+            return ties.condensed_first, ties.condensed_size
+        return ties.first, ties.size
+
     @cached_property
     def positive(self) -> npt.NDArray[np.bool_]:
         """Which rows of the table are relevant."""

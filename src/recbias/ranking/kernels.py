@@ -1,4 +1,4 @@
-"""The compiled loops of ranking: keys, counts, lists, samples.
+"""The compiled loops of ranking: keys, counts, lists, ties, samples.
 
 All in one file, because compiled functions call none of another file: numba's cache of the caller
 would not notice that the other file has changed.
@@ -302,6 +302,42 @@ def list_block(
                 first += 1
             length += 1
         lengths[row] = length
+
+
+@nb.njit(cache=True, nogil=True)
+def tie_block(
+    scores: Array,
+    first_user: int,
+    inside: Array,
+    train_indptr: Array,
+    train_item: Array,
+    test_indptr: Array,
+    test_item: Array,
+    counts: Array,
+) -> None:
+    """Count larger and equal scores for the test ratings of a block of users, inside TI and in all.
+
+    Training items do not count; a missing score is neither larger nor equal.
+    """
+    left_out = np.zeros(scores.shape[1], dtype=np.bool_)
+    for row in range(len(scores)):
+        user = first_user + row
+        for entry in range(train_indptr[user], train_indptr[user + 1]):
+            left_out[train_item[entry]] = True
+        for entry in range(test_indptr[user], test_indptr[user + 1]):
+            score = scores[row, test_item[entry]]
+            if np.isnan(score):
+                continue
+            for item in range(scores.shape[1]):
+                other = scores[row, item]
+                if left_out[item] or not other >= score:
+                    continue
+                is_tied = np.int64(other == score)
+                counts[entry, 2 + is_tied] += 1
+                if inside[item]:
+                    counts[entry, is_tied] += 1
+        for entry in range(train_indptr[user], train_indptr[user + 1]):
+            left_out[train_item[entry]] = False
 
 
 @nb.njit(cache=True, nogil=True)
