@@ -112,7 +112,12 @@ def _ranking() -> dict[str, str]:
 def _sampling() -> dict[str, str]:
     # Scores without ties, so that the samples alone decide.
     scores = np.random.default_rng(6).permuted(np.tile(np.arange(80), (60, 1)), axis=1)
-    texts = ("TI-NN-AR N=20", "TI-NN-1R t=15", "AI-NN-1R-shared t=15")
+    texts = (
+        "TI-NN-AR N=20",
+        "TI-NN-1R t=15",
+        "AI-NN-1R-shared t=15",
+        "TI-NN-1R t=15 drawn=popularity",
+    )
     rules = [Targets(TargetRule.parse(text), 4.0) for text in texts]
     tables = passes.rank_once(FixedScores(scores), _fold(), sampled=rules, seed=3)[1]
     return {

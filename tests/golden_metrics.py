@@ -8,12 +8,15 @@ that changed" in CHANGELOG.md. A new metric needs its examples and a renewed fil
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from rank_tables import run_table, user_table
+from recbias.data.features import ItemFeatures
 from recbias.metrics import (
     ListView,
     declarations,
@@ -22,7 +25,10 @@ from recbias.metrics import (
     measure_resampled,
     parse_metric,
 )
+from recbias.ranking import RankTable, Ties
 
+FEATURES = [0, 1, 2, 1, 2, 0, 1, 2, 0]
+"""Of items 0 to 6; 2 and 5 have none."""
 FILE = Path(__file__).with_name("golden_metrics.json")
 
 
@@ -63,12 +69,15 @@ def compute() -> dict[str, Any]:
         ([], {4: 5}),
     )
     runs = run_table(4, (0, 1, 5), (0, 2, 4), (0, 6, 5), (2, 3, 4.5), (3, 0, 5), size=8)
+    table, runs = (replace(one, ties=shared_places(one)) for one in (table, runs))
     lists = ListView(
         np.array([[3, 1, 4, 0], [3, 4, -1, -1], [-1] * 4, [3, 2, 1, 0]], np.int32),
         7,
         np.array([9, 4, 7, 40, 1, 0, 2]),
         np.array([5, 4, 0, 31, 1, 0, 0]),
         np.array([12.5, np.nan, 7.0, 31.0]),
+        ItemFeatures(("a", "b", "c"), np.array([0, 2, 3, 3, 5, 8, 8, 9]), np.array(FEATURES)),
+        csr_matrix([[0.5, 0.25, 0.25], [0, 0, 1], [1, 0, 0], [0, 0, 0]]),
     )
     weights = np.array([[1, 1, 1, 1], [2, 0, 1, 1], [0, 0, 4, 0]])
     options: dict[str, Any] = {
@@ -95,6 +104,16 @@ def compute() -> dict[str, Any]:
             **{name: [digits(value) for value in array[0]] for name, array in values.items()},
         }
     return found
+
+
+def shared_places(table: RankTable) -> Ties:
+    """Let each two places of a list be shared: 1 and 2, 3 and 4, and so on."""
+    spans = [
+        span
+        for rank in (table.rank, table.condensed_rank)
+        for span in (np.where(rank > 0, rank - (rank + 1) % 2, 0), np.where(rank > 0, 2, 0))
+    ]
+    return Ties(*(span.astype(np.int32) for span in spans))
 
 
 def digits(value: float) -> float | None:

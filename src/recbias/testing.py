@@ -72,7 +72,8 @@ def naive_measure(
         All test ratings of the user, also of items that are not in the list.
     metric_name
         ``"P"``, ``"R"``, ``"nDCG"``, ``"AP"`` or ``"RR"``; one of these behind ``"anti"``;
-        ``"fallout"``, ``"nDCL"``, ``"judged"``, ``"P|judged"`` or ``"antiP|judged"``.
+        ``"HR"``, ``"AP|capped"``, ``"fallout"``, ``"nDCL"``, ``"judged"``, ``"P|judged"`` or
+        ``"antiP|judged"``.
     cutoff : int or None
         Places that count; None = all (not for P, antiP and judged, which divide by it).
     min_rating : float
@@ -126,12 +127,18 @@ def naive_measure(
         return math.nan
     if metric_name == "R":
         return Fraction(len(liked.intersection(top)), len(liked))
+    if metric_name == "HR":
+        return Fraction(any(item in liked for item in top))
     places = [place for place, item in enumerate(top, start=1) if item in liked]
     if metric_name == "RR":
         return Fraction(1, places[0]) if places else Fraction(0)
-    return sum(
-        (Fraction(len(liked.intersection(top[:place])), place) for place in places), Fraction(0)
-    ) / len(liked)
+    room = len(liked) if cutoff is None or metric_name == "AP" else min(len(liked), cutoff)
+    return (
+        sum(
+            (Fraction(len(liked.intersection(top[:place])), place) for place in places), Fraction(0)
+        )
+        / room
+    )
 
 
 def _naive_dcg(gains: Sequence[float]) -> float:

@@ -13,11 +13,12 @@ import golden
 from recbias import ranking
 from recbias.claims.topics import chapters
 from recbias.data.datasets import load_dataset
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, DataWarning
 from recbias.experiment import grid
 from recbias.experiment.cells import Artefact, grid_cells
 from recbias.experiment.grid import Grid, non_defaults
 from recbias.experiment.results import load_result, recorded_datasets, results_dir, stored_results
+from recbias.experiment.run import run
 from recbias.metrics import aggregation
 from recbias.metrics import base as metrics_base
 from recbias.metrics.aggregation import Averaging
@@ -327,3 +328,85 @@ def test_texts_of_protocols_are_what_keys_hold():
     assert small(protocols={"AR": str(protocol)}, metrics=("P@10",), tests={}).protocols == {
         "AR": "TI-AN-AR rel>=5"
     }
+
+
+# ---- samples by popularity
+
+
+def test_a_sample_by_popularity_is_an_artefact_of_its_own(table):
+    uniform = artefact_keys(table)
+    protocols = {
+        "AR": "TI-AN-AR rel>=5",
+        "1R": "TI-NN-1R t=20 drawn=popularity rel>=5",
+        "thin": "TI-AN-AR rel>=5",
+    }
+    popular = artefact_keys(table, protocols=protocols)
+    same = uniform.keys() & popular.keys()
+    assert {rule for _, _, rule, _ in uniform.keys() - same} == {"TI-NN-1R t=20"}
+    assert {rule for _, _, rule, _ in popular.keys() - same} == {"TI-NN-1R t=20 drawn=popularity"}
+    assert all(uniform[name] == popular[name] for name in same)
+    assert not set(uniform.values()) & {popular[name] for name in popular.keys() - same}
+
+
+def test_who_samples_by_popularity_is_warned_and_has_the_same_values_with_any_workers(
+    table, tmp_path, monkeypatch
+):
+    drawn = "TI-NN-1R t=10 drawn=popularity rel>=4"
+    asked = small(table, protocols=(drawn,), metrics=("P@3", "RR"), tests={})
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "one"))
+    with pytest.warns(DataWarning, match=r"drawn=popularity rel>=4: values among sampled items"):
+        one = run(asked, workers=1)
+    monkeypatch.setenv("RECBIAS_CELLS", str(tmp_path / "two"))
+    with pytest.warns(DataWarning, match="AN ranks all items"):
+        two = run(asked, workers=2)
+    assert one.values.equals(two.values)
+    # The twin: drawn with equal chance it is another sample, of which nobody is warned.
+    plain = run(small(table, protocols=(drawn.replace(" drawn=popularity", ""),),
+                      metrics=("P@3", "RR"), tests={}))  # fmt: skip
+    assert not plain.values["value"].equals(one.values["value"])
+
+
+# ---- ties
+
+
+def test_expectations_over_ties_are_kept_apart_and_change_no_other_value(table):
+    asked = {
+        "protocols": {"AR": "TI-AN-AR rel>=4", "1R": "AI-AN-1R rel>=4 condensed"},
+        "tests": {"AR": "removed=40%"},
+        "systems": (System("Pop", "Popularity"), System("R", "Random")),
+    }
+    plain, tied = ("P@3", "RR"), ("P@3", "RR", "P@3|ties", "RR|ties", "nDCG@3|ties")
+    grids = [
+        small(table, metrics={"AR": metrics, "1R": metrics}, **asked) for metrics in (plain, tied)
+    ]
+    keys = [
+        {str(a): cell.key(a) for _, cell in grid_cells(g, load_dataset(table), None)
+         for a in cell.artefacts}
+        for g in grids
+    ]  # fmt: skip
+    assert keys[0].items() < keys[1].items()
+    assert [name for name in keys[1] if name not in keys[0]] == ["ties, observed"]
+    one, two = run(grids[0], workers=1), run(grids[1], workers=2)
+    values = two.values.set_index(["system", "label", "metric"])["value"]
+    for row in one.values.itertuples():
+        assert values[row.system, row.label, row.metric] == row.value
+    assert values.notna().all()
+    # The twin: counts tie often, so that one order is not the mean of all.
+    apart = values.xs("P@3", level="metric") - values.xs("P@3|ties", level="metric")
+    assert (apart["Pop"] != 0).any()
+    assert (apart["R"].abs() < 1e-12).all()
+    assert (apart.abs() < 0.05).all()
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        "TI-NN-1R t=10 rel>=4",
+        "TI-AN-AR +train rel>=4",
+        "TI-AN-P1R m=10 rel>=4",
+        "TI-AN-AR rel>=4 unscored=random",
+    ],
+)
+def test_ties_are_asked_of_whole_target_sets(table, protocol):
+    with pytest.raises(ConfigError, match=r"P@3\|ties under .*: orders of equal scores are counte"):
+        small(table, protocols=(protocol,), metrics=("P@3|ties",), tests={})

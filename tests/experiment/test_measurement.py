@@ -39,6 +39,7 @@ DESIGNS = {
     "AI-AN-AR rel>=4 unscored=popularity": ("AP", "Coverage@5"),
     "AI-AN-AR rel>=4 unscored=last users=trained": ("AP",),
     "TI-AN-AR rel>=4 users=relevant,trained>=3": ("P@5",),
+    "TI-AN-AR rel>=4": ("P@5|ties", "RR|ties", "HR@5", "AP@5|capped", "Novelty@5"),
     "AI-AN-AR rel>=4 weights=relevant": ("P@5", "PL@5"),
     "AI-AN-AR rel>=4 statistic=median users=relevant": ("RR", "ARP@5"),
     "AI-AN-AR rel>=4 statistic=geometric coverage=reduced": ("P@5",),
@@ -80,6 +81,21 @@ def test_a_model_on_a_split_has_the_numbers_of_a_grid(gridded, one_fold, protoco
             quantity = measured[metric]
             if parse_metric(metric).declaration.interval != "none":
                 assert quantity.interval == quantity.limits
+
+
+def test_features_of_items_are_those_of_a_grid(one_fold):
+    items = load_dataset(WORLD).ratings.item_ids.astype(str)
+    features = pd.DataFrame({"item_id": items, "genre": [f"g{n % 7}" for n in range(len(items))]})
+    metrics = ("ILD@5", "Miscalibration@5")
+    design = {"protocols": "AI-AN-AR rel>=4", "metrics": metrics, "split": "ratio 0.3", "seed": 5}
+    results = run(Grid(WORLD, SYSTEMS[:1], features=features, **design))
+    model = fitted(SYSTEMS[0], one_fold)
+    measured = measure(
+        model, one_fold, metrics, protocol="AI-AN-AR rel>=4", features=features, seed=5
+    )
+    assert measured.values["value"].tolist() == results.values["value"].tolist()
+    with pytest.raises(ConfigError, match="give a table of these"):
+        measure(model, one_fold, metrics)
 
 
 def test_another_seed_has_other_numbers(gridded, one_fold):

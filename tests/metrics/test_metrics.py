@@ -36,6 +36,21 @@ def test_rank_metrics_of_the_worked_list():
     assert values(table, *names) == [pytest.approx(expected, abs=1e-15)]
 
 
+def test_both_divisors_of_average_precision_of_the_worked_list():
+    """Relevant items at ranks 2, 4 and 6, one more is not listed: at most n, or all four."""
+    table = user_table((range(6), {1: 5, 3: 5, 5: 5, 9: 4}))
+    for cutoff, total in ((1, 0), (2, 1 / 2), (3, 1 / 2), (4, 1), (6, 3 / 2), (9, 3 / 2)):
+        expected = [total / 4, total / min(cutoff, 4), float(cutoff >= 2)]
+        names = f"AP@{cutoff}", f"AP@{cutoff}|capped", f"HR@{cutoff}"
+        assert values(table, *names) == [pytest.approx(expected, abs=1e-15)]
+
+
+def test_a_run_has_one_average_precision_and_is_hit_or_not():
+    runs = run_table(1, (0, 1, 5), (0, 4, 5), (0, 0, 5))
+    names = "AP@3", "AP@3|capped", "HR@3", "R@3"
+    assert values(runs, *names) == [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
+
+
 def test_ndcg_of_the_worked_list():
     """Section 4.2: list x,b,c,a; test ratings a:5 b:4 c:2 d:3; x unrated, d not returned."""
     x, a, b, c, d = range(5)
@@ -226,6 +241,19 @@ def test_losses_of_one_size_are_those_of_flipped_relevance(table):
     np.testing.assert_allclose(
         values(binary, "nDCL@3", "nDCL"), values(binary, "antinDCG@3", "antinDCG"), rtol=1e-14
     )
+
+
+@given(cases, thresholds)
+def test_the_first_hit_decides_and_room_caps_the_divisor(table, min_rating):
+    for n in (1, 2, 5, 50):
+        names = f"HR@{n}", f"RR@{n}", f"AP@{n}", f"AP@{n}|capped"
+        for hit, reciprocal, plain, capped in values(table, *names, min_rating=min_rating):
+            assert math.isnan(hit) == math.isnan(reciprocal) == math.isnan(capped)
+            assert math.isnan(hit) or hit == (reciprocal > 0)
+            assert math.isnan(hit) or plain <= capped <= hit
+    # The twin: all are relevant, in the best order; one of the two cannot reach 1.
+    ideal = user_table((range(5), dict.fromkeys(range(5), 5)))
+    assert values(ideal, "AP@2|capped", "AP@2") == [[1.0, 0.4]]
 
 
 @given(cases, thresholds)

@@ -67,6 +67,9 @@ def declared(name="Own", **changes):
         "nDCL@10", "nDCL", "judged@10", "AUC", "bpref", "infAP(pool=100)", "infAP(pool=all)",
         "infAP(pool=0)", "infAP(pool=100)|t=100", "SR(gamma=1)@10", "SR(gamma=inf)@10",
         "SR(gamma=0.5)@10|t=100", "PL@10", "Diversity@10", "Hoover@10", "Entropy@10", "CI@10",
+        "HR@10", "AP@10|capped", "P@10|ties", "nDCG(exp)@10|ties", "RR|ties",
+        "Novelty@10", "ILD@10", "ILD(jaccard)@10",
+        "Miscalibration@10", "Miscalibration(alpha=0.1)@10",
         "CI@10|JS", "LTI(0.2)@10", "LTI(0.5)@10|percentile", "M@10", "M(head=0.1)@10",
     ],
 )  # fmt: skip
@@ -151,7 +154,7 @@ def test_arguments_are_attributes():
     ("text", "message"),
     [
         ("NDCG@10", r"unknown metric 'NDCG': did you mean 'nDCG'\?"),
-        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, antiP, .* judged, .*rho, lower"),
+        ("recall@10", "'recall'.* known: P, R, nDCG, AP, RR, HR, antiP, .* judged, .*rho, lower"),
         ("gini@10", r"unknown metric 'gini': did you mean 'Gini'\?"),
         ("", "unknown metric ''"),
         ("P@10@5", "cutoff '10@5' is not an integer"),
@@ -180,9 +183,12 @@ def test_arguments_are_attributes():
         ("P@10|judged=1", r"'judged=1' behind the bar, expected that name alone"),
         ("P@10|judged=judged", "expected that name alone"),
         ("P@10|judged,judged", "judged is given twice"),
-        ("R@10|judged", r"'judged' behind the bar, expected KEY=VALUE$"),
+        ("R@10|judged", r"'judged' behind the bar, expected KEY=VALUE or ties$"),
         ("antinDCG(exp)@10", "no argument by place, not 1; it is written antinDCG"),
         ("P@10|judged,t=5", r"P\|judged,t: unknown condition"),
+        ("AP|capped", r"AP: it needs a cutoff, e.g. AP@10"),
+        ("AP@10|judged", r"'judged' behind the bar, expected KEY=VALUE or capped"),
+        ("HR", r"HR: it needs a cutoff, e.g. HR@10"),
         ("P@10|", "'' behind the bar"),
         ("P@10|t=2,t=3", "t is given twice"),
         ("P@10|n=5", r"P\|n: unknown condition; it is written P@n or P@n\|judged or P@n\|t=T"),
@@ -377,7 +383,9 @@ def test_a_condition_of_one_s_own_stands_beside_the_package_s(own_registry):
     register(declared("P", given=(Argument("k", positive_integer, "a count", ("3",)),)))
     assert Metric("P", 5, k=3).declaration.outside
     assert not Metric("P", 5, t=3).declaration.outside
-    with pytest.raises(ConfigError, match=r"P@n\|judged or P@n\|t=T or P@n\|N=N or P@n\|k=K"):
+    with pytest.raises(
+        ConfigError, match=r"P@n\|judged or P@n\|t=T or P@n\|N=N or P@n\|ties or P@n\|k=K"
+    ):
         Metric("P", 5, k=3, t=3)
 
 

@@ -81,6 +81,39 @@ def test_plain_loops_agree(case):
         assert values[1, row] == pytest.approx(seen / len(train), abs=1e-16)
 
 
+def plain_novelty(items, train, n_users, log2=math.log2):
+    """Add up how rare the items are, one by one."""
+    if not items:
+        return math.nan
+    return sum(log2(n_users / (train[item] or 1)) for item in items) / len(items)
+
+
+@given(shown())
+def test_novelty_is_the_mean_information_of_a_plain_loop(case):
+    lists, train, _, cutoff = case
+    view = view_of(lists, train, len(train))
+    values = measure_items(view, [parse_metric(f"Novelty@{cutoff}"), parse_metric("Novelty@1")])
+    for depth, of_depth in zip((cutoff, 1), values, strict=True):
+        plain = [plain_novelty(one[:depth], train, len(lists)) for one in lists]
+        np.testing.assert_allclose(of_depth, plain, rtol=0, atol=1e-12)
+
+
+def test_novelty_is_in_bits_and_all_ratings_in_place_of_users_add_the_same_to_all():
+    train = [8, 2, 0, 5]
+    lists = [[0, 1, 2], [2], [], [3, 1], [0], [1], [2, 3], []]
+    values = measure_items(view_of(lists, train, 4), [parse_metric("Novelty@3")])[0]
+    plain = [plain_novelty(one, train, len(lists)) for one in lists]
+    np.testing.assert_allclose(values, plain, atol=1e-12)
+    assert values[:3] == pytest.approx([5 / 3, 3, math.nan], nan_ok=True)
+    free_discovery = np.array([plain_novelty(one, train, sum(train)) for one in lists])
+    apart = (free_discovery - values)[~np.isnan(values)]
+    np.testing.assert_allclose(apart, math.log2(15 / 8), atol=1e-12)
+    # The twin: natural logarithms are another unit.
+    wrong = [plain_novelty(one, train, len(lists), math.log) for one in lists]
+    with pytest.raises(AssertionError):
+        np.testing.assert_allclose(values, wrong, atol=1e-12)
+
+
 @given(shown())
 def test_a_weight_is_as_many_copies_of_the_user(case):
     lists, train, weights, cutoff = case

@@ -38,7 +38,7 @@ CUT = (1, 2, 3, 5, 20)
 METRICS = [
     *(
         Metric(name, cutoff)
-        for name in ("P", "R", "antiP", "antiR", "fallout", "judged")
+        for name in ("P", "R", "HR", "antiP", "antiR", "fallout", "judged")
         for cutoff in CUT
     ),
     *(
@@ -47,6 +47,7 @@ METRICS = [
         for cutoff in (*CUT, None)
     ),
     *(Metric(name, cutoff, judged=True) for name in ("P", "antiP") for cutoff in CUT),
+    *(Metric("AP", cutoff, capped=True) for cutoff in CUT),
     *(Metric("nDCG", cutoff, GainMap(gain)) for gain in NAIVE_GAINS for cutoff in (*CUT, None)),
 ]
 
@@ -79,7 +80,7 @@ def test_naive_code_agrees(users, min_rating, condensed):
                 naive_measure(
                     shown,
                     judged,
-                    metric.name + "|judged" * bool(metric.given),
+                    "|".join((metric.name, *(name for name, _ in metric.given))),
                     cutoff=metric.cutoff,
                     min_rating=min_rating,
                     gain=naive_gain(metric, min_rating),
@@ -158,11 +159,12 @@ def test_pytrec_eval_agrees(lists):
         **{f"R@{n}": f"recall_{n}" for n in CUTOFFS},
         **{f"nDCG(linear)@{n}": f"ndcg_cut_{n}" for n in CUTOFFS},
         **{f"AP@{n}": f"map_cut_{n}" for n in CUTOFFS},
+        **{f"HR@{n}": f"success_{n}" for n in CUTOFFS},
         "AP": "map",
         "RR": "recip_rank",
         "nDCG(linear)": "ndcg",
     }
-    measures = {"P", "recall", "ndcg_cut", "map_cut"}
+    measures = {"P", "recall", "ndcg_cut", "map_cut", "success"}
     requested = {f"{m}.{','.join(map(str, CUTOFFS))}" for m in measures}
     judgements, run = for_library(lists)
     evaluator = pytrec_eval.RelevanceEvaluator(
@@ -222,6 +224,44 @@ def test_pytrec_eval_agrees_on_what_is_disliked(lists):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
+class _Listed:
+    """A model of another library that lists what it is told to."""
+
+    def __init__(self, lists):
+        self.lists = lists
+
+    def recommend(self, users, _train, N, **_):
+        return np.array([self.lists[user][:N] for user in users], np.int32), None
+
+
+def test_implicit_agrees_on_which_average_precision_is_capped():
+    """Its mean over users with a test item; lists are full, and items all that it knows of."""
+    from implicit.evaluation import ranking_metrics_at_k
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(3)
+    liked = rng.random((60, 30)) < rng.random((60, 1)) * 0.9
+    lists = rng.permuted(np.tile(np.arange(30), (60, 1)), axis=1)
+    tested = liked.any(axis=1)
+    table = user_table(
+        *(
+            (lists[user].tolist(), dict.fromkeys(np.flatnonzero(liked[user]).tolist(), 5))
+            for user in np.flatnonzero(tested)
+        )
+    )
+    nothing = csr_matrix(liked.shape, dtype=np.float32)
+    for cutoff in (1, 5, 10):
+        theirs = ranking_metrics_at_k(
+            _Listed(lists), nothing, csr_matrix(liked.astype(np.float32)), cutoff,
+            show_progress=False, num_threads=1,
+        )["map"]  # fmt: skip
+        texts = f"AP@{cutoff}|capped", f"AP@{cutoff}"
+        ours = measure(table, [parse_metric(text) for text in texts], min_rating=4).mean(axis=1)
+        assert ours[0] == pytest.approx(theirs, abs=1e-12)
+        # The twin: divided by all relevant items it is another number.
+        assert ours[1] < theirs - 0.01
+
+
 RANX = """
 import json, sys
 import ranx
@@ -235,15 +275,15 @@ json.dump([scores[name].tolist() for name in names], sys.stdout)
 @pytest.mark.parametrize(
     ("grade", "ours"),
     [
-        (stars, ("P", "R", "AP", "RR", "nDCG(linear)")),
+        (stars, ("P", "R", "AP", "RR", "nDCG(linear)", "HR")),
         (steps_below, ("antiP", "antiR", "antiAP", "antiRR", "nDCL")),
     ],
 )
 def test_ranx_agrees(lists, grade, ours):
     """In a process of its own without compilation, which takes ranx a minute for these metrics."""
-    named = dict(zip(ours, ("precision", "recall", "map", "mrr", "ndcg"), strict=True))
+    named = dict(zip(ours, ("precision", "recall", "map", "mrr", "ndcg", "hit_rate"), strict=False))
     theirs_of = {f"{name}@{n}": f"{theirs}@{n}" for n in CUTOFFS for name, theirs in named.items()}
-    theirs_of |= {name: named[name] for name in ours[2:]}  # the others need a cutoff
+    theirs_of |= {name: named[name] for name in ours[2:5]}  # the others need a cutoff
     answer = subprocess.run(
         [sys.executable, "-c", RANX],
         input=json.dumps([*for_library(lists, grade), list(theirs_of.values())]),

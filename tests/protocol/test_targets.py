@@ -21,7 +21,9 @@ def rules(draw):
     relevant = draw(st.sampled_from(["AR", "1R", "1R-shared"]))
     others = "NN" if relevant == "1R-shared" else draw(st.sampled_from(["AN", "NN"]))
     size = draw(st.integers(1, 5000)) if others == "NN" else None
-    return TargetRule(draw(st.sampled_from(["AI", "TI"])), others, relevant, size)
+    drawn = draw(st.sampled_from(["uniform", "popularity"])) if others == "NN" else "uniform"
+    candidates = draw(st.sampled_from(["AI", "TI"]))
+    return TargetRule(candidates, others, relevant, size, drawn=drawn)
 
 
 @given(rules())
@@ -64,6 +66,9 @@ def test_t_is_the_size_of_the_set_and_n_of_the_sample():
         ("TI-NN-1R N=5", "1R states the size of a target set, t="),
         ("TI-AN-1R-shared", "write AN-1R"),
         ("TI-NN-1R t=-5", "cannot read"),
+        ("TI-AN-AR drawn=popularity", "drawn=popularity is for NN"),
+        ("TI-NN-AR N=5 drawn=popularty", "did you mean 'popularity'"),
+        ("TI-NN-AR drawn=popularity N=5", "cannot read"),
     ],
 )
 def test_a_wrong_rule_is_refused(text, message):

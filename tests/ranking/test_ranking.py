@@ -115,6 +115,7 @@ def test_sorting_gives_the_same_ranks(case, data):
             size = data.draw(st.integers(1, largest))
             for text in (f"NN-AR N={size}", f"NN-1R t={size + 1}", f"NN-1R-shared t={size + 1}"):
                 sampling.append(targets(f"{candidates}-{text}", min_rating))
+                sampling.append(targets(f"{candidates}-{text} drawn=popularity", min_rating))
     expected_from.update(zip(sampling, drawn_sets(split, sampling, seed), strict=True))
     ties = tie_order(split, seed)
     for scores in systems:
@@ -312,6 +313,8 @@ EVERY_KIND = [
     targets("AI-NN-1R t=20", 4),
     targets("TI-NN-1R t=20", 5),
     targets("TI-NN-1R-shared t=20", 5),
+    targets("AI-NN-1R t=20 drawn=popularity", 4),
+    targets("TI-NN-AR N=20 drawn=popularity", 4),
 ]
 
 

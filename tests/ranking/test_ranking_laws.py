@@ -175,6 +175,90 @@ def test_every_system_meets_the_same_samples(text):
     assert (by_rank.sum(axis=1) == 10).all()
 
 
+# ---- samples by popularity
+
+POOL = {
+    "drawn again if taken": ((9, 5, 3, 2, 1, 1), 0, 3),
+    "mostly taken by training": ((9, 5, 3, 2, 1, 1), 1, 3),
+    "some never rated": ((4, 2, 1, 0, 0, 0), 0, 4),
+    "none rated": ((0, 0, 0, 0, 0, 0), 0, 2),
+}
+
+
+def popular_split(weights, n_train, n_users):
+    """Users who like item 0, then others whose training ratings make the weights of the next.
+
+    Users have rated the last item in training, if any, which makes it by far the most popular one.
+    """
+    n_others, n_items = max(weights), 1 + len(weights) + n_train
+    train = np.full((n_users + n_others, n_items), NONE)
+    for item, weight in enumerate(weights, start=1):
+        train[n_users : n_users + weight, item] = 3
+    train[:n_users, n_items - n_train :] = 3
+    test = np.full_like(train, NONE)
+    test[:n_users, 0] = 5
+    return make_split(train, test)
+
+
+def set_chances(weights, size):
+    """Chance of each set that is drawn one by one: the sum over the orders in which it may be."""
+    chances = dict.fromkeys(itertools.combinations(range(len(weights)), size), 0.0)
+    for order in itertools.permutations(range(len(weights)), size):
+        left, chance = list(range(len(weights))), 1.0
+        for item in order:
+            total = sum(weights[other] for other in left)
+            chance *= weights[item] / total if total else 1 / len(left)
+            left.remove(item)
+        chances[tuple(sorted(order))] += chance
+    return chances
+
+
+def law_of_sets(inside, chances):
+    """P-value of the sets (rows) under chances; 0 if one is there that cannot be."""
+    seen = dict.fromkeys(chances, 0)
+    for row in inside:
+        seen[tuple(np.flatnonzero(row).tolist())] += 1
+    counts, expected = np.array([*seen.values()]), np.array([*chances.values()]) * len(inside)
+    if counts[expected == 0].any():
+        return 0.0
+    likely = expected >= 5  # the rest is one cell
+    cells = [np.append(part[likely], part[~likely].sum()) for part in (counts, expected)]
+    kept = cells[1] > 0
+    return stats.chisquare(cells[0][kept], cells[1][kept]).pvalue
+
+
+@pytest.mark.parametrize("text", ["AI-NN-1R t=", "AI-NN-1R-shared t=", "AI-NN-AR N="])
+@pytest.mark.parametrize("case", POOL)
+def test_a_popular_item_is_drawn_in_proportion_to_its_ratings(text, case):
+    weights, n_train, n_sampled = POOL[case]
+    n_users = 4000
+    split = popular_split(weights, n_train, n_users)
+    counts = split.train.item_counts().tolist()
+    assert counts == [0, *weights, *[n_users] * n_train]
+    size = n_sampled + ("1R" in text)
+    inside, uniform = (
+        membership(split, targets(f"{text}{size}{drawn}"), seed=28)[:n_users]
+        for drawn in (" drawn=popularity", "")
+    )
+    assert inside[:, 0].all()  # the relevant item
+    assert not inside[:, len(weights) + 1 :].any()  # that of training
+    chances = set_chances(weights, n_sampled)
+    pool = slice(1, len(weights) + 1)
+    assert law_of_sets(inside[:, pool], chances) > P_OF_FIVE
+    # The twin: sets that are all alike likely fail, but where all weights are equal.
+    assert (law_of_sets(uniform[:, pool], chances) > P_OF_FIVE) == (case == "none rated")
+
+
+def test_a_pool_that_is_too_small_is_taken_whole_however_it_is_drawn():
+    split = popular_split((4, 2, 0, 1), 0, 50)
+    for text in ("AI-NN-1R t=5", "AI-NN-AR N=4"):
+        asked = [targets(f"{text}{drawn}") for drawn in ("", " drawn=popularity")]
+        scores = np.random.default_rng(29).random((54, 5), dtype=np.float32)
+        uniform, popular = rank(FixedScores(scores), split, asked, seed=30)
+        assert (uniform.rank == popular.rank).all()
+        assert (popular.n_targets[:50] == 5).all()
+
+
 # ---- ties
 
 

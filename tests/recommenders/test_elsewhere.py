@@ -398,10 +398,28 @@ def test_the_command_measures_files_from_another_folder(
         (["--metric", "p@10"], "unknown metric 'p': did you mean 'P'"),
         (["--with", "Popularty"], "did you mean 'Popularity'"),
         (["--out", "no/where.csv"], "expected a file in a folder that is there"),
+        (["--metric", "ILD@5"], "it looks at features of items; give a table of these"),
+        (["--metric", "ILD@5", "--features", "none.csv"], "no file none.csv"),
     ):
         ended = CliRunner().invoke(main, [*asked, *wrong])
         assert ended.exit_code == 2
         assert message in ended.output
+
+
+def test_the_command_measures_by_features_of_items(
+    table: Path, folds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    items = pd.read_csv(table)[["item_id"]].drop_duplicates()[3:]
+    items.assign(genres=[["a|b", "b", "c"][at % 3] for at in range(len(items))]).to_csv("items.csv")
+    asked = ["measure", str(table), "--scores", str(folds), "--out", "values.csv"]
+    asked += ["--features", "items.csv", "--metric", "ILD@10", "--metric", "Miscalibration@10"]
+    ended = CliRunner().invoke(main, asked)
+    assert ended.exit_code == 0, ended.output
+    assert ended.stderr.count("items have no feature") == 1
+    values = pd.read_csv("values.csv").set_index("metric")["value"]
+    assert 0 < values["ILD@10"] < 1
+    assert values["Miscalibration@10"] > 0
 
 
 def test_the_command_reads_the_table_as_it_is_told_to(

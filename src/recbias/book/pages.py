@@ -93,12 +93,15 @@ def ranked_words(protocol: Protocol) -> str:
     if protocol.condensed:
         return "the user's own test ratings"
     whole = {"AI": "the whole catalogue", "TI": "all items with a test rating"}[rule.candidates]
+    by = " by popularity" if rule.drawn == "popularity" else ""
+    if rule.relevant == "AR" and rule.others == "AN":
+        return whole
     if rule.relevant == "AR":
-        return whole if rule.others == "AN" else f"all relevant items, {rule.n_sampled:,} sampled"
+        return f"all relevant items, {rule.n_sampled:,} sampled{by}"
     if rule.others == "AN":
         return f"one relevant item, all others of {whole}"
     drawn = "once for all runs of a user" if rule.relevant == "1R-shared" else "anew for each"
-    return f"one relevant item, {rule.n_sampled:,} sampled {drawn}"
+    return f"one relevant item, {rule.n_sampled:,} sampled{by} {drawn}"
 
 
 def systems_table(line_up: str) -> str:
@@ -212,6 +215,7 @@ def methods_sentence(results: Results, label: str, name: str = "P") -> str:
         drawn = {"AR": "for each user", "1R": "anew for each run"}
         when = drawn.get(rule.relevant, "once for all runs of a user")
         others = f"{rule.n_sampled:,} items drawn {when} from {candidates}"
+        others += ", by their number of training ratings" if rule.drawn == "popularity" else ""
     ranked = f"For each user we rank their relevant test items together with {others}"
     if rule.per_run:
         ranked = f"For each relevant test item of a user we rank this item together with {others}"

@@ -41,6 +41,7 @@ from recbias.protocol.splits import warn_of_other_share
 @click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
 @click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
 @click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
+@click.option("--features", default="", metavar="FILE", help="Features of items, for ILD@10 etc.")
 @click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
 @order_option
 @select_option
@@ -57,6 +58,7 @@ def measure(
     others: tuple[str, ...],
     protocols: tuple[str, ...],
     metrics: tuple[str, ...],
+    features: str,
     split: str | None,
     order: str | None,
     select: str | None,
@@ -99,6 +101,7 @@ def measure(
             split=str(ordered_rule(split or record.get("rule", "k-fold 5"), order)),
             seed=record.get("seed", 1) if seed is None else seed,
             select=record.get("select", "") if select is None else select,
+            features=features,
         )
         dataset = Selection.parse(grid.select).of(dataset, seed=grid.seed)
         with warnings_said():

@@ -59,6 +59,7 @@ from recbias.ranking import (
     look_at_scored,
     rank_once,
     rank_unscored,
+    tie_counts,
 )
 from recbias.ranking.unscored import Scored
 from recbias.recommenders import Algorithm, System
@@ -75,10 +76,12 @@ __all__ = [
     "grid_cells",
     "load_positions",
     "load_table",
+    "load_ties",
     "one_thread",
     "rank_seed",
     "reduce_positions",
     "run_cell",
+    "ties_of",
 ]
 
 
@@ -100,6 +103,8 @@ class Artefact:
         Number of popularity groups by which is counted; 10 for a sample, which has none.
     unscored
         Policy by which items without a score are counted among themselves; empty for scored ones.
+    ties
+        Whether it is what scores more and as much as each test rating, instead of an order.
     """
 
     test: str
@@ -107,8 +112,11 @@ class Artefact:
     min_rating: float | None = None
     groups: int = 10
     unscored: str = ""
+    ties: bool = False
 
     def __str__(self) -> str:
+        if self.ties:
+            return f"ties, {self.test}"
         if self.min_rating is None:
             below = f"unscored={self.unscored}, " if self.unscored else ""
             return f"{below}counts by {self.groups} groups, {self.test}"
@@ -211,6 +219,12 @@ def artefacts_of(grid: Grid, label: str) -> tuple[Artefact, ...]:
     return counts, dataclasses.replace(counts, unscored=policy)
 
 
+def ties_of(grid: Grid, label: str) -> Artefact | None:
+    """Tell which artefact holds the ties that metrics under a label ask for; None if none does."""
+    asked = any("ties" in dict(metric.given) for metric in grid.parsed_metrics[label])
+    return Artefact(str(grid.test(label).judgments), ties=True) if asked else None
+
+
 def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tuple[str, Cell]]:
     """List the cells of a grid with the names of their systems.
 
@@ -218,7 +232,10 @@ def grid_cells(grid: Grid, dataset: Dataset, data_dir: Path | None) -> list[tupl
     on judgments with different training ratings has a cell for each.
     """
     wanted = dict.fromkeys(
-        artefact for label in grid.parsed for artefact in artefacts_of(grid, label)
+        artefact
+        for label in grid.parsed
+        for artefact in (*artefacts_of(grid, label), ties_of(grid, label))
+        if artefact is not None
     )
     by_training: dict[str, list[Artefact]] = {}
     for artefact in wanted:
@@ -364,7 +381,11 @@ def _ranked(
     source = cell.source_of(artefacts[0])
     split = source_splits(source)[cell.fold]
     seed = rank_seed(cell.source[0].seed, cell.fold)
-    counted = [artefact for artefact in artefacts if not artefact.rule and not artefact.unscored]
+    counted = [
+        artefact
+        for artefact in artefacts
+        if not (artefact.rule or artefact.unscored or artefact.ties)
+    ]
     arrays: dict[Artefact, dict[str, np.ndarray[Any, Any]]] = {}
     passes: dict[str, list[Artefact]] = {source.judgments: []} if counted else {}
     for artefact in artefacts:
@@ -386,6 +407,9 @@ def _ranked(
         )
         arrays.update(zip(sampled, map(_table_arrays, tables), strict=True))
         arrays.update((artefact, _position_arrays(positions)) for artefact in of_counts)
+    for artefact in artefacts:
+        if artefact.ties:
+            arrays[artefact] = {"ties": tie_counts(recommender, split)}
     if below := [artefact for artefact in artefacts if artefact.unscored]:
         scored = look_at_scored(recommender, split.train)
         arrays.update(_ranked_below(cell, scored, below))
@@ -490,6 +514,20 @@ def load_positions(cell: Cell, artefact: Artefact, *, whole: bool = True) -> Pos
     )
 
 
+def load_ties(cell: Cell, artefact: Artefact) -> npt.NDArray[np.int32]:
+    """Read what scores more and as much as each test rating.
+
+    Raises
+    ------
+    StoreError
+        If the artefact is missing, damaged, or does not fit the data.
+    """
+    key = cell.key(artefact)
+    arrays, _ = read_arrays(path_of(key), key=key)
+    _check_length(cell, artefact, len(arrays["ties"]), len(cell_split(cell, artefact).test))
+    return arrays["ties"]
+
+
 def reduce_positions(
     positions: Positions, cell: Cell, artefact: Artefact, test: TestSet
 ) -> Positions:
@@ -519,7 +557,7 @@ def load_table(cell: Cell, artefact: Artefact, protocol: Protocol) -> RankTable:
         raise ConfigError(f"{artefact}: no sample; derive tables from its positions")
     split = reduced_splits(cell.source_of(artefact), cell.fold, artefact.test)
     key = cell.key(artefact)
-    arrays, _ = read_arrays(path_of(key), key=key)
+    arrays: dict[str, Any] = read_arrays(path_of(key), key=key)[0]
     judged = split.test
     rows = np.ones(len(judged), dtype=bool)
     if protocol.rule.per_run:

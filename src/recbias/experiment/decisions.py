@@ -343,6 +343,7 @@ def _targets_sentence(protocol: Protocol) -> str:
     others = candidates = pool[rule.candidates]
     if rule.others == "NN":
         others = f"{rule.n_sampled:,} non-relevant ones drawn from {candidates}"
+        others += " by their number of training ratings" if rule.drawn == "popularity" else ""
     ranked = {
         "AR": f"For each user {others} are ranked"
         if others == candidates

@@ -12,20 +12,24 @@ import importlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from recbias import ranking
 from recbias._system.places import cells_dir
 from recbias.data import selection
 from recbias.data.datasets import Dataset, is_handed_on, is_path, load_dataset, outside_module
 from recbias.data.datasets.frames import NAME, frame_of
+from recbias.data.features import ItemFeatures, load_features
+from recbias.data.ratings import Ratings
 from recbias.data.selection import Selection
 from recbias.data.simulation import CountOptions, is_world, parse_world
-from recbias.errors import ConfigError, unknown_name
+from recbias.errors import ConfigError, DataError, unknown_name
 from recbias.experiment.store import digest, write_atomically
 from recbias.metrics import Metric, MetricName, aggregation, parse_metric
 from recbias.protocol import splits, testset
@@ -181,6 +185,12 @@ def check_metric(metric: Metric, protocol: Protocol, label: str, *, head: object
     """Refuse a metric that is not defined for a design; `head` is what a test side leaves out."""
     rule = protocol.rule
     per = "run" if rule.per_run else "user"
+    is_part = rule.others == "NN" or rule.with_train or rule.n_groups is not None
+    if "ties" in dict(metric.given) and (is_part or protocol.unscored != "none" or head):
+        raise ConfigError(
+            f"{metric} under {label!r}: orders of equal scores are counted in whole target "
+            "sets; ask it of AN-AR or AN-1R, without +train, unscored= and head="
+        )
     if metric.kind != "ranks":
         if protocol.condensed or rule.per_run or rule.others == "NN" or rule.with_train or head:
             raise ConfigError(
@@ -234,6 +244,10 @@ class Grid:
     select
         Text of a :class:`~recbias.data.selection.Selection`: which ratings of the dataset count at
         all.
+    features
+        For metrics such as ``"ILD@10"``: path of a table of items and their features, or the table
+        as a DataFrame (:func:`recbias.data.features.load_features`). Results of other metrics do
+        not depend on it.
 
     Raises
     ------
@@ -241,9 +255,10 @@ class Grid:
         For an unknown or malformed protocol, metric, split or test side; for names that occur
         twice; for no system, protocol or metric at all, or one that is of another type; for a
         comparison, or replicates, of what is not measured; for a combination that cannot be
-        measured, such as concentration of condensed lists.
+        measured, such as concentration of condensed lists, or a metric of features without a table
+        of these.
     DataError
-        If a DataFrame is no table of ratings.
+        If a DataFrame is no table of ratings, or one of features cannot be kept as a file.
 
     Examples
     --------
@@ -268,9 +283,11 @@ class Grid:
     replicates: tuple[tuple[str, str], ...] | None = None
     crossed: tuple[tuple[str, str], ...] = ()
     select: str = ""
+    features: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dataset", _dataset_name(self.dataset))
+        object.__setattr__(self, "features", _features_path(self.features))
         object.__setattr__(self, "systems", _checked_systems(self.systems))
         protocols = listed("protocols", self.protocols, "TI-AN-AR rel>=4")
         if not isinstance(protocols, Mapping):
@@ -349,6 +366,11 @@ class Grid:
         if test.head and (rule.with_train or (rule.others == "NN" and rule.candidates == "AI")):
             raise ConfigError(f"{label!r}: {rule} cannot leave out a head of items; use TI")
         for metric in self.parsed_metrics[label]:
+            if metric.declaration.features and not self.features:
+                raise ConfigError(
+                    f"{metric} under {label!r}: it looks at features of items; give a table of "
+                    "these: Grid(..., features='items.csv'), or --features items.csv"
+                )
             check_metric(metric, self.parsed[label], label, head=test.head)
         for metric in self.crossed_metrics(label):
             self._check_crossed(label, metric)
@@ -500,19 +522,43 @@ class Grid:
             folds = testset.dataset_splits(dataset, self.split, seed=self.seed)
             splits.warn_of_other_share(folds)
 
+    def item_features(self, dataset: Dataset) -> ItemFeatures | None:
+        """Read the features of the items of a dataset; None if no metric looks at them.
+
+        Raises
+        ------
+        MissingData, DataError
+            As :func:`recbias.data.features.load_features` does.
+        """
+        metrics = (metric for metrics in self.parsed_metrics.values() for metric in metrics)
+        if not any(metric.declaration.features for metric in metrics):
+            return None
+        path = Path(self.features).expanduser()
+        if not path.is_file():
+            return load_features(path, dataset.ratings)  # says what is missing
+        status = path.stat()
+        return _features(path, status.st_size, status.st_mtime_ns, dataset.ratings)
+
     def key(self, dataset: Dataset) -> str:
         """Digest all that decides the results: data, parameters and revisions of the code."""
         return self.key_of(self.hashes(dataset))
 
     def hashes(self, dataset: Dataset) -> dict[str, str]:
-        """Return the content hash of each part of the judgments that counts, with split marks."""
+        """Return the content hash of each part of the judgments that counts, with split marks.
+
+        Beside them that of the features of the items, if a metric looks at them.
+        """
         tests = [self.test(label) for label in self.parsed]
         hashes = {str(test.part): judgments_hash(dataset, test) for test in tests}
-        return {**hashes, **split_marks(dataset, self.split)}
+        features = self.item_features(dataset)
+        marks = {} if features is None else {"features": features.content_hash}
+        return {**hashes, **split_marks(dataset, self.split), **marks}
 
     def key_of(self, hashes: Mapping[str, str]) -> str:
         """Digest the same, given the content hash of each part of the judgments that counts."""
-        record = {name: value for name, value in non_defaults(self).items() if name != "dataset"}
+        record = non_defaults(self)
+        for place in ("dataset", "features"):  # what is there has a hash
+            record.pop(place, None)
         record["systems"] = [
             {"name": system.name, "n_seeds": system.n_seeds, **system.identity()}
             for system in self.systems
@@ -541,8 +587,38 @@ def _dataset_name(dataset: Any) -> str:
     if isinstance(dataset, str | Path):
         return str(dataset)
     ratings = load_dataset(dataset).ratings  # says what is no data set
+    return _kept_frame(frame_of(ratings))
+
+
+# A grid asks for its key and for what it measures, at one time.
+@lru_cache(maxsize=1)
+def _features(path: Path, size: int, mtime_ns: int, ratings: Ratings) -> ItemFeatures:
+    """Read features; the numbers tell when the file may have changed."""
+    return load_features(path, ratings)
+
+
+def _features_path(features: Any) -> str:
+    """Return where a table of features is; a DataFrame is written to a file."""
+    if isinstance(features, pd.DataFrame):
+        return _kept_frame(features)
+    if not isinstance(features, str | Path):
+        raise ConfigError(
+            f"features is {type(features).__name__} {features!r}: expected the path of a table of "
+            "items and their features, or a pandas DataFrame"
+        )
+    return str(features)
+
+
+def _kept_frame(frame: pd.DataFrame) -> str:
+    """Write a table among the cells, under a name that follows its content."""
     content = io.BytesIO()
-    frame_of(ratings).to_parquet(content, index=False)
+    try:
+        frame.to_parquet(content, index=False)
+    except (pa.ArrowException, ValueError) as error:
+        raise DataError(
+            f"{NAME}: it cannot be kept as Parquet ({str(error).splitlines()[0]})\n"
+            "give each column one type and one name, e.g. ids as text: frame.astype(str)"
+        ) from None
     path = cells_dir() / "tables" / f"{NAME}-{digest(content.getvalue())[:12]}.parquet"
     if not path.is_file():
         write_atomically(path, content.getvalue())

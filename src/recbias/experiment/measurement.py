@@ -20,6 +20,7 @@ from recbias._system.streams import stream
 from recbias.data.datasets import registry
 from recbias.data.datasets.liked import step_below_top
 from recbias.data.datasets.tables import USUAL_NAMES, columns_by_role, plain_name
+from recbias.data.features import load_features
 from recbias.data.ratings import Ratings, RatingScale, checked_values, exact
 from recbias.errors import ConfigError, DataError, MissingData
 from recbias.experiment.cells import one_thread, rank_seed
@@ -41,7 +42,7 @@ from recbias.metrics.aggregation import contributions
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import Targets, popularity_groups
-from recbias.ranking import LISTED, RankTable, look_at_scored, rank_once, rank_unscored
+from recbias.ranking import LISTED, RankTable, look_at_scored, rank_once, rank_unscored, tie_counts
 from recbias.recommenders.elsewhere import ScoreTable, is_trec, read_cells, read_scores
 from recbias.theory import relevant_counts
 
@@ -136,6 +137,7 @@ def measure(
     metrics: Sequence[str | Metric | MetricName] | str | Metric | MetricName = ("P@10", "nDCG@10"),
     *,
     protocol: str | Protocol | None = None,
+    features: Any = None,
     seed: int = 1,
 ) -> Measurement:
     r"""Measure a fitted model, or a run, on a split or by judgments.
@@ -158,6 +160,9 @@ def measure(
         Text of a `Protocol`. If not given, all items that are not in training are ranked, and
         relevant is what is rated 4 of 5 stars (on other scales, one step below the top) or better:
         what ``recbias measure`` takes. Of judgments: ``"AI-AN-AR rel>=1"``.
+    features
+        For metrics such as ``"ILD@10"``: a table of items and their features, as a path or
+        DataFrame, see :func:`recbias.data.features.load_features`.
     seed
         Names the order of ties, samples and resampled users.
 
@@ -226,6 +231,13 @@ def measure(
     else:
         design, ranked = _by_judgments(system, test, parsed, design, seed)
     split, table, minimum = ranked.split, ranked.table, design.min_rating
+    asks = next((metric for metric in parsed if metric.declaration.features), None)
+    if asks and features is None:
+        raise ConfigError(
+            f"{asks}: it looks at features of items\ngive a table of these: "
+            "measure(..., features='items.csv')"
+        )
+    of_features = load_features(features, split.train) if asks else None
     of_ranks, of_items, of_system = by_kind(parsed)
     n_units = len(table.user) if table.per == "run" else table.n_users
     values = np.empty((0, n_units))
@@ -236,8 +248,9 @@ def measure(
         )  # fmt: skip
     member = members(table, design) if of_system else np.zeros(table.n_users, dtype=bool)
     item_values, of_all, moved = measure_lists(
-        ranked.lists, split.train, of_items, of_system, member, min_rating=minimum
-    )
+        ranked.lists, split.train, of_items, of_system, member,
+        min_rating=minimum, features=of_features,
+    )  # fmt: skip
     columns, medians = contributed(table, values, item_values if of_items else None, design)
     part = FoldPart(columns, medians, of_all, moved, member, None, {}, None, {})
     weights = resampled_users(table.n_users, seed)
@@ -320,6 +333,8 @@ def _by_split(
             scored = look_at_scored(model, split.train)
             below = rank_unscored(scored, split, policy, groups=groups, seed=seed_of_ties)
             positions = positions.with_below(below)
+        if any("ties" in dict(metric.given) for metric in metrics):
+            positions = dataclasses.replace(positions, ties=tie_counts(model, split))
     if sampled:
         (table,) = tables
     else:
@@ -348,7 +363,7 @@ def _by_judgments(
         raise _needs_split(design, "forms its lists from training ratings or from all items")
     for metric in metrics:
         check_metric(metric, dataclasses.replace(design, condensed=False), str(design))
-        samples = {name for name, _ in metric.given} & {"t", "N"}
+        samples = {name for name, _ in metric.given} & {"t", "N", "ties"}
         if metric.kind != "ranks" or metric.name in ("SR", "rho") or samples:
             raise _needs_split(metric, "asks for training ratings or for all items")
     judged = _judgments(test)

@@ -34,7 +34,7 @@ _WITHOUT = {"data": "keep=100%", "test": "observed"}
 """How parts that are left out can be written."""
 
 _OF_RELEVANCE = (
-    *("P", "R", "RR", "AP", "nDCG", "RBP", "AUC", "bpref"),
+    *("P", "R", "HR", "RR", "AP", "nDCG", "RBP", "AUC", "bpref"),
     *("antiP", "antiR", "antinDCG", "antiAP", "antiRR", "fallout"),
 )
 """Metrics of what is judged that ask of a rating only whether it is relevant, but for gains."""
@@ -42,10 +42,10 @@ _OF_RELEVANCE = (
 _OF_JUDGED = ("tau", "RBO", "RBPresidual", "judged", "Served")
 """Metrics of what is judged that know no threshold."""
 
-_OF_LISTS = ("ARP", "PL", "Gini", "Coverage", "Diversity", "Hoover", "Entropy")
+_OF_LISTS = ("ARP", "PL", "Novelty", "ILD", "Gini", "Coverage", "Diversity", "Hoover", "Entropy")
 """Metrics of all items in the lists: they know no threshold."""
 
-_OF_LIKED_BEFORE = ("CI", "LTI", "M")
+_OF_LIKED_BEFORE = ("CI", "LTI", "M", "Miscalibration")
 """Metrics of lists that know the threshold from which training ratings count."""
 
 _OF_CONDENSED = ("AUC", "tau", "RBO")
@@ -59,7 +59,7 @@ far below the threshold a rating is."""
 _BY_CONDENSED_RANK = (*_OF_RELEVANCE, *_OF_JUDGED, "nDCL")
 """Metrics that see nothing of a condensed list but the places of its items and their ratings."""
 
-_GIVEN = {"judged", "t", "N", "JS", "percentile"}
+_GIVEN = {"judged", "capped", "ties", "t", "N", "JS", "percentile"}
 """Conditions of these metrics, which know relevance and no threshold either."""
 
 _GAINS_WITHOUT_THRESHOLD = ("exp", "err")

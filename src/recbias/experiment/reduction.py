@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias._system.streams import stream
+from recbias.data.features import ItemFeatures
 from recbias.data.ratings import Ratings
 from recbias.errors import DamagedError, StoreError
 from recbias.experiment.cells import (
@@ -30,8 +31,10 @@ from recbias.experiment.cells import (
     cell_split,
     load_positions,
     load_table,
+    load_ties,
     reduce_positions,
     run_cell,
+    ties_of,
 )
 from recbias.experiment.grid import Grid, Outside
 from recbias.experiment.store import canonical_json
@@ -40,7 +43,7 @@ from recbias.metrics.aggregation import contributions, finish, has_trained, unit
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.relevance import relevant
 from recbias.protocol.targets import TargetRule
-from recbias.ranking import Positions, RankTable
+from recbias.ranking import Positions, RankTable, Ties
 from recbias.recommenders.elsewhere import FromScores
 from recbias.stats.resampling import (
     bootstrap_weights,
@@ -94,6 +97,7 @@ class Task(NamedTuple):
     metrics: str
     grid: Grid
     cells: tuple[Cell, ...]
+    features: ItemFeatures | None = None
 
 
 class RatedPairs(NamedTuple):
@@ -142,7 +146,9 @@ def metric_identities(grid: Grid) -> str:
     return canonical_json([metric.identity() for metric in sorted(metrics, key=str)])
 
 
-def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
+def fold_tasks(
+    grid: Grid, cells: Sequence[tuple[str, Cell]], features: ItemFeatures | None = None
+) -> list[Task]:
     """Group the cells by system, in the order of the grid, and fold."""
     single = {system.name: dataclasses.replace(grid, systems=(system,)) for system in grid.systems}
     grouped: dict[tuple[str, int], list[Cell]] = {
@@ -152,7 +158,7 @@ def fold_tasks(grid: Grid, cells: Sequence[tuple[str, Cell]]) -> list[Task]:
         grouped[name, cell.fold].append(cell)
     outside, metrics = grid.outside, metric_identities(grid)
     return [
-        Task(outside, metrics, single[name], tuple(fold_cells))
+        Task(outside, metrics, single[name], tuple(fold_cells), features)
         for (name, _), fold_cells in grouped.items()
     ]
 
@@ -170,8 +176,9 @@ class Reader:
         self.cell = cell
         self.damaged: list[str] = []
         self._positions: dict[Artefact, Positions] = {}
-        self._reduced: dict[tuple[Artefact, str], Positions] = {}
-        self._tables: dict[tuple[Artefact, str, str, float | None], RankTable] = {}
+        self._ties: dict[Artefact, npt.NDArray[np.int32]] = {}
+        self._reduced: dict[tuple[Artefact, str, bool], Positions] = {}
+        self._tables: dict[tuple[Artefact, str, str, float | None, bool], RankTable] = {}
 
     def positions(self, grid: Grid, label: str) -> Positions:
         """Return the counts that a label is about."""
@@ -185,11 +192,15 @@ class Reader:
                 if artefact.unscored:
                     positions = self._positions[artefacts[0]].with_below(positions)
                 self._positions[artefact] = positions
-        name = artefacts[-1], str(test)
+        ties = ties_of(grid, label)
+        name = artefacts[-1], str(test), ties is not None
         if name not in self._reduced:
-            self._reduced[name] = reduce_positions(
-                self._positions[name[0]], self.cell, name[0], test
-            )
+            positions = self._positions[name[0]]
+            if ties is not None:
+                if ties not in self._ties:
+                    self._ties[ties] = self._read(ties, partial(load_ties, self.cell, ties))
+                positions = dataclasses.replace(positions, ties=self._ties[ties])
+            self._reduced[name] = reduce_positions(positions, self.cell, name[0], test)
         return self._reduced[name]
 
     def table(self, grid: Grid, label: str) -> RankTable:
@@ -206,7 +217,8 @@ class Reader:
             return self._read(artefact, lambda: load_table(self.cell, artefact, protocol))
         # Full and condensed lists, and for AR all thresholds, have one table.
         least = protocol.targets.min_rating
-        name = artefact, str(grid.test(label)), str(protocol.rule), least
+        is_tied = ties_of(grid, label) is not None
+        name = artefact, str(grid.test(label)), str(protocol.rule), least, is_tied
         if name not in self._tables:
             positions = self.positions(grid, label)
             self._tables[name] = positions.table(protocol.rule, min_rating=least)
@@ -234,11 +246,17 @@ def reduce_fold(task: Task) -> tuple[dict[str, FoldPart], list[str]]:
     for label in grid.parsed:
         artefact = artefact_of(grid, label)
         with_artefact = [reader for reader in readers if artefact in reader.cell.artefacts]
-        parts[label] = _reduce_label(grid, label, artefact, with_artefact)
+        parts[label] = _reduce_label(grid, label, artefact, with_artefact, task.features)
     return parts, [path for reader in readers for path in reader.damaged]
 
 
-def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Reader]) -> FoldPart:
+def _reduce_label(
+    grid: Grid,
+    label: str,
+    artefact: Artefact,
+    readers: list[Reader],
+    features: ItemFeatures | None,
+) -> FoldPart:
     """Measure a label on all training seeds of a fold, and average over them."""
     protocol, averaging = grid.parsed[label], grid.parsed[label].averaging
     of_ranks, of_items, of_system = by_kind(grid.parsed_metrics[label])
@@ -293,7 +311,13 @@ def _reduce_label(grid: Grid, label: str, artefact: Artefact, readers: list[Read
                         metric.cutoff or positions.depth, n_listed, sizes
                     )
         item_values, system_values, moved = measure_lists(
-            lists, split.train, of_items, of_system, member, min_rating=protocol.min_rating
+            lists,
+            split.train,
+            of_items,
+            of_system,
+            member,
+            min_rating=protocol.min_rating,
+            features=features,
         )
         per_seed.append((values, item_values, system_values, moved, per_rating))
     values, item_values, system_values, moved, per_rating = (
@@ -319,6 +343,7 @@ def measure_lists(
     member: npt.NDArray[np.bool_],
     *,
     min_rating: float,
+    features: ItemFeatures | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Measure lists: values of users, of the system, and how much each user moves the latter.
 
@@ -327,9 +352,9 @@ def measure_lists(
     if lists is None:
         nothing = np.empty((0, train.n_users))
         return nothing, np.empty(0), nothing
-    view = list_view(lists, train, min_rating=min_rating)
+    view = list_view(lists, train, min_rating=min_rating, features=features)
     item_values = measure_items(view, of_items)
-    view = dataclasses.replace(view, items=lists[member], own_popularity=None)
+    view = dataclasses.replace(view, items=lists[member], own_popularity=None, profiles=None)
     everybody = np.ones((1, len(view.items)), dtype=np.uint8)
     system_values = measure_resampled(view, of_system, everybody)[:, 0]
     moved = np.zeros((len(of_system), len(member)))
@@ -399,6 +424,12 @@ def _empty_places(
 def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:
     """Make each test rating a user of its own, so that a sum over ratings is what it alone adds."""
     rank = table.condensed_rank if condensed else table.rank
+    ties = table.ties
+    if ties is not None:
+        first = ties.condensed_first if condensed else ties.first
+        size = ties.condensed_size if condensed else ties.size
+        alone = (first > 0).astype(np.int32)
+        ties = Ties(first, size, alone, alone)
     return dataclasses.replace(
         table,
         n_users=len(table.user),
@@ -407,6 +438,7 @@ def _each_rating(table: RankTable, *, condensed: bool) -> RankTable:
         condensed_rank=(rank > 0).astype(np.int32),
         n_targets=table.n_targets[table.user],
         n_scored=table.n_scored[table.user],
+        ties=ties,
     )
 
 

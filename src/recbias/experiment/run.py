@@ -25,7 +25,7 @@ from recbias._system.places import clone_root
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings, exact
-from recbias.errors import ConfigError, MissingData, StoreError, StoreWarning
+from recbias.errors import ConfigError, DataWarning, MissingData, StoreError, StoreWarning
 from recbias.experiment.cells import (
     Cell,
     artefact_of,
@@ -478,11 +478,12 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
     started = time.perf_counter()
     for label, protocol in grid.parsed.items():
         check_data(protocol, grid.parsed_metrics[label], dataset.ratings, dataset.title)
+    features, hashes = grid.item_features(dataset), grid.hashes(dataset)
     cells = grid_cells(grid, dataset, data_dir)
     missing = [(name, cell) for name, cell in cells if cell.missing()]
     untried = [cell for cell in _long_first(grid, missing) if known_reason(cell) is None]
     again = artefacts_to_train(untried)
-    tasks = fold_tasks(grid, cells)
+    tasks = fold_tasks(grid, cells, features)
     n_rows = len(cells) * len(cell_split(cells[0][1], cells[0][1].artefacts[0]).test)
     n_workers = min(workers, max(len(untried), len(tasks)))
     needed = bool(untried) or n_rows >= WORKERS_FROM or are_waiting(n_workers)
@@ -527,7 +528,6 @@ def _measure_grid(grid: Grid, dataset: Dataset, *, workers: int, data_dir: Path 
                 warn_of_missing(system, label, beyond, partial(_split, source), condensed=condensed)
             pairs[system.name] = paired_values(grid, folds)
     rows = pd.concat([_names(grid), pd.concat(values, ignore_index=True)], axis=1)
-    hashes = grid.hashes(dataset)
     return Results(
         grid=grid,
         key=grid.key_of(hashes),
@@ -568,7 +568,18 @@ def _split(source: Source, fold: int) -> Split:
 
 
 def check_data(protocol: Protocol, metrics: Iterable[Metric], ratings: Ratings, title: str) -> None:
-    """Refuse a threshold that no rating reaches, and a cutoff above the catalogue."""
+    """Refuse a threshold that no rating reaches, and a cutoff above the catalogue.
+
+    And warn of samples by popularity.
+    """
+    if protocol.rule.drawn == "popularity":
+        warnings.warn(
+            f"{protocol}: values among sampled items are not those among all, and may order "
+            "systems otherwise, however often one draws; popular items in the sample punish "
+            "systems that list such. AN ranks all items",
+            DataWarning,
+            stacklevel=4,
+        )
     if not relevant(ratings.value, protocol.min_rating).any():
         scale = ratings.scale
         raise ConfigError(

@@ -89,7 +89,7 @@ def reduced_systems(
     reasons = run_all(run_cell, missing, None, label=f"{dataset.name}: cells")
     if failed := [reason for reason in reasons if reason]:
         raise TrainingError(failed[0])
-    tasks = fold_tasks(grid, cells)
+    tasks = fold_tasks(grid, cells, grid.item_features(dataset))
     for system in grid.systems:
         folds = []
         for task in (task for task in tasks if task.grid.systems == (system,)):

@@ -36,12 +36,14 @@ from recbias.metrics import (
     order,
     expected,
     popularity,
+    features,
     concentration,
     incomplete,
     prior,
     reinforcement,
     persistence,
     served,
+    ties,
 )
 # isort: on
 
@@ -56,6 +58,7 @@ __all__ = [
     "declarations",
     "expected",
     "false_positive",
+    "features",
     "incomplete",
     "influence",
     "item_counts",
@@ -74,6 +77,7 @@ __all__ = [
     "register",
     "reinforcement",
     "served",
+    "ties",
 ]
 
 

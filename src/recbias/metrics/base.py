@@ -171,6 +171,9 @@ class Declaration:
         Of kind system, optional: a fast function ``(ListView, metrics)`` that returns the values
         without each user in turn, shape (n_metrics, n_users). Without it they are computed one by
         one.
+    features
+        Of kind items or system: whether it looks at the features of items, which then must be
+        given.
     revision
         Raised when code changes what the metric computes; keys of stored results contain it.
     version
@@ -210,6 +213,7 @@ class Declaration:
     better: Literal["higher", "lower"] | None = "higher"
     interval: Literal["percentile", "normal", "none"] = "percentile"
     without_each: Callable[..., npt.NDArray[np.float64]] | None = None
+    features: bool = False
     revision: int = 1
     version: str = ""
     source_digest: str | None = field(default=None, init=False, compare=False)
@@ -336,7 +340,7 @@ def declarations() -> tuple[Declaration, ...]:
     Examples
     --------
     >>> [declaration.form for declaration in declarations() if declaration.name == "P"]
-    ['P@n', 'P@n|judged', 'P@n|t=T', 'P@n|N=N']
+    ['P@n', 'P@n|judged', 'P@n|t=T', 'P@n|N=N', 'P@n|ties']
     """
     return tuple(_DECLARATIONS.values())
 

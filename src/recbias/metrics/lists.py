@@ -8,7 +8,9 @@ from functools import cached_property
 import numba as nb
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
+from recbias.data.features import ItemFeatures
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError, ContractError
 from recbias.protocol.relevance import GainMap, relevant
@@ -89,6 +91,27 @@ class RankView:
     def rank(self) -> npt.NDArray[np.int32]:
         """Ranks of the table's rows, full or condensed; 0 = not in the list."""
         return self.table.condensed_rank if self.condensed else self.table.rank
+
+    @property
+    def tied_places(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """First place that each row may have if equal scores are put in any order, and how many.
+
+        Full or condensed; 0 where it is not in the list.
+
+        Raises
+        ------
+        ConfigError
+            If the table does not know them.
+        """
+        ties = self.table.ties
+        if ties is None:
+            raise ConfigError(
+                "metrics given |ties: the table does not know which scores are equal; rank with "
+                "ties=True, whole target sets and no percentiles"
+            )
+        if self.condensed:
+            return ties.condensed_first, ties.condensed_size
+        return ties.first, ties.size
 
     @cached_property
     def positive(self) -> npt.NDArray[np.bool_]:
@@ -198,6 +221,11 @@ class ListView:
     own_popularity : ndarray of float64, shape (n_users,), or None
         Mean number of training ratings of the items that each user rated in training, NaN without
         any: what popularity lift is relative to.
+    features : ItemFeatures or None
+        Of the items of the catalogue, for ILD and miscalibration.
+    profiles : scipy.sparse.csr_matrix, shape (n_users, n_features), or None
+        Distribution of the features of what each user liked in training, nothing but positive
+        entries; an empty row where none of that has a feature. For miscalibration.
 
     Raises
     ------
@@ -222,6 +250,8 @@ class ListView:
     train_counts: npt.NDArray[np.int64]
     prior: npt.NDArray[np.int64] | None = None
     own_popularity: FloatArray | None = None
+    features: ItemFeatures | None = None
+    profiles: scipy.sparse.csr_matrix | None = None
 
     def __post_init__(self) -> None:
         if self.items.ndim != 2:
@@ -243,6 +273,18 @@ class ListView:
                 f"lists: own popularity has shape {self.own_popularity.shape}, expected "
                 f"({len(self.items)},), one for each user"
             )
+        if self.features is not None and self.features.n_items != self.n_items:
+            raise ContractError(
+                f"lists: features of {self.features.n_items} items, expected those of "
+                f"{self.n_items}, the catalogue"
+            )
+        if self.profiles is not None and self.features is not None:
+            expected = len(self.items), len(self.features.names)
+            if self.profiles.shape != expected or not (self.profiles.data > 0).all():
+                raise ContractError(
+                    f"lists: profiles have shape {self.profiles.shape}, expected {expected}, users "
+                    "and features, with positive entries only"
+                )
         beyond = (self.items < -1) | (self.items >= self.n_items)
         if beyond.any():
             raise ContractError(
@@ -272,7 +314,13 @@ class ListView:
         return self.items[:, :cutoff]
 
 
-def list_view(items: npt.NDArray[np.int32], train: Ratings, *, min_rating: float) -> ListView:
+def list_view(
+    items: npt.NDArray[np.int32],
+    train: Ratings,
+    *,
+    min_rating: float,
+    features: ItemFeatures | None = None,
+) -> ListView:
     """Put lists beside all that metrics want to know of the training ratings.
 
     Parameters
@@ -282,7 +330,9 @@ def list_view(items: npt.NDArray[np.int32], train: Ratings, *, min_rating: float
     train : Ratings
         Of the same users and items.
     min_rating
-        Smallest rating that is relevant, for the prior.
+        Smallest rating that is relevant, for prior and profiles.
+    features : ItemFeatures, optional
+        Of the same items.
 
     Returns
     -------
@@ -308,7 +358,18 @@ def list_view(items: npt.NDArray[np.int32], train: Ratings, *, min_rating: float
     own_popularity = np.divide(sums, rated, out=np.full(train.n_users, np.nan), where=rated > 0)
     liked = train.item[relevant(train.value, min_rating)]
     prior = np.bincount(liked, minlength=train.n_items)
-    return ListView(items, train.n_items, counts, prior, own_popularity)
+    profiles = None if features is None else _profiles(train, min_rating, features)
+    return ListView(items, train.n_items, counts, prior, own_popularity, features, profiles)
+
+
+def _profiles(train: Ratings, min_rating: float, features: ItemFeatures) -> scipy.sparse.csr_matrix:
+    """Average the distributions of the features of what each user liked."""
+    counted = relevant(train.value, min_rating) & (features.counts[train.item] > 0)
+    user, item = train.user[counted], train.item[counted]
+    size = np.bincount(user, minlength=train.n_users)
+    weights = (1.0 / size[user], (user, item))
+    liked = scipy.sparse.csr_matrix(weights, shape=(train.n_users, train.n_items))
+    return liked @ features.shares
 
 
 def item_counts(

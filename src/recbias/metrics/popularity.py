@@ -1,4 +1,4 @@
-"""How popular the items are that a user is shown: ARP, and its lift over what users rated."""
+"""How popular the items are that a user is shown: ARP, its lift over what users rated, novelty."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recbias.errors import ConfigError
 from recbias.metrics.base import Declaration, Metric, register
 from recbias.metrics.lists import ListView
 
-__all__ = ["measure_popularity_lift", "measure_recommendation_popularity"]
+__all__ = ["measure_novelty", "measure_popularity_lift", "measure_recommendation_popularity"]
 
 
 def measure_recommendation_popularity(
@@ -108,6 +108,55 @@ def measure_popularity_lift(view: ListView, metrics: Sequence[Metric]) -> npt.ND
     return measure_recommendation_popularity(view, metrics) / usual - 1
 
 
+def measure_novelty(view: ListView, metrics: Sequence[Metric]) -> npt.NDArray[np.float64]:
+    r"""Average the self-information of the items of each user's list, in bits.
+
+    :math:`Novelty@n = \frac1{|L_u|} \sum_{i \in L_u} \log_2 \frac{|U|}{\max(1, |R_{train}(i)|)}`:
+    how surprising it is that a user drawn at random has rated the item in training. With the number
+    of all training ratings in place of :math:`|U|` it is the expected free discovery of Vargas &
+    Castells, which is larger by the same number for every list.
+
+    Parameters
+    ----------
+    view : ListView
+        With a row for every user, since their number is :math:`|U|`.
+    metrics : sequence of Metric
+        Novelty at any cutoffs.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics, n_users)
+        From 0 to :math:`\log_2 |U|`. NaN for an empty list. A list shorter than n is averaged over
+        what it holds. An item without training ratings counts as one with a single one: its
+        information would be infinite.
+
+    References
+    ----------
+    T. Zhou et al., "Solving the apparent diversity-accuracy dilemma of recommender systems", PNAS
+    107 (2010); S. Vargas & P. Castells, "Rank and relevance in novelty and diversity metrics
+    for recommender systems", RecSys (2011).
+
+    Examples
+    --------
+    Eight users; items with 8, 2 and no ratings have 0, 2 and 3 bits.
+
+    >>> from recbias.metrics import parse_metric
+    >>> view = ListView(np.array([[0, 1, 2], *[[-1] * 3] * 7], np.int32), 3, np.array([8, 2, 0]))
+    >>> metrics = [parse_metric(text) for text in ("Novelty@1", "Novelty@2", "Novelty@3")]
+    >>> measure_novelty(view, metrics)[:, 0].round(3)
+    array([0.   , 1.   , 1.667])
+    """
+    surprise = np.log2(max(len(view.items), 1)) - np.log2(np.maximum(view.train_counts, 1))
+    values = np.full((len(metrics), len(view.items)), np.nan)
+    for row, metric in enumerate(metrics):
+        items = view.top(metric.cutoff)
+        listed = items >= 0
+        total = np.where(listed, surprise[items], 0.0).sum(axis=1)
+        length = listed.sum(axis=1)
+        np.divide(total, length, out=values[row], where=length > 0)
+    return values
+
+
 register(
     Declaration(
         "ARP",
@@ -129,6 +178,20 @@ register(
         "Abdollahpouri et al. 2020",
         "undefined for an empty list; a shorter list is divided by its length",
         measure_popularity_lift,
+        better=None,
+    )
+)
+register(
+    Declaration(
+        "Novelty",
+        "items",
+        "mean self-information of the first n items: log2 of all users over those who rated it in "
+        "training",
+        r"\frac1{|L_u|}\sum_{i\in L_u}\log_2\frac{|U|}{\max(1,|R_{train}(i)|)}",
+        "Zhou et al. 2010",
+        "undefined for an empty list; a shorter list is divided by its length; an item without "
+        "training ratings counts as one with a single one",
+        measure_novelty,
         better=None,
     )
 )

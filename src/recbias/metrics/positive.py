@@ -1,4 +1,4 @@
-"""Metrics that reward relevant items: P, R, RR, AP and nDCG of one user, from ranks.
+"""Metrics that reward relevant items: P, R, HR, RR, AP and nDCG of one user, from ranks.
 
 A list enters only through the ranks of the user's test items in it. `ranks` are those of the
 *relevant* ones that are in the list, ascending from 1; `n_relevant` counts them all, in the list or
@@ -14,11 +14,13 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from recbias.metrics.arguments import named_alone
 from recbias.metrics.base import Argument, Declaration, Metric, register
 from recbias.metrics.lists import JudgedLists, RankView
 from recbias.protocol.relevance import GainMap
 
 __all__ = [
+    "MEASURED",
     "POSITIVE",
     "average_precision",
     "dcg",
@@ -31,11 +33,14 @@ __all__ = [
 ]
 
 POSITIVE = ("P", "R", "nDCG", "AP", "RR")
+"""Each of these has an anti-metric."""
+MEASURED = (*POSITIVE, "HR", "AP|capped")
+"""What `measure_judged` measures."""
 
 Ranks = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
-_P, _R, _NDCG, _AP, _RR = range(len(POSITIVE))
+_P, _R, _NDCG, _AP, _RR, _HR, _CAPPED_AP = range(len(MEASURED))
 _NO_CUTOFF = np.iinfo(np.int64).max
 
 
@@ -133,13 +138,14 @@ def average_precision(ranks: Ranks, n_relevant: int, cutoff: int) -> float:
 
     :math:`AP@n = \frac1{|PR_{test}(u)|} \sum_{i \in top_n \cap PR_{test}(u)} P@\tau(i)`; relevant
     items beyond the cutoff, or not in the list, add 0 and count in the denominator (trec_eval).
+    Divided by the smaller of n and their number it is ``AP@n|capped``.
 
     Parameters
     ----------
     ranks : ndarray of int, shape (relevant items in the list,)
         Ascending.
     n_relevant : int
-        Relevant test items, at least 1.
+        What the sum is divided by, at least 1: the number of relevant test items.
     cutoff : int
 
     Returns
@@ -237,7 +243,7 @@ def measure_positive(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     ----------
     view : RankView
     metrics : sequence of Metric
-        Names in :data:`POSITIVE`.
+        Of :data:`MEASURED`.
 
     Returns
     -------
@@ -253,7 +259,7 @@ def measure_positive(view: RankView, metrics: Sequence[Metric]) -> FloatArray:
     gain_maps = list(dict.fromkeys(gain for gain in gain_of if gain is not None))
     values = measure_judged(
         view.lists,
-        [metric.name for metric in metrics],
+        ["|".join((metric.name, *dict(metric.given))) for metric in metrics],
         [metric.cutoff for metric in metrics],
         [view.gains(one) for one in gain_maps],
         [-1 if gain is None else gain_maps.index(gain) for gain in gain_of],
@@ -279,7 +285,7 @@ def measure_judged(
     ----------
     lists : JudgedLists
     names : sequence of str
-        In :data:`POSITIVE`.
+        In :data:`MEASURED`.
     cutoffs : sequence of int or None
         One for each name; None = no cutoff.
     gains : sequence of ndarray of float64
@@ -309,7 +315,7 @@ def measure_judged(
         np.array(gains, dtype=np.float64).reshape(len(gains), len(lists.rank)),
         longest,
         np.log2(np.arange(1, max(longest, lists.rank.max(initial=0)) + 2)),
-        np.array([POSITIVE.index(name) for name in names], dtype=np.int64),
+        np.array([MEASURED.index(name) for name in names], dtype=np.int64),
         np.array([_NO_CUTOFF if one is None else one for one in cutoffs], dtype=np.int64),
         np.array([0] * len(names) if gain_of is None else gain_of, dtype=np.int64),
         values,
@@ -378,8 +384,12 @@ def _measure_users(
                     value = recall(hits, n_relevant, cutoff)
                 elif kind == _AP:
                     value = average_precision(hits, n_relevant, cutoff)
+                elif kind == _CAPPED_AP:
+                    value = average_precision(hits, min(n_relevant, cutoff), cutoff)
                 elif kind == _RR:
                     value = reciprocal_rank(hits, cutoff)
+                elif kind == _HR:
+                    value = 1.0 if n_hits > 0 and hits[0] <= cutoff else 0.0
             values[number, user] = value
 
 
@@ -443,6 +453,18 @@ register(
 )
 register(
     Declaration(
+        "AP",
+        "ranks",
+        "AP over the relevant items that n places have room for: 1 for a list of nothing else",
+        r"\frac1{\min(n,|PR_{test}(u)|)}\sum_{i\in top_n\cap PR_{test}(u)}P@\tau(i)",
+        "ml_metrics (Kaggle), RecBole, implicit",
+        f"{_WITHOUT_RELEVANT}; a shorter list changes no divisor",
+        measure_positive,
+        given=(named_alone("capped", "divided by at most n"),),
+    )
+)
+register(
+    Declaration(
         "RR",
         "ranks",
         "one over the rank of the first relevant item",
@@ -451,5 +473,16 @@ register(
         _WITHOUT_RELEVANT,
         measure_positive,
         cutoff="optional",
+    )
+)
+register(
+    Declaration(
+        "HR",
+        "ranks",
+        "hit rate: whether one of the first n items is relevant, 1 or 0",
+        r"[h_u(n)>0]",
+        "trec_eval (success); He et al. 2017",
+        f"{_WITHOUT_RELEVANT}; in a 1R run it is R",
+        measure_positive,
     )
 )

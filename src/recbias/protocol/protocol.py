@@ -17,7 +17,7 @@ from recbias.protocol.targets import TargetRule, Targets
 __all__ = ["Protocol"]
 
 _PATTERN = re.compile(
-    r"(?P<rule>\S+(?: [tNm]=\d+)?(?: \+train)?)"
+    r"(?P<rule>\S+(?: [tNm]=\d+)?(?: drawn=\S+)?(?: \+train)?)"
     rf" rel>=(?P<min_rating>{NUMBER})"
     r"(?P<condensed> condensed)?(?P<options>(?: [a-z]+=\S+)*)"
 )
@@ -186,7 +186,7 @@ class Protocol:
 
 
 _CODES = (("AI", "TI"), ("AN", "NN"), ("AR", "1R", "1R-shared", "P1R"))
-_WORDS = ("condensed", "+train", "unscored", "users", "weights", "statistic", "coverage")
+_WORDS = ("condensed", "+train", "drawn", "unscored", "users", "weights", "statistic", "coverage")
 _THRESHOLD = re.compile(r"(?:rel|relevant|min_rating)? *(?:>=|=>|>|=|\u2265) *(?=-?[\d.])")
 _SPACES = re.compile(r" *= *")
 
@@ -208,6 +208,7 @@ def _repaired(text: str) -> str:
     ]
     sizes = [word for word in words if re.fullmatch(r"[tNm]=\d+", word)]
     levels = [word for word in words if word.startswith("rel>=")]
+    sizes += [word for word in words if word.startswith("drawn=")]
     others = [word for word in words if word not in (*sizes, *levels)]
     # In the order in which they print.
     placed = sorted(others, key=lambda word: (word != "+train", word != "condensed"))

@@ -11,12 +11,18 @@ relevant   ``AR``       one target set per user, with all relevant test items
 ..         ``1R``       one target set per relevant test item (a *run*), with that item only
 ..         ``P1R``      as 1R, within the popularity percentile of that item
 others     ``AN``       every candidate that is neither in training nor relevant in test
-..         ``NN``       a sample of those, of fixed size
+..         ``NN``       a sample of those, of fixed size: all subsets have the same chance
+..         ``drawn=``   with NN: how else; ``popularity`` draws by the number of training ratings
 ..         ``+train``   with AN: the user's own training items stay in, as a control
 ========== ============ ==============================================================
 
 Test items that the user rated below the threshold count as non-relevant, like unrated ones
 (BCC17 Sec. 3): they may be ranked, and a sample may draw them.
+
+A sample is another question than all items, and its order of systems another one, however often it
+is drawn (chapter 2). Drawn by popularity it is further away: a system is asked to tell the relevant
+item from popular ones, so that one that lists what is popular loses, and one that avoids it gains,
+whatever users like. No closed form undoes it here, as ``P@10|t=100`` does for equal chances.
 """
 
 from __future__ import annotations
@@ -29,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recbias.data.ratings import Ratings
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, unknown_name
 from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 
@@ -47,8 +53,10 @@ __all__ = [
 
 _PATTERN = re.compile(
     r"(?P<candidates>AI|TI)-(?P<others>AN|NN)-(?P<relevant>AR|1R-shared|1R|P1R)"
-    r"(?: (?P<size>[tNm])=(?P<number>\d+))?(?P<train> \+train)?"
+    r"(?: (?P<size>[tNm])=(?P<number>\d+))?(?: drawn=(?P<drawn>\S+))?(?P<train> \+train)?"
 )
+DRAWN = ("uniform", "popularity")
+"""How the items of a sample may be drawn."""
 MOST_GROUPS = 1000
 """So many numbers per test rating are kept at most."""
 
@@ -76,12 +84,17 @@ class TargetRule:
         Number of popularity percentiles; given for ``P1R`` only.
     with_train
         Leave the user's own training items in the target sets: the control of erratum E05.
+    drawn
+        How a sample is drawn, without replacement: ``"uniform"``, or one item after the other in
+        proportion to its number of training ratings (``"popularity"``). Items without any come
+        last then, with equal chance.
 
     Raises
     ------
     ConfigError
         For an unknown code, a sample size without ``NN``, ``NN`` without a positive size, ``P1R``
-        without a number of percentiles or sampled, training items left in a sample or percentile.
+        without a number of percentiles or sampled, training items left in a sample or percentile,
+        a way of drawing without ``NN``.
 
     See Also
     --------
@@ -98,6 +111,8 @@ class TargetRule:
     (99, 'TI-NN-1R t=100')
     >>> str(TargetRule("TI", "NN", "AR", 1700))
     'TI-NN-AR N=1700'
+    >>> TargetRule.parse("TI-NN-1R t=100 drawn=popularity").drawn
+    'popularity'
     """
 
     candidates: Literal["AI", "TI"]
@@ -106,6 +121,7 @@ class TargetRule:
     n_sampled: int | None = None
     n_groups: int | None = None
     with_train: bool = False
+    drawn: Literal["uniform", "popularity"] = "uniform"
 
     def __post_init__(self) -> None:
         for value, valid in (
@@ -131,6 +147,10 @@ class TargetRule:
             )
         if self.relevant == "P1R" and self.others == "NN":
             raise ConfigError("P1R is known in expectation: write AN-P1R, and P@10|t=100")
+        if self.drawn not in DRAWN:
+            raise unknown_name("way to draw a sample", self.drawn, DRAWN)
+        if self.drawn != "uniform" and self.others == "AN":
+            raise ConfigError(f"AN ranks all non-relevant items: drawn={self.drawn} is for NN")
         if self.with_train and (self.others == "NN" or self.relevant == "P1R"):
             raise ConfigError("+train leaves training items in a whole pool: write AN-AR or AN-1R")
 
@@ -158,6 +178,7 @@ class TargetRule:
             None if number is None or unit == "m" else number - (unit == "t"),
             number if unit == "m" else None,
             match["train"] is not None,
+            match["drawn"] or "uniform",  # type: ignore[arg-type]
         )
 
     @property
@@ -176,8 +197,9 @@ class TargetRule:
             size = f" t={self.n_sampled + 1}" if self.per_run else f" N={self.n_sampled}"
         elif self.n_groups is not None:
             size = f" m={self.n_groups}"
+        drawn = "" if self.drawn == "uniform" else f" drawn={self.drawn}"
         train = " +train" if self.with_train else ""
-        return f"{self.candidates}-{self.others}-{self.relevant}{size}{train}"
+        return f"{self.candidates}-{self.others}-{self.relevant}{size}{drawn}{train}"
 
 
 class Targets(NamedTuple):

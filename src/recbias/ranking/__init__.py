@@ -16,10 +16,11 @@ from recbias.ranking.passes import (
     rank,
     rank_once,
     score_blocks,
+    tie_counts,
     top_items,
 )
 from recbias.ranking.positions import LISTED, Positions
-from recbias.ranking.tables import RankTable
+from recbias.ranking.tables import RankTable, Ties
 from recbias.ranking.unscored import (
     UNSCORED_REVISION,
     deduce_scored,
@@ -35,6 +36,7 @@ __all__ = [
     "UNSCORED_REVISION",
     "Positions",
     "RankTable",
+    "Ties",
     "block_size",
     "deduce_scored",
     "depth_map",
@@ -45,5 +47,6 @@ __all__ = [
     "rank_unscored",
     "score_blocks",
     "target_lists",
+    "tie_counts",
     "top_items",
 ]

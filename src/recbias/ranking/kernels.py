@@ -1,4 +1,4 @@
-"""The compiled loops of ranking: keys, counts, lists, samples.
+"""The compiled loops of ranking: keys, counts, lists, ties, samples.
 
 All in one file, because compiled functions call none of another file: numba's cache of the caller
 would not notice that the other file has changed.
@@ -305,6 +305,42 @@ def list_block(
 
 
 @nb.njit(cache=True, nogil=True)
+def tie_block(
+    scores: Array,
+    first_user: int,
+    inside: Array,
+    train_indptr: Array,
+    train_item: Array,
+    test_indptr: Array,
+    test_item: Array,
+    counts: Array,
+) -> None:
+    """Count larger and equal scores for the test ratings of a block of users, inside TI and in all.
+
+    Training items do not count; a missing score is neither larger nor equal.
+    """
+    left_out = np.zeros(scores.shape[1], dtype=np.bool_)
+    for row in range(len(scores)):
+        user = first_user + row
+        for entry in range(train_indptr[user], train_indptr[user + 1]):
+            left_out[train_item[entry]] = True
+        for entry in range(test_indptr[user], test_indptr[user + 1]):
+            score = scores[row, test_item[entry]]
+            if np.isnan(score):
+                continue
+            for item in range(scores.shape[1]):
+                other = scores[row, item]
+                if left_out[item] or not other >= score:
+                    continue
+                is_tied = np.int64(other == score)
+                counts[entry, 2 + is_tied] += 1
+                if inside[item]:
+                    counts[entry, is_tied] += 1
+        for entry in range(train_indptr[user], train_indptr[user + 1]):
+            left_out[train_item[entry]] = False
+
+
+@nb.njit(cache=True, nogil=True)
 def draw(state: np.uint64, bound: int) -> tuple[Any, Any]:
     """Advance the stream and draw below `bound` without bias (Lemire 2019)."""
     limit = np.uint64(bound)
@@ -354,6 +390,54 @@ def sample(
 
 
 @nb.njit(cache=True, nogil=True)
+def sample_by_weight(
+    state: np.uint64,
+    size: int,
+    n_candidates: int,
+    mark: Array,
+    stamp: int,
+    cumulative: Array,
+    drawn: Array,
+) -> None:
+    """Draw `size` places whose mark is not -1, one by one in proportion to the weight of the rest.
+
+    Weights are the steps of `cumulative`; what has none is drawn once nothing else is left, each
+    place with equal chance. Rejection while it does not take long, then the places with the largest
+    ``log(u) / weight`` (Efraimidis & Spirakis 2006): both draw the next place in proportion to the
+    weights of what is left, whatever was drawn before, so that changing over does no harm.
+    """
+    number, tries, total = 0, 0, cumulative[n_candidates - 1]
+    while number < size and tries < 8 * size and total > 0:
+        state, point = draw(state, total)
+        place = np.searchsorted(cumulative[:n_candidates], point, side="right")
+        tries += 1
+        if mark[place] >= 0 and mark[place] != stamp:
+            mark[place] = stamp
+            drawn[number] = place
+            number += 1
+    if number == size:
+        return
+    keys = np.empty(n_candidates)
+    rest = np.empty(n_candidates, dtype=np.int64)
+    n_rest = 0
+    for place in range(n_candidates):
+        state += np.uint64(0x9E3779B97F4A7C15)
+        if mark[place] < 0 or mark[place] == stamp:
+            continue
+        uniform = (np.float64(mix(state) >> np.uint64(11)) + 0.5) / 9007199254740992.0
+        weight = np.float64(cumulative[place] - (cumulative[place - 1] if place > 0 else 0))
+        keys[n_rest] = np.log(uniform) / (weight if weight > 0 else 1e-30)
+        rest[n_rest] = place
+        n_rest += 1
+    first = n_rest - (size - number)
+    least = np.partition(keys[:n_rest], first)[first]
+    for place in range(n_rest):
+        if number < size and keys[place] >= least:
+            drawn[number] = rest[place]
+            number += 1
+
+
+@nb.njit(cache=True, nogil=True)
 def sample_block(
     keys: Array,
     first_user: int,
@@ -367,6 +451,7 @@ def sample_block(
     kind: int,
     wanted: int,
     n_candidates: int,
+    cumulative: Array,
     positive: Array,
     rank: Array,
     condensed: Array,
@@ -375,6 +460,7 @@ def sample_block(
 ) -> None:
     """Sample the non-relevant targets of a block of users and rank their test ratings among them.
 
+    All subsets have the same chance, or places weigh by the steps of `cumulative` if it has any.
     A run's stream depends on seed, user and relevant item only; a user's on seed and user.
     """
     n_items = keys.shape[1]
@@ -401,7 +487,10 @@ def sample_block(
         secret = user_secret(sample_seed, user)
         if kind != PER_RUN and (n_positive > 0 or kind == PER_USER):
             stamp += 1
-            sample(secret, size, n_candidates, n_pool, mark, stamp, pool, drawn)
+            if len(cumulative):
+                sample_by_weight(secret, size, n_candidates, mark, stamp, cumulative, drawn)
+            else:
+                sample(secret, size, n_candidates, n_pool, mark, stamp, pool, drawn)
         if kind == PER_USER:
             rank_among_sample(
                 keys[row], user, begin, end, drawn[:size], judged, test_place, spot_of,
@@ -415,7 +504,10 @@ def sample_block(
                     stamp += 1
                     run = np.uint64(test_items[entry]) + np.uint64(1)
                     state = mix(secret + run * np.uint64(0xD1342543DE82EF95))
-                    sample(state, size, n_candidates, n_pool, mark, stamp, pool, drawn)
+                    if len(cumulative):
+                        sample_by_weight(state, size, n_candidates, mark, stamp, cumulative, drawn)
+                    else:
+                        sample(state, size, n_candidates, n_pool, mark, stamp, pool, drawn)
                 key = keys[row, spot_of[test_place[entry]]]
                 above = above_judged = scored = 0
                 for place in drawn[:size]:

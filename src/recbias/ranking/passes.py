@@ -36,13 +36,14 @@ from recbias.ranking.kernels import (
     fill_keys,
     list_block,
     sample_block,
+    tie_block,
 )
 from recbias.ranking.positions import LISTED, Positions, target_counts, train_counts
 from recbias.ranking.tables import RankTable
 from recbias.recommenders import Recommender
 from recbias.recommenders.base import ratings_read
 
-__all__ = ["block_size", "rank", "rank_once", "score_blocks", "top_items"]
+__all__ = ["block_size", "rank", "rank_once", "score_blocks", "tie_counts", "top_items"]
 
 REVISION = 1
 """Raised when code changes an order, a count or a list, for the same scores and seed."""
@@ -186,7 +187,7 @@ def rank_once(
     n_scored = np.zeros((n_users, n_segments), dtype=np.int32)
     n_train_scored = np.zeros((n_users, 2), dtype=np.int32)
     train_keys = np.empty(len(train), dtype=np.int64)
-    samples = [_Sampled.empty(target, test, layout.n_inside) for target in sampled]
+    samples = [_Sampled.empty(target, split, layout) for target in sampled]
     keys = np.empty((block_size(n_items), n_items), dtype=np.int64)
     lists, lengths = [], [np.zeros(1, dtype=np.int64)]
     for first, scores in score_blocks(recommender, train):
@@ -235,7 +236,12 @@ def rank_once(
 
 
 def rank(
-    recommender: Recommender, split: Split, targets: Sequence[Targets], *, seed: int
+    recommender: Recommender,
+    split: Split,
+    targets: Sequence[Targets],
+    *,
+    seed: int,
+    ties: bool = False,
 ) -> list[RankTable]:
     """Rank the test ratings of a split under several target-set rules in one pass over the scores.
 
@@ -249,6 +255,9 @@ def rank(
         Rules with the threshold that each needs.
     seed
         Names the tie keys and the samples. No score moves either: every system meets the same.
+    ties
+        Whether tables say which places equal scores share, for metrics such as ``P@10|ties``; of
+        AN rules without percentiles and training items. It takes a second pass over the scores.
 
     Returns
     -------
@@ -290,6 +299,8 @@ def rank(
     _check(split, targets)
     sampled = [target for target in targets if target.rule.others == "NN"]
     positions, drawn = rank_once(recommender, split, sampled=sampled, depth=1, seed=seed)
+    if ties:
+        positions = dataclasses.replace(positions, ties=tie_counts(recommender, split))
     samples = iter(drawn)
     return [
         next(samples)
@@ -297,6 +308,57 @@ def rank(
         else positions.table(target.rule, min_rating=target.min_rating)
         for target in targets
     ]
+
+
+def tie_counts(recommender: Recommender, split: Split) -> npt.NDArray[np.int32]:
+    """Count the targets with a larger, and with an equal score, for each test rating.
+
+    Parameters
+    ----------
+    recommender
+        Fitted on ``split.train``; its scores have to be those of the other passes.
+    split
+        Its test ratings are looked at.
+
+    Returns
+    -------
+    ndarray of int32, shape (n_test_ratings, 4)
+        Larger and equal ones inside TI, the item itself among the latter, then the same of all
+        items (AI). The user's training items do not count. 0 for a pair without a score.
+
+    Raises
+    ------
+    ScoreError, ContractError
+        As :func:`recbias.ranking.score_blocks` does.
+
+    See Also
+    --------
+    recbias.ranking.rank : with ``ties=True`` it gives them to its tables.
+
+    Examples
+    --------
+    Item b is tested, and ties with c; a scores more and is only in the catalogue.
+
+    >>> import pandas as pd
+    >>> from recbias.data.ratings import Ratings
+    >>> from recbias.protocol.splits import from_fold_labels
+    >>> rows = {"user_id": [1, 1, 2, 2, 3], "item_id": list("dbacc"), "rating": 5}
+    >>> ratings = Ratings.from_frame(pd.DataFrame(rows))
+    >>> split = from_fold_labels(ratings, np.array([0, 1, 1, 0, 1]))[0]
+    >>> class Fixed:
+    ...     coverage = "all"
+    ...     def score(self, users):
+    ...         return np.tile(np.array([2, 1, 1, 9], np.float32), (len(users), 1))
+    >>> tie_counts(Fixed(), split)[0].tolist()
+    [0, 2, 1, 2]
+    """
+    train, test = split.train, split.test
+    inside = np.zeros(test.n_items, dtype=bool)
+    inside[split.test_items] = True
+    counts = np.zeros((len(test), 4), dtype=np.int32)
+    for first, scores in score_blocks(recommender, train):
+        tie_block(scores, first, inside, train.indptr, train.item, test.indptr, test.item, counts)
+    return counts
 
 
 def top_items(
@@ -349,6 +411,7 @@ class _Layout(NamedTuple):
 
     n_inside: int
     bounds: npt.NDArray[np.int64]
+    item_of_place: npt.NDArray[np.int32]
     item_at: npt.NDArray[np.int32]
     spot_of: npt.NDArray[np.int32]
     test_place: npt.NDArray[np.int32]
@@ -370,6 +433,7 @@ class _Layout(NamedTuple):
         return cls(
             n_inside=len(inside),
             bounds=np.concatenate([[0], np.cumsum(sizes)]),
+            item_of_place=by_place,
             item_at=item_at,
             spot_of=spot[by_place],
             test_place=place[split.test.item],
@@ -385,6 +449,7 @@ class _Sampled(NamedTuple):
     kind: int
     size: int
     n_candidates: int
+    cumulative: npt.NDArray[np.int64]
     positive: npt.NDArray[np.bool_]
     rank: npt.NDArray[np.int32]
     condensed: npt.NDArray[np.int32]
@@ -392,15 +457,19 @@ class _Sampled(NamedTuple):
     n_scored: npt.NDArray[np.int32]
 
     @classmethod
-    def empty(cls, target: Targets, test: Ratings, n_inside: int) -> _Sampled:
-        rule = target.rule
+    def empty(cls, target: Targets, split: Split, layout: _Layout) -> _Sampled:
+        rule, test = target.rule, split.test
         if rule.n_sampled is None or target.min_rating is None:
             raise ConfigError(f"{rule}: takes no sample")
         n_sets = len(test) if rule.per_run else test.n_users
+        weights = np.empty(0, dtype=np.int64)
+        if rule.drawn == "popularity":
+            weights = split.train.item_counts()[layout.item_of_place]
         return cls(
             kind={"AR": PER_USER, "1R": PER_RUN, "1R-shared": SHARED}[rule.relevant],
             size=rule.n_sampled,
-            n_candidates=n_inside if rule.candidates == "TI" else test.n_items,
+            n_candidates=layout.n_inside if rule.candidates == "TI" else test.n_items,
+            cumulative=np.cumsum(weights, dtype=np.int64),
             positive=relevant(test.value, target.min_rating),
             rank=np.zeros(len(test), dtype=np.int32),
             condensed=np.zeros(len(test), dtype=np.int32),

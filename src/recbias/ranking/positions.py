@@ -22,7 +22,7 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import ItemGroups, TargetRule
 from recbias.ranking.kernels import count_rows_above, order_rows
-from recbias.ranking.tables import RankTable
+from recbias.ranking.tables import RankTable, Ties
 
 __all__ = ["LISTED", "Positions", "target_counts", "train_counts"]
 
@@ -106,6 +106,9 @@ class Positions:
         User u has the places ``list_starts[u]`` to ``list_starts[u + 1]``.
     depth
         Length to which lists are complete.
+    ties : ndarray of int32, shape (n_rows, 4), or None
+        Targets that score more and as much, inside TI and in all, where that is asked for:
+        :func:`recbias.ranking.tie_counts`. Not known within groups, nor of what stands below.
     """
 
     n_users: int
@@ -124,6 +127,7 @@ class Positions:
     list_items: npt.NDArray[np.int32]
     list_starts: npt.NDArray[np.int64]
     depth: int = LISTED
+    ties: npt.NDArray[np.int32] | None = None
 
     def take(self, rows: npt.NDArray[np.bool_]) -> Positions:
         """Keep some of the test ratings; the others count as never given.
@@ -149,6 +153,7 @@ class Positions:
             self,
             **{name: getattr(self, name)[rows] for name in fields},
             train_above=None if self.train_above is None else self.train_above[rows],
+            ties=None if self.ties is None else self.ties[rows],
         )
         # Neither what stands above the others nor their order is another: no need to sum and sort.
         place = np.cumsum(rows) - 1
@@ -194,6 +199,7 @@ class Positions:
             n_train_scored=self.n_train_scored + below.n_train_scored,
             list_items=items,
             list_starts=starts,
+            ties=None,
         )
 
     def _joined_lists(
@@ -262,6 +268,7 @@ class Positions:
             list_items=self.list_items[kept_items],
             list_starts=np.concatenate([[0], np.cumsum(lengths)]),
             depth=max(depth, 0),
+            ties=None,
         )
 
     @cached_property
@@ -330,6 +337,11 @@ class Positions:
             scored = np.bincount(place[positive & self.listed], minlength=size)[place]
             n_targets = (n_targets - others)[rows]
             n_scored = (n_scored - scored + self.listed)[rows]
+        ties = None
+        if self.ties is not None and rule.n_groups is None and not rule.with_train:
+            tied = self.ties[:, 2:] if rule.candidates == "AI" else self.ties[:, :2]
+            runs = positive if rule.per_run else None
+            ties = Ties.of(self.user, tied[:, 0], tied[:, 1], self.listed, runs)
         return RankTable(
             per="run" if rule.per_run else "user",
             n_users=self.n_users,
@@ -341,6 +353,7 @@ class Positions:
             n_targets=n_targets.astype(np.int32),
             n_scored=n_scored.astype(np.int32),
             group=group[rows].astype(np.int16) if rule.n_groups is not None else None,
+            ties=ties,
         )
 
     def _counts(self, rule: TargetRule, group: IntArray) -> tuple[IntArray, IntArray, IntArray]:

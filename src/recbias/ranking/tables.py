@@ -13,7 +13,75 @@ from recbias.errors import ContractError
 from recbias.protocol.splits import Split
 from recbias.protocol.targets import candidate_items, n_all_targets
 
-__all__ = ["RankTable"]
+__all__ = ["RankTable", "Ties"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """Which places each row of a table may have if equal scores are put in any order.
+
+    Attributes
+    ----------
+    first, size : ndarray of int32, shape (n_rows,)
+        Best rank in the target set, and how many places the items with that score share; 0 where
+        the pair is not in the list.
+    condensed_first, condensed_size : ndarray of int32, shape (n_rows,)
+        The same among those items of the list that the user rated in test.
+    """
+
+    first: npt.NDArray[np.int32]
+    size: npt.NDArray[np.int32]
+    condensed_first: npt.NDArray[np.int32]
+    condensed_size: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls,
+        user: npt.NDArray[np.int32],
+        above: npt.NDArray[np.int32],
+        tied: npt.NDArray[np.int32],
+        listed: npt.NDArray[np.bool_],
+        positive: npt.NDArray[np.bool_] | None,
+    ) -> Ties:
+        """Turn counts into the places that each row may have, full and condensed.
+
+        Parameters
+        ----------
+        user, above, tied : ndarray of int32, shape (n_rows,)
+            Rows sorted by user, with the targets that score more and as much.
+        listed : ndarray of bool, shape (n_rows,)
+            Whether the pair has a score.
+        positive : ndarray of bool, shape (n_rows,), or None
+            Of runs, whose set holds no relevant item but its own: the relevant rows, of which alone
+            the places are returned.
+
+        Returns
+        -------
+        Ties
+        """
+        judged_above, judged_tied = _among(user, above, listed)
+        if positive is None:
+            columns = above + 1, tied, judged_above + 1, judged_tied
+            return cls(*(np.where(listed, column, 0).astype(np.int32) for column in columns))
+        others_above, others_tied = _among(user, above, listed & positive)
+        columns = (
+            above + 1 - others_above,
+            tied + 1 - others_tied,
+            judged_above + 1 - others_above,
+            judged_tied + 1 - others_tied,
+        )
+        return cls(*(np.where(listed, column, 0)[positive].astype(np.int32) for column in columns))
+
+
+def _among(
+    user: npt.NDArray[np.int32], above: npt.NDArray[np.int32], members: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Count the members of each row's user that score more, and as much: what is above tells."""
+    first = user.astype(np.int64) * (int(above.max(initial=0)) + 1)
+    place = first + above
+    pool = np.sort(place[members])
+    start, low = np.searchsorted(pool, first), np.searchsorted(pool, place)
+    return low - start, np.searchsorted(pool, place, side="right") - low
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +112,8 @@ class RankTable:
         Item group of each run, where target sets are formed within groups (P1R).
     trained : ndarray of int64, shape (n_users,), optional
         Training ratings of each user, where that is asked for.
+    ties : Ties, optional
+        Places that equal scores share, where that is asked for.
     """
 
     per: Literal["user", "run"]
@@ -57,6 +127,7 @@ class RankTable:
     n_scored: npt.NDArray[np.int32]
     group: npt.NDArray[np.int16] | None = None
     trained: npt.NDArray[np.int64] | None = None
+    ties: Ties | None = None
 
     def with_rest(self, rows: npt.NDArray[np.bool_], *, best_first: bool) -> RankTable:
         """Put test items that have no place right behind the end of their lists.
@@ -88,8 +159,16 @@ class RankTable:
         rank, condensed = self.rank.copy(), self.condensed_rank.copy()
         rank[rest] = self.n_scored[sets] + place
         condensed[rest] = judged[user] + place
+        ties = self.ties
+        if ties is not None:  # each alone in its place
+            ties = Ties(
+                np.where(rows, rank, ties.first),
+                np.where(rows, 1, ties.size).astype(np.int32),
+                np.where(rows, condensed, ties.condensed_first),
+                np.where(rows, 1, ties.condensed_size).astype(np.int32),
+            )
         return dataclasses.replace(
-            self, rank=rank, condensed_rank=condensed, n_scored=self.n_scored + added
+            self, rank=rank, condensed_rank=condensed, n_scored=self.n_scored + added, ties=ties
         )
 
     @classmethod
