@@ -19,6 +19,7 @@ import click
 import yaml
 
 from recbias._system.places import cache_dir, clone_root
+from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
 from recbias.cli.table_options import (
     CommandGroup,
@@ -60,7 +61,20 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+_SECTIONS = {
+    "Begin here, with a table of your own": ("data", "measure", "trust"),
+    "What there is to choose from": ("metrics", "systems", "splits", "protocols"),
+    "The book": ("run", "book", "claims", "verify"),
+}
+"""How the help groups the commands; what is in no section comes last."""
+
+
+@click.group(
+    cls=CommandGroup,
+    sections=_SECTIONS,
+    epilog="First: recbias data info my.csv says how a table is understood and what it can test.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--debug", is_flag=True, help="Show where an error was raised.")
 @click.version_option(package_name="recbias")
 def main(debug: bool) -> None:
@@ -87,12 +101,13 @@ def _writes_all() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
-main.add_command(measure)
+for command in (measure, metrics, systems, splits, protocols):
+    main.add_command(command)
 
 
 @main.group()
 def data() -> None:
-    """Say which data sets are known, and which are on this machine."""
+    """Read data sets and tables: what they are like, their splits."""
 
 
 @data.command("list")
@@ -235,8 +250,7 @@ def data_split(
 ) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
 
-    RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'uniform 0.2', 'temporal 0.2',
-    'temporal-user 0.2', 'ready' or 'ready order=file'.
+    The rules, such as 'ratio 0.2' or 'ready order=file', are listed by `recbias splits`.
     The files hold ratings, so the terms of the data hold for them too.
     """
     from recbias.protocol.testset import dataset_splits  # pulls in every recommender
@@ -338,7 +352,7 @@ def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, 
         return ()
 
 
-@main.command()
+@main.command(short_help="Execute a chapter on your data, as one page.")
 @click.argument("chapter")
 @click.option("--dataset", required=True, help="Name of a data set, or a CSV or Parquet file.")
 @parameter_options
@@ -404,7 +418,7 @@ def run(
     )
 
 
-@main.command()
+@main.command(short_help="Build the site: one edition for each data set or table.")
 @click.argument("datasets", metavar="[NAME|FILE]...", nargs=-1)
 @parameter_options
 @table_options
@@ -432,7 +446,7 @@ def book(
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
 
 
-@main.command()
+@main.command(short_help="Print what became of the papers' claims.")
 @click.option("--dataset", default="synthetic", show_default=True, metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a line for each part.")
@@ -487,7 +501,7 @@ def claims(
                 click.echo(f"    {part.verdict:12} {part.sentence}{span}")
 
 
-@main.command()
+@main.command(short_help="Say which metric to trust on your data.")
 @click.argument("name", metavar="DATASET|TABLE")
 @table_options
 @click.option(
@@ -539,7 +553,7 @@ def trust(
     click.echo(json.dumps(answer.to_dict(), indent=1) if as_json else answer)
 
 
-@main.command()
+@main.command(short_help="Compute recorded results anew, and compare.")
 @click.option("--dataset", "names", multiple=True, help="Verify this one; else all recorded ones.")
 @click.option(
     "--systems",

@@ -25,7 +25,7 @@ from recbias.experiment.store import write_atomically
 from recbias.protocol.splits import warn_of_other_share
 
 
-@click.command()
+@click.command(short_help="Measure scores or lists of another program.")
 @click.argument("name", metavar="NAME|FILE")
 @click.option(
     "--scores",

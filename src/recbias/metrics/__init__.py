@@ -8,6 +8,7 @@ what is below them.
 """
 
 from recbias.metrics.base import (
+    KINDS,
     Argument,
     Declaration,
     Metric,
@@ -43,6 +44,7 @@ from recbias.metrics import (
 # isort: on
 
 __all__ = [
+    "KINDS",
     "Argument",
     "Declaration",
     "ListView",

@@ -395,6 +395,7 @@ register(
         _IN_BCC17,
         "0 for a user without relevant test item; a shorter list is divided by n too",
         measure_positive,
+        called=("precision",),
     )
 )
 register(
@@ -406,6 +407,7 @@ register(
         "trec_eval",
         _WITHOUT_RELEVANT,
         measure_positive,
+        called=("recall",),
     )
 )
 register(
@@ -439,6 +441,7 @@ register(
         _WITHOUT_RELEVANT,
         measure_positive,
         cutoff="optional",
+        called=("average precision", "map", "mean average precision"),
     )
 )
 register(
@@ -451,5 +454,6 @@ register(
         _WITHOUT_RELEVANT,
         measure_positive,
         cutoff="optional",
+        called=("reciprocal rank", "mrr", "mean reciprocal rank"),
     )
 )
