@@ -239,7 +239,13 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
 
 @data.command("split")
 @click.argument("name", metavar="NAME|FILE")
-@click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
+@click.option(
+    "--split",
+    "text",
+    default="k-fold 5",
+    show_default=True,
+    help="The rule, one of `recbias splits`.",
+)
 @order_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder.")
@@ -378,6 +384,7 @@ def run(
 ) -> None:
     """Execute CHAPTER on a data set or table, and write it as one page that needs nothing else.
 
+    CHAPTER is a file of `notebooks`, such as 01_design_alternatives; a wrong name lists them all.
     Printed are the page, which any browser opens, the notebook beside it, and what it took. Without
     --out they go into this folder; what may be of use again is kept in the user's cache. The bar
     counts cells of the chapter; one that trains systems can take most of the time.

@@ -36,10 +36,28 @@ from recbias.protocol.splits import warn_of_other_share
 )
 @click.option("--score", default="", metavar="COLUMN", help="The one that is the score.")
 @click.option("--rank", default="", metavar="COLUMN", help="The one that is the rank.")
-@click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
-@click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
-@click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
-@click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
+@click.option(
+    "--with",
+    "others",
+    multiple=True,
+    metavar="ALGORITHM",
+    help="Measured beside them; `recbias systems` lists them.",
+)
+@click.option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    help="As in 'AI-AN-AR rel>=4'; repeatable; `recbias protocols` explains it.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="As in 'P@10'; repeatable; `recbias metrics` lists them.",
+)
+@click.option(
+    "--split", help="The rule, see `recbias splits`; else that of the folds, or 'k-fold 5'."
+)
 @order_option
 @click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)

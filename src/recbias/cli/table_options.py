@@ -165,7 +165,12 @@ data_dir_option = click.option(
 
 _PARAMETER_OPTIONS = (
     click.option(
-        "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
+        "-p",
+        "params",
+        nargs=2,
+        multiple=True,
+        metavar="NAME VALUE",
+        help="Change a parameter of the chapter; a wrong name lists them all.",
     ),
     click.option("--min-rating", help="Smallest relevant rating: -p min_rating VALUE."),
     click.option("--split", help="The rule, such as 'ratio 0.2': -p split VALUE."),

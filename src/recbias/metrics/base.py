@@ -284,14 +284,17 @@ class Declaration:
 
         Examples
         --------
-        >>> parse_metric("P@10|t=100").declaration.described()["t"]
+        >>> parse_metric("P@10|t=100").declaration.described()["t="]
         'the size of the target set, an integer of at least 1, such as 100'
         """
         rows = {
             "form": self.form,
             "kind": f"{self.kind}: {KINDS[self.kind]}",
             "meaning": self.meaning,
-            **{one.name: one.described() for one in (*self.arguments, *self.given)},
+            **{
+                f"|{one.name}" if one.flag else f"{one.name}=": one.described()
+                for one in (*self.arguments, *self.given)
+            },
             "formula": self.formula,
             "edge cases": self.edge_cases,
             "better": self.better or "neither higher nor lower",

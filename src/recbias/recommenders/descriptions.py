@@ -146,11 +146,11 @@ class Description:
         Examples
         --------
         >>> rows = describe("PLSA").described()
-        >>> rows["n_topics"]
+        >>> rows["n_topics="]
         'default 50; an integer >= 1. Number of topics z.'
         """
         settings = {
-            one.name: "; ".join(filter(None, (f"default {one.default!r}", one.expected)))
+            f"{one.name}=": "; ".join(filter(None, (f"default {one.default!r}", one.expected)))
             + f". {one.text}"
             for one in self.arguments
         }
