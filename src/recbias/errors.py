@@ -69,6 +69,57 @@ class StoreWarning(UserWarning):
     """A stored artefact that was damaged, and computed again."""
 
 
+def nearest(name: str, valid: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Find the name that was probably meant: one of the same letters, or else the most alike.
+
+    Parameters
+    ----------
+    name : str
+        What was typed; its case does not matter.
+    valid : iterable of str
+        The names that exist.
+    cutoff : float
+        How alike a name has to be, from 0 to 1.
+
+    Returns
+    -------
+    str or None
+        None if no name is alike.
+
+    Examples
+    --------
+    >>> nearest("USRE", ["item", "user"]), nearest("xyz", ["item", "user"])
+    ('user', None)
+    """
+    lowered = {candidate.lower(): candidate for candidate in valid}
+    turned = [each for each in lowered if sorted(each) == sorted(name.lower())]
+    near = turned or difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=cutoff)
+    return lowered[near[0]] if near else None
+
+
+def did_you_mean(name: str, valid: Iterable[str], otherwise: str = "") -> str:
+    """Write the part of a message that follows a wrong name and suggests the nearest one.
+
+    Parameters
+    ----------
+    name, valid
+        As of `nearest`.
+    otherwise : str
+        What stands there if no name is alike.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(f"no column 'usr'{did_you_mean('usr', ['user', 'item'])}")
+    no column 'usr': did you mean 'user'?
+    """
+    near = nearest(name, valid)
+    return otherwise if near is None else f": did you mean '{near}'?"
+
+
 def unknown_name(
     kind: str, name: str, valid: Iterable[str], *, meant: str | None = None
 ) -> ConfigError:
@@ -100,11 +151,7 @@ def unknown_name(
     unknown metric 'zzz'; known: P, R
     """
     names = list(valid)
-    lowered = {candidate.lower(): candidate for candidate in names}
-    turned = [each for each in lowered if sorted(each) == sorted(name.lower())]
-    close = turned or difflib.get_close_matches(name.lower(), lowered, n=1)
-    near = [meant.lower()] if meant else close
-    hint = f": did you mean '{lowered[near[0]]}'?" if near else ";"
+    hint = did_you_mean(name, names, ";") if meant is None else f": did you mean '{meant}'?"
     return ConfigError(f"unknown {kind} '{name}'{hint} known: {', '.join(names)}")
 
 

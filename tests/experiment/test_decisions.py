@@ -176,11 +176,19 @@ def test_every_two_choices_are_told_otherwise():
     assert len({form for forms in by_text.values() for form in forms}) > 50
 
 
-@pytest.mark.parametrize("words", ["_UNSCORED", "_OVER", "_PAIRS", "_SPLITS"])
+@pytest.mark.parametrize("words", ["_UNSCORED", "_OVER", "_PAIRS"])
 def test_a_paragraph_that_forgets_a_decision_is_noticed(words, monkeypatch):
     known = getattr(decisions, words)
     the_same = next(iter(known.values()))
     monkeypatch.setattr(decisions, words, dict.fromkeys(known, the_same))
+    with pytest.raises(AssertionError):
+        test_every_two_choices_are_told_otherwise()
+
+
+def test_a_split_that_is_told_like_another_is_noticed(monkeypatch):
+    for kind, expected in SPLITS.items():
+        the_same = SPLITS["ratio"].meaning
+        monkeypatch.setitem(SPLITS, kind, expected._replace(meaning=the_same, is_drawn=True))
     with pytest.raises(AssertionError):
         test_every_two_choices_are_told_otherwise()
 

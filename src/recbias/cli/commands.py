@@ -19,6 +19,7 @@ import click
 import yaml
 
 from recbias._system.places import cache_dir, clone_root
+from recbias.cli.listing import metrics, protocols, splits, systems
 from recbias.cli.measure import measure
 from recbias.cli.table_options import (
     CommandGroup,
@@ -63,7 +64,20 @@ _SHOWN = 5
 """Differences of a result that `verify` names."""
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+_SECTIONS = {
+    "Begin here, with a table of your own": ("data", "measure", "trust"),
+    "What there is to choose from": ("metrics", "systems", "splits", "protocols"),
+    "The book": ("run", "book", "claims", "verify"),
+}
+"""How the help groups the commands; what is in no section comes last."""
+
+
+@click.group(
+    cls=CommandGroup,
+    sections=_SECTIONS,
+    epilog="First: recbias data info my.csv says how a table is understood and what it can test.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--debug", is_flag=True, help="Show where an error was raised.")
 @click.version_option(package_name="recbias")
 def main(debug: bool) -> None:
@@ -78,12 +92,13 @@ def _writes_all() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
-main.add_command(measure)
+for command in (measure, metrics, systems, splits, protocols):
+    main.add_command(command)
 
 
 @main.group()
 def data() -> None:
-    """Say which data sets are known, and which are on this machine."""
+    """Read data sets and tables: what they are like, their splits."""
 
 
 @data.command("list")
@@ -266,7 +281,13 @@ def _testable(info: DatasetInfo, *, with_ids: bool) -> list[tuple[str, str]]:
 
 @data.command("split")
 @click.argument("name", metavar="NAME|FILE")
-@click.option("--split", "text", default="k-fold 5", show_default=True, help="The rule.")
+@click.option(
+    "--split",
+    "text",
+    default="k-fold 5",
+    show_default=True,
+    help="The rule, one of `recbias splits`.",
+)
 @order_option
 @select_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
@@ -284,9 +305,8 @@ def data_split(
 ) -> None:
     """Write the splits of a data set or table as CSV files, the ones that experiments use.
 
-    RULE is 'k-fold 5', 'ratio 0.2', 'leave-out 1', 'uniform 0.2', 'temporal 0.2',
-    'temporal-at 2003-01-01', 'temporal-user 0.2', 'leave-last 1', 'rolling 3 0.1', 'ready' or
-    'ready order=file'. The files hold ratings, so the terms of the data hold for them too.
+    The rules, such as 'ratio 0.2' or 'ready order=file', are listed by `recbias splits`.
+    The files hold ratings, so the terms of the data hold for them too.
     """
     from recbias.protocol.testset import dataset_splits  # pulls in every recommender
 
@@ -388,7 +408,7 @@ def _files_here(info: DatasetInfo, data_dir: Path | None = None) -> tuple[Path, 
         return ()
 
 
-@main.command()
+@main.command(short_help="Execute a chapter on your data, as one page.")
 @click.argument("chapter")
 @click.option("--dataset", required=True, help="Name of a data set, or a CSV or Parquet file.")
 @parameter_options
@@ -414,6 +434,7 @@ def run(
 ) -> None:
     """Execute CHAPTER on a data set or table, and write it as one page that needs nothing else.
 
+    CHAPTER is a file of `notebooks`, such as 01_design_alternatives; a wrong name lists them all.
     Printed are the page, which any browser opens, the notebook beside it, and what it took. Without
     --out they go into this folder; what may be of use again is kept in the user's cache. The bar
     counts cells of the chapter; one that trains systems can take most of the time.
@@ -454,7 +475,7 @@ def run(
     )
 
 
-@main.command()
+@main.command(short_help="Build the site: one edition for each data set or table.")
 @click.argument("datasets", metavar="[NAME|FILE]...", nargs=-1)
 @parameter_options
 @table_options
@@ -482,7 +503,7 @@ def book(
     click.echo(f"the book is in {index}\nopen {index.as_uri()}")
 
 
-@main.command()
+@main.command(short_help="Print what became of the papers' claims.")
 @click.option("--dataset", default="synthetic", show_default=True, metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a line for each part.")
@@ -537,7 +558,7 @@ def claims(
                 click.echo(f"    {part.verdict:12} {part.sentence}{span}")
 
 
-@main.command()
+@main.command(short_help="Say which metric to trust on your data.")
 @click.argument("name", metavar="DATASET|TABLE")
 @table_options
 @click.option(
@@ -589,7 +610,7 @@ def trust(
     click.echo(json.dumps(answer.to_dict(), indent=1) if as_json else answer)
 
 
-@main.command()
+@main.command(short_help="Compute recorded results anew, and compare.")
 @click.option("--dataset", "names", multiple=True, help="Verify this one; else all recorded ones.")
 @click.option(
     "--systems",

@@ -27,7 +27,7 @@ from recbias.experiment.store import write_atomically
 from recbias.protocol.splits import warn_of_other_share
 
 
-@click.command()
+@click.command(short_help="Measure scores or lists of another program.")
 @click.argument("name", metavar="NAME|FILE")
 @click.option(
     "--scores",
@@ -38,11 +38,29 @@ from recbias.protocol.splits import warn_of_other_share
 )
 @click.option("--score", default="", metavar="COLUMN", help="The one that is the score.")
 @click.option("--rank", default="", metavar="COLUMN", help="The one that is the rank.")
-@click.option("--with", "others", multiple=True, metavar="ALGORITHM", help="Measured beside them.")
-@click.option("--protocol", "protocols", multiple=True, help="As in 'AI-AN-AR rel>=4'; repeatable.")
-@click.option("--metric", "metrics", multiple=True, help="As in 'P@10'; repeatable.")
+@click.option(
+    "--with",
+    "others",
+    multiple=True,
+    metavar="ALGORITHM",
+    help="Measured beside them; `recbias systems` lists them.",
+)
+@click.option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    help="As in 'AI-AN-AR rel>=4'; repeatable; `recbias protocols` explains it.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="As in 'P@10'; repeatable; `recbias metrics` lists them.",
+)
 @click.option("--features", default="", metavar="FILE", help="Features of items, for ILD@10 etc.")
-@click.option("--split", help="The rule; else that of the folds, or 'k-fold 5'.")
+@click.option(
+    "--split", help="The rule, see `recbias splits`; else that of the folds, or 'k-fold 5'."
+)
 @order_option
 @select_option
 @click.option("--seed", type=click.IntRange(0), help="Else that of the folds, or 1.")

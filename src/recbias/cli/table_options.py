@@ -19,7 +19,7 @@ import click
 
 from recbias.data.datasets import Dataset, TableOptions, load_dataset
 from recbias.data.ratings import THOUSANDS, RatingScale
-from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError
+from recbias.errors import NO_SPACE, ConfigError, DataWarning, RecbiasError, did_you_mean, nearest
 from recbias.protocol.splits import SplitRule
 
 _STOPPED = "stopped; what was finished is kept, and the same command goes on from there"
@@ -27,9 +27,24 @@ _SECONDS_TO_CLEAN_UP = 1.0
 """Who presses Ctrl-C sees it answered within two; what is left over goes when it is begun again."""
 _FULL = "\nmake room there and give the command again: what was finished is kept and used"
 
+
+class Choice(click.Choice):  # type: ignore[type-arg]
+    """One of a few words; a wrong one is answered by the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the word."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = did_you_mean(str(value), self.choices)
+            raise click.BadParameter(
+                f"{error.message.rstrip('.')}{hint or '.'}", ctx, param
+            ) from None
+
+
 order_option = click.option(
     "--order",
-    type=click.Choice(["file"]),
+    type=Choice(["file"]),
     help="Of the rule 'ready': keep the order of rows in the files, as in 'ready order=file'.",
 )
 
@@ -85,7 +100,28 @@ def _stoppable() -> Iterator[None]:
 
 
 class CommandGroup(click.Group):
-    """A group whose commands end with a message and an exit code where a person can mend it."""
+    """A group whose commands end with a message and an exit code where a person can mend it.
+
+    Its help lists commands by `sections`: names of commands by title.
+    """
+
+    def __init__(
+        self, *args: Any, sections: Mapping[str, Sequence[str]] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections = dict(sections or {})
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under the titles of their sections."""
+        listed = {name for names in self.sections.values() for name in names}
+        rest = [name for name in self.list_commands(ctx) if name not in listed]
+        room = formatter.width - 6 - max(map(len, self.commands))
+        for title, names in {**self.sections, "Other commands": rest}.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, c.get_short_help_str(room)) for name, c in commands if c is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; exit 2 for what a person can mend, 130 and 143 for what was stopped."""
@@ -136,7 +172,12 @@ data_dir_option = click.option(
 
 _PARAMETER_OPTIONS = (
     click.option(
-        "-p", "params", nargs=2, multiple=True, metavar="NAME VALUE", help="Change a parameter."
+        "-p",
+        "params",
+        nargs=2,
+        multiple=True,
+        metavar="NAME VALUE",
+        help="Change a parameter of the chapter; a wrong name lists them all.",
     ),
     click.option("--min-rating", help="Smallest relevant rating: -p min_rating VALUE."),
     click.option("--split", help="The rule, such as 'ratio 0.2': -p split VALUE."),
@@ -179,9 +220,7 @@ _OPTIONS = (
         default=None,
         help="Whether '\"' encloses fields; else not between tabs, and between other marks.",
     ),
-    click.option(
-        "--decimal", type=click.Choice([".", ","]), help="The decimal sign of the ratings."
-    ),
+    click.option("--decimal", type=Choice([".", ","]), help="The decimal sign of the ratings."),
     click.option(
         "--rating-scale",
         "scale",
@@ -192,17 +231,17 @@ _OPTIONS = (
     ),
     click.option(
         "--duplicates",
-        type=click.Choice(["error", "last", "mean"]),
+        type=Choice(["error", "last", "mean"]),
         help="What several ratings of one pair mean; last: the latest, if there are times.",
     ),
     click.option(
         "--thousands",
-        type=click.Choice(list(THOUSANDS.values())),
+        type=Choice(list(THOUSANDS.values())),
         help="What separates the thousands of the ratings, as in 12,500.",
     ),
     click.option(
         "--missing",
-        type=click.Choice(["error", "drop"]),
+        type=Choice(["error", "drop"]),
         help="What a row without id, rating or time means; drop: it is left out, and counted.",
     ),
     click.option("--encoding", help="Encoding of a text, e.g. latin-1 or utf-16; else UTF-8."),
@@ -229,6 +268,8 @@ def read_options(given: Mapping[str, Any]) -> TableOptions:
         values["scale"] = RatingScale(*scale)
     if values.get("separator") in ("tab", "\\t"):
         values["separator"] = "\t"
+    elif len(mark := values.get("separator") or "") > 2 and nearest(mark, ["tab"]):
+        raise ConfigError(f"separator {mark!r}: did you mean 'tab'?")
     typed = {word: mark for mark, word in THOUSANDS.items()}
     if word := values.get("thousands"):
         values["thousands"] = typed.get(word, word)

@@ -29,6 +29,7 @@ __all__ = [
     "Choice",
     "decisions_table",
     "methods_paragraph",
+    "protocol_in_words",
 ]
 
 PAPERS = ("BCC17", "MCCRS20", "CCM20", "ATM15")
@@ -287,6 +288,7 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
     True
     """
     protocol, metric = options.protocol, options.measured
+    lists, values = _lists_words(protocol), _values_words(protocol)
     sentences = [
         f"The data are {dataset['title']}: {dataset['n_ratings']:,} ratings by "
         f"{dataset['n_users']:,} users on {dataset['n_items']:,} items.",
@@ -295,19 +297,48 @@ def methods_paragraph(options: Options, dataset: Mapping[str, Any]) -> str:
         "All test ratings serve as judgments."
         if options.test == TestSet()
         else f"What is judged are not all observed test ratings but `{options.test}`.",
-        _targets_sentence(protocol),
-        f"Items that a system cannot score {_UNSCORED[protocol.unscored]}.",
-        f"Ratings of {exact(protocol.min_rating)} or more are relevant.",
+        *lists,
         f"We report `{metric}`{_gain_words(metric)}{_depth_words(metric.cutoff)}.",
-        f"{_average_words(protocol)}.",
-        "Users without a list are left out."
-        if protocol.average.coverage
-        else "Users without a list count as 0.",
+        *values,
         f"Systems are compared by {_pairs_words(options)}, with Holm's correction where there are "
         "several pairs.",
         f"In full: `{options}`.",
     ]
     return " ".join(sentences)
+
+
+def protocol_in_words(protocol: Protocol) -> str:
+    """Say in sentences what is ranked under a protocol, and how values are averaged.
+
+    Parameters
+    ----------
+    protocol
+        Any.
+
+    Returns
+    -------
+    str
+        As in :func:`methods_paragraph`.
+
+    Examples
+    --------
+    >>> print(protocol_in_words(Protocol.parse("TI-AN-AR rel>=4 condensed"))[:76])
+    For each user all items with a test rating are ranked; training items are le
+    """
+    return " ".join((*_lists_words(protocol), *_values_words(protocol)))
+
+
+def _lists_words(protocol: Protocol) -> tuple[str, ...]:
+    return (
+        _targets_sentence(protocol),
+        f"Items that a system cannot score {_UNSCORED[protocol.unscored]}.",
+        f"Ratings of {exact(protocol.min_rating)} or more are relevant.",
+    )
+
+
+def _values_words(protocol: Protocol) -> tuple[str, ...]:
+    reduced = "are left out" if protocol.average.coverage else "count as 0"
+    return f"{_average_words(protocol)}.", f"Users without a list {reduced}."
 
 
 def _selection_sentence(select: Selection) -> str:
@@ -325,16 +356,7 @@ def _selection_sentence(select: Selection) -> str:
 
 
 def _split_words(rule: SplitRule, seed: int) -> str:
-    size = "" if rule.size is None else exact(rule.size)
-    if rule.kind == "temporal-at":
-        size = str(rule).removeprefix("temporal-at ")
-    words = _SPLITS[rule.kind].format(size=size, window=rule.window)
-    if rule.kind == "uniform" and rule.kept is not None:
-        words += f", where {exact(rule.kept)} of an item's ratings stay in training at least"
-    if rule.order:
-        words += ", their rows in the order of the files"
-    is_drawn = not rule.reads_times and rule.kind not in _NOT_DRAWN
-    return f"{words}, drawn with seed {seed}" if is_drawn else words
+    return f"{rule.meaning}, drawn with seed {seed}" if rule.is_drawn else rule.meaning
 
 
 def _targets_sentence(protocol: Protocol) -> str:
@@ -401,21 +423,6 @@ def _pairs_words(options: Options) -> str:
     return f"{tests}{of[average.statistic]} over {users}{weights}"
 
 
-_SPLITS = {
-    "ratio": "Each rating goes to the test with probability {size}",
-    "k-fold": "Ratings are split into {size} random folds, each of which is the test once",
-    "leave-out": "Of each user {size} random ratings are the test",
-    "temporal": "The last ratings are the test, a share of {size} of all",
-    "temporal-at": "The ratings from {size} (UTC) on are the test, what is older is trained on",
-    "temporal-user": "The last ratings of each user are the test, a share of {size}",
-    "leave-last": "The last ratings of each user are the test, {size} or as many as share a time",
-    "rolling": "The last ratings are cut into {size} windows of time, a share of {window} each, "
-    "and each is the test of what is older",
-    "uniform": "Of each tested item equally many ratings are the test, a share of {size} of all",
-    "ready": "The folds that came with the data are the split",
-    "whole": "All observed ratings are trained on, and judgments beside them are the test",
-}
-_NOT_DRAWN = ("ready", "whole")
 _GAINS = {
     "binary": "a gain of 1 for each relevant item",
     "linear": "the stars of each relevant item as its gain",

@@ -29,7 +29,7 @@ from recbias.data.features import ItemFeatures, load_features
 from recbias.data.ratings import Ratings
 from recbias.data.selection import Selection
 from recbias.data.simulation import CountOptions, is_world, parse_world
-from recbias.errors import ConfigError, DataError, unknown_name
+from recbias.errors import ConfigError, DataError, did_you_mean, nearest, unknown_name
 from recbias.experiment.store import digest, write_atomically
 from recbias.metrics import Metric, MetricName, aggregation, parse_metric
 from recbias.protocol import splits, testset
@@ -38,7 +38,7 @@ from recbias.protocol.splits import SplitRule
 from recbias.protocol.targets import read_groups
 from recbias.protocol.testset import TestSet
 from recbias.ranking import LISTED
-from recbias.recommenders import Carried, System, algorithms, as_system, carried
+from recbias.recommenders import Carried, System, algorithms, as_system, carried, line_up_names
 
 __all__ = [
     "Grid",
@@ -317,9 +317,15 @@ class Grid:
         names = [system.name for system in self.systems]
         if len(set(names)) < len(names):
             raise ConfigError(f"a grid needs systems with different names, got {names}")
-        tests = {label: str(TestSet.parse(text)) for label, text in dict(self.tests).items()}
+        if not isinstance(self.tests, Mapping):
+            raise ConfigError(
+                f"tests: got {self.tests!r}, expected texts by label, such as "
+                f"{{{next(iter(protocols))!r}: 'unbiased'}}"
+            )
+        tests = {label: str(TestSet.parse(text)) for label, text in self.tests.items()}
         if strangers := tests.keys() - protocols.keys():
-            raise ConfigError(f"test sides are given for unknown labels {sorted(strangers)}")
+            hint = did_you_mean(str(min(strangers)), protocols)
+            raise ConfigError(f"test sides are given for unknown labels {sorted(strangers)}{hint}")
         tests = {label: text for label, text in tests.items() if text != str(TestSet())}
         for what, pairs in (
             ("compare", self.compare),
@@ -648,8 +654,14 @@ def _checked_systems(argument: Any) -> tuple[System, ...]:
     systems = (argument,) if alone else tuple(argument)
     for system in systems:
         if isinstance(system, str):
+            if system in line_up_names():
+                raise ConfigError(
+                    f"systems: got text {system!r}, the name of a line-up\n"
+                    f"write line_up({system!r})"
+                )
             if system not in algorithms():
-                raise unknown_name("algorithm", system, algorithms())
+                near = nearest(system, (*algorithms(), *line_up_names()))
+                raise unknown_name("algorithm", system, algorithms(), meant=near)
             raise ConfigError(
                 f"systems: got text {system!r}, expected systems such as "
                 f"System({system!r}, {system!r}), or a line-up: line_up('bcc17')"

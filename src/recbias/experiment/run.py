@@ -25,7 +25,14 @@ from recbias._system.places import clone_root
 from recbias._system.streams import stream
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings, exact
-from recbias.errors import ConfigError, DataWarning, MissingData, StoreError, StoreWarning
+from recbias.errors import (
+    ConfigError,
+    DataWarning,
+    MissingData,
+    StoreError,
+    StoreWarning,
+    did_you_mean,
+)
 from recbias.experiment.cells import (
     Cell,
     artefact_of,
@@ -143,7 +150,19 @@ class Results(Report, StoredResult):
         if row is None and names[0] in self.left_out:
             raise ConfigError(f"not measured: {names[0]} is left out: {self.left_out[names[0]]}")
         if row is None:
-            raise ConfigError(f"not measured: {names[2]} of {names[0]} under {names[1]}")
+            known = (
+                self.systems,
+                list(self.grid.protocols),
+                list(dict.fromkeys(self.values.metric)),
+            )
+            hints = (
+                did_you_mean(str(name), of_kind)
+                for name, of_kind in zip(names, known, strict=True)
+                if name not in of_kind
+            )
+            raise ConfigError(
+                f"not measured: {names[2]} of {names[0]} under {names[1]}{''.join(hints)}"
+            )
         value, low, high = self._numbers[row].tolist()
         method = self._methods[names[1], names[2]]
         return Quantity(value, self.replicates.get(row), method, (low, high))

@@ -10,6 +10,7 @@ Every registered name is an object here: ``from recbias.metrics import P``, and 
 """
 
 from recbias.metrics.base import (
+    KINDS,
     Argument,
     Declaration,
     Metric,
@@ -48,6 +49,7 @@ from recbias.metrics import (
 # isort: on
 
 __all__ = [
+    "KINDS",
     "Argument",
     "Declaration",
     "ListView",

@@ -9,15 +9,7 @@ The text of a metric is ``NAME[(ARGUMENTS)][@CUTOFF][|KEY=VALUE]``: ``nDCG(exp)@
 ``P@10|t=100``. What stands behind the bar is a condition, as in a conditional expectation; with it
 a name may have a second declaration. One without a value is its name: ``P@10|judged``.
 
-There are three kinds:
-
-========== =====================================================================================
-kind       what it is made of
-========== =====================================================================================
-``ranks``  the ranks of the judged items: a value per user, or per 1R run
-``items``  the items of the user's list: a value per user
-``system`` the lists of all users as a whole: one value, which is no mean over users
-========== =====================================================================================
+There are three kinds, which :data:`KINDS` explains: of ranks, of items, of the system.
 """
 
 from __future__ import annotations
@@ -25,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,9 +26,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recbias.errors import ConfigError, ContractError, unknown_name
+from recbias.errors import ConfigError, ContractError, did_you_mean, nearest, unknown_name
 
 __all__ = [
+    "KINDS",
     "Argument",
     "Declaration",
     "Metric",
@@ -48,6 +42,13 @@ __all__ = [
 ]
 
 Kind = Literal["ranks", "items", "system"]
+
+KINDS: Mapping[Kind, str] = {
+    "ranks": "the ranks of the judged items: a value per user, or per 1R run",
+    "items": "the items of the user's list: a value per user",
+    "system": "the lists of all users as a whole: one value, which is no mean over users",
+}
+"""What a metric of each kind is made of."""
 
 _PATTERN = re.compile(
     r"(?P<name>[^(@|]*)(?:\((?P<arguments>[^()@|]*)\) *)?"
@@ -104,6 +105,19 @@ class Argument:
     default: str | None = None
     keyword: bool = False
     flag: bool = False
+
+    def described(self) -> str:
+        """Say what it is, as it is written, and what holds without it.
+
+        Examples
+        --------
+        >>> Argument("t", positive_integer, "a size", ("100",), keyword=True).described()
+        'a size, such as 100'
+        """
+        if self.flag:
+            return self.meaning
+        usual = "" if self.default is None else f"; {self.default} if it is not given"
+        return f"{self.meaning}, such as {', '.join(self.examples)}{usual}"
 
     def read(self, metric: str, value: object) -> Any:
         """Turn text, or a value made by hand, into the value; ConfigError if it is none."""
@@ -179,6 +193,9 @@ class Declaration:
     version
         For metrics defined outside the package: what else than the module's source a stored value
         depends on, such as the version of a library.
+    called
+        Other names that people and tools give it, in lower case with blanks between words, so that
+        who types one is told this one.
     source_digest
         For metrics defined outside the package, set by :func:`register`: SHA-256 of the source file
         of `measure` as it was read then. None inside, where `revision` says so.
@@ -216,6 +233,7 @@ class Declaration:
     features: bool = False
     revision: int = 1
     version: str = ""
+    called: tuple[str, ...] = ()
     source_digest: str | None = field(default=None, init=False, compare=False)
 
     @property
@@ -241,6 +259,65 @@ class Declaration:
         """Whether it is defined outside the package ``recbias``."""
         return self.measure.__module__.partition(".")[0] != "recbias"
 
+    @property
+    def family(self) -> str:
+        """What its module says of itself in one line; the module's name if it says nothing.
+
+        Examples
+        --------
+        >>> parse_metric("Served@10").declaration.family
+        'How much of a list of the wanted length a user is given at all.'
+        """
+        module = self.measure.__module__
+        return (inspect.getdoc(sys.modules.get(module)) or module).splitlines()[0]
+
+    @property
+    def example(self) -> str:
+        """A text that asks for it, with every argument that has to be given.
+
+        Examples
+        --------
+        >>> [one.example for one in declarations() if one.name in ("nDCG", "RBO")]
+        ['nDCG@10', 'nDCG@10|t=100', 'RBO(0.8)@10']
+        """
+        arguments = {one.name: one.examples[0] for one in self.arguments if one.default is None}
+        given = {one.name: True if one.flag else one.examples[0] for one in self.given}
+        cutoff = None if self.cutoff == "none" else 10
+        return str(Metric(self.name, cutoff, **arguments, **given))
+
+    def described(self) -> dict[str, str]:
+        """Return all that a reader may want to know, each thing under a short label.
+
+        Examples
+        --------
+        >>> parse_metric("P@10|t=100").declaration.described()["t="]
+        'the size of the target set, an integer of at least 1, such as 100'
+        """
+        rows = {
+            "form": self.form,
+            "kind": f"{self.kind}: {KINDS[self.kind]}",
+            "meaning": self.meaning,
+            **{
+                f"|{one.name}" if one.flag else f"{one.name}=": one.described()
+                for one in (*self.arguments, *self.given)
+            },
+            "formula": self.formula,
+            "edge cases": self.edge_cases,
+            "better": self.better or "neither higher nor lower",
+            "interval": _INTERVALS[self.interval],
+            "source": self.source,
+            "also called": ", ".join(self.called),
+            "example": self.example,
+        }
+        return {label: text for label, text in rows.items() if text}
+
+
+_INTERVALS = {
+    "percentile": "percentiles of resampled users",
+    "normal": "1.96 standard deviations of resampled users",
+    "none": "none",
+}
+"""How a confidence interval is made, in words."""
 
 _DECLARATIONS: dict[tuple[str, tuple[str, ...]], Declaration] = {}
 
@@ -403,9 +480,11 @@ class Metric:
             (form for form in forms if form.key[1] == tuple(sorted(conditions))), None
         )
         if declaration is None:
+            known = [condition for form in forms for condition in form.key[1]]
             raise ConfigError(
                 f"metric {name}|{','.join(conditions)}: unknown condition; "
                 f"it is written {' or '.join(form.form for form in forms)}"
+                f"{did_you_mean(','.join(conditions), known)}"
             )
         label = name if cutoff is None else f"{name}@{cutoff}"
         if cutoff is None:
@@ -594,7 +673,7 @@ def parse_metric(text: str | Metric | MetricName) -> Metric:
     text = str(text)
     match = _PATTERN.fullmatch(text.strip())
     if match is None:
-        raise unknown_name("metric", text, metric_names())
+        raise _unknown(text)
     name = match["name"].rstrip()
     flags = {argument.name for form in _forms(name) for argument in form.given if argument.flag}
     cutoff = None
@@ -620,7 +699,10 @@ def parse_metric(text: str | Metric | MetricName) -> Metric:
         key, equals, value = part.strip().partition("=")
         if (not equals) != (key in flags):
             expected = "that name alone" if equals else " or ".join(["KEY=VALUE", *sorted(flags)])
-            raise ConfigError(f"metric {text!r}: {part!r} behind the bar, expected {expected}")
+            hint = did_you_mean(part, flags)
+            raise ConfigError(
+                f"metric {text!r}: {part!r} behind the bar, expected {expected}{hint}"
+            )
         _add_once(text, conditions, key, value if equals else key)
     metric = Metric.__new__(Metric)
     metric._fill(name, cutoff, positional, by_name, conditions)
@@ -636,8 +718,19 @@ def _add_once(text: str, arguments: dict[str, str], key: str, value: str) -> Non
 def _forms(name: str) -> list[Declaration]:
     forms = [declaration for declaration in _DECLARATIONS.values() if declaration.name == name]
     if not forms:
-        raise unknown_name("metric", name, metric_names())
+        raise _unknown(name)
     return forms
+
+
+def _unknown(name: str) -> ConfigError:
+    """Build the error for a name that no metric has, with the one that is called so elsewhere."""
+    names = metric_names()
+    called = {other: one.name for one in declarations() for other in one.called}
+    plain = re.sub(r"[\W_]+", " ", name.lower()).strip()
+    meant = called.get(plain)
+    if meant is None and nearest(name, names) is None:
+        meant = called.get(nearest(plain, called) or "")
+    return unknown_name("metric", name, names, meant=meant)
 
 
 def _bind(
@@ -660,7 +753,8 @@ def _bind(
     for key, value in by_name.items():
         if key in values or key not in [argument.name for argument in arguments]:
             problem = "is given twice" if key in values else "is no argument of it"
-            raise ConfigError(f"metric {label}: {key} {problem}; it is written {form}")
+            hint = "" if key in values else did_you_mean(key, [one.name for one in arguments])
+            raise ConfigError(f"metric {label}: {key} {problem}; it is written {form}{hint}")
         values[key] = value
     bound = []
     for argument in arguments:

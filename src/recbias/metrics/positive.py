@@ -405,6 +405,7 @@ register(
         _IN_BCC17,
         "0 for a user without relevant test item; a shorter list is divided by n too",
         measure_positive,
+        called=("precision",),
     )
 )
 register(
@@ -416,6 +417,7 @@ register(
         "trec_eval",
         _WITHOUT_RELEVANT,
         measure_positive,
+        called=("recall",),
     )
 )
 register(
@@ -449,6 +451,7 @@ register(
         _WITHOUT_RELEVANT,
         measure_positive,
         cutoff="optional",
+        called=("average precision", "map", "mean average precision"),
     )
 )
 register(
@@ -473,6 +476,7 @@ register(
         _WITHOUT_RELEVANT,
         measure_positive,
         cutoff="optional",
+        called=("reciprocal rank", "mrr", "mean reciprocal rank"),
     )
 )
 register(

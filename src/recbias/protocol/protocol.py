@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recbias.data.ratings import NUMBER, exact
-from recbias.errors import ConfigError, unknown_name
+from recbias.errors import ConfigError, nearest, unknown_name
 from recbias.protocol.averaging import Averaging
-from recbias.protocol.targets import TargetRule, Targets
+from recbias.protocol.targets import CODES, TargetRule, Targets
 
 __all__ = ["Protocol"]
 
@@ -185,7 +184,6 @@ class Protocol:
         return " ".join(part for part in parts if part)
 
 
-_CODES = (("AI", "TI"), ("AN", "NN"), ("AR", "1R", "1R-shared", "P1R"))
 _WORDS = ("condensed", "+train", "drawn", "unscored", "users", "weights", "statistic", "coverage")
 _THRESHOLD = re.compile(r"(?:rel|relevant|min_rating)? *(?:>=|=>|>|=|\u2265) *(?=-?[\d.])")
 _SPACES = re.compile(r" *= *")
@@ -201,7 +199,9 @@ def _repaired(text: str) -> str:
     codes = re.split("[-_./]", head, maxsplit=2)
     if len(codes) < 3 and len(options) >= 2:  # blanks between the codes
         codes, options = [head, *options[:2]], options[2:]
-    rule = "-".join(_nearest(code, known) for code, known in zip(codes, _CODES, strict=False))
+    rule = "-".join(
+        _nearest(code, known) for code, known in zip(codes, CODES.values(), strict=False)
+    )
     words = [
         _THRESHOLD.sub("rel>=", word, count=1) if not threshold and ">" in word else _word(word)
         for word in (*options, *tail)
@@ -226,11 +226,6 @@ def _word(word: str) -> str:
     return _nearest(name, _WORDS) + equals + value
 
 
-def _nearest(code: str, known: Sequence[str]) -> str:
-    """Give the name with the same letters, or else the most alike; the code itself if none is."""
-    lowered = {known_name.lower(): known_name for known_name in known}
-    same = [
-        known_name for name, known_name in lowered.items() if sorted(name) == sorted(code.lower())
-    ]
-    near = difflib.get_close_matches(code.lower(), lowered, n=1, cutoff=0.5)
-    return (same or [lowered[name] for name in near] or [code])[0]
+def _nearest(code: str, known: Iterable[str]) -> str:
+    """Give the name that was probably meant, or the code itself if none is like it."""
+    return nearest(code, known, cutoff=0.5) or code

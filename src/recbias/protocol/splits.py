@@ -10,17 +10,17 @@ import dataclasses
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from recbias.data.ratings import Ratings
-from recbias.errors import ConfigError, DataError, DataWarning, unknown_name
+from recbias.data.ratings import Ratings, exact
+from recbias.errors import ConfigError, DataError, DataWarning, did_you_mean, unknown_name
 
 REVISION = 1
 """Raised when code changes which ratings a rule sends to the test, for the same seed."""
@@ -595,15 +595,15 @@ class SplitRule:
             object.__setattr__(self, "kept", None)  # one text for one rule
         if self.kind not in _EXPECTED:
             raise unknown_name("split rule", self.kind, _EXPECTED)
-        fits, example = _EXPECTED[self.kind]
+        expected = _EXPECTED[self.kind]
         kept_fits = self.kept is None or (self.kind == "uniform" and _is_share(self.kept))
         window_fits = _is_share(self.window) if self.kind == "rolling" else self.window is None
-        if not (fits(self.size) and kept_fits and window_fits):
-            raise ConfigError(f"split rule '{self}': expected something like '{example}'")
+        if not (expected.fits(self.size) and kept_fits and window_fits):
+            raise ConfigError(f"split rule '{self}': expected something like '{expected.example}'")
         if self.window is not None and Fraction(str(self.window)) * int(self.size or 0) >= 1:
             raise ConfigError(
                 f"split rule '{self}': {self.size} windows of {self.window} of the ratings leave "
-                f"nothing to train on\ntake fewer or smaller ones, as '{example}'"
+                f"nothing to train on\ntake fewer or smaller ones, as '{expected.example}'"
             )
         if self.order not in (None, "file") or (self.order and self.kind != "ready"):
             raise ConfigError(
@@ -624,6 +624,33 @@ class SplitRule:
     def reads_times(self) -> bool:
         """Whether the times of the ratings decide which of them are tested."""
         return self.kind in _BY_TIME
+
+    @property
+    def meaning(self) -> str:
+        """What the rule does, as a sentence without its full stop.
+
+        Examples
+        --------
+        >>> SplitRule.parse("leave-out 2").meaning
+        'Of each user 2 random ratings are the test'
+        """
+        size = "" if self.size is None else exact(self.size)
+        if self.kind == "temporal-at":
+            size = str(self).removeprefix("temporal-at ")
+        words = _EXPECTED[self.kind].meaning.format(size=size, window=self.window)
+        if self.kept is not None:
+            words += f", where {exact(self.kept)} of an item's ratings stay in training at least"
+        return words + (", their rows in the order of the files" if self.order else "")
+
+    @property
+    def form(self) -> str:
+        """How rules of its kind are written, brackets around what may be left out."""
+        return _EXPECTED[self.kind].form
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether another seed gives another split."""
+        return _EXPECTED[self.kind].is_drawn
 
     @classmethod
     def parse(cls, text: str) -> SplitRule:
@@ -660,7 +687,13 @@ class SplitRule:
             kept = float(kept_share) if eps else None
             return cls(kind, number, kept, in_order, None if window is None else float(window))
         except ValueError:
-            raise ConfigError(f"split rule '{text}': '{rest}' is no number") from None
+            expected = _EXPECTED.get(kind)
+            words = re.findall(r"(\w+)=", rest)
+            hints = [did_you_mean(word, ("eps", "order")) for word in words]
+            remedy = f"\nexpected something like '{expected.example}'" if expected else ""
+            raise ConfigError(
+                f"split rule '{text}': '{rest}' is no number{''.join(hints[:1])}{remedy}"
+            ) from None
 
     def splits(
         self,
@@ -848,22 +881,113 @@ def _is_moment(size: float | None) -> bool:
     return isinstance(size, int) and not isinstance(size, bool) and abs(size) < 2**63
 
 
+class _Expected(NamedTuple):
+    """What is known of a kind of rule.
+
+    `example` is a rule, `form` how it is written, `meaning` a sentence with ``{size}``
+    and perhaps ``{window}`` in it;
+    `is_drawn` says whether it depends on the seed.
+    """
+
+    fits: Callable[[float | None], bool]
+    example: str
+    form: str
+    meaning: str
+    is_drawn: bool = True
+
+
 _EXPECTED = {
-    "ratio": (_is_share, "ratio 0.2"),
-    "k-fold": (lambda size: _is_whole(size, 2), "k-fold 5"),
-    "leave-out": (lambda size: _is_whole(size, 1), "leave-out 1"),
-    "temporal": (_is_share, "temporal 0.2"),
-    "temporal-at": (_is_moment, "temporal-at 2003-01-01"),
-    "temporal-user": (_is_share, "temporal-user 0.2"),
-    "leave-last": (lambda size: _is_whole(size, 1), "leave-last 1"),
-    "rolling": (lambda size: _is_whole(size, 1), "rolling 3 0.1"),
-    "uniform": (_is_share, "uniform 0.2"),
-    "ready": (lambda size: size is None, "ready"),
-    "whole": (lambda size: size is None, "whole"),
+    "ratio": _Expected(
+        _is_share,
+        "ratio 0.2",
+        "ratio SHARE",
+        "Each rating goes to the test with probability {size}",
+    ),
+    "k-fold": _Expected(
+        lambda size: _is_whole(size, 2),
+        "k-fold 5",
+        "k-fold N",
+        "Ratings are split into {size} random folds, each of which is the test once",
+    ),
+    "leave-out": _Expected(
+        lambda size: _is_whole(size, 1),
+        "leave-out 1",
+        "leave-out N",
+        "Of each user {size} random ratings are the test",
+    ),
+    "temporal": _Expected(
+        _is_share,
+        "temporal 0.2",
+        "temporal SHARE",
+        "The last ratings are the test, a share of {size} of all",
+        is_drawn=False,
+    ),
+    "temporal-at": _Expected(
+        _is_moment,
+        "temporal-at 2003-01-01",
+        "temporal-at DATE|SECONDS",
+        "The ratings from {size} (UTC) on are the test, what is older is trained on",
+        is_drawn=False,
+    ),
+    "temporal-user": _Expected(
+        _is_share,
+        "temporal-user 0.2",
+        "temporal-user SHARE",
+        "The last ratings of each user are the test, a share of {size}",
+        is_drawn=False,
+    ),
+    "leave-last": _Expected(
+        lambda size: _is_whole(size, 1),
+        "leave-last 1",
+        "leave-last N",
+        "The last ratings of each user are the test, {size} or as many as share a time",
+        is_drawn=False,
+    ),
+    "rolling": _Expected(
+        lambda size: _is_whole(size, 1),
+        "rolling 3 0.1",
+        "rolling N SHARE",
+        "The last ratings are cut into {size} windows of time, a share of {window} each, and each "
+        "is the test of what is older",
+        is_drawn=False,
+    ),
+    "uniform": _Expected(
+        _is_share,
+        "uniform 0.2",
+        "uniform SHARE [eps=SHARE]",
+        "Of each tested item equally many ratings are the test, a share of {size} of all",
+    ),
+    "ready": _Expected(
+        lambda size: size is None,
+        "ready",
+        "ready [order=file]",
+        "The folds that came with the data are the split",
+        is_drawn=False,
+    ),
+    "whole": _Expected(
+        lambda size: size is None,
+        "whole",
+        "whole",
+        "All observed ratings are trained on, and judgments beside them are the test",
+        is_drawn=False,
+    ),
 }
 
 
 _BY_TIME = ("temporal", "temporal-at", "temporal-user", "leave-last", "rolling")
+
+
+def split_rules() -> tuple[SplitRule, ...]:
+    """List an example of each kind of split rule; it says how it is written and what it does.
+
+    Examples
+    --------
+    >>> for rule in split_rules()[:2]:
+    ...     print(f"{rule.form}; {rule}: {rule.meaning}")
+    ratio SHARE; ratio 0.2: Each rating goes to the test with probability 0.2
+    k-fold N; k-fold 5: Ratings are split into 5 random folds, each of which is the test once
+    """
+    return tuple(SplitRule.parse(kind.example) for kind in _EXPECTED.values())
 
 
 def _split(
@@ -916,5 +1040,5 @@ def _cut(ordered: npt.NDArray[np.int64], test_share: Fraction) -> int:
 
 def _ceil_share(share: float, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     # In exact arithmetic: 0.07 * 100 is 7.000000000000001 in floats, and would give 8.
-    exact = Fraction(str(share))
-    return -(-counts * exact.numerator // exact.denominator)
+    fraction = Fraction(str(share))
+    return -(-counts * fraction.numerator // fraction.denominator)

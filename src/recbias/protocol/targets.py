@@ -1,8 +1,5 @@
 """Target sets: which items are ranked for a user, the choice that the papers vary.
 
-A target-set rule joins three options (BCC17 Sec. 3.1, Table 3):
-
-========== ============ ==============================================================
 option     code         meaning
 ========== ============ ==============================================================
 candidates ``AI``       every item of the catalogue
@@ -15,6 +12,10 @@ others     ``AN``       every candidate that is neither in training nor relevant
 ..         ``drawn=``   with NN: how else; ``popularity`` draws by the number of training ratings
 ..         ``+train``   with AN: the user's own training items stay in, as a control
 ========== ============ ==============================================================
+=======
+A target-set rule joins three options (BCC17 Sec. 3.1, Table 3), whose codes :data:`CODES` explains:
+candidates, others and relevant items. With ``+train``, behind AN, the user's own training items
+stay in, as a control.
 
 Test items that the user rated below the threshold count as non-relevant, like unrated ones
 (BCC17 Sec. 3): they may be ranked, and a sample may draw them.
@@ -28,6 +29,7 @@ whatever users like. No closed form undoes it here, as ``P@10|t=100`` does for e
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -40,6 +42,7 @@ from recbias.protocol.relevance import relevant
 from recbias.protocol.splits import Split
 
 __all__ = [
+    "CODES",
     "ItemGroups",
     "TargetRule",
     "Targets",
@@ -50,6 +53,24 @@ __all__ = [
     "popularity_groups",
     "read_groups",
 ]
+
+CODES: Mapping[str, Mapping[str, str]] = {
+    "candidates": {
+        "AI": "every item of the catalogue",
+        "TI": "every item with any test rating, of whatever user and value",
+    },
+    "others": {
+        "AN": "every candidate that is neither in training nor relevant in test",
+        "NN": "a sample of those, of fixed size; with drawn=popularity, by training ratings",
+    },
+    "relevant": {
+        "AR": "one target set per user, with all relevant test items",
+        "1R": "one target set per relevant test item (a run), with that item only",
+        "1R-shared": "as 1R, with one sample for all runs of a user",
+        "P1R": "as 1R, within the popularity percentile of that item",
+    },
+}
+"""What each code of a target-set rule means, by option, in the order in which they are written."""
 
 _PATTERN = re.compile(
     r"(?P<candidates>AI|TI)-(?P<others>AN|NN)-(?P<relevant>AR|1R-shared|1R|P1R)"
@@ -124,11 +145,8 @@ class TargetRule:
     drawn: Literal["uniform", "popularity"] = "uniform"
 
     def __post_init__(self) -> None:
-        for value, valid in (
-            (self.candidates, ("AI", "TI")),
-            (self.others, ("AN", "NN")),
-            (self.relevant, ("AR", "1R", "1R-shared", "P1R")),
-        ):
+        for option, valid in CODES.items():
+            value = getattr(self, option)
             if value not in valid:
                 raise ConfigError(f"unknown target-set option {value!r}: one of {', '.join(valid)}")
         if self.others == "AN" and self.n_sampled is not None:
@@ -158,6 +176,12 @@ class TargetRule:
     def parse(cls, text: str) -> TargetRule:
         """Read a rule as it prints, e.g. ``"TI-AN-AR"`` or ``"TI-NN-1R t=100"``."""
         match = _PATTERN.fullmatch(text.strip())
+        if uniform := re.search(r"\bU(1R|AR)\b", text):
+            raise ConfigError(
+                f"cannot read target-set rule {text!r}: U{uniform[1]} is {uniform[1]} on a test "
+                f"with equally many ratings of each item\n"
+                f"write 'TI-AN-{uniform[1]}', and the split 'uniform 0.2'"
+            )
         if match is None:
             raise ConfigError(
                 f"cannot read target-set rule {text!r}: expected candidates-others-relevant, "

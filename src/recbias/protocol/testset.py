@@ -40,7 +40,7 @@ from recbias._system.streams import stream
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import Truth
-from recbias.errors import ConfigError, DataError, unknown_name
+from recbias.errors import ConfigError, DataError, did_you_mean, unknown_name
 from recbias.protocol.splits import Split, SplitRule
 from recbias.protocol.targets import ItemGroups
 
@@ -193,10 +193,12 @@ class TestSet:
                 or match["name"] in numbers
                 or bool(match["unit"]) == (match["name"] in _COUNTED)
             ):
+                known = [field.name for field in dataclasses.fields(cls)[1:]]
+                hint = "" if name in known else did_you_mean(name, known).replace(": ", "\n", 1)
                 raise ConfigError(
                     f"cannot read test side {text!r}: expected PART [removed=PERCENT%] "
                     "[head=PERCENT%] [sample=JUDGMENTS] [items=FIRST-LAST/GROUPS|trained<RATINGS] "
-                    "[train=same|observed] [held=FOLDS], such as 'observed removed=30%'"
+                    f"[train=same|observed] [held=FOLDS], such as 'observed removed=30%'{hint}"
                 )
             numbers[match["name"]] = int(match["number"])
         return cls(part, **numbers)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from recbias.data.ratings import NUMBER, Ratings, RatingScale, exact
-from recbias.errors import ConfigError, ContractError, DataError, unknown_name
+from recbias.errors import ConfigError, ContractError, DataError, did_you_mean, unknown_name
 from recbias.recommenders.definitions import defining_file, session_source
 
 Parameter = str | int | float | bool
@@ -509,23 +509,45 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+ENCODINGS = (
+    "'stars', 'binary-all', e.g. 'stars<4=1' with 0 < value < threshold, or 'graded-zero>=4', "
+    "'graded-pos>=4', 'binary-zero>=4', 'binary-pos>=4'"
+)
+"""What the text of an `Encoding` may be."""
+
+_KINDS: dict[type[Any], tuple[Any, str]] = {
+    bool: (bool | np.bool_, "True or False"),
+    int: (int | np.integer, "an integer"),
+    float: (int | float | np.integer | np.floating, "a finite number"),
+    str: (str, "text"),
+}
+"""What a parameter may be, and what that is called, by the type of its default."""
+
+
+def expected(field: dataclasses.Field[Any]) -> str:
+    """Say which values a field may have that `parameter` made; empty for any other field.
+
+    Examples
+    --------
+    >>> [expected(field) for field in dataclasses.fields(algorithm("PLSA"))]
+    ['an integer >= 1', 'an integer >= 0', 'text']
+    """
+    if "minimum" not in field.metadata:
+        return ""
+    minimum, above, choices = (field.metadata[key] for key in ("minimum", "above", "choices"))
+    _, said = _KINDS[type(field.default)]
+    if choices:
+        said = f"one of {', '.join(map(repr, choices))}"
+    if minimum is not None:
+        said += f" >= {minimum:g}"
+    return said if above is None else f"{said} > {above:g}"
+
+
 def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Parameter:
     """Return the value in the type of the field's default, or say what it should have been."""
     minimum, above, choices = (field.metadata[key] for key in ("minimum", "above", "choices"))
     wanted: type[Any] = type(field.default)
-    kinds: dict[type[Any], tuple[Any, str]] = {
-        bool: (bool | np.bool_, "True or False"),
-        int: (int | np.integer, "an integer"),
-        float: (int | float | np.integer | np.floating, "a finite number"),
-        str: (str, "text"),
-    }
-    kind, expected = kinds[wanted]
-    if choices:
-        expected = f"one of {', '.join(map(repr, choices))}"
-    if minimum is not None:
-        expected += f" >= {minimum:g}"
-    if above is not None:
-        expected += f" > {above:g}"
+    kind, _ = _KINDS[wanted]
     fits = (
         isinstance(value, kind)
         and (wanted is bool or not isinstance(value, bool | np.bool_))
@@ -535,7 +557,8 @@ def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Parameter
         and (above is None or value > above)
     )
     if not fits:
-        raise ConfigError(f"{owner}: {field.name} is {value!r}, expected {expected}")
+        hint = did_you_mean(str(value), choices, ",") if choices else ","
+        raise ConfigError(f"{owner}: {field.name} is {value!r}{hint} expected {expected(field)}")
     converted: Parameter = wanted(value)
     return converted
 
@@ -808,10 +831,9 @@ class Encoding:
                 return cls(f"{match[1]}-{match[2]}", float(match[3]))
         except ValueError:
             pass
-        raise ConfigError(
-            f"encoding is {text!r}: expected 'stars', 'binary-all', e.g. 'stars<4=1' with 0 < value"
-            " < threshold, or 'graded-zero>=4', 'graded-pos>=4', 'binary-zero>=4', 'binary-pos>=4'"
-        )
+        kinds = ("stars", "binary-all", "graded-zero", "graded-pos", "binary-zero", "binary-pos")
+        hint = did_you_mean(text.partition(">")[0], kinds) if text not in kinds else ""
+        raise ConfigError(f"encoding is {text!r}: expected {ENCODINGS}{hint}")
 
     def encode(self, train: Ratings) -> Ratings:
         """Return what a model reads instead of `train`: `train` itself for ``"stars"``.

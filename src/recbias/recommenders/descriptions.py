@@ -5,9 +5,9 @@ Links lead from the pages of a chapter's folder to two others there: the classes
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,7 +16,15 @@ from docutils import nodes
 from docutils.core import publish_parts
 from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 
-from recbias.recommenders.base import Parameter, System, algorithm, algorithms
+from recbias.recommenders.base import (
+    ENCODINGS,
+    Parameter,
+    System,
+    algorithm,
+    algorithms,
+    expected,
+    is_own,
+)
 from recbias.recommenders.line_ups import line_up, line_up_names, line_up_sources
 
 __all__ = [
@@ -27,9 +35,11 @@ __all__ = [
     "class_html",
     "describe",
     "description_html",
+    "families",
     "line_up_html",
     "systems_html",
     "to_html",
+    "to_text",
 ]
 
 NOTES = ("Defaults", "Complexity", "Non-computable")
@@ -71,6 +81,8 @@ class Argument:
         As the docstring has them.
     default
         What holds if it is not given.
+    expected
+        Which values it may have; empty where the class does not declare that.
     text
         What it does, with the docstring's markup.
     """
@@ -78,6 +90,7 @@ class Argument:
     name: str
     kind: str
     default: Parameter
+    expected: str
     text: str
 
 
@@ -118,6 +131,44 @@ class Description:
     def as_published(self) -> bool:
         """Whether it is what a toolkit computed, not the cited model."""
         return self.module.startswith("as_published.")
+
+    @property
+    def family(self) -> str:
+        """What the module, or the package of modules, that it is in says of itself in one line."""
+        package = algorithm(self.name).__module__
+        if self.as_published:
+            package = package.rpartition(".")[0]
+        return (inspect.getdoc(sys.modules.get(package)) or package).splitlines()[0]
+
+    def described(self) -> dict[str, str]:
+        """Return all that a reader may want to know as plain text, under short labels.
+
+        Examples
+        --------
+        >>> rows = describe("PLSA").described()
+        >>> rows["n_topics="]
+        'default 50; an integer >= 1. Number of topics z.'
+        """
+        settings = {
+            f"{one.name}=": "; ".join(filter(None, (f"default {one.default!r}", one.expected)))
+            + f". {one.text}"
+            for one in self.arguments
+        }
+        rows = {
+            "system": self.name,
+            "meaning": self.summary,
+            "family": self.family,
+            "model": self.model,
+            **settings,
+            **{title.lower() or "notes": text for title, text in self.notes.items()},
+            "coverage": COVERAGE[self.coverage],
+            "in line-ups": "; ".join(
+                f"{name} ({', '.join(systems)})" for name, systems in _uses(self.name).items()
+            ),
+            "references": self.references,
+            "example": f"System({self.name!r}, {self.name!r})",
+        }
+        return {label: to_text(text) for label, text in rows.items() if text}
 
 
 def describe(name: str) -> Description:
@@ -162,6 +213,10 @@ def describe(name: str) -> Description:
 
 def _arguments(defined: type, section: str) -> Sequence[Argument]:
     """Join what the section Parameters says with the defaults of the signature."""
+    limits = {
+        name: ENCODINGS if name == "encoding" else expected(field)
+        for name, field in getattr(defined, "__dataclass_fields__", {}).items()
+    }
     documented: dict[str, tuple[str, list[str]]] = {}
     last: list[str] = []
     for line in section.splitlines():
@@ -176,6 +231,7 @@ def _arguments(defined: type, section: str) -> Sequence[Argument]:
             name,
             documented.get(name, (type(field.default).__name__, []))[0],
             field.default,
+            limits.get(name, ""),
             " ".join(documented.get(name, ("", []))[1]).strip(),
         )
         for name, field in inspect.signature(defined).parameters.items()
@@ -220,6 +276,28 @@ def to_html(text: str, *, inline: bool = False) -> str:
     writer.translator_class = _Translator
     parts = publish_parts(source, writer=writer, settings_overrides={**_DOCUTILS, "inline": inline})
     return str(parts["body"]).strip()
+
+
+def to_text(text: str) -> str:
+    """Turn a docstring's markup into text for a terminal; formulas stay as TeX.
+
+    Parameters
+    ----------
+    text : str
+        reStructuredText.
+
+    Returns
+    -------
+    str
+        Its lines, without roles, directives and backticks.
+
+    Examples
+    --------
+    >>> print(to_text("Divide by :math:`n < 3`, see `UserKNN` and ``line_up``."))
+    Divide by n < 3, see UserKNN and line_up.
+    """
+    bare = re.sub(r"(?m)^\.\. \w+::\s*", "", text)
+    return re.sub(r"(?::[\w:]+:)?(`+)~?(.+?)\1", r"\2", bare, flags=re.DOTALL)
 
 
 class _Translator(HTMLTranslator):
@@ -304,25 +382,38 @@ def catalogue_html() -> str:
         HTML; above each group stands what its module says of itself, and what stood in for cited
         models comes last. Classes that are not the package's own are left out.
     """
-    descriptions = [describe(name) for name in algorithms() if _is_own(name)]
-    groups: dict[str, list[str]] = {}
-    for description in sorted(
-        descriptions, key=lambda description: (description.as_published, description.module)
-    ):
-        package = description.module.partition(".")[0]
-        groups.setdefault(package, []).append(description_html(description))
     written = []
-    for package, entries in groups.items():
-        title = inspect.getdoc(importlib.import_module(f"recbias.recommenders.{package}"))
-        head = (title or package).splitlines()[0]
-        written.append(
-            f'<p class="group"><strong>{to_html(head, inline=True)}</strong></p>{"".join(entries)}'
-        )
+    for family, descriptions in families().items():
+        entries = [description_html(one) for one in descriptions if is_own(algorithm(one.name))]
+        if entries:
+            head = to_html(family, inline=True)
+            written.append(f'<p class="group"><strong>{head}</strong></p>{"".join(entries)}')
     return "".join(written)
 
 
-def _is_own(name: str) -> bool:
-    return algorithm(name).__module__.startswith("recbias.recommenders.")
+def families() -> dict[str, list[Description]]:
+    """Sort all registered classes by family.
+
+    Returns
+    -------
+    dict of str to list of Description
+        By what the module of the family says of itself in one line, or by its name if it says
+        nothing. What stood in for cited models comes after the models, and last what is from
+        outside the package.
+
+    Examples
+    --------
+    >>> {family: len(models) for family, models in families().items() if "Topic" in family}
+    {'Topic models: users as mixtures of distributions over items or over ratings.': 2}
+    """
+    ordered = sorted(
+        map(describe, algorithms()),
+        key=lambda one: (not is_own(algorithm(one.name)), one.as_published, one.module),
+    )
+    groups: dict[str, list[Description]] = {}
+    for description in ordered:
+        groups.setdefault(description.family, []).append(description)
+    return groups
 
 
 def _titled(title: str, text: str) -> str:
@@ -331,13 +422,21 @@ def _titled(title: str, text: str) -> str:
 
 def _uses_html(name: str) -> str:
     """Say under which names line-ups have a class; empty if none has it."""
-    uses = {}
-    for line_up_name in line_up_names():
-        systems = [system.name for system in line_up(line_up_name) if system.algorithm == name]
-        if systems:
-            link = f'<a href="{_LINE_UPS_PAGE}#line-up-{line_up_name}">{line_up_name}</a>'
-            uses[line_up_name] = f"{link} ({escape(', '.join(systems))})"
-    return f"<p><strong>In line-ups.</strong> {'; '.join(uses.values())}</p>" if uses else ""
+    uses = [
+        f'<a href="{_LINE_UPS_PAGE}#line-up-{line_up_name}">{line_up_name}</a> '
+        f"({escape(', '.join(systems))})"
+        for line_up_name, systems in _uses(name).items()
+    ]
+    return f"<p><strong>In line-ups.</strong> {'; '.join(uses)}</p>" if uses else ""
+
+
+def _uses(name: str) -> dict[str, list[str]]:
+    """List the names that a class has in each line-up that has it."""
+    uses = {
+        line_up_name: [system.name for system in line_up(line_up_name) if system.algorithm == name]
+        for line_up_name in line_up_names()
+    }
+    return {line_up_name: systems for line_up_name, systems in uses.items() if systems}
 
 
 def line_up_html(name: str, *, min_rating: float = 4.0) -> str:

@@ -25,6 +25,7 @@ from recbias._system.places import cells_dir
 from recbias.data.datasets.tables import (
     USUAL_NAMES,
     columns_by_role,
+    file_meant,
     plain_name,
     read_text_columns,
 )
@@ -35,7 +36,14 @@ from recbias.data.ratings import (
     label_text,
     warn_of_cut_numbers,
 )
-from recbias.errors import ConfigError, ContractError, DataError, DataWarning, MissingData
+from recbias.errors import (
+    ConfigError,
+    ContractError,
+    DataError,
+    DataWarning,
+    MissingData,
+    did_you_mean,
+)
 from recbias.protocol.splits import Split
 from recbias.recommenders.base import System, adopt
 
@@ -344,8 +352,9 @@ def _files(path: str) -> list[Path]:
         return [root]
     else:
         raise MissingData(
-            f"no file or folder {path}\nname a folder with a file of scores for each fold, such as "
-            "fold-1.csv, or a path such as splits/fold-{fold}/scores.csv"
+            f"no file or folder {path}{file_meant(root)}\n"
+            "name a folder with a file of scores for each fold, such as fold-1.csv, or a path such "
+            "as splits/fold-{fold}/scores.csv"
         )
     first = _of_fold(patterns[0], 1)
     files: list[Path] = []
@@ -558,7 +567,8 @@ def read_scores(
     if column or rank:
         if other := {column, rank} - {"", *(["score", "rank"] if is_run else names)}:
             raise DataError(
-                f"{file}: no column '{min(other)}'; found: {all_names}\nname one that is there"
+                f"{file}: no column '{min(other)}'{did_you_mean(min(other), names, ';')} "
+                f"found: {all_names}\nname one that is there"
             )
         if column and _is_rank(column):
             column, rank = "", column

@@ -20,10 +20,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from recbias.data.datasets.frames import NAME
-from recbias.data.datasets.tables import TableOptions, kept_options, table_stem
+from recbias.data.datasets.tables import TableOptions, kept_options, no_table, table_stem
 from recbias.data.ratings import RatingScale
 from recbias.data.simulation import is_world
-from recbias.errors import MissingData
 
 __all__ = ["OwnTable", "is_handed_on", "is_path", "own_table"]
 
@@ -99,9 +98,7 @@ class OwnTable:
             options = json.dumps(self.options.given(), sort_keys=True)
             content = _digest(os.path.abspath(self.path), status.st_size, status.st_mtime_ns)
         except OSError:
-            raise MissingData(
-                f"no file {self.path}\ngive the path of a table of ratings, or a dataset's name"
-            ) from None
+            raise no_table(self.path) from None
         both = hashlib.sha256(f"{content} {options}".encode()).hexdigest()
         stem = re.sub(r"[^\w+=-]+", "_", table_stem(self.path))
         return f"{stem[:_LONGEST]}-{both[:8]}"

@@ -18,8 +18,9 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from encodings.aliases import aliases
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +50,15 @@ from recbias.data.ratings import (
     missing_cells,
     time_numbers,
 )
-from recbias.errors import ConfigError, DataError, DataWarning, MissingData, unknown_name
+from recbias.errors import (
+    ConfigError,
+    DataError,
+    DataWarning,
+    MissingData,
+    did_you_mean,
+    nearest,
+    unknown_name,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -144,8 +153,11 @@ class TableOptions:
         mark = self.separator
         if mark is not None and mark != "::" and (len(mark) != 1 or mark in '"\r\n'):
             raise ConfigError(f"separator {mark!r}: expected one character, or '::'")
-        if self.duplicates not in (None, "error", "last", "mean"):
-            raise ConfigError(f"duplicates '{self.duplicates}': expected 'error', 'last' or 'mean'")
+        if self.duplicates not in (None, *get_args(Duplicates)):
+            hint = did_you_mean(str(self.duplicates), get_args(Duplicates), ":")
+            raise ConfigError(
+                f"duplicates '{self.duplicates}'{hint} expected 'error', 'last' or 'mean'"
+            )
         if self.decimal not in (None, ".", ","):
             raise ConfigError(f"decimal sign {self.decimal!r}: expected '.' or ','")
         if self.thousands not in (None, *THOUSANDS):
@@ -154,14 +166,17 @@ class TableOptions:
             )
         if self.thousands is not None and self.thousands == (self.decimal or ""):
             raise ConfigError(f"{self.thousands!r} is the decimal sign and between thousands")
-        if self.missing not in (None, "error", "drop"):
-            raise ConfigError(f"missing '{self.missing}': expected 'error' or 'drop'")
+        if self.missing not in (None, *get_args(Missing)):
+            hint = did_you_mean(str(self.missing), get_args(Missing), ":")
+            raise ConfigError(f"missing '{self.missing}'{hint} expected 'error' or 'drop'")
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)
             except (LookupError, ValueError):
+                known = [name.replace("_", "-") for name in aliases.values()]
+                hint = did_you_mean(self.encoding, known)
                 raise ConfigError(
-                    f"encoding '{self.encoding}': there is none of this name\n"
+                    f"encoding '{self.encoding}': there is none of this name{hint}\n"
                     "expected e.g. utf-8, latin-1, cp1252 or utf-16"
                 ) from None
 
@@ -182,6 +197,40 @@ class TableOptions:
         if self.scale is not None:
             values["scale"] = list(dataclasses.astuple(self.scale))
         return {name: value for name, value in values.items() if value is not None}
+
+
+def no_table(path: Path) -> MissingData:
+    """Build the error for a table that is not there; it suggests the one of the nearest name."""
+    return MissingData(
+        f"no file {path}{file_meant(path)}\n"
+        "give the path of a table of ratings, or a dataset's name"
+    )
+
+
+def file_meant(path: Path) -> str:
+    """Suggest what is in the folder of a path and has the nearest name, whatever its ending.
+
+    Parameters
+    ----------
+    path : Path
+        One where nothing is.
+
+    Returns
+    -------
+    str
+        Empty if nothing is alike.
+
+    Examples
+    --------
+    >>> file_meant(Path("no/such.csv"))
+    ''
+    """
+    try:
+        stems = {other.name.partition(".")[0]: other.name for other in path.parent.iterdir()}
+    except OSError:
+        return ""
+    near = nearest(path.name.partition(".")[0], filter(None, stems))
+    return "" if near is None else f": did you mean '{path.with_name(stems[near])}'?"
 
 
 def options_file(path: Path) -> Path:
@@ -281,9 +330,7 @@ def read_table(path: Path, options: TableOptions | None = None) -> tuple[Ratings
             f"{path}: a link that leads to no file, or back to itself\ngive the path of the table"
         )
     if not path.is_file():
-        raise MissingData(
-            f"no file {path}\ngive the path of a table of ratings, or a dataset's name"
-        )
+        raise no_table(path)
     options = options or TableOptions()
     suffixes = [suffix.lower() for suffix in path.suffixes]
     _refuse_spreadsheet(path)
@@ -1402,7 +1449,8 @@ def columns_by_role(
             continue
         if role in given and given[role] not in found:
             raise DataError(
-                f"{path}: no column '{given[role]}' for the {role}\n"
+                f"{path}: no column '{given[role]}' for the {role}"
+                f"{did_you_mean(given[role], found)}\n"
                 f"columns found: {listed(found)}{hint}"
             )
         detected = next((plain[name] for name in usual if name in plain), [None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
@@ -36,6 +37,7 @@ __all__ = [
     "cited_models",
     "file_order",
     "line_up",
+    "line_up_meanings",
     "line_up_names",
     "line_up_sources",
     "merged_star_variants",
@@ -66,6 +68,18 @@ def line_up_names() -> list[str]:
     ['bcc17', 'mccrs20', 'ccm20', 'atm15', 'modern', 'optimal']
     """
     return list(_LINE_UPS)
+
+
+def line_up_meanings() -> dict[str, str]:
+    """Return what each line-up is in one line, by its name: the first line of its module.
+
+    Examples
+    --------
+    >>> line_up_meanings()["modern"]
+    "What people run today, and the cited models that the papers' runs were not."
+    """
+    modules = {name: sys.modules[make.__module__] for name, make in _LINE_UPS.items()}
+    return {name: (module.__doc__ or name).splitlines()[0] for name, module in modules.items()}
 
 
 def line_up(name: str, *, min_rating: float = 4.0) -> tuple[System, ...]:
