@@ -277,8 +277,8 @@ class Declaration:
 
         Examples
         --------
-        >>> [one.example for one in declarations() if one.name in ("nDCG", "RBO")]
-        ['nDCG@10', 'nDCG@10|t=100', 'RBO(0.8)@10']
+        >>> [one.example for one in declarations() if one.name == "RBO"]
+        ['RBO(0.8)@10']
         """
         arguments = {one.name: one.examples[0] for one in self.arguments if one.default is None}
         given = {one.name: True if one.flag else one.examples[0] for one in self.given}
