@@ -186,7 +186,7 @@ def test_what_a_reader_registers_shows_by_itself() -> None:
     assert f"system: {head}\n  Most@n  lists of the most listed item\n" in text
     assert "also called  crowding" in said("metrics", "Most")
     text = said("systems")
-    assert f"{head}\n  Newest  Prefers what came last.\n\nLine-ups" in text
+    assert f"{head}\n  Newest  Prefers what came last.\n" in text
     assert "damping=  default 2.0. How slowly." in said("systems", "Newest")
     assert re.search(r"^  odd +Odd rows are the test\.$", said("splits"), re.MULTILINE)
     mistyped = CliRunner().invoke(main, ["metrics", "crowdin@5"]).stderr

@@ -43,7 +43,7 @@ def ended(*arguments: str, missing: set[str]) -> subprocess.CompletedProcess[str
     [
         ("data", "info", "synthetic"),
         ("measure", "{table}", "--scores", "{scores}", "--split", "ratio 0.5", "--metric", "P@1"),
-        ("claims", "--dataset", "synthetic", "--json"),
+        pytest.param(("claims", "--dataset", "synthetic", "--json"), marks=pytest.mark.slow),
     ],
     ids=lambda arguments: arguments[0],
 )

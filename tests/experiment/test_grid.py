@@ -348,6 +348,7 @@ def test_a_sample_by_popularity_is_an_artefact_of_its_own(table):
     assert not set(uniform.values()) & {popular[name] for name in popular.keys() - same}
 
 
+@pytest.mark.slow
 def test_who_samples_by_popularity_is_warned_and_has_the_same_values_with_any_workers(
     table, tmp_path, monkeypatch
 ):
@@ -369,6 +370,7 @@ def test_who_samples_by_popularity_is_warned_and_has_the_same_values_with_any_wo
 # ---- ties
 
 
+@pytest.mark.slow
 def test_expectations_over_ties_are_kept_apart_and_change_no_other_value(table):
     asked = {
         "protocols": {"AR": "TI-AN-AR rel>=4", "1R": "AI-AN-1R rel>=4 condensed"},

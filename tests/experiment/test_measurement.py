@@ -297,6 +297,7 @@ def of_ranx(lists, judged, names):
     return dict(zip(names, json.loads(answer.stdout), strict=True))
 
 
+@pytest.mark.slow
 def test_ranx_agrees_and_where_it_does_not(both):
     lists, judged = both
     names = {"P@5": "precision@5", "R@5": "recall@5", "AP": "map", "AP@5": "map@5", "RR": "mrr"}

@@ -20,7 +20,7 @@ from recbias.protocol.testset import TestSet, dataset_splits
 class ByNumber:
     """Likes items by a fixed order, so that no two scores are equal."""
 
-    coverage = "all items"
+    coverage = "all"
     deterministic = True
 
     def fit(self, train, *, rng=None):

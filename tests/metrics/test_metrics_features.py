@@ -164,6 +164,7 @@ def test_nothing_in_common_is_the_logarithm_of_alpha():
     assert by_metric["Miscalibration(alpha=0.3)@2"] == expected
 
 
+@pytest.mark.slow
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_a_list_does_not_matter(case, random):
     lists, sets, rows = case

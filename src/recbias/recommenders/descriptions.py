@@ -161,7 +161,7 @@ class Description:
             "model": self.model,
             **settings,
             **{title.lower() or "notes": text for title, text in self.notes.items()},
-            "coverage": COVERAGE[self.coverage],
+            "coverage": COVERAGE.get(self.coverage, self.coverage),
             "in line-ups": "; ".join(
                 f"{name} ({', '.join(systems)})" for name, systems in _uses(self.name).items()
             ),
