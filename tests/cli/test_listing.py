@@ -191,6 +191,22 @@ def test_what_a_reader_registers_shows_by_itself() -> None:
     assert "unknown metric 'crowdin': did you mean 'Most'?" in mistyped
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("hit_rate@10", "HR"),
+        ("success@5", "HR"),
+        ("calibration@5", "Miscalibration"),
+        ("self_information@10", "Novelty"),
+        ("intra-list diversity@10", "ILD"),
+        ("MRR", "RR"),
+    ],
+)
+def test_a_metric_is_found_by_what_others_call_it(theirs: str, ours: str) -> None:
+    mistyped = CliRunner().invoke(main, ["metrics", theirs]).stderr
+    assert f"did you mean '{ours}'?" in mistyped
+
+
 def test_the_table_of_decisions_is_where_options_of_protocols_come_from(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
