@@ -65,7 +65,7 @@ def test_metrics_are_listed_by_kind_and_each_is_shown_in_full() -> None:
         assert f"example {one.example}" in plain
         assert max(map(len, text.splitlines())) <= 100
     assert names("metrics", "system")[1:] == [o.form for o in declarations() if o.kind == "system"]
-    assert said("metrics", "P").count("form  ") == 4  # alone, judged, and two of samples
+    assert said("metrics", "P").count("form  ") == 5  # alone, judged, two of samples, ties
     assert said("metrics", "P@5|t=20") == said("metrics", "P@n|t=T")
 
 
@@ -186,7 +186,7 @@ def test_what_a_reader_registers_shows_by_itself() -> None:
     text = said("systems")
     assert f"{head}\n  Newest  Prefers what came last.\n\nLine-ups" in text
     assert "damping=  default 2.0. How slowly." in said("systems", "Newest")
-    assert "odd                Odd rows are the test." in said("splits")
+    assert "odd                     Odd rows are the test." in said("splits")
     mistyped = CliRunner().invoke(main, ["metrics", "crowdin@5"]).stderr
     assert "unknown metric 'crowdin': did you mean 'Most'?" in mistyped
 
