@@ -197,6 +197,9 @@ def test_every_block_of_the_page_runs(
             [theirs[metric] for metric in names["wanted"]], abs=1e-12
         )
         assert ours.values["value"].min() > 0
+    assert measured[0].values["value"].tolist() != pytest.approx(
+        list(names["theirs"]["popular"].values()), abs=1e-6
+    )
     # and ranx, in a process of its own without compilation, which takes it a minute.
     (text,) = tools["ranx"]
     answer = subprocess.run(
