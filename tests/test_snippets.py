@@ -21,6 +21,7 @@ from recbias.cli.commands import main
 from recbias.data.datasets.frames import frame_of
 from recbias.data.simulation import make_world
 from recbias.protocol.testset import dataset_splits
+from recbias.recommenders import base as recommenders_base
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -67,7 +68,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in the reader's folder."""
+    """Stand in the reader's folder; what is registered there does not stay."""
+    for registry in ("_ALGORITHMS", "_SOURCES"):
+        monkeypatch.setattr(recommenders_base, registry, dict(getattr(recommenders_base, registry)))
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("RECBIAS_CELLS", str(folder / "cells"))
