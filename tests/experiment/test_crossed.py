@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 import golden
-from recbias import Grid, System, run
+from recbias import Grid, System, load_dataset, run
 from recbias._system.streams import stream
 from recbias.errors import ConfigError
+from recbias.experiment.reduction import _each_rating
 from recbias.experiment.results import load_result
 from recbias.experiment.run import grid_tables
+from recbias.metrics import measure, parse_metric
+from recbias.protocol.targets import TargetRule, Targets
+from recbias.protocol.testset import dataset_splits
+from recbias.ranking import rank
+from recbias.recommenders import Popularity
 from recbias.stats.resampling import bootstrap_weights, crossed_sums, interval
 
 FEW = (System("Random", "Random", n_seeds=2), System("kNN", "UserKNN", {"n_neighbours": 20}))
@@ -127,6 +133,9 @@ def test_a_grid_without_them_has_the_key_that_it_had():
     [
         ("TI-AN-AR rel>=5", "nDCG@10", "nDCG@10 .*: resampling items needs a sum over test rat"),
         ("TI-AN-AR rel>=5", "R@10", "only P and antiP"),
+        ("TI-AN-AR rel>=5", "P@10|judged", r"P@10\|judged under .*: resampling items needs a sum"),
+        ("TI-AN-AR rel>=5", "antiP@10|judged", "only P and antiP"),
+        ("TI-AN-AR rel>=5", "P@10|N=20", "only P and antiP"),
         ("TI-AN-AR rel>=5", "Gini@10", "Gini@10 under 'here': resampling items"),
         ("TI-AN-AR rel>=5 weights=relevant", "P@10", "plain means over users .AR. or runs"),
         ("TI-AN-AR rel>=5 statistic=median", "P@10", "plain means"),
@@ -144,6 +153,24 @@ def test_what_is_no_mean_over_test_ratings_is_refused(protocol, metric, message)
             {"here": ("P@10", *({metric} - {"P@10", "P@20"}))},
             crossed=(("here", metric),),
         )
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_sum"),
+    [("P@5", True), ("P@5|ties", True), ("P@5|judged", False), ("P@5|N=20", False)],
+)
+def test_what_is_refused_is_no_sum_over_test_ratings(metric, is_sum):
+    dataset = load_dataset("world(users=90,items=120)")
+    (split,) = dataset_splits(dataset, "ratio 0.3", seed=5)
+    model = Popularity().fit(split.train)  # with ties
+    targets = [Targets(TargetRule("TI", "AN", "AR"), 4)]
+    (table,) = rank(model, split, targets, seed=1, ties=True)
+    parsed = [parse_metric(metric)]
+    (of_users,) = measure(table, parsed, min_rating=4)
+    (of_ratings,) = measure(_each_rating(table, condensed=False), parsed, min_rating=4)
+    sums = np.bincount(table.user, np.nan_to_num(of_ratings), table.n_users)
+    assert np.allclose(sums, np.nan_to_num(of_users), atol=1e-12) == is_sum
+    assert of_users.any()
 
 
 def random_effects(rng, n_users=120, n_items=100):

@@ -223,6 +223,7 @@ IR_MEASURES = {
     **{f"R@{n}": f"R@{n}" for n in (1, 5, 20)},
     **{f"nDCG(linear)@{n}": f"nDCG@{n}" for n in (1, 5, 20)},
     **{f"AP@{n}": f"AP@{n}" for n in (5, 20)},
+    "HR@5": "Success@5",
     "nDCG(linear)": "nDCG",
     "AP": "AP",
     "RR": "RR",

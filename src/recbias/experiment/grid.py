@@ -53,7 +53,11 @@ __all__ = [
 ]
 
 _SUMS_OF_RATINGS = ("P", "antiP")
-"""Metrics of a user's list that are sums over test ratings, divided by the cutoff."""
+"""Metrics of a user's list that are sums over test ratings, divided by the cutoff.
+
+Expected over ties too. Given ``|judged`` they are divided by what is judged, and given ``|N=N``
+what a rating adds depends on the others.
+"""
 
 _SHARES_OF_USERS = ("SR",)
 """Metrics whose value of a run depends on the other runs of its user."""
@@ -399,7 +403,7 @@ class Grid:
             raise ConfigError(
                 f"{label!r}: items can be resampled for plain means over users (AR) or runs (1R)"
             )
-        summed = metric.name in _SUMS_OF_RATINGS
+        summed = metric.name in _SUMS_OF_RATINGS and {*dict(metric.given)} <= {"ties"}
         if metric.kind != "ranks" or not (per_run or summed) or metric.name in _SHARES_OF_USERS:
             raise ConfigError(
                 f"{metric} under {label!r}: resampling items needs a sum over test ratings; of "

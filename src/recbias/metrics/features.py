@@ -218,6 +218,7 @@ register(
         ),
         better=None,
         features=True,
+        called=("intra list diversity", "intra list distance"),
     )
 )
 register(
@@ -242,5 +243,6 @@ register(
         ),
         better="lower",
         features=True,
+        called=("calibration", "calibration divergence"),
     )
 )

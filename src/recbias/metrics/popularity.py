@@ -193,5 +193,6 @@ register(
         "training ratings counts as one with a single one",
         measure_novelty,
         better=None,
+        called=("self information", "mean inverse user frequency", "msi"),
     )
 )

@@ -488,5 +488,6 @@ register(
         "trec_eval (success); He et al. 2017",
         f"{_WITHOUT_RELEVANT}; in a 1R run it is R",
         measure_positive,
+        called=("hit rate", "hit ratio", "hit", "success"),
     )
 )
