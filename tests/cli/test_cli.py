@@ -454,6 +454,18 @@ def test_info_without_times_says_that_it_cannot_be_told(timed: str) -> None:
         assert message in ended.stderr
 
 
+def test_info_is_about_what_is_selected(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    lines = [f"{u},{i},{1 + (u + i) % 5},{u * i}" for u in range(9) for i in range(u + 1)]
+    table.write_text("user,item,rating,time\n" + "\n".join(lines) + "\n")
+    selected = call("data", "info", str(table), "--select", "users>=5").stdout
+    assert "users>=5; all below is about these ratings" in selected
+    assert "35 ratings" in selected  # of those with five to nine
+    assert "45 ratings" in call("data", "info", str(table)).stdout
+    refused = call("data", "info", str(table), "--select", "users>=50")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+
+
 def test_splits_are_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 Where conventions differ, a test shows both values and says why.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +25,7 @@ from recbias.metrics import AP, P, declarations, nDCG, parse_metric
 from recbias.protocol.splits import from_fold_labels
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import FromScores, Popularity
-from recbias.stats.comparison import paired_t
+from recbias.stats.comparison import paired_t, wilcoxon
 from recbias.stats.resampling import interval
 
 WORLD = "world(users=90,items=120)"
@@ -658,3 +660,109 @@ def test_broken_input_of_a_split_is_refused(tiny):
         measure(listed, tiny, "P@1")
     with pytest.raises(ConfigError, match="not measured: P@2; there is P@1"):
         measure(Silent(scores), tiny, "P@1")["P@2"]
+
+
+# ---- two runs, and a split of one's own
+
+
+@pytest.fixture(scope="module")
+def own_split():
+    """Training and test ratings as frames, and two runs of items that are not in training."""
+    rng = np.random.default_rng(4)
+    rows = [(u, i, int(rng.integers(1, 6))) for u in range(25) for i in rng.permutation(40)[:14]]
+    ratings = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
+    is_test = np.arange(len(ratings)) % 14 < 5
+    train, test = ratings[~is_test], ratings[is_test]
+    trained = set(zip(train["user_id"], train["item_id"], strict=True))
+    pairs = [(u, i) for u in range(25) for i in range(40) if (u, i) not in trained]
+    runs = [
+        pd.DataFrame(pairs, columns=["user_id", "item_id"]).assign(score=rng.random(len(pairs)))
+        for _ in range(2)
+    ]
+    return train, test, runs
+
+
+def test_training_ratings_beside_the_test_make_a_split(own_split):
+    train, test, (run_a, _) = own_split
+    everything = pd.concat([train, test])
+    ratings = Ratings.from_frame(everything)
+    keys = pd.MultiIndex.from_frame(test[["user_id", "item_id"]].astype(str))
+    labels = pd.MultiIndex.from_arrays(
+        [ratings.user_ids[ratings.user].astype(str), ratings.item_ids[ratings.item].astype(str)]
+    ).isin(keys)
+    split = from_fold_labels(ratings, labels.astype(np.int64))[1]
+    metrics = ("P@5", "ARP@5", "Gini@5", "Novelty@5")
+    expected = measure(run_a, split, metrics, protocol="AI-AN-AR rel>=4")
+    measured = measure(run_a, test, metrics, protocol="AI-AN-AR rel>=4", train=train)
+    values = measured.values["value"].to_numpy()
+    assert values.tolist() == expected.values["value"].tolist()
+    counts = train.groupby("item_id").size()
+    top = run_a.sort_values("score", ascending=False).groupby("user_id").head(5)
+    assert values[1] == pytest.approx(counts.reindex(top["item_id"]).fillna(0).mean(), rel=1e-12)
+    with pytest.raises(ConfigError, match="it asks for training ratings"):
+        measure(run_a, test, metrics)
+    with pytest.raises(DataError, match="a rating is one of training or one of the test"):
+        measure(run_a, test, "P@5", train=pd.concat([train, test[:1]]))
+    with pytest.raises(ConfigError, match="a Split has its own training ratings"):
+        measure(run_a, split, "P@5", train=train)
+
+
+def test_two_runs_are_compared_as_scipy_does(own_split):
+    _, test, runs = own_split
+    first, second = (measure(each, test, ("P@5", "RR")) for each in runs)
+    both = [each.per_user["P@5"].fillna(0).to_numpy() for each in (first, second)]
+    answer = first.difference(second, "P@5")
+    assert answer.p == pytest.approx(scipy.stats.ttest_rel(*both).pvalue, rel=1e-9)
+    assert answer.difference == pytest.approx(np.mean(both[0] - both[1]), abs=1e-15)
+    assert repr(answer).startswith("P@5: first - second = ")
+    back = second.difference(first, "P@5")
+    assert (back.difference, back.p) == (-answer.difference, answer.p)
+    signed = first.difference(second, "P@5", test="wilcoxon")
+    assert (signed.test, signed.p) == ("signed ranks", float(wilcoxon(*both)))
+
+
+def test_what_is_no_mean_over_users_is_compared_by_resampled_ones(own_split):
+    train, test, runs = own_split
+    first, second = (measure(each, test, "Gini@5", train=train) for each in runs)
+    found = first.difference(second)
+    gap = first["Gini@5"] - second["Gini@5"]
+    assert (found.difference, (found.low, found.high)) == (gap.value, gap.interval)
+    assert found.test == "resampled users"
+
+
+def test_unlike_measurements_are_not_compared(own_split):
+    _, test, (run_a, run_b) = own_split
+    first = measure(run_a, test, ("P@5", "RR"))
+    for other, named in (
+        (measure(run_b, test, ("P@5", "RR"), protocol="AI-AN-AR rel>=4"), "protocol"),
+        (measure(run_b, test, ("P@5", "RR"), seed=2), "seed"),
+        (measure(run_b, test[test["user_id"] > 3], ("P@5", "RR")), "users"),
+    ):
+        with pytest.raises(ConfigError, match=f"unlike {named}"):
+            first.difference(other, "P@5")
+    with pytest.raises(ConfigError, match="of which metric"):
+        first.difference(measure(run_b, test, ("P@5", "RR")))
+    with pytest.raises(ConfigError, match="unknown test"):
+        first.difference(measure(run_b, test, ("P@5", "RR")), "P@5", test="anova")
+
+
+def test_lists_alone_have_a_diversity(own_split):
+    _, test, (run_a, _) = own_split
+    genres = pd.DataFrame({"item_id": range(40), "genre": [f"g{n % 3}" for n in range(40)]})
+    measured = measure(run_a, test, ("ILD@5", "Diversity@5"), features=genres)
+    top = run_a.sort_values("score", ascending=False).groupby("user_id").head(5)
+    unlike = [
+        np.mean([a % 3 != b % 3 for a, b in itertools.combinations(items, 2)])
+        for items in top.groupby("user_id")["item_id"].apply(list)
+    ]
+    assert measured["ILD@5"].value == pytest.approx(np.mean(unlike), rel=1e-12)
+    assert measured["Diversity@5"].value == top["item_id"].nunique()
+
+
+def test_a_cutoff_below_all_lists_is_said_and_a_run_is_no_judgment(own_split):
+    _, test, (run_a, _) = own_split
+    short = run_a.sort_values("score", ascending=False).groupby("user_id").head(7)
+    assert "no list has more than 7 items, fewer than P@8 asks" in measure(short, test, "P@8").about
+    assert "no list" not in measure(short, test, "P@7").about
+    with pytest.raises(DataError, match="are those of a run, which comes first"):
+        measure(test, run_a.assign(rank=1), "P@5")

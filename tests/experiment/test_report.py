@@ -221,7 +221,7 @@ def test_a_difference_prints_in_one_line(results, grid):
     )
     assert repr(asked).startswith(text)
     assert repr(asked).endswith("(paired t, 120 users)")
-    assert "; values: " in repr(results.difference("kNN", "Popularity", "P@10", "1R"))
+    assert "; of the averages: " in repr(results.difference("kNN", "Popularity", "P@10", "1R"))
     one = run(dataclasses.replace(grid, protocols={"AR": PROTOCOLS["AR"]}, metrics=("P@10",)))
     assert repr(one.difference("kNN", "Popularity")) == repr(asked).replace(" under AR", "")
 
@@ -469,3 +469,13 @@ def test_without_matplotlib_it_is_said_what_to_install(results, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ConfigError, match=r"plot needs(.|\n)*pip install 'recbias\[book\]'"):
         results.plot()
+
+
+def test_a_name_alone_is_no_value(results):
+    with pytest.raises(ConfigError, match=r"expected results\[system, label, metric\]"):
+        results["kNN"]
+
+
+def test_what_was_selected_is_printed(grid):
+    selected = run(dataclasses.replace(grid, select="keep=80%"))
+    assert "keep=80%; k-fold 3, seed 5" in repr(selected).splitlines()[0]

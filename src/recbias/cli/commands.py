@@ -131,6 +131,7 @@ def data_list() -> None:
     metavar="RULE",
     help="Say how much of the future models see under this one too; repeatable.",
 )
+@select_option
 @data_dir_option
 def data_info(
     name: str,
@@ -138,6 +139,7 @@ def data_info(
     keep: bool,
     with_ids: bool,
     split_texts: tuple[str, ...],
+    select: str | None,
     **options: Any,
 ) -> None:
     """Print how a data set or table is understood, what it is like, and what it can test.
@@ -146,6 +148,7 @@ def data_info(
     by kind of split which share of the test is older than what models are trained on.
     """
     rules = [str(SplitRule.parse(text)) for text in split_texts]
+    selection = Selection.parse(select or "")
     info = registry().get(name)
     if info is not None:
         _echo(describe_entry(info))
@@ -154,6 +157,9 @@ def data_info(
             _echo(_testable(info, with_ids=with_ids))
             return
     dataset = load_said(name, options)
+    content = dataset.ratings.content_hash
+    if str(selection):
+        dataset = selection.of(dataset, seed=1)
     leaks = _leaks(dataset, rules)
     if keep:
         if info is not None:
@@ -165,8 +171,10 @@ def data_info(
         )
         click.echo(f"{'kept':10} {options_file(path)}")
     if info is None:
-        _echo({"name": dataset.title, "content": dataset.ratings.content_hash})
+        _echo({"name": dataset.title, "content": content})
     _echo([("read as", statement) for statement in dataset.understood])
+    if str(selection):
+        _echo({"selected": f"{selection}; all below is about these ratings"})
     threshold = top_rating(dataset) if min_rating is None else min_rating
     _echo(describe(dataset.ratings, threshold))
     if min_rating is None and dataset.ratings.feedback == "explicit":

@@ -22,9 +22,10 @@ from recbias.data.datasets.liked import step_below_top
 from recbias.data.datasets.tables import USUAL_NAMES, columns_by_role, plain_name
 from recbias.data.features import load_features
 from recbias.data.ratings import Ratings, RatingScale, checked_values, exact
-from recbias.errors import ConfigError, DataError, MissingData
+from recbias.errors import ConfigError, DataError, MissingData, unknown_name
 from recbias.experiment.cells import one_thread, rank_seed
 from recbias.experiment.grid import check_metric, check_unscored, listed
+from recbias.experiment.pairs import TESTS, Difference, Pairs, over_resamples, over_users
 from recbias.experiment.reduction import (
     FoldPart,
     by_kind,
@@ -48,6 +49,8 @@ from recbias.theory import relevant_counts
 
 __all__ = ["Measurement", "measure"]
 
+_OF_LISTS = ("ILD", "Diversity")
+"""Metrics of listed items that need neither training ratings nor the catalogue."""
 _QRELS = ("user", "iteration", "item", "rating")
 _NAMES_OF_RETRIEVAL = {
     "user": ("query_id", "qid", "q_id"),
@@ -111,6 +114,72 @@ class Measurement:
             raise ConfigError(f"not measured: {text}; there is {', '.join(self._quantities)}")
         return self._quantities[text]
 
+    def difference(
+        self,
+        other: Measurement,
+        metric: str | Metric | MetricName | None = None,
+        *,
+        test: str = "t",
+    ) -> Difference:
+        """Compare two systems or runs on the same users, with interval and p.
+
+        Parameters
+        ----------
+        other
+            What was measured of the other one, by the same protocol, test ratings and seed.
+        metric
+            Need not be named where there is one.
+        test
+            ``"t"``, ``"wilcoxon"`` or ``"sign"``, over users.
+
+        Returns
+        -------
+        Difference
+            Positive if this one, the first, has more. What is no plain mean over users (a median, a
+            metric of the system as a whole) is tested by resampled users.
+
+        Raises
+        ------
+        ConfigError
+            If they are of other users, another protocol or seed; for an unknown metric or test.
+
+        Examples
+        --------
+        >>> judgments = {1: {8: 1}, 2: {7: 1}, 3: {7: 1}}
+        >>> first = measure({1: {8: 2, 7: 1}, 2: {7: 1}, 3: {7: 1}}, judgments, "RR")
+        >>> first.difference(measure({1: {8: 1, 7: 2}, 2: {7: 1}, 3: {7: 1}}, judgments, "RR"))
+        RR: first - second = +0.1667 [-0.5504, 0.8838], p = .4226 (paired t, 3 users)
+        """
+        if metric is None and len(self._quantities) > 1:
+            raise ConfigError(f"difference: of which metric? {', '.join(self._quantities)}")
+        text = next(iter(self._quantities)) if metric is None else str(parse_metric(metric))
+        both = self[text], other[text]
+        if test not in TESTS:
+            raise unknown_name("test", test, TESTS)
+        unlike = {
+            "protocol": str(self.protocol) != str(other.protocol),
+            "seed": self.seed != other.seed,
+            "users": not self.per_user["user_id"].equals(other.per_user["user_id"]),
+        }
+        if any(unlike.values()):
+            named = ", ".join(name for name, differs in unlike.items() if differs)
+            raise ConfigError(f"difference: unlike {named}\nmeasure both alike")
+        if self.protocol.averaging.is_plain and text in self.per_user:
+            values = pd.concat([self.per_user[text], other.per_user[text]], axis=1)
+            is_mean_of_all = parse_metric(text).kind == "ranks"
+            values = values.fillna(0.0) if is_mean_of_all else values.dropna()
+            these, those = (Pairs(side, None) for side in values.to_numpy(dtype=np.float64).T)
+            answer = over_users(these, those, test)
+        else:
+            answer = over_resamples(*both, len(self.per_user))
+        gap = both[0].value - both[1].value
+        label = str(self.protocol)
+        numbers = answer.difference, answer.low, answer.high, answer.p
+        return Difference(
+            "first", "second", label, text, *numbers, answer.n_users, answer.test, gap,
+            names_label=False,
+        )  # fmt: skip
+
     def __repr__(self) -> str:
         width = max(map(len, self._quantities))
         lines = [f"{self.protocol}; {self.about}"]
@@ -137,6 +206,7 @@ def measure(
     metrics: Sequence[str | Metric | MetricName] | str | Metric | MetricName = ("P@10", "nDCG@10"),
     *,
     protocol: str | Protocol | None = None,
+    train: Any = None,
     features: Any = None,
     seed: int = 1,
 ) -> Measurement:
@@ -160,6 +230,9 @@ def measure(
         Text of a `Protocol`. If not given, all items that are not in training are ranked, and
         relevant is what is rated 4 of 5 stars (on other scales, one step below the top) or better:
         what ``recbias measure`` takes. Of judgments: ``"AI-AN-AR rel>=1"``.
+    train
+        Training ratings, in a form that judgments may have: `test` are then the test ratings of
+        your own split.
     features
         For metrics such as ``"ILD@10"``: a table of items and their features, as a path or
         DataFrame, see :func:`recbias.data.features.load_features`.
@@ -226,6 +299,8 @@ def measure(
     design = None
     if protocol is not None:
         design = protocol if isinstance(protocol, Protocol) else Protocol.parse(protocol)
+    if train is not None:
+        test = _own_split(train, test)
     if isinstance(test, Split):
         design, ranked = _by_split(system, test, parsed, design, seed)
     else:
@@ -364,7 +439,8 @@ def _by_judgments(
     for metric in metrics:
         check_metric(metric, dataclasses.replace(design, condensed=False), str(design))
         samples = {name for name, _ in metric.given} & {"t", "N", "ties"}
-        if metric.kind != "ranks" or metric.name in ("SR", "rho") or samples:
+        needs_more = metric.kind != "ranks" and metric.name not in _OF_LISTS
+        if needs_more or metric.name in ("SR", "rho") or samples:
             raise _needs_split(metric, "asks for training ratings or for all items")
     judged = _judgments(test)
     if not isinstance(system, type) and callable(getattr(system, "score", None)):
@@ -396,7 +472,11 @@ def _by_judgments(
         about += f", of whom {n_absent:,} {verbs} with 0"
     if n_left_out:
         about += f"; {n_left_out:,} of the run without judgments left out"
-    return design, _Ranked(split, table, None, None, about)
+    longest = lists.shape[1]
+    if too_deep := [str(each) for each in metrics if each.cutoff and each.cutoff > longest]:
+        about += f"; no list has more than {longest:,} items, fewer than {', '.join(too_deep)} asks"
+    of_lists = any(metric.kind != "ranks" for metric in metrics)
+    return design, _Ranked(split, table, lists.astype(np.int32) if of_lists else None, None, about)
 
 
 def _listed_items(
@@ -439,9 +519,47 @@ def _scores(system: Any) -> ScoreTable:
     return read_scores(Path("run"), cells=_renamed(frame))
 
 
+def _own_split(train: Any, test: Any) -> Split:
+    """Join training and test ratings that a reader split."""
+    if isinstance(test, Split):
+        raise ConfigError("train: a Split has its own training ratings; give test ratings, or none")
+    # A time that says which part a rating is of comes along when ratings are sorted.
+    parts = [
+        _rated(part, name).assign(part=n)
+        for n, (name, part) in enumerate((("train", train), ("test", test)))
+    ]
+    try:
+        both = Ratings.from_frame(
+            pd.concat(parts, ignore_index=True),
+            user="user",
+            item="item",
+            timestamp="part",
+            name="your split",
+        )
+    except DataError as error:
+        problem = str(error).splitlines()[0]
+        raise DataError(f"{problem}\na rating is one of training or one of the test") from None
+    tested = np.asarray(both.timestamp) == 1
+    both = dataclasses.replace(both, timestamp=None)
+    test_part = both.take(tested)
+    return Split(both.take(~tested), test_part, np.unique(test_part.item), 0, "ready")
+
+
 def _judgments(test: Any) -> Ratings:
     """Read judgments, whatever form they have."""
     name = str(test) if isinstance(test, str | Path) else "judgments"
+    rated = _rated(test, name)
+    given = rated["rating"]
+    # With room for others: all alike would be taken for data that say only what was seen.
+    scale = RatingScale(min(0.0, given.min()), max(1.0, given.max()), 0)
+    try:
+        return Ratings.from_frame(rated, user="user", item="item", scale=scale, name=name)
+    except DataError as error:
+        raise DataError(f"{str(error).splitlines()[0]}\n{_ADVICE}") from None
+
+
+def _rated(test: Any, name: str) -> pd.DataFrame:
+    """Read user, item and rating, whatever form they have."""
     if isinstance(test, str | Path):
         file = _existing(test)
         frame = read_cells(file, _QRELS if is_trec(file) else ())
@@ -454,23 +572,23 @@ def _judgments(test: Any) -> Ratings:
         )
     frame = _renamed(frame)
     names = list(map(str, frame.columns))
-    advice = "name the columns user_id, item_id and rating; each pair has one finite number"
     try:
         roles = columns_by_role(Path(name), names, {"timestamp": "none"}, "")
         if "rating" not in roles:
             raise DataError(f"{name}: no column of ratings; columns found: {', '.join(names)}")
+        if plain_name(roles["rating"]) == "score" and "rank" in map(plain_name, names):
+            raise DataError(f"{name}: columns score and rank are those of a run, which comes first")
         columns = frame.set_axis(names, axis="columns").reset_index(drop=True)
         columns = columns.rename(columns={column: role for role, column in roles.items()})
         if columns.empty:
             raise DataError(f"{name}: no judgment")
-        given = checked_values(columns["rating"], None, lambda row: f"{name}, row {row}")
-        # With room for others: all alike would be taken for data that say only what was seen.
-        scale = RatingScale(min(0.0, given.min()), max(1.0, given.max()), 0)
-        return Ratings.from_frame(
-            columns.assign(rating=given), user="user", item="item", scale=scale, name=name
-        )
+        rating = checked_values(columns["rating"], None, lambda row: f"{name}, row {row}")
     except DataError as error:
-        raise DataError(f"{str(error).splitlines()[0]}\n{advice}") from None
+        raise DataError(f"{str(error).splitlines()[0]}\n{_ADVICE}") from None
+    return columns[["user", "item"]].assign(rating=rating)
+
+
+_ADVICE = "name the columns user_id, item_id and rating; each pair has one finite number"
 
 
 def _called(given: Any) -> str:

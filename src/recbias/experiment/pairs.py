@@ -122,7 +122,11 @@ class Difference:
         where = f"{self.metric} under {self.label}" if self.names_label else self.metric
         number = value_text(self.difference, self.low, self.high, signed=True)
         other = value_text(self.of_values, signed=True)
-        note = "" if other == value_text(self.difference, signed=True) else f"; values: {other}"
+        note = (
+            ""
+            if other == value_text(self.difference, signed=True)
+            else f"; of the averages: {other}"
+        )
         how = f"{self.test}, {self.n_users:,} users{note}"
         return f"{where}: {self.a} - {self.b} = {number}, {p_text(self.p)} ({how})"
 

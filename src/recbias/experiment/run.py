@@ -141,11 +141,15 @@ class Results(Report, StoredResult):
 
     def __repr__(self) -> str:
         """Lay all values out in 80 columns: system, design, metric, value and interval."""
-        about = f"{self.dataset['title']}; {self.grid.split}, seed {self.grid.seed}; {self.origin}"
+        selected = f", {self.grid.select}" if self.grid.select else ""
+        title = f"{self.dataset['title']}{selected}"
+        about = f"{title}; {self.grid.split}, seed {self.grid.seed}; {self.origin}"
         return values_text(about, self.values)
 
     def __getitem__(self, names: tuple[str, str, str]) -> Quantity:
         """Return one quantity by system, protocol label and metric."""
+        if not isinstance(names, tuple) or len(names) != 3:
+            raise ConfigError(f"results[{names!r}]: expected results[system, label, metric]")
         row = self._rows.get(names)
         if row is None and names[0] in self.left_out:
             raise ConfigError(f"not measured: {names[0]} is left out: {self.left_out[names[0]]}")
