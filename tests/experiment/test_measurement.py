@@ -3,6 +3,7 @@
 Where conventions differ, a test shows both values and says why.
 """
 
+import collections
 import itertools
 import json
 import os
@@ -766,3 +767,42 @@ def test_a_cutoff_below_all_lists_is_said_and_a_run_is_no_judgment(own_split):
     assert "no list" not in measure(short, test, "P@7").about
     with pytest.raises(DataError, match="are those of a run, which comes first"):
         measure(test, run_a.assign(rank=1), "P@5")
+
+
+class _Held:
+    """A run or judgments as ranx holds them."""
+
+    def __init__(self, pairs):
+        self.pairs = pairs
+
+    def to_dict(self):
+        return self.pairs
+
+
+def test_what_other_tools_hold_is_taken(both):
+    lists, judged = both
+    expected = measure(lists, judged, ("AP", "RR"))
+    scored = collections.namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
+    qrel = collections.namedtuple("Qrel", ["query_id", "doc_id", "relevance"])
+    tuples = [
+        [kind(user, *pair) for user, of_user in side.items() for pair in of_user.items()]
+        for kind, side in ((scored, lists), (qrel, judged))
+    ]
+    for run_, judgments in ((_Held(lists), _Held(judged)), tuples):
+        measured = measure(run_, judgments, ("AP", "RR"))
+        pd.testing.assert_frame_equal(measured.values, expected.values, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ({"01": {"a": 1.0}, "1": {"b": 2.0}}, "01 and 1 both mean user 1"),
+        ({"1": {"07": 1.0, "7": 2.0}}, "07 and 7 both mean item 7"),
+    ],
+)
+def test_two_labels_that_mean_one_are_refused(lists, message):
+    with pytest.raises(DataError, match=message):
+        measure(lists, {"1": {"7": 1, "a": 1}}, "RR")
+    first = next(iter(lists))
+    alone = {first: dict([next(iter(lists[first].items()))])}
+    assert len(measure(alone, {"1": {"7": 1, "a": 1}}, "RR").per_user) == 1

@@ -602,9 +602,16 @@ def _existing(path: str | Path) -> Path:
 
 
 def _table_of(given: Any, column: str) -> pd.DataFrame | None:
-    """Give a DataFrame, or a dictionary of dictionaries as one; None of anything else."""
+    """Give a DataFrame, or what other tools hold as one; None of anything else.
+
+    That is a dictionary of dictionaries, what turns into one (ranx), or named tuples (ir_measures).
+    """
     if isinstance(given, pd.DataFrame):
         return given
+    if isinstance(given, list) and given and all(hasattr(row, "_fields") for row in given):
+        return pd.DataFrame(given)
+    if not isinstance(given, Mapping | type) and callable(getattr(given, "to_dict", None)):
+        given = given.to_dict()
     if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
         return None
     rows = [(user, *pair) for user, of_user in given.items() for pair in of_user.items()]

@@ -142,7 +142,7 @@ class GainMap:
                 raise ConfigError(
                     f"gain map '{self.name}' with the largest rating {rating_max}: expected a "
                     "rating scale that ends above 1\n"
-                    "use the gain map 'binary' for data without stars"
+                    "use the gain map 'binary' for data without stars, or 'ranksys', 2^r - 1"
                 )
             top = np.exp2(rating_max - 1) - (self.name == "exp")
             return np.maximum(0.0, (np.exp2(values - 1) - 1) / top)

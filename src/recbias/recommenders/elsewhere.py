@@ -868,6 +868,16 @@ def _matched(
         bare_places = pd.Index(texts).get_indexer(pd.Index(bare))
         meant = meanings.get_indexer(pd.Index([label_meaning(text) for text in bare]))
         places[places < 0] = np.where(bare_places < 0, meant, bare_places)[codes]
+        # Of two labels that both mean one, such as 01 and 1, either may have been meant otherwise.
+        label_codes = pd.factorize(labels)[0]
+        first = pd.Series(label_codes).groupby(places).transform("first").to_numpy()
+        if len(other := np.flatnonzero((label_codes != first) & (places >= 0))):
+            same = labels.iloc[int(np.argmax(label_codes == first[other[0]]))]
+            where.refuse(
+                other[0],
+                f"{same} and {labels.iloc[other[0]]} both mean {role} {texts[places[other[0]]]}",
+                f"write each {role} in one way",
+            )
     return places.astype(np.int64)
 
 
