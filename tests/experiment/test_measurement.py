@@ -806,3 +806,34 @@ def test_two_labels_that_mean_one_are_refused(lists, message):
     first = next(iter(lists))
     alone = {first: dict([next(iter(lists[first].items()))])}
     assert len(measure(alone, {"1": {"7": 1, "a": 1}}, "RR").per_user) == 1
+
+
+def test_users_without_runs_or_lists_have_no_value(one_fold):
+    model = fitted(System("kNN", "UserKNN", {"n_neighbours": 5, "min_overlap": 6}), one_fold)
+    runs = measure(model, one_fold, "P@5", protocol="TI-AN-1R rel>=5 users=all").per_user
+    test = one_fold.test
+    liked = np.isin(np.arange(test.n_users), test.user[test.value >= 5])
+    with_value = runs.set_index("user_id")["P@5"].notna()
+    assert with_value[~with_value].size == np.count_nonzero(~liked)
+    assert with_value.to_numpy().sum() == np.count_nonzero(liked)
+    reduced = measure(model, one_fold, "P@5", protocol="AI-AN-AR rel>=4 coverage=reduced")
+    served = ~np.isnan(model.score(np.arange(test.n_users))).all(axis=1)
+    assert 0 < len(reduced.per_user) == reduced.values["n_users"][0] < test.n_users
+    assert set(reduced.per_user["user_id"]) <= set(test.user_ids[served])
+
+
+def test_concentration_is_of_those_who_count(one_fold):
+    """Of cold users alone: distinct items of their lists, counted by hand."""
+    model, train = fitted(SYSTEMS[1], one_fold), one_fold.train
+    design = "AI-AN-AR rel>=4 users=all,trained<20"
+    measured = measure(model, one_fold, "Diversity@5", protocol=design, seed=5)
+    cold = np.flatnonzero(train.user_counts() < 20)
+    assert 0 < len(cold) < train.n_users
+    scores = model.score(cold).astype(np.float64)
+    for row, user in enumerate(cold.tolist()):
+        scores[row, train.item[train.user == user]] = np.nan
+    listed = set()
+    for row in scores:
+        known = np.flatnonzero(~np.isnan(row))
+        listed |= set(known[np.argsort(-row[known], kind="stable")[:5]].tolist())
+    assert measured["Diversity@5"].value == len(listed)

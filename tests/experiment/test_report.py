@@ -479,3 +479,30 @@ def test_a_name_alone_is_no_value(results):
 def test_what_was_selected_is_printed(grid):
     selected = run(dataclasses.replace(grid, select="keep=80%"))
     assert "keep=80%; k-fold 3, seed 5" in repr(selected).splitlines()[0]
+
+
+@pytest.mark.parametrize(("label", "metric"), [("AR", "ARP@10"), ("reduced", "P@10")])
+def test_a_user_counts_once_in_however_many_folds(results, label, metric):
+    table = results.per_user(metric, label).pivot(index="user_id", columns="system", values="value")
+    for a, b in combinations(["kNN", "Popularity", "Item cosine"], 2):
+        both = table[[a, b]].dropna()
+        asked = results.difference(a, b, metric, label)
+        by_scipy = stats.ttest_rel(both[a], both[b])
+        assert asked.n_users == len(both)
+        assert asked.difference == pytest.approx((both[a] - both[b]).mean(), rel=1e-9, abs=1e-12)
+        assert asked.p == pytest.approx(by_scipy.pvalue, rel=1e-6)
+
+
+@pytest.mark.parametrize("names", [3, [], ()])
+def test_what_names_nothing_is_refused(results, names):
+    for asked in ({"metric": names}, {"label": names}, {"systems": names}):
+        (what,) = asked
+        for call in (results.per_user, results.plot):
+            with pytest.raises(ConfigError, match=f"{what}: got"):
+                call(**asked)
+    assert set(results.per_user("P@10", "AR", systems="kNN")["system"]) == {"kNN"}
+
+
+def test_results_are_saved_under_a_path_as_text(results, tmp_path):
+    results.save(str(tmp_path / "kept"))
+    assert (tmp_path / "kept.json").is_file()

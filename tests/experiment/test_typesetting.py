@@ -212,3 +212,11 @@ def test_the_parser_refuses_what_latex_would(broken):
     assert plain(latex_text(broken)) == broken
     inline = MarkdownIt("commonmark").renderInline(markdown_text(broken))
     assert inline.replace("&amp;", "&") == broken
+
+
+def test_no_system_that_is_best_is_marked(results):
+    """Two may share the best value and differ by a test that does not go by means."""
+    table = results._table(None, None, baseline=None, test="sign", level=0.999, digits=4)
+    assert any(column.marked for column in table.columns)
+    for column in table.columns:
+        assert not column.marked & column.best

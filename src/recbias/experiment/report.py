@@ -7,7 +7,7 @@ nobody had to foresee. What the results do not hold is read from the cells, wher
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -283,9 +283,9 @@ class Report(ABC):
                 wanted[of_label] = users
         if not wanted:
             raise ConfigError("per_user: all metrics are of the system as a whole, no user has one")
-        for name in systems or ():
+        chosen = self.systems if systems is None else _listed_names("systems", systems)
+        for name in chosen:
             self._check_system(name)
-        chosen = self.systems if systems is None else systems
         return users_frame(self.grid, chosen, wanted, self._data(), data_dir=self.data_dir)
 
     def to_latex(
@@ -435,9 +435,9 @@ class Report(ABC):
         >>> [text.get_text() for text in figure.axes[0].get_yticklabels()]
         ['Popularity', 'Random']
         """
-        for name in systems or ():
+        chosen = self.systems if systems is None else _listed_names("systems", systems)
+        for name in chosen:
             self._check_system(name)
-        chosen = self.systems if systems is None else list(systems)
         panels = [
             Panel(
                 of_label,
@@ -462,10 +462,10 @@ class Report(ABC):
         """List the labels that are asked for; unknown ones are refused."""
         if label is None:
             return list(self.grid.parsed)
-        labels = [label] if isinstance(label, str) else list(label)
+        labels = _listed_names("label", label)
         for name in labels:
             if name not in self.grid.parsed:
-                raise unknown_name("label", str(name), self.grid.parsed)
+                raise unknown_name("label", name, self.grid.parsed)
         return labels
 
     def _metrics(self, label: str, metric: Names) -> list[str]:
@@ -473,8 +473,8 @@ class Report(ABC):
         measured = self.grid.by_label[label]
         if metric is None:
             return list(measured)
-        asked = [metric] if isinstance(metric, str | Metric) else list(metric)
-        return [self._measured_metric(label, str(text), measured) for text in asked]
+        asked = _listed_names("metric", metric)
+        return [self._measured_metric(label, text, measured) for text in asked]
 
     def _measured_metric(self, label: str, text: str, measured: Sequence[str]) -> str:
         """Return a metric as it is written here, from any way of writing it."""
@@ -652,13 +652,15 @@ class Report(ABC):
                 best = _best(values, better)
                 tested = answers.get(text, [])
                 reference = {baseline} if baseline is not None else {names[i] for i in best[:1]}
+                # Of several that are best one is the reference, from which no other differs.
+                unmarked = frozenset(best if baseline is None else [])
                 columns.append(
                     Column(
                         of_label,
                         text,
                         tuple(values),
                         frozenset(best),
-                        _marked(names, pairs, tested, reference, level),
+                        _marked(names, pairs, tested, reference, level) - unmarked,
                         tuple(tested),
                     )
                 )
@@ -696,6 +698,15 @@ def _best(values: Sequence[float], better: str | None) -> list[int]:
         return []
     best = max(known) if better == "higher" else min(known)
     return [place for place, value in enumerate(values) if value == best]
+
+
+def _listed_names(what: str, names: Any) -> list[str]:
+    """List what is named, one name alone or several; refuse none, and what is no name."""
+    if isinstance(names, str | Metric):
+        return [str(names)]
+    if not isinstance(names, Iterable) or not (listed := [*map(str, names)]):
+        raise ConfigError(f"{what}: got {names!r}, expected a name or several")
+    return listed
 
 
 def _marked(

@@ -295,7 +295,7 @@ class StoredResult(ABC):
         What may differ, and by how much, follows from the fresh result alone.
         """
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the result as ``path.json``, and arrays as ``path.parquet``, under one digest.
 
         Raises
@@ -303,6 +303,7 @@ class StoredResult(ABC):
         OSError
             If the folder cannot be written.
         """
+        path = Path(path)
         arrays = self.arrays()
         sidecar = None
         if arrays:
