@@ -413,3 +413,34 @@ def test_a_command_that_is_stopped_says_so_in_a_line(
     assert re.fullmatch(said, done.stderr)
     assert done.stdout == ""
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+STOPPED_AT_A_LINE = """
+import os, signal, sys, time
+from recbias.cli.table_options import _stoppable
+
+passed = []
+
+def each_line(frame, event, _):
+    passed.extend([event] * (event == "line"))
+    if len(passed) == int(sys.argv[1]) and event == "line":
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+    return each_line
+
+sys.settrace(lambda frame, *_: each_line if frame.f_code.co_name == "stop" else None)
+with _stoppable():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    finally:
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("line", range(1, 6))
+def test_who_stops_a_command_twice_at_once_stops_it(line: int, tmp_path: Path) -> None:
+    """Wherever the second request meets the answer to the first."""
+    process = start([sys.executable, "-c", STOPPED_AT_A_LINE, line], tmp_path)
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGINT

@@ -82,8 +82,9 @@ def _stoppable() -> Iterator[None]:
             os._exit(128 + number)
 
     def stop(number: int, _: object) -> None:
+        is_first = not stops  # told before another request can interrupt this one
         stops.append(number)
-        if stops[1:]:  # it is about to end
+        if not is_first:  # it is about to end
             return
         _thread.start_new_thread(end, (number,))  # without a lock, unlike Thread: see where we are
         raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
