@@ -167,6 +167,17 @@ def test_a_file_of_the_same_few_items_for_all_is_taken_for_cut(
     assert not measured(world, most, FULL, "P@3", "score")[1]  # a model that knows 25 items
 
 
+def test_a_short_list_of_scores_is_cut_off_however_many_items_occur(world: World) -> None:
+    """What is in nobody's list is missed too: each user lacks items that others have."""
+    shown = {u: [i for i in o if int(i[1:]) < 25][:3] for u, o in world.order.items()}
+    assert 2 * len({item for items in shown.values() for item in items}) >= 40
+    below = {u: world.test[u].keys() - set(own) for u, own in shown.items()}
+    liked = [u for u in below if any(world.test[u][i] >= 4 for i in below[u])]
+    assert any(int(item[1:]) >= 25 for u in liked for item in below[u])
+    expected = (sum(len(below[u]) for u in liked), len(liked))
+    assert measured(world, shown, FULL, "AP", "score")[1] == [expected]
+
+
 def test_training_items_that_are_ranked_and_have_no_score_are_warned_of(world: World) -> None:
     items = [f"i{n}" for n in range(40)]
     control = "AI-AN-AR +train rel>=4"

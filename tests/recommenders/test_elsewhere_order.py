@@ -452,12 +452,19 @@ def test_quotes_enclose_all_ids_of_a_file_or_none(
     assert order_of(tmp_path / name, quoted) == [["blow"], ["plain"]]
 
 
-def test_ids_that_are_not_all_enclosed_are_those_of_the_data(quoted: Path, tmp_path: Path) -> None:
-    (tmp_path / "s.tsv").write_text('user_id\titem_id\tscore\nu\t"blow"\t2\nu\tplain\t1\n')
-    assert order_of(tmp_path / "s.tsv", quoted) == [['"blow"'], ["plain"]]
+def test_ids_with_quotes_and_the_same_without_are_those_of_the_data(
+    quoted: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "s.tsv").write_text('user_id\titem_id\tscore\nu\t"blow"\t2\nu\tblow\t1\n')
+    assert order_of(tmp_path / "s.tsv", quoted) == [['"blow"'], ["blow"]]
+    (tmp_path / "s.tsv").write_text('"user_id"\t"item_id"\t"score"\nu\t"blow"\t2\nu\tblow\t1\n')
+    assert order_of(tmp_path / "s.tsv", quoted) == [['"blow"'], ["blow"]]
 
 
-@pytest.mark.parametrize("lines", ['u\t"blow"\t2\nu\t"plain"\t1\nu\tblow\t3\n', 'u\t"blow"\t2\n'])
+@pytest.mark.parametrize(
+    "lines",
+    ['u\t"blow"\t2\nu\t"plain"\t1\nu\tblow\t3\n', 'u\t"blow"\t2\n', 'u\t"blow"\t2\nu\tplain\t1\n'],
+)
 def test_quotes_of_which_nobody_can_tell_whose_they_are_are_refused(
     lines: str, quoted: Path, tmp_path: Path
 ) -> None:

@@ -243,8 +243,8 @@ def warn_of_missing(
         Of each fold and metric: users and items that are looked at, of which those in the file are
         passed over; item -1 for a place of a list that stays empty. Users who are not in the file
         have no list, which is usual, and not warned of; nor are items that are in the file for
-        nobody, and places that they would fill, if they have no training ratings, or the file has
-        scores for half of the items or more: then they are unknown to its model.
+        nobody, and places that they would fill, if they have no training ratings, or each user has
+        all others and these are half of the items or more: then they are unknown to its model.
     split_of
         Gives a fold.
     condensed
@@ -274,13 +274,9 @@ def warn_of_missing(
         in_file[placed] = True
         # What is not in the file may have been cut off.
         is_cut = table.is_list or 2 * in_file.sum() < train.n_items
+        is_cut = is_cut or bool(_short(in_file, train, pairs_there)[file_users].any())
         known = in_file | (train.item_counts() > 0) if is_cut else in_file
-        lengths = np.bincount(file_users, minlength=train.n_users)
-        trained = known[train.item] & ~np.isin(
-            train.user.astype(np.int64) * train.n_items + train.item, pairs_there
-        )
-        lengths += np.bincount(train.user[trained], minlength=train.n_users)
-        is_short = lengths < known.sum()
+        is_short = _short(known, train, pairs_there)
         for metric, (users, items) in missing.items():
             is_there = np.isin(users.astype(np.int64) * train.n_items + items, pairs_there)
             counts_here = np.where(items < 0, is_short[users], known[items] & ~is_there)
@@ -307,6 +303,17 @@ def warn_of_missing(
             DataWarning,
             stacklevel=4,
         )
+
+
+def _short(
+    known: npt.NDArray[np.bool_], train: Ratings, pairs_there: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Tell which users lack items that are known, those of their training apart."""
+    listed = np.bincount(pairs_there // train.n_items, minlength=train.n_users)
+    trained = known[train.item] & ~np.isin(
+        train.user.astype(np.int64) * train.n_items + train.item, pairs_there
+    )
+    return listed + np.bincount(train.user[trained], minlength=train.n_users) < known.sum()
 
 
 # Found by its name, but in no list of algorithms: it trains nothing.
@@ -713,7 +720,12 @@ def read_cells(file: Path, fields: Sequence[str] = ()) -> pd.DataFrame:
         table = read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
         if all(_is_enclosed(str(name)) for name in table.columns):
             # Between tabs quotes belong to the field, but nobody names columns so.
-            table = table.rename(columns=_without_quotes).map(_without_quotes)
+            table = table.rename(columns=_without_quotes)
+            for place in range(table.shape[1]):
+                cells = table.iloc[:, place]
+                is_number = pd.to_numeric(cells, errors="coerce").notna()
+                if (cells.map(_is_enclosed) | is_number).all():
+                    table.isetitem(place, cells.map(_without_quotes).to_numpy())
         return table
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
@@ -851,11 +863,12 @@ def _matched(
     literal = np.flatnonzero(enclosed & (places >= 0))
     inner = pd.Index(labels.iloc[literal].map(_without_quotes))
     # Of an id with quotes and the same without, which is meant is told by the other ids.
-    if (pd.Index(texts).get_indexer(inner) >= 0).any():
+    doubtful = inner[pd.Index(texts).get_indexer(inner) >= 0]
+    if len(doubtful):
         is_open = enclosed & (places < 0)
         if enclosed.all() and is_open.any():
             places[:] = -1
-        elif enclosed.all() or is_open.any():
+        elif enclosed.all() or is_open.any() or not doubtful.isin(labels).any():
             where.refuse(
                 literal[0],
                 f"whether quotes enclose this {role} or belong to it cannot be told",
