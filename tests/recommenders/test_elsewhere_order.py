@@ -489,3 +489,41 @@ def test_a_packed_file_of_a_fold_is_found(data: Path, tmp_path: Path) -> None:
     frame = pd.DataFrame({"user_id": "u0", "item_id": ["01", "02"], "score": [1, 2]})
     frame.to_csv(tmp_path / "fold-1/scores.csv.gz", index=False)
     assert order_of(tmp_path, data) == [["02"], ["01"]]
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.run", "s.parquet"])
+def test_two_systems_in_one_file_are_refused(name: str, data: Path, tmp_path: Path) -> None:
+    items = free(data)[:3]
+
+    def written(systems: list[str]) -> Path:
+        rows = [("u0", i, 3 - n, s) for n, (i, s) in enumerate(zip(items, systems, strict=True))]
+        frame = pd.DataFrame(rows, columns=["user_id", "item_id", "score", "algorithm"])
+        if name.endswith("run"):
+            lines = [f"{u} Q0 {i} {4 - s} {s} {tag}\n" for u, i, s, tag in rows]
+            (tmp_path / name).write_text("".join(lines))
+        elif name.endswith("parquet"):
+            frame.to_parquet(tmp_path / name)
+        else:
+            frame.to_csv(tmp_path / name, index=False)
+        return tmp_path / name
+
+    assert order_of(written(["ALS"] * 3), data) == [[item] for item in items]
+    with pytest.raises(DataError, match="'ALS' and 'Pop', of one user: two systems in one file"):
+        order_of(written(["ALS", "Pop", "ALS"]), data)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"u0\t01\t3\nu0\t02\t2\n", "if line 1 names none, add such a line above it"),
+        ("user_id\titem_id\tscore\nu0\t01\t3\n".encode("utf-16"), "write CSV in UTF-8"),
+        (b'"user_id"\t"item_id"\t"score"\n"1"\t"u0"\t"01"\t3\n', "write CSV in UTF-8"),
+    ],
+)
+def test_scores_are_not_advised_options_that_they_do_not_have(
+    content: bytes, message: str, data: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "s.tsv").write_bytes(content)
+    with pytest.raises(DataError, match=message) as refused:
+        order_of(tmp_path / "s.tsv", data)
+    assert "--" not in str(refused.value)

@@ -81,6 +81,8 @@ _COUNT_WORDS = frozenset({"n", "num", "number", "count", "total"})
 _RANK_WORDS = frozenset({"rank", "ranks", "ranking", "position", "place"})
 _OF_RANKS = frozenset({"list", "model", "my", "system"})
 """What else the name of a rank may say: another one, such as ``popularity_rank``, is doubtful."""
+_SYSTEMS = ("algo", "algorithm", "method", "model", "recommender", "run", "system", "tag")
+"""A column named so says which system a row is of."""
 _ROWS = ("index", "row", "fold")
 _RATINGS = ("rating", "ratings", "stars", "star", "grade", "value", "overall", "rui")
 """Read as scores only where there are neither scores nor ranks; beside these they are the truth."""
@@ -556,6 +558,8 @@ def read_scores(
         unread = {"rating": "none", "timestamp": "none"}
         roles = columns_by_role(file, names, unread, "")
     except DataError as error:
+        if advice.startswith("rename"):
+            advice += "; or, if line 1 names none, add such a line above it"
         raise DataError(f"{str(error).splitlines()[0]}\n{advice}") from None
     first_line = 1 if is_run else 2
     where = _Where(file, fold, first_line if cells is None else None, pd.DataFrame())
@@ -569,6 +573,7 @@ def read_scores(
         {role: _labels(table[roles[role]], role, where.line) for role in ("user", "item")}
     )
     where.table = rows
+    _refuse_several_runs(file, table, rows["user"])
     scores, ranked, doubtful = _candidates(names, [*roles.values()])
     doubtful = [] if is_run else doubtful
     if column or rank:
@@ -615,6 +620,20 @@ def read_scores(
     said = f"{'a run: ' * is_run}user '{roles['user']}', item '{roles['item']}', {said}"
     is_list = is_run or read[0] in ranked
     return ScoreTable(rows, tuple(keys[name] for name in read), is_list, said, where)
+
+
+def _refuse_several_runs(file: Path, table: pd.DataFrame, users: pd.Series[Any]) -> None:
+    """Refuse the lists of several systems of one user, which would become one list."""
+    for place, name in enumerate(table.columns):
+        if plain_name(name) in _SYSTEMS:
+            system = table.iloc[:, place]
+            n_systems = system.groupby(users.to_numpy()).nunique()
+            if (n_systems > 1).any():
+                both = " and ".join(map(repr, system.drop_duplicates()[:2]))
+                raise DataError(
+                    f"{file}: column '{name}' has {both}, of one user: two systems in one file\n"
+                    "write a file for each system"
+                )
 
 
 def _candidates(names: list[str], known: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -717,7 +736,16 @@ def read_cells(file: Path, fields: Sequence[str] = ()) -> pd.DataFrame:
             return table.set_axis(list(fields), axis="columns")
         if _form(file) in (".parquet", ".pq"):
             return pyarrow.parquet.read_table(file).to_pandas(ignore_metadata=True)
-        table = read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
+        try:
+            table = read_text_columns(file, "\t" if _form(file) == ".tsv" else ",")
+        except DataError as error:
+            problem, *remedy = str(error).splitlines()
+            if "--" not in "".join(remedy):
+                raise
+            # What tables are told is an option that scores do not have.
+            raise DataError(
+                f"{problem}\nwrite CSV in UTF-8, a field in each line for each name in line 1"
+            ) from None
         if all(_is_enclosed(str(name)) for name in table.columns):
             # Between tabs quotes belong to the field, but nobody names columns so.
             table = table.rename(columns=_without_quotes)
