@@ -267,14 +267,14 @@ def values_of_users(
     grid: Grid, label: str, folds: Sequence[Mapping[str, FoldPart]]
 ) -> dict[str, Pairs | UserValues]:
     """Collect what a system's users have, by metric: as `compare_systems` takes it, or weighed."""
-    values: dict[str, Pairs | UserValues] = {**user_values(grid, label, folds)}
+    weighed = user_values(grid, label, folds)
     if not grid.parsed[label].averaging.weights:  # then a user counts once, in however many folds
-        values = {
+        weighed = {
             metric: of_users._replace(weights=(of_users.weights > 0).astype(np.float64))
-            for metric, of_users in user_values(grid, label, folds).items()
+            for metric, of_users in weighed.items()
         }
     compared = zip(grid.compare, paired_values(grid, folds), strict=True)
-    return values | {metric: pairs for (of_label, metric), pairs in compared if of_label == label}
+    return weighed | {metric: pairs for (of_label, metric), pairs in compared if of_label == label}
 
 
 def over_users(

@@ -77,6 +77,16 @@ class _Items(NamedTuple):
             *(tested[mask] for tested in test),
         )  # fmt: skip
 
+    @property
+    def columns(self) -> dict[str, FloatArray]:
+        """What is correlated with each other, by name."""
+        return {
+            _P: self.popularity,
+            _LIKED: self.liked,
+            _F_P: self.f_p,
+            _F_ANTI: self.f_anti,
+        }
+
 
 def _group_counts(ratings: Ratings, group: Counts, min_rating: float) -> list[Counts]:
     """Count liked and disliked ratings by group of users and item: two arrays (GROUPS, n_items)."""
@@ -210,12 +220,7 @@ def _item_counts(fold: Split, min_rating: float) -> list[Counts]:
 def related(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], float]:
     """Compute what :func:`items` resamples."""
     by_item = _Items.of(counts, n_users)
-    columns = {
-        _P: by_item.popularity,
-        _LIKED: by_item.liked,
-        _F_P: by_item.f_p,
-        _F_ANTI: by_item.f_anti,
-    }
+    columns = by_item.columns
     ranks = {name: scipy.stats.rankdata(columns[name]) for name in (_P, _F_P, _F_ANTI)}
     ascending = {name: np.sort(columns[name]) for name in (_P, _LIKED)}
     lines = {name: _line(values) for name, values in ascending.items()}
@@ -259,12 +264,7 @@ def _line(ascending: FloatArray) -> float:
 def _fixed(counts: Sequence[Counts], n_users: int) -> dict[tuple[str, str], float]:
     """Compute p-values, and exceptions to identities."""
     by_item = _Items.of(counts, n_users)
-    columns = {
-        _P: by_item.popularity,
-        _LIKED: by_item.liked,
-        _F_P: by_item.f_p,
-        _F_ANTI: by_item.f_anti,
-    }
+    columns = by_item.columns
     places = scipy.stats.rankdata(by_item.liked) + scipy.stats.rankdata(by_item.disliked)
     first = np.unique(by_item.rated, return_index=True)[1]
     odds = (by_item.f_p - by_item.f_anti)[first]  # what both optima make of the ratings, in sum
@@ -317,12 +317,7 @@ def item_groups(
     """
     fold = dataset_splits(dataset, split, seed=seed)[0]
     by_item = _Items.of(_item_counts(fold, min_rating), fold.train.n_users)
-    columns = {
-        _P: by_item.popularity,
-        _LIKED: by_item.liked,
-        _F_P: by_item.f_p,
-        _F_ANTI: by_item.f_anti,
-    }
+    columns = by_item.columns
     places = {name: _places(columns[name]) for name in (_F_P, _F_ANTI)}
     panels = [
         *(_curve(name, columns[name]) for name in (_P, _LIKED)),
