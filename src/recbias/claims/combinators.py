@@ -48,6 +48,10 @@ def evaluate(
     record: Record, evidence: Evidence, claim: str, functions: Mapping[str, Function]
 ) -> list[Part]:
     """Find what a record asks for."""
+    if record.value:
+        from recbias.claims import evaluation
+
+        return evaluation.evaluate(record, evidence, claim, functions)
     evidence = evidence.exact() if record.exact else evidence.afresh()
     estimates = list(_estimates(record, evidence, claim, functions))
     halves = [

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import pandas as pd
 
 from recbias.claims.checks import Check, Checks
+from recbias.claims.expressions import Term
 from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import ChapterResults, Reading
-from recbias.claims.records import Record, Term
-from recbias.errors import ConfigError, StoreError
+from recbias.claims.records import Record
+from recbias.errors import ConfigError, StoreError, did_you_mean, unknown_name
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity, StoredResult
@@ -26,6 +31,50 @@ LEAST_POOL, LEAST_RUNS = 50, 30
 
 _NEED_ROOM = frozenset({"AR long", "1R long"})
 """Labels that are not measured where lists would be longer than what there is to rank."""
+
+
+View = Callable[[Table], tuple[tuple[str, ...], pd.DataFrame]]
+"""What a chapter derives from a table: index columns and rows."""
+
+_DRAWS = ("number", "fold", "seed")
+"""Index columns that number independent draws."""
+
+_COMPARED: Mapping[str, Callable[[Any, float], Any]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+def _conditions(label: str, free: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Read the label of a term: what each column has to be."""
+    by_name = "|".join(sorted(map(re.escape, columns), key=len, reverse=True))
+    if re.match(rf"({by_name})(=|[<>])", label):
+        parts = re.split(rf", (?=(?:{by_name})(?:=|[<>]))", label)
+        matches = [re.match(rf"({by_name})=?(?=.)", part) for part in parts]
+        return {m[1]: part[m.end() :] for m, part in zip(matches, parts, strict=True) if m}
+    texts = label.split(", ") if len(free) > 1 else [label]
+    if len(texts) > len(free):
+        raise NotComputed(f"rows by {label}; the index has {', '.join(free) or 'nothing'}")
+    return dict(zip(free, texts, strict=False))
+
+
+def _is_meant(values: pd.Series[Any], text: str) -> pd.Series[bool]:
+    """Tell which values a condition means."""
+    if text == "*":
+        return values.notna()
+    if text == "first":
+        return values == values.iloc[0]
+    if not pd.api.types.is_numeric_dtype(values):
+        return values.astype(str) == text
+    for sign, holds in _COMPARED.items():
+        if text.startswith(sign):
+            return holds(values, float(text.removeprefix(sign)))
+    try:
+        return values == float(text)
+    except ValueError:
+        return values != values
 
 
 class NotComputed(Exception):  # noqa: N818 - an outcome, not an error
@@ -94,6 +143,8 @@ class Evidence:
     rows
         Which replicates are looked at; all by default. None = none: each value stands for itself,
         without an interval.
+    views
+        What the chapter derives from tables, by ``TABLE.NAME``: index columns and rows.
     """
 
     def __init__(
@@ -101,24 +152,29 @@ class Evidence:
         results: ChapterResults,
         editions: Callable[[str], ChapterResults] | None = None,
         rows: slice | None = slice(None),
+        views: Mapping[str, View] | None = None,
     ) -> None:
         self._results, self._editions, self._rows = results, editions, rows
+        self._views = views or {}
         self._read: dict[Reading, None] = {}
         self._systems: dict[tuple[Results, str], None] = {}
         self._has_drawn = False
 
     def afresh(self) -> Evidence:
         """Return the same without notes."""
-        return Evidence(self._results, self._editions, self._rows)
+        return self._with_rows(self._rows)
 
     def half(self, number: int) -> Evidence:
         """Return the same with the first (0) or second (1) half of the replicates."""
         rows = None if self._rows is None else slice(number, None, 2)
-        return Evidence(self._results, self._editions, rows)
+        return self._with_rows(rows)
 
     def exact(self) -> Evidence:
         """Return the same with values that stand for themselves: for identities between them."""
-        return Evidence(self._results, self._editions, None)
+        return self._with_rows(None)
+
+    def _with_rows(self, rows: slice | None) -> Evidence:
+        return Evidence(self._results, self._editions, rows, self._views)
 
     @property
     def has_drawn(self) -> bool:
@@ -137,21 +193,22 @@ class Evidence:
 
     def table(self, name: str, edition: str = "") -> Results:
         """Return one of the chapter's results, which has to be of a grid."""
-        result = self._stored(name, edition)
+        result = self.stored(name, edition)
         if not isinstance(result, Results):
             raise ConfigError(f"{name!r}: {result.kind} is stored under this name, expected a grid")
         return result
 
     def made(self, name: str, edition: str = "") -> Table:
         """Return a table that a function made; errors as of `table`."""
-        result = self._stored(name, edition)
+        result = self.stored(name, edition)
         if not isinstance(result, Table):
             raise ConfigError(
                 f"{name!r}: {result.kind} is stored under this name, expected a table"
             )
         return result
 
-    def _stored(self, name: str, edition: str = "") -> StoredResult:
+    def stored(self, name: str, edition: str = "") -> StoredResult:
+        """Return a result of any kind; NotComputed if there is none."""
         result = self._of_edition(edition).get(name)
         if result is None:
             raise NotComputed(f"{name}{f' on {edition}' if edition else ''}")
@@ -168,7 +225,7 @@ class Evidence:
     @property
     def checks(self) -> Checks:
         """The chapter's checks; errors as of `table`."""
-        result = self._stored("checks")
+        result = self.stored("checks")
         if not isinstance(result, Checks):
             raise ConfigError(f"'checks': {result.kind} is stored under this name, expected checks")
         return result
@@ -268,10 +325,96 @@ class Evidence:
             self._systems.update(dict.fromkeys((table, system) for system in fitting))
         return list(systems)
 
+    def rows(self, term: Term, system: str = "") -> Any:
+        """Return what a term names in a table that a function made.
+
+        Its label names rows: the values of the index columns in their order, or ``name=value`` of
+        any columns, separated by commas. A value may be ``*`` (any), ``first``, or ``>=0.8`` and
+        its like. Not among them are the column of the systems, the one that says what is measured
+        if the term's metric is a value of it, and the number of independent draws.
+
+        Returns
+        -------
+        Quantity, Series or dict
+            A quantity; a series by the number of the draw where rows are independent draws that the
+            label does not choose from; by the values of columns that it leaves open, several.
+        """
+        name = term.table
+        table = self.made(term.stored, term.edition or "")
+        if name != term.stored:
+            if name not in self._views:
+                raise unknown_name("table", name, self._views)
+            index, frame = self._views[name](table)
+            table = dataclasses.replace(table, index=index, frame=frame, replicates=None)
+        rows: Any = table.frame
+        conditions: dict[str, str] = {}
+        column = term.metric
+        if column not in rows or column in table.index:
+            measured = [c for c in table.index if (rows[c] == term.metric).any()]
+            if not measured or "value" not in rows:
+                known = [str(c) for c in rows if c not in table.index]
+                for c in table.index:
+                    known += map(str, rows[c].unique()) if rows[c].dtype == object else ()
+                raise NotComputed(f"{term.metric} in {name}{did_you_mean(term.metric, known)}")
+            conditions[measured[0]], column = term.metric, "value"
+        if system or term.system:
+            conditions["system"] = system or str(term.system)
+        free = [c for c in table.index if c not in {*conditions, "system", *_DRAWS}]
+        conditions |= _conditions(term.label, free, list(rows))
+        open_columns = []
+        for where, text in conditions.items():
+            if where not in rows:
+                raise NotComputed(f"rows by {where} in {name}")
+            if where in table.index and (text == "*" or text.startswith(tuple(_COMPARED))):
+                open_columns.append(where)
+            kept = rows[_is_meant(rows[where], text)]
+            if kept.empty:
+                known = [f"{v:g}" if isinstance(v, float) else str(v) for v in rows[where].unique()]
+                raise NotComputed(f"{term}: no {where} is {text}{did_you_mean(text, known)}")
+            rows = kept
+        draws = [c for c in _DRAWS if c in table.index and c not in conditions]
+        if not open_columns:
+            return self._of_rows(term, table, rows, column, draws)
+        by: Any = open_columns if len(open_columns) > 1 else open_columns[0]
+        return {
+            key: self._of_rows(term, table, chosen, column, draws, key)
+            for key, chosen in rows.groupby(by, sort=False)
+        }
+
+    def _of_rows(
+        self, term: Term, table: Table, rows: pd.DataFrame, column: str,
+        draws: Sequence[str], key: Any = None,
+    ) -> Any:  # fmt: skip
+        edition = term.edition or ""
+        what = str(term) if key is None else f"{term} at {key}"
+        if draws:
+            (number,) = draws
+            if rows[number].duplicated().any():
+                raise ConfigError(f"{term}: several rows of one {number}; name more of the index")
+            drawn = rows.set_index(number)[column].astype(float).sort_index()
+            self.note(term.table, what, float(drawn.mean()), edition)
+            return drawn
+        if len(rows) != 1:
+            raise ConfigError(
+                f"{term}: {len(rows)} rows of the table; name more of {', '.join(table.index)}"
+            )
+        value = float(rows[column].iloc[0])
+        self.note(term.table, what, value, edition)
+        if self._rows is None:
+            return Quantity(value, np.full(2, value))
+        if column == "value" and table.replicates is not None:
+            self._has_drawn = True
+            return Quantity(value, table.replicates[int(rows.index[0])][self._rows])
+        stem = "" if column == "value" else f"{column}_"
+        if f"{stem}low" in rows:
+            low, high = (float(rows[f"{stem}{end}"].iloc[0]) for end in ("low", "high"))
+            return Quantity(value, None, limits=(low, high))
+        return Quantity(value, np.full(1, value))
+
     def require_pool(self, terms: Sequence[Term]) -> None:
         """Refuse target sets that draw on too little to mean anything."""
         for term in terms:
-            result = self._stored(term.table, term.edition or "")
+            result = self.stored(term.stored, term.edition or "")
             if isinstance(result, Results) and self._is_small(result, term.label):
                 raise NotTestable(NEEDS["pool"])
 

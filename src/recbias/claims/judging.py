@@ -178,7 +178,7 @@ def find_parts(
     """Find what records ask for in a chapter's results."""
     dataset = next(iter(results.values())).dataset
     lacks = _lacks(dataset)
-    evidence = Evidence(results, partial(load, judged.chapter))
+    evidence = Evidence(results, partial(load, judged.chapter), views=judged.views)
     parts: list[Part] = []
     missing: list[str] = []
     for record in records:
@@ -187,7 +187,7 @@ def find_parts(
             continue
         try:
             if "pool" in record.needs:
-                evidence.require_pool(record.of)
+                evidence.require_pool(record.terms)
             parts += evaluate(record, evidence, claim, judged.functions)
         except NotTestable as barred:
             parts.append(Part(record, None, lacks=str(barred)))

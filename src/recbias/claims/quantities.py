@@ -8,11 +8,12 @@ differences that are resolved simultaneously: everything that the unresolved one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import product as every_combination
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,8 @@ from recbias.stats.agreement import (
 )
 
 FloatArray = npt.NDArray[np.float64]
+Ends = tuple[float, float]
+_Name = TypeVar("_Name", bound=Hashable)
 
 
 def _drawn(quantity: Quantity) -> FloatArray:
@@ -48,7 +51,120 @@ def _arrays(quantities: Sequence[Quantity]) -> tuple[FloatArray, FloatArray]:
     return values, np.array([_drawn(quantity) for quantity in quantities])
 
 
-def extreme(quantities: Mapping[str, Quantity], *, largest: bool) -> tuple[str, Quantity]:
+def as_quantity(value: Quantity | float) -> Quantity:
+    """Make a quantity of an exact number; on every resample it is the same."""
+    return value if isinstance(value, Quantity) else Quantity(float(value), np.array([value]))
+
+
+def is_same(a: Quantity, b: Quantity) -> bool:
+    """Tell whether two quantities agree on all users and on all resamples."""
+    if a.replicates is None or b.replicates is None:
+        return False
+    return a.value == b.value and np.array_equal(a.replicates, b.replicates)
+
+
+def _joined(
+    combine: Callable[[Any, Any], Any], a: Any, b: Any, ends: Callable[[Ends, Ends], Ends]
+) -> Any:
+    """Combine two values: exact numbers and draws as they are, quantities draw by draw.
+
+    Of two quantities that have an interval and no draws, the interval holds all that is possible.
+    """
+    if not (isinstance(a, Quantity) or isinstance(b, Quantity)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return combine(a, b)
+    kept = [isinstance(one, Quantity) and one.replicates is None for one in (a, b)]
+    one, other = as_quantity(a), as_quantity(b)
+    if any(kept) and all(
+        lacks or isinstance(value, float) or len(quantity.drawn) == 1
+        for lacks, value, quantity in zip(kept, (a, b), (one, other), strict=True)
+    ):
+        value = float(combine(np.float64(one.value), np.float64(other.value)))
+        df = one.df if kept == [True, False] else other.df if kept == [False, True] else None
+        return Quantity(value, None, limits=ends(one.interval, other.interval), df=df)
+    return combine(one, other)
+
+
+def total(a: Any, b: Any) -> Any:
+    """Add two values."""
+    return _joined(_add, a, b, lambda one, other: (one[0] + other[0], one[1] + other[1]))
+
+
+def difference(a: Any, b: Any) -> Any:
+    """Subtract the second value from the first.
+
+    Examples
+    --------
+    >>> draws = Quantity(0.5, np.array([0.4, 0.6]))
+    >>> difference(1.0, draws).replicates.tolist()
+    [0.6, 0.4]
+    >>> wide = Quantity(0.5, None, limits=(0.4, 0.6))
+    >>> difference(wide, wide).interval
+    (-0.19999999999999996, 0.19999999999999996)
+    """
+    return _joined(operator.sub, a, b, lambda one, other: (one[0] - other[1], one[1] - other[0]))
+
+
+def product(a: Any, b: Any) -> Any:
+    """Multiply two values."""
+    return _joined(_multiply, a, b, _extremes_of(operator.mul))
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """Divide the first value by the second; by 0 it is undefined."""
+    if isinstance(a, float | int) and isinstance(b, float | int):
+        return a / b if b else float("nan")
+    return _joined(operator.truediv, a, b, _extremes_of(_divided))
+
+
+def _divided(a: float, b: float) -> float:
+    return a / b if b else float("nan")
+
+
+def _extremes_of(combine: Callable[[float, float], float]) -> Callable[[Ends, Ends], Ends]:
+    def ends(one: Ends, other: Ends) -> Ends:
+        values = [combine(a, b) for a in one for b in other]
+        return min(values), max(values)
+
+    return ends
+
+
+def _add(a: Any, b: Any) -> Any:
+    return _by_draw(np.add, a, b) if isinstance(a, Quantity) else a + b
+
+
+def _multiply(a: Any, b: Any) -> Any:
+    return _by_draw(np.multiply, a, b) if isinstance(a, Quantity) else a * b
+
+
+def _by_draw(combine: Callable[..., Any], a: Quantity, b: Quantity) -> Quantity:
+    return Quantity(float(combine(a.value, b.value)), combine(_drawn(a), _drawn(b)))
+
+
+def part(part: Quantity, whole: Quantity) -> Quantity:
+    """Divide a part by its whole; what is not surely above 0 has no parts.
+
+    Examples
+    --------
+    >>> draws = np.array([0.9, 1.1])
+    >>> round(part(Quantity(0.1, 0.1 * draws), Quantity(0.2, 0.2 * draws)).value, 6)
+    0.5
+    >>> part(Quantity(0.1, 0.1 * draws), Quantity(0.0, draws - 1)).value
+    nan
+    """
+    if whole.interval[0] > 0:
+        return part / whole
+    return Quantity(np.nan, np.array([np.nan]))
+
+
+def mean(quantities: Iterable[Quantity]) -> Quantity:
+    """Average several quantities, draw by draw."""
+    members = list(quantities)
+    value = float(np.mean([quantity.value for quantity in members]))
+    return Quantity(value, np.array([_drawn(quantity) for quantity in members]).mean(axis=0))
+
+
+def extreme(quantities: Mapping[_Name, Quantity], *, largest: bool) -> tuple[_Name, Quantity]:
     """Take the largest or smallest of several quantities.
 
     Examples
@@ -310,7 +426,7 @@ def share_of_orders(quantities: Mapping[str, Quantity], chain: Sequence[Sequence
     """Compute in what share of combinations of settings an order holds."""
     names = {name: number for number, name in enumerate(quantities)}
     values, drawn = _arrays(list(quantities.values()))
-    orders = np.array([[names[name] for name in order] for order in product(*chain)])
+    orders = np.array([[names[name] for name in order] for order in every_combination(*chain)])
     share = float((np.diff(values[orders], axis=1) < 0).all(axis=1).mean())
     return Quantity(share, None, limits=share_interval(values, drawn, orders))
 

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from recbias._system.places import packaged
+from recbias.claims.expressions import AXES, Call, Expression, Term, parse, terms_of, walk
 from recbias.claims.ledger import NEEDS, parse_yaml
 from recbias.claims.regions import Region, defined, written
 from recbias.errors import ConfigError, unknown_name
@@ -41,6 +42,7 @@ MEASURES: Mapping[str, str] = {
     "steeper": "the rise of one quantity along an axis minus that of another",
     "check": "the worst violation of an identity or bound that was checked on the data",
     "statistic": "a number that follows from the data",
+    "expression": "an expression",
     "function": "what a function of the chapter's module computes",
 }
 """The combinators, with what each measures."""
@@ -50,74 +52,6 @@ UNITS = ("number", "percent", "factor", "count", "p", "violation")
 
 TAKES = ("each", "largest", "smallest", "median")
 """What is made of the values of several systems."""
-
-AXES = ("removed", "kept", "size")
-"""What a quantity is followed along: percent of the test ratings that are removed, or kept; size of
-the target sets."""
-
-_TERM = re.compile(
-    r"(?P<metric>[^\[\]]+)\[(?P<label>[^\]]+)\]"
-    r"(?: of (?P<system>.+?))?(?: in (?P<table>\w+))?(?: on (?P<edition>[\w.-]+))?"
-)
-
-
-@dataclass(frozen=True)
-class Term:
-    """A measured quantity, by its place in the results of a chapter.
-
-    Attributes
-    ----------
-    metric
-        Name such as ``"P"``, whatever its cutoff, or a whole text such as ``"P@10"``. Where a label
-        has a metric with several cutoffs, ``"nDCG@n"`` is the longest and ``"nDCG@short"`` the
-        shortest; ``"SR(gamma=1)@n"`` chooses among several arguments first.
-    label
-        Of the protocol. Where a record goes along an axis, the labels of this label's protocol are
-        followed, or of all protocols for ``"*"``; and along ``size``, what is measured under this
-        label given the size of target sets.
-    system
-        None where a record goes over systems.
-    table
-        Name of the results.
-    edition
-        Data set of the results; None for the edition that is judged.
-
-    Examples
-    --------
-    >>> term = Term.parse("P[AR] of MF (ranking) in grid on ml-100k")
-    >>> term.system, term.table, term.edition
-    ('MF (ranking)', 'grid', 'ml-100k')
-    >>> str(term)
-    'P[AR] of MF (ranking) in grid on ml-100k'
-    >>> Term.parse("P under AR")
-    Traceback (most recent call last):
-    recbias.errors.ConfigError: 'P under AR' names no quantity; write metric[label], then ...
-    """
-
-    metric: str
-    label: str
-    system: str | None = None
-    table: str = "systems"
-    edition: str | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Term:
-        """Read a term; ConfigError if it is none."""
-        match = _TERM.fullmatch(text)
-        if match is None:
-            raise ConfigError(
-                f"{text!r} names no quantity; write metric[label], then as needed 'of SYSTEM', "
-                "'in TABLE' and 'on DATASET'"
-            )
-        return cls(**{name: value for name, value in match.groupdict().items() if value})
-
-    def __str__(self) -> str:
-        text = f"{self.metric}[{self.label}]"
-        if self.system:
-            text += f" of {self.system}"
-        if self.table != "systems":
-            text += f" in {self.table}"
-        return text + (f" on {self.edition}" if self.edition else "")
 
 
 @dataclass(frozen=True)
@@ -186,7 +120,8 @@ class Record:
     """
 
     finds: str
-    measure: str
+    measure: str = "expression"
+    value: str = ""
     if_none: str = ""
     says: str = ""
     published: str = ""
@@ -264,10 +199,12 @@ class Record:
             raise ConfigError(f"{self.finds!r}: no number lies in its region")
         if not bounded and self.decides:
             raise ConfigError(f"{self.finds!r}: a record that decides needs a region: {_ENDS}")
+        if self.measure == "expression":
+            parse(self.value)
         filled = _filled(self.finds)
         if not filled & {"value", *_NUMBERS}:
             raise ConfigError(f"{self.finds!r}: a sentence shows its {{value}}")
-        cases = ("cases",) if self.measure == "function" else ()
+        cases = ("cases",) if self.measure in ("function", "expression") else ()
         known = ("value", "which", *self.numbers, *cases)
         for name in sorted(filled - set(known)):
             raise ConfigError(f"{self.finds!r}: {unknown_name('number', name, known)}")
@@ -288,6 +225,8 @@ class Record:
     @property
     def numbers(self) -> tuple[str, ...]:
         """Names of the numbers behind the value that its sentence may show."""
+        if self.measure == "expression":
+            return _NUMBERS
         if self.measure in ("steeper", "reversed"):
             return ()
         if self.along:
@@ -298,10 +237,34 @@ class Record:
         return (*terms, "least", "most") if self.measure == "range" else terms
 
     @property
+    def expression(self) -> Expression:
+        """What is measured, as a tree."""
+        return parse(self.value)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The quantities that it reads, in their order."""
+        return terms_of(self.expression) if self.value else self.of
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it reads the worst case of a check."""
+        return self.measure == "check" or (
+            bool(self.value)
+            and isinstance(self.expression, Call)
+            and self.expression.name == "check"
+        )
+
+    @property
+    def shown(self) -> set[str]:
+        """Names of what is filled into its sentence."""
+        return _filled(self.finds)
+
+    @property
     def claimed(self) -> str:
         """What the paper says, in its words as far as there are some, and the region."""
         ends = {self.region.least, self.region.most, self.region.above, self.region.below}
-        if self.says and 0.0 in ends and self.measure != "check":
+        if self.says and 0.0 in ends and not self.is_check:
             return self.says  # an end at 0 tells which is larger, as the words do
         return f"{self.says}, {self._words}" if self.says else self._words
 
@@ -367,7 +330,12 @@ class Record:
     @property
     def reads(self) -> tuple[tuple[str, str], ...]:
         """Edition (empty for the one that is judged) and name of each table that it reads."""
-        tables = [(term.edition or "", term.table) for term in self.of]
+        tables = [(term.edition or "", term.stored) for term in self.terms]
+        if self.value and any(
+            isinstance(node, Call) and node.name in ("check", "statistic")
+            for node in walk(self.expression)
+        ):
+            tables.append(("", "checks"))
         if self.per:
             tables.append((self.per.edition or "", self.per.table))
         if self.measure in ("check", "statistic"):
@@ -416,6 +384,7 @@ _LENGTHS: Mapping[str, tuple[int, int]] = {
     "check": (0, 0),
     "statistic": (0, 0),
     "function": (1, 20),
+    "expression": (0, 0),
 }
 """Of how many quantities each measure is made."""
 

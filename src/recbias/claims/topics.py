@@ -4,7 +4,8 @@ The claims of a topic such as "design alternatives" are judged by the module or 
 ``recbias.book.chapters.design_alternatives``. It holds
 
 * ``CHAPTER``, the name of the notebook, under which the chapter's results are stored;
-* ``FUNCTIONS``, what its criteria compute that has no combinator, by name; mostly empty.
+* ``FUNCTIONS``, what its criteria compute that expressions cannot say, by name;
+* ``VIEWS``, if any, what is derived from its tables, by ``TABLE.NAME``.
 
 The criteria themselves are data (`recbias.claims.records`).
 
@@ -20,6 +21,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from recbias.claims.combinators import Function
+from recbias.claims.evidence import View
 from recbias.claims.ledger import TOPICS
 from recbias.errors import unknown_name
 
@@ -41,11 +43,14 @@ class Judged(NamedTuple):
     chapter
         Name of the chapter's notebook.
     functions
-        What criteria compute that has no combinator, by name.
+        What criteria compute that expressions cannot say, by name.
+    views
+        What is derived from the chapter's tables, by ``TABLE.NAME``.
     """
 
     chapter: str
     functions: Mapping[str, Function]
+    views: Mapping[str, View]
 
 
 def find_judged(topic: str) -> Judged | None:
@@ -62,7 +67,7 @@ def find_judged(topic: str) -> Judged | None:
     if find_spec(name) is None:
         return None
     module = importlib.import_module(name)
-    return Judged(module.CHAPTER, module.FUNCTIONS)
+    return Judged(module.CHAPTER, module.FUNCTIONS, getattr(module, "VIEWS", {}))
 
 
 def find_page(topic: str) -> Judged | None:
@@ -75,7 +80,7 @@ def find_page(topic: str) -> Judged | None:
     """
     if topic not in _PAGES:
         return find_judged(topic)
-    return Judged(topic, importlib.import_module(_PAGES[topic]).FUNCTIONS)
+    return Judged(topic, importlib.import_module(_PAGES[topic]).FUNCTIONS, {})
 
 
 def chapters() -> dict[str, str | None]:

@@ -1,0 +1,384 @@
+"""The functions of the language of criteria: what is made of several numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recbias.claims import quantities
+from recbias.claims.evidence import NotTestable
+from recbias.claims.expressions import Expression, Term, Text
+from recbias.claims.ledger import NEEDS
+from recbias.claims.quantities import (
+    distinct_pairs,
+    extreme,
+    flipped_pairs,
+    largest_p,
+    lead,
+    opposed_pairs,
+    order_tau,
+    over_worlds,
+    reversed_pairs,
+    rise,
+    share_of_orders,
+    slope,
+    spread,
+    straightness,
+)
+from recbias.claims.values import (
+    Course,
+    Estimate,
+    Family,
+    Function,
+    Holds,
+    Named,
+    Sample,
+    lifted,
+    members_of,
+)
+from recbias.errors import ConfigError
+from recbias.experiment.results import Quantity
+
+if TYPE_CHECKING:
+    from recbias.claims.evaluation import Scope
+
+FUNCTIONS: dict[str, Function] = {}
+SPECIAL: dict[str, Function] = {}
+ORDERS: set[str] = set()
+IN_SCOPE: set[Function] = set()
+OF_ORDERS: set[Function] = set()
+EXTREMES = ("largest", "smallest")
+COURSES: set[str] = set()
+
+WORDS: dict[str, str] = {}
+"""What each function of the language means, with ``{}`` for its arguments."""
+
+
+def function(
+    name: str, words: str, *, lifts: bool = False, orders: bool = False
+) -> Callable[[Function], Function]:
+    """Give a function of values a name in the language.
+
+    Parameters
+    ----------
+    name
+        In expressions.
+    words
+        What it means, with ``{}`` for its arguments.
+    lifts
+        Whether it works on each member, place or draw by itself.
+    orders
+        Whether it compares systems with each other.
+    """
+
+    def register(body: Function) -> Function:
+        FUNCTIONS[name] = (lambda *values: lifted(body, *values)) if lifts else body
+        _describe(name, words, orders)
+        return body
+
+    return register
+
+
+def special(name: str, words: str, *, orders: bool = False) -> Callable[[Function], Function]:
+    """Give a name to a function that reads the nodes of its arguments itself, in a scope."""
+
+    def register(body: Function) -> Function:
+        SPECIAL[name] = body
+        _describe(name, words, orders)
+        return body
+
+    return register
+
+
+def in_scope(body: Function) -> Function:
+    """Mark a function of a chapter that reads the nodes of its arguments itself, in a scope."""
+    IN_SCOPE.add(body)
+    return body
+
+
+def of_orders(body: Function) -> Function:
+    """Mark a function of a chapter that compares systems with each other."""
+    OF_ORDERS.add(body)
+    return body
+
+
+def _describe(name: str, words: str, orders: bool) -> None:
+    WORDS[name] = words
+    if orders:
+        ORDERS.add(name)
+
+
+# -- of one number, or a few that go together --------------------------------------------------
+
+
+@function("size", "{} without its sign", lifts=True)
+def _size(value: Estimate) -> Estimate:
+    return quantities.folded(value) if isinstance(value, Quantity) else abs(value)
+
+
+function("deviation", "how far {} is from {}, relative to the latter", lifts=True)(
+    lambda a, b: quantities.deviation(*map(quantities.as_quantity, (a, b)))
+)
+function("part", "the part that {} is of {}, where that is surely above 0", lifts=True)(
+    quantities.part
+)
+
+
+@function("surely", "{} beyond chance", lifts=True)
+def _surely(condition: Holds) -> Holds:
+    return Holds(condition.surely, condition.surely, condition.possibly)
+
+
+# -- of systems, rows or draws -----------------------------------------------------------------
+
+
+def _pooled(values: Sequence[Any]) -> dict[Any, Any]:
+    """Put the members of all arguments together, by name."""
+    pooled: dict[Any, Any] = {}
+    for place, value in enumerate(values):
+        members = members_of(value) if isinstance(value, Family | Course) else {"": value}
+        pooled |= {(place, name): member for name, member in members.items()}
+    if not pooled:
+        raise ConfigError("nothing is left of which something could be said")
+    return pooled
+
+
+def _extreme(values: Sequence[Any], largest: bool) -> Estimate:
+    members = _pooled(values)
+    choose = max if largest else min
+    if any(isinstance(member, Sample) for member in members.values()):
+        return float(choose(float(choose(member)) for member in members.values()))
+    if not any(isinstance(member, Quantity) for member in members.values()):
+        return float(choose(members.values()))
+    known = {name: quantities.as_quantity(member) for name, member in members.items()}
+    return extreme(known, largest=largest)[1]
+
+
+@function("largest", "the largest of {}")
+def _largest(*values: Any) -> Estimate:
+    return _extreme(values, largest=True)
+
+
+@function("smallest", "the smallest of {}")
+def _smallest(*values: Any) -> Estimate:
+    return _extreme(values, largest=False)
+
+
+@function("median", "the median of {}")
+def _median(*values: Any) -> Quantity:
+    return quantities.median(map(quantities.as_quantity, _pooled(values).values()))
+
+
+@function("mean", "the mean of {}")
+def _mean(*values: Any) -> Any:
+    """Average draws, for each row where there are several; or else systems and rows."""
+    if len(values) == 1:
+        (value,) = values
+        if isinstance(value, Sample):
+            return over_worlds(value.to_numpy())
+        if isinstance(value, Family) and isinstance(next(iter(value.members.values())), Sample):
+            return lifted(_mean, value)
+    return quantities.mean(map(quantities.as_quantity, _pooled(values).values()))
+
+
+@function("range", "the largest of {} over the smallest")
+def _range(*values: Any) -> Any:
+    if len(values) > 1:
+        return lifted(lambda *several: spread(several), *values)
+    return spread(_pooled(values).values())
+
+
+def _held(values: Sequence[Any]) -> tuple[list[Holds], int]:
+    members = list(_pooled(values).values())
+    if not all(isinstance(member, Holds) for member in members):
+        raise ConfigError("what is counted is a condition, such as P[AR] > P[AR] of Random")
+    return members, len(members)
+
+
+@function("count", "the number of cases in which {}")
+def _count(*values: Any) -> Quantity:
+    members, n = _held(values)
+    seen, surely, possibly = (
+        float(sum(getattr(member, way) for member in members))
+        for way in ("seen", "surely", "possibly")
+    )
+    return Quantity(seen, None, limits=(surely, possibly), cases=n)
+
+
+@function("share", "the share of the cases in which {}")
+def _share(*values: Any) -> Quantity:
+    members, n = _held(values)
+    seen, surely, possibly = (
+        float(np.mean([getattr(member, way) for member in members]))
+        for way in ("seen", "surely", "possibly")
+    )
+    return Quantity(seen, None, limits=(surely, possibly), cases=n)
+
+
+@function("rises", "the steps of {}, upwards")
+def _rises(value: Any) -> Family:
+    return _steps(value, 1)
+
+
+@function("falls", "the steps of {}, downwards")
+def _falls(value: Any) -> Family:
+    return _steps(value, -1)
+
+
+def _steps(value: Any, sign: int) -> Family:
+    """Subtract each member from the next in the order of their names, or the other way round."""
+    members = members_of(value)
+    steps = {}
+    for before, after in pairwise(sorted(members)):
+        pair = (after, before) if sign > 0 else (before, after)
+        steps[before, after] = lifted(quantities.difference, *(members[name] for name in pair))
+    return Family(steps)
+
+
+@function("first", "the first of {}")
+def _first(value: Any) -> Any:
+    members = members_of(value)
+    return members[min(members)]
+
+
+@function("last", "the last of {}")
+def _last(value: Any) -> Any:
+    members = members_of(value)
+    return members[max(members)]
+
+
+@function("known", "{}, where it is known")
+def _known(value: Any) -> Any:
+    return lifted(lambda draws: draws.dropna(), value)
+
+
+# -- of courses along an axis ------------------------------------------------------------------
+
+
+def _of_courses(name: str, words: str, body: Any) -> None:
+    COURSES.add(name)
+
+    def of_each(value: Any) -> Any:
+        if isinstance(value, Course):
+            return body(value)
+        if isinstance(value, Family):
+            by_name = {name: of_each(member) for name, member in value.members.items()}
+            return Family(by_name, value.of_systems)
+        raise ConfigError(f"{name}(...) is of what is followed along an axis: add `along AXIS`")
+
+    function(name, words)(of_each)
+
+
+def _least_step(course: Course, sign: int) -> Quantity:
+    return extreme(_steps(course, sign).members, largest=False)[1]
+
+
+_of_courses("least_fall", "the smallest fall of {} from step to step", lambda c: _least_step(c, -1))
+_of_courses("least_rise", "the smallest rise of {} from step to step", lambda c: _least_step(c, 1))
+_of_courses("change", "the factor by which {} changes", lambda c: c[max(c)] / c[min(c)])
+_of_courses("slope", "the slope of {}, both in logarithms", slope)
+_of_courses("line", "the share of the changes of {} that a straight line explains", straightness)
+_of_courses("rise", "the rise of a straight line through {}, relative to its end", rise)
+_of_courses("at_start", "{} at its start", lambda c: c[min(c)])
+_of_courses("at_end", "{} at its end", lambda c: c[max(c)])
+
+
+# -- of orders of systems ----------------------------------------------------------------------
+
+
+def _orders(families: Sequence[Any]) -> list[list[Quantity]]:
+    """Lay out what several families have of the same systems."""
+    if not all(isinstance(family, Family) for family in families):
+        raise ConfigError("an order is one of systems: leave out `of SYSTEM`")
+    names = [name for name in families[0].members if all(name in f.members for f in families)]
+    return [[family.members[name] for name in names] for family in families]
+
+
+@function("tau", "Kendall's tau between the orders by {} and by {}", orders=True)
+def _tau(a: Family, b: Family) -> Quantity:
+    return order_tau(*_orders([a, b]))
+
+
+@function("opposed", "the pairs of systems that {} and {} order in opposite ways", orders=True)
+def _opposed(a: Family, b: Family) -> Quantity:
+    return opposed_pairs(*_orders([a, b]))
+
+
+@function("reversed", "the pairs of systems that {} resolves and {} turns", orders=True)
+def _reversed(a: Family, b: Family) -> Quantity:
+    return reversed_pairs(*_orders([a, b]))
+
+
+@special("distinct", "the pairs of systems between which {} differs", orders=True)
+def _distinct(scope: Scope, *nodes: Expression) -> Quantity:
+    """Count pairs that differ in a quantity; or in the ratio of two, which may be of one kind."""
+    by_term = _orders([scope.evaluate(node) for node in nodes])
+    if len(by_term) == 1:
+        return distinct_pairs(by_term[0])
+    pairs = list(zip(*by_term, strict=True))
+    thresholds = {
+        scope.evidence.table(term.table, term.edition or "").grid.parsed[term.label].min_rating
+        for term in nodes
+        if isinstance(term, Term)
+    }
+    if len(thresholds) > 1 and all(quantities.is_same(a, b) for a, b in pairs):
+        raise NotTestable(NEEDS["stars"])  # no rating lies between the thresholds: they are one
+    return distinct_pairs([a / b for a, b in pairs])
+
+
+@special("share_of_orders", "the share of settings in which systems are ordered by {}", orders=True)
+def _share_of_orders(scope: Scope, term: Term) -> Quantity:
+    chain = [scope.evidence.expand((name,), term) for name in scope.record.systems]
+    names = [name for names in chain for name in names]
+    values = {name: scope.evidence.quantity(term, system=name) for name in names}
+    return share_of_orders(values, chain)
+
+
+@special("lead", "the lead in {} of the worst of some systems over all others", orders=True)
+def _lead(scope: Scope, term: Term) -> Named:
+    names = scope.evidence.expand(("all",), term)
+    values = {
+        name: scope.evidence.quantity(term, system=name)
+        for name in names
+        if name not in scope.record.but
+    }
+    return Named(*lead(values, scope.systems(term)))
+
+
+@special("p", "the largest p of paired Wilcoxon tests in {}, per {}", orders=True)
+def _p(scope: Scope, term: Term, unit: Text) -> float:
+    evidence = scope.evidence
+    metric = evidence.metric(term)
+    tests = evidence.table(term.table, term.edition or "").tests
+    largest = largest_p(tests, term.label, metric, unit.value, systems=scope.systems(term))
+    evidence.note(term.table, f"largest p of {metric} under {term.label}", largest)
+    return largest
+
+
+@special(
+    "flips", "the pairs of systems with another winner in {} per run than per user", orders=True
+)
+def _flips(scope: Scope, term: Term) -> Quantity:
+    evidence = scope.evidence
+    metric = evidence.metric(term)
+    tests = evidence.table(term.table, term.edition or "").tests
+    flips, possible = flipped_pairs(tests, term.label, metric, systems=scope.systems(term))
+    surely = float(len(flips))
+    evidence.note(term.table, f"pairs flipped in {metric} under {term.label}", surely)
+    return Quantity(surely, None, limits=(surely, float(possible)))
+
+
+# -- of the chapter's checks -------------------------------------------------------------------
+
+
+@special("check", "the worst case of {}")
+def _check(scope: Scope, name: Text) -> float:
+    return scope.evidence.check(scope.claim, name.value).worst
+
+
+@special("statistic", "{}, which follows from the data")
+def _statistic(scope: Scope, name: Text) -> float:
+    return scope.evidence.statistic(name.value)
