@@ -24,6 +24,9 @@ AXES = ("removed", "kept", "size")
 """What a quantity is followed along: percent of the test ratings that are removed, or kept; size of
 the target sets."""
 
+EXTREMES = ("largest", "smallest")
+"""Functions that choose one of several."""
+
 LONGEST, DEEPEST = 2000, 40
 """Of an expression, in characters and in nested parentheses."""
 

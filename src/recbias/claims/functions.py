@@ -50,7 +50,6 @@ SPECIAL: dict[str, Function] = {}
 ORDERS: set[str] = set()
 IN_SCOPE: set[Function] = set()
 OF_ORDERS: set[Function] = set()
-EXTREMES = ("largest", "smallest")
 COURSES: set[str] = set()
 
 WORDS: dict[str, str] = {}

@@ -15,7 +15,17 @@ from functools import cache
 from typing import Any
 
 from recbias._system.places import packaged
-from recbias.claims.expressions import AXES, Call, Expression, Term, parse, terms_of, walk
+from recbias.claims.expressions import (
+    AXES,
+    EXTREMES,
+    Call,
+    Expression,
+    Operation,
+    Term,
+    parse,
+    terms_of,
+    walk,
+)
 from recbias.claims.ledger import NEEDS, parse_yaml
 from recbias.claims.regions import Region, defined, written
 from recbias.errors import ConfigError, unknown_name
@@ -247,13 +257,20 @@ class Record:
         return terms_of(self.expression) if self.value else self.of
 
     @property
-    def is_check(self) -> bool:
-        """Whether it reads the worst case of a check."""
-        return self.measure == "check" or (
-            bool(self.value)
-            and isinstance(self.expression, Call)
-            and self.expression.name == "check"
-        )
+    def check(self) -> str:
+        """Name of the check whose worst case it is; empty if it is none."""
+        node = self.expression if self.value else None
+        if isinstance(node, Call) and node.name == "check":
+            return str(node.arguments[0]).strip('"')
+        return self.name if self.measure == "check" else ""
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether it subtracts one quantity from another, or is the extreme of such."""
+        node = self.expression
+        if isinstance(node, Call) and node.name in EXTREMES and len(node.arguments) == 1:
+            (node,) = node.arguments
+        return isinstance(node, Operation) and node.operator == "-"
 
     @property
     def shown(self) -> set[str]:
@@ -264,7 +281,7 @@ class Record:
     def claimed(self) -> str:
         """What the paper says, in its words as far as there are some, and the region."""
         ends = {self.region.least, self.region.most, self.region.above, self.region.below}
-        if self.says and 0.0 in ends and not self.is_check:
+        if self.says and 0.0 in ends and not self.check:
             return self.says  # an end at 0 tells which is larger, as the words do
         return f"{self.says}, {self._words}" if self.says else self._words
 
