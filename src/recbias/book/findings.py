@@ -17,8 +17,8 @@ without any form says what the record says itself, which its card and the title 
     :::{finding} BCC17-C-RANGE/1
     :::
 
-A cell of the page hands over what was found (`state`); when the page is written, `resolve_findings` puts
-the sentences into its text. They may change without a new run.
+A cell of the page hands over what was found (`state`); when the page is written,
+`resolve_findings` puts the sentences into its text. They may change without a new run.
 
 Beside the parts of claims there are findings of this book, which no paper asserts: records like
 those of criteria, in ``data/findings``, one file per topic. They decide no verdict on a claim.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recbias.claims.evidence import misnamed
 from recbias.claims.expressions import BINDING, Call, Expression, Operation, Term
 from recbias.claims.functions import WORDS
 from recbias.claims.judging import Verdict, judge, load_chapter
 from recbias.claims.ledger import claims
 from recbias.claims.parts import Part
+from recbias.claims.records import criteria_of
 from recbias.claims.topics import chapters
 from recbias.errors import unknown_name
-from recbias.experiment.results import results_dir
+from recbias.experiment.results import recorded_datasets, results_dir
 
 
 def explain_claim(claim_id: str, dataset: str) -> str:
@@ -41,6 +43,28 @@ def explain_claim(claim_id: str, dataset: str) -> str:
     chapter = chapters()[claim.topic]
     verdict = judge(claim, load_chapter(chapter, dataset) if chapter else {})
     return "\n".join(_lines(verdict, _files(verdict, chapter, dataset)))
+
+
+def misnamed_terms() -> list[str]:
+    """Name the terms of all criteria that no recorded results have, with the nearest name.
+
+    What was not computed yet is among them: a criterion is written before its first result.
+    """
+    told = []
+    for topic, chapter in chapters().items():
+        if chapter is None:
+            continue
+        names = recorded_datasets(chapter, simulations=True)
+        editions = {name: load_chapter(chapter, name) for name in names}
+        for claim, criterion in criteria_of(topic).items():
+            for record in criterion.records:
+                for term in record.terms:
+                    where = (
+                        [editions[term.edition]] if term.edition in editions else editions.values()
+                    )
+                    if mistake := misnamed(term, where, record.systems):
+                        told.append(f"{claim}: {term}: {mistake}")
+    return list(dict.fromkeys(told))
 
 
 def _files(verdict: Verdict, chapter: str | None, dataset: str) -> list[str]:
