@@ -29,7 +29,7 @@ from recbias.claims.functions import (
 )
 from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import Part
-from recbias.claims.quantities import extreme
+from recbias.claims.quantities import as_quantity, extreme
 from recbias.claims.records import Record
 from recbias.claims.values import (
     OPERATORS,
@@ -201,7 +201,8 @@ def _chosen(scope: Scope, node: Expression) -> Any:
     if isinstance(node, Call) and node.name in EXTREMES and len(node.arguments) == 1:
         found = scope.evaluate(node.arguments[0])
         if isinstance(found, Family) and found.of_systems:
-            name, estimate = extreme(found.members, largest=node.name == "largest")
+            members = {key: as_quantity(value) for key, value in found.members.items()}
+            name, estimate = extreme(members, largest=node.name == "largest")
             return Named(str(name), estimate)
         return FUNCTIONS[node.name](found)
     return scope.evaluate(node)

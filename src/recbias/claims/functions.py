@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recbias.claims import quantities
-from recbias.claims.evidence import NotTestable
+from recbias.claims.evidence import NotComputed, NotTestable
 from recbias.claims.expressions import Expression, Term, Text
 from recbias.claims.ledger import NEEDS
 from recbias.claims.quantities import (
@@ -36,11 +37,13 @@ from recbias.claims.values import (
     Holds,
     Named,
     Sample,
+    ends,
     lifted,
     members_of,
 )
 from recbias.errors import ConfigError
 from recbias.experiment.results import Quantity
+from recbias.metrics import parse_metric
 
 if TYPE_CHECKING:
     from recbias.claims.evaluation import Scope
@@ -124,6 +127,26 @@ function("deviation", "how far {} is from {}, relative to the latter", lifts=Tru
 function("part", "the part that {} is of {}, where that is surely above 0", lifts=True)(
     quantities.part
 )
+function("log10", "the power of ten that {} is", lifts=True)(quantities.log10)
+
+
+@function("estimate", "{} as it is estimated, without its interval", lifts=True)
+def _estimate(value: Estimate) -> float:
+    return value.value if isinstance(value, Quantity) else float(value)
+
+
+@function("error", "the standard error of {}", lifts=True)
+def _error(value: Quantity) -> float:
+    return float(np.std(value.drawn, ddof=1))
+
+
+@special("cutoff", "the length of the lists of {}")
+def _cutoff(scope: Scope, term: Term) -> float:
+    metric = scope.evidence.metric(term)
+    cutoff = parse_metric(metric).cutoff
+    if cutoff is None:
+        raise ConfigError(f"{metric} is of whole lists: they have no cutoff")
+    return float(cutoff)
 
 
 @function("surely", "{} beyond chance", lifts=True)
@@ -141,7 +164,7 @@ def _pooled(values: Sequence[Any]) -> dict[Any, Any]:
         members = members_of(value) if isinstance(value, Family | Course) else {"": value}
         pooled |= {(place, name): member for name, member in members.items()}
     if not pooled:
-        raise ConfigError("nothing is left of which something could be said")
+        raise NotComputed("a case of which something could be said")
     return pooled
 
 
@@ -177,10 +200,17 @@ def _mean(*values: Any) -> Any:
     if len(values) == 1:
         (value,) = values
         if isinstance(value, Sample):
-            return over_worlds(value.to_numpy())
+            return _over_draws(value)
         if isinstance(value, Family) and isinstance(next(iter(value.members.values())), Sample):
             return lifted(_mean, value)
     return quantities.mean(map(quantities.as_quantity, _pooled(values).values()))
+
+
+def _over_draws(draws: Sample) -> Quantity:
+    """Average draws; of a single one nobody knows how far it is from the others."""
+    if len(draws) < 2:
+        return Quantity(float(draws.iloc[0]) if len(draws) else np.nan, None)
+    return over_worlds(draws.to_numpy())
 
 
 @function("range", "the largest of {} over the smallest")
@@ -249,9 +279,36 @@ def _last(value: Any) -> Any:
     return members[max(members)]
 
 
+def _correlated(a: Any, b: Any, *, ranks: bool) -> Sample:
+    """Correlate two families of draws over their members, draw by draw where all are known."""
+    one, other = (pd.DataFrame(members_of(values)).dropna() for values in (a, b))
+    if ranks:
+        one, other = one.rank(axis=1), other.rank(axis=1)
+    return one.corrwith(other, axis=1)
+
+
+@function("correlation", "the correlation of {} and {}, draw by draw")
+def _correlation(a: Any, b: Any) -> Sample:
+    return _correlated(a, b, ranks=False)
+
+
+@function("rank_correlation", "Spearman's correlation of {} and {}, draw by draw")
+def _rank_correlation(a: Any, b: Any) -> Sample:
+    return _correlated(a, b, ranks=True)
+
+
 @function("known", "{}, where it is known")
 def _known(value: Any) -> Any:
-    return lifted(lambda draws: draws.dropna(), value)
+    """Drop draws without a value; a number that has none, or no interval, was not computed."""
+
+    def known(value: Any) -> Any:
+        if isinstance(value, Sample):
+            return value.dropna()
+        if np.isnan(ends(value)).any():
+            raise NotComputed("a value that is known")
+        return value
+
+    return lifted(known, value)
 
 
 # -- of courses along an axis ------------------------------------------------------------------
