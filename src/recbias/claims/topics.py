@@ -80,8 +80,7 @@ def find_page(topic: str) -> Judged | None:
     """
     if topic not in _PAGES:
         return find_judged(topic)
-    importlib.import_module(_PAGES[topic])
-    return Judged(topic, {}, {})
+    return Judged(topic, importlib.import_module(_PAGES[topic]).FUNCTIONS, {})
 
 
 def chapters() -> dict[str, str | None]:
