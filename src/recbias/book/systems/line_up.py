@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from recbias.book.systems.validation import MEASURES, N_RANKINGS
 from recbias.claims.reference import Reference, find_reference
+from recbias.claims.values import Family, Function
 from recbias.data.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.data.datasets.liked import step_below_top
 from recbias.data.ratings import exact
@@ -172,3 +174,21 @@ def published_split(dataset: str) -> str:
         if not isinstance(stored, Results):
             raise
         return stored.grid.split
+
+
+# -- what the page's findings compute ------------------------------------------------------------
+
+
+def moved(changed: Family, own: Family) -> Family:
+    """Tell by what part of itself the value of each system moves with a change in brackets."""
+    by_base = {str(name).rpartition(" (")[0]: value for name, value in changed.members.items()}
+    parts = {
+        name: abs(by_base[name].value / value.value - 1) if value.value else math.inf
+        for name, value in own.members.items()
+        if name in by_base
+    }
+    return Family(parts, of_systems=True)
+
+
+FUNCTIONS: Mapping[str, Function] = {"moved": moved}
+"""What they compute that expressions cannot say: systems of two tables by other names."""

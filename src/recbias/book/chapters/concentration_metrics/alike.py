@@ -92,8 +92,8 @@ def metric_taus(scope: Scope, term: Term) -> Family:
     scope.evidence.note(term.table, "pairs of metrics", float(len(taus)))
     return Family(
         {
-            (row.a, row.b): Quantity(row.tau, None, limits=(row.low, row.high))
-            for row in taus.itertuples()
+            (a, b): Quantity(tau, None, limits=(low, high))
+            for a, b, tau, low, high in taus.itertuples(index=False)
         }
     )
 

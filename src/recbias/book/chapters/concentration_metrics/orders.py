@@ -204,12 +204,9 @@ def places(scope: Scope, term: Term) -> Family:
 @in_scope
 def by_folds(scope: Scope, term: Term) -> Quantity:
     """Give a quantity the interval that follows from its folds."""
-    table, metric = (
-        scope.evidence.table(term.table, term.edition or ""),
-        scope.evidence.metric(term),
-    )
-    value = scope.evidence.quantity(term).value
-    sd, n_folds = _between_folds(table, term.label, metric, [str(term.system)])
+    evidence, system = scope.evidence, [str(term.system)]
+    table, value = evidence.table(term.table, term.edition or ""), evidence.quantity(term).value
+    sd, n_folds = _between_folds(table, term.label, evidence.metric(term), system)
     if n_folds < 2:
         raise NotComputed("several folds")
     half = float(stdtrit(n_folds - 1, 0.975) * sd[0] / np.sqrt(n_folds))

@@ -324,8 +324,8 @@ def agreement_view(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
 
 def places_view(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Lay out how many places each design puts each system below its true one, world by world."""
-    gained = _gained(table).drop(columns=TRUE).stack().rename("gained").reset_index()
-    lost = gained.assign(lost=-gained["gained"])
+    lost = -_gained(table).drop(columns=TRUE)
+    lost = lost.reset_index().melt(["world", "number", "system"], None, "design", "lost")
     return (*_KIND, "design", "system", "number"), _by_kind(table, lost)
 
 
