@@ -346,7 +346,7 @@ def test_reference_is_read_and_its_absence_is_told() -> None:
     assert ask("CI", "random")[1][1] == pytest.approx(0.2 + 4.302653 * 0.1 / math.sqrt(3))
     with pytest.raises(NotComputed, match="Gini"):
         ask("Gini", "random")
-    with pytest.raises(NotComputed, match="no reference is in proportion"):
+    with pytest.raises(NotComputed, match="in proportion"):
         ask("CI", "in proportion")
     with pytest.raises(NotComputed, match="a value that is known"):
         ask("CI", "random", frame[:1])
@@ -479,9 +479,9 @@ def test_records_read_the_loop_and_say_what_is_not_there() -> None:
         value, limits = ask(foretells(start, end))
         row = found.loc[(start, end)]
         assert (value, *limits) == pytest.approx((row["value"], row["low"], row["high"]))
-    with pytest.raises(NotComputed, match="no system is EASE"):
+    with pytest.raises(NotComputed, match="of EASE"):
         ask(change("Gini", "EASE"))
-    with pytest.raises(NotComputed, match="Reach in loop"):
+    with pytest.raises(NotComputed, match="Reach"):
         ask(foretells("Reach", "Gini"))
 
 

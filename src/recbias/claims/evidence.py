@@ -471,12 +471,13 @@ def _misnamed_in(table: StoredResult, term: Term, systems: Sequence[str]) -> str
         except NotComputed:
             steps = {0: here}
         step = next(iter(steps.values()), here)
-        if step.label not in labels:
-            return str(unknown_name("label", step.label, labels))
+        label = _label(table, step.label)
+        if label not in labels:
+            return str(unknown_name("label", label, labels))
         try:
-            evidence.metric(step, step.label)
+            evidence.metric(step, label)
         except (ConfigError, KeyError):
-            known = map(str, table.grid.parsed_metrics[step.label])
+            known = map(str, table.grid.parsed_metrics[label])
             metrics = sorted({metric.partition("@")[0] for metric in known})
             return str(unknown_name("metric", term.metric.partition("@")[0], metrics))
         for name in (term.system,) if term.system else systems:

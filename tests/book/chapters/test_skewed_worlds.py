@@ -308,7 +308,7 @@ def test_the_map_is_read_by_design_relation_and_skew() -> None:
     assert over.interval == pytest.approx(
         scipy.stats.t.interval(0.95, 1, 2.5, np.std([2, 3], ddof=1) / np.sqrt(2))
     )
-    with pytest.raises(NotComputed, match="no relation is 0"):
+    with pytest.raises(NotComputed, match="1R, 0, 0"):
         read("observed[1R, 0, 0.65]")
 
 

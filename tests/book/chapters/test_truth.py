@@ -276,11 +276,11 @@ def test_findings_read_worlds_of_no_edition(made):
 @pytest.mark.parametrize(
     ("term", "missing"),
     [
-        ("tau[likes, choice by liking, ZZ] in truth.agreement", "no design is ZZ"),
-        ("tau[nobody, choice by liking, AR] in truth.agreement", "no popularity is nobody"),
-        ("tau[likes, blind choice, AR] in truth.agreement", "no choice is blind choice"),
-        ("lost[likes, choice by liking, AR] of nobody in truth.places", "no system is nobody"),
-        ("rho[likes, choice by liking, AR] in truth.agreement", "rho in truth.agreement"),
+        ("tau[likes, choice by liking, ZZ] in truth.agreement", "ZZ"),
+        ("tau[nobody, choice by liking, AR] in truth.agreement", "nobody"),
+        ("tau[likes, blind choice, AR] in truth.agreement", "blind choice"),
+        ("lost[likes, choice by liking, AR] of nobody in truth.places", "nobody"),
+        ("rho[likes, choice by liking, AR] in truth.agreement", "rho"),
         ("tau[likes, choice by liking, AR] in elsewhere", "elsewhere"),
     ],
 )
