@@ -141,7 +141,7 @@ def _by_draw(combine: Callable[..., Any], a: Quantity, b: Quantity) -> Quantity:
     return Quantity(float(combine(a.value, b.value)), combine(_drawn(a), _drawn(b)))
 
 
-def independent(sign: str, a: Quantity, b: Quantity) -> Quantity:
+def independent(sign: str, a: Quantity | float, b: Quantity | float) -> Quantity:
     """Join two quantities whose errors are independent, by ``+``, ``-``, ``*`` or ``/``.
 
     Errors of sums add up as squares; those of products as squares in logarithms.
@@ -156,8 +156,9 @@ def independent(sign: str, a: Quantity, b: Quantity) -> Quantity:
     joined = {"+": total, "-": difference, "*": product, "/": quotient}
     if sign not in joined:
         raise ConfigError(f"independent(...) joins numbers by {' '.join(joined)}")
-    value = float(joined[sign](a.value, b.value))
-    ends = np.array([a.interval, b.interval])
+    one, other = as_quantity(a), as_quantity(b)
+    value = float(joined[sign](one.value, other.value))
+    ends = np.array([one.interval, other.interval])
     if sign in "+-":
         half = float(np.hypot(*(np.diff(ends).ravel() / 2)))
         return Quantity(value, None, limits=(value - half, value + half))

@@ -301,8 +301,9 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
 
 def agreement(worlds: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Give the share of the pairs about which an option is right, less wrong, in each world."""
-    by_world = shares_of(worlds.frame, "agreement").reset_index(drop=True).rename_axis("number")
-    return ("number", "option"), by_world.stack(future_stack=True).rename("share").reset_index()
+    by_world = shares_of(worlds.frame, "agreement").reset_index(drop=True)
+    shares = by_world.rename_axis(index="number").melt(value_name="share", ignore_index=False)
+    return ("number", "option"), shares.reset_index()
 
 
 def rivals(worlds: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
