@@ -25,6 +25,7 @@ from recbias.claims.evidence import NotComputed, NotTestable
 from recbias.claims.parts import Part
 from recbias.claims.records import Record
 from recbias.data.datasets import load_dataset
+from recbias.errors import ConfigError
 from recbias.experiment import makers
 from recbias.experiment.cells import grid_cells
 from recbias.experiment.makers import Table
@@ -539,6 +540,8 @@ def test_depths_profiles_and_refused_users_are_read_by_name() -> None:
     tests = refused.assign(tests_gap=7.0, tests_low=5.0, tests_high=9.0)
     found = read("known(value[40] of MF in refused.tests, pool)", refused=tests)
     assert (found.value, found.interval) == (7, (5, 9))
+    with pytest.raises(ConfigError, match="unknown need 'pol'"):
+        read("known(gain[40] of MF in refused, pol)", refused=refused)
     with pytest.raises(NotComputed):
         read(f"known(independent({knn}))", profiles=profiles.assign(value=np.nan))
 

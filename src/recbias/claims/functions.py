@@ -42,7 +42,7 @@ from recbias.claims.values import (
     lifted,
     members_of,
 )
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.results import Quantity
 
 if TYPE_CHECKING:
@@ -263,6 +263,8 @@ def _known(scope: Scope, node: Expression, need: Text | None = None) -> Any:
 
     Or data lack what it takes, which a second argument names: one of `NEEDS`.
     """
+    if need is not None and need.value not in NEEDS:
+        raise unknown_name("need", need.value, NEEDS)
 
     def known(value: Any) -> Any:
         if isinstance(value, Sample):
