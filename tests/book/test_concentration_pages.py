@@ -223,7 +223,7 @@ def test_a_value_by_folds_has_the_interval_of_student(measured: Results) -> None
     assert (value, low, high) == pytest.approx(
         (row["value"] / 0.5, (row["value"] - half) / 0.5, (row["value"] + half) / 0.5)
     )
-    with pytest.raises(NotComputed, match="a value that is known"):
+    with pytest.raises(NotComputed, match=r"^by_folds"):
         seen("known(by_folds(CI@n[full] of Popularity) / 0)", {"systems": measured})
 
 
@@ -348,9 +348,9 @@ def test_reference_is_read_and_its_absence_is_told() -> None:
         ask("Gini", "random")
     with pytest.raises(NotComputed, match="in proportion"):
         ask("CI", "in proportion")
-    with pytest.raises(NotComputed, match="a value that is known"):
+    with pytest.raises(NotComputed, match=r"^mean"):
         ask("CI", "random", frame[:1])
-    with pytest.raises(NotComputed, match="a value that is known"):
+    with pytest.raises(NotComputed, match=r"^mean"):
         ask("CI", "random", frame.assign(value=[0.1, math.nan, 0.3]))
 
 

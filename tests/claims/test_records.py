@@ -111,6 +111,62 @@ def test_a_file_of_criteria_names_itself_and_the_claim():
         read_criteria("A-1: {parts: [], part: []}", "x.yaml")
 
 
+WRITTEN = """
+A-1:
+  parts:
+  - finds: of <said> it is {value}
+    value: nDCG@10[full] of "<mf>" - nDCG@10[full] of "User kNN"
+    systems: [User kNN, <mf>]
+    for:
+    - {mf: MF, said: MF (as printed), above: 0, corrected: E12}
+    - {mf: MF (as in RankSys), said: MF (swapped), least: 0.1, corrects: E12}
+  - {finds: '{value}', value: 'P@10[full] of MF', least: 0}
+"""
+
+
+def test_a_record_is_written_once_for_each_entry_of_its_for():
+    criterion = read_criteria(WRITTEN, "x.yaml")["A-1"]
+    printed, mended, last = criterion.records
+    assert printed.value == 'nDCG@10[full] of "MF" - nDCG@10[full] of "User kNN"'
+    assert str(printed.expression) == 'nDCG@10[full] of MF - nDCG@10[full] of "User kNN"'
+    assert mended.terms[0].system == "MF (as in RankSys)"
+    assert mended.systems == ("User kNN", "MF (as in RankSys)")
+    assert [each.finds for each in (printed, mended)] == [
+        "of MF (as printed) it is {value}", "of MF (swapped) it is {value}",
+    ]  # fmt: skip
+    assert (printed.corrected, printed.corrects, printed.region) == ("E12", "", Region(above=0.0))
+    assert (mended.corrected, mended.corrects, mended.region) == ("", "E12", Region(least=0.1))
+    assert last.value == "P@10[full] of MF"
+    assert tuple(map(Record.from_dict, criterion.raw)) == criterion.records
+
+
+def test_an_earlier_criterion_is_quoted_as_the_file_had_it():
+    old = WRITTEN.split("parts:")[1].replace("\n", "\n    ")
+    quoted = f"  replaced:\n  - until: 1\n    why: so\n    verdicts: {{}}\n    was:{old}"
+    criteria = read_criteria(WRITTEN + quoted, "x.yaml")["A-1"]
+    assert tuple(criteria.replaced[0].was) == criteria.raw
+    assert criteria.replaced[0].words.startswith("of MF (as printed) it is $x$")
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ("[]", "`for` lists entries"),
+        ("{mf: MF}", "`for` lists entries"),
+        ("[MF]", "`for` lists entries"),
+        ("[{}]", r"<mf> in 'P\[AR\] of \"<mf>\"': an entry of `for` does not give it"),
+        ("[{mf: MF}, {knn: kNN}]", "<mf> in .* does not give it"),
+        ("[{mf: MF, knn: kNN}]", "`for` gives 'knn': no field of a record, nor <knn> in a text"),
+        ("[{mf: MF, asert: [1]}]", "`for` gives 'asert': no field of a record"),
+        ("[{mf: MF, least: 1}]", "least: in a record and under its `for`"),
+    ],
+)
+def test_entries_of_a_for_that_say_nothing_clear_are_refused(entries, message):
+    part = f"{{finds: '{{value}}', value: 'P[AR] of \"<mf>\"', least: 0, for: {entries}}}"
+    with pytest.raises(ConfigError, match=rf"x\.yaml: A-1: {message}"):
+        read_criteria(f"A-1: {{parts: [{part}]}}", "x.yaml")
+
+
 def test_a_record_tells_which_tables_it_reads():
     many = "range(P[AR] of Random, P[AR] of Random in grid on ml-100k)"
     assert Record.from_dict({**GOOD, "value": many}).reads == (("", "systems"), ("ml-100k", "grid"))
