@@ -12,9 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expressions_at import value_of
 from recbias import Grid, run
 from recbias._system.places import cells_kept_in
 from recbias.book.chapters.concentration_metrics import (
+    FUNCTIONS,
     alike,
     figures,
     orders,
@@ -27,14 +29,12 @@ from recbias.book.chapters.concentration_metrics.loop import (
     ENDS,
     INDEX,
     STARTS,
-    changed,
-    foretells,
     foretold,
     rounds_shown,
 )
-from recbias.book.chapters.concentration_metrics.orders import OF_ORDERS, listing, rank_rows
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.book.chapters.concentration_metrics.orders import listing, rank_rows
+from recbias.claims.evidence import NotComputed
+from recbias.claims.expressions import Term
 from recbias.data.datasets import load_dataset
 from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.feedback import Loop, measure_rounds
@@ -142,52 +142,89 @@ def test_a_system_that_lists_nothing_is_not_compared(measured: Results) -> None:
 
 
 def test_pairs_of_what_lists_nothing_are_not_counted() -> None:
-    class Asked:
-        def systems(self, record: Record) -> list[str]:
-            return ["AR", "BPR"]
+    def quantity(term: Term, *, system: str) -> Quantity:
+        return Quantity(math.nan if system == "AR" else 1.0, None)
 
-        def quantity(self, term: Any, *, system: str) -> Quantity:
-            return Quantity(math.nan if system == "AR" else 1.0, None)
-
-    record = cast(Record, SimpleNamespace(of=[SimpleNamespace(metric="CI@n")] * 2))
-    for function in ("alike_in_both", "tau_of_orders", "least_by_both"):
+    scope = SimpleNamespace(
+        systems=lambda _: ["AR", "BPR"], evidence=SimpleNamespace(quantity=quantity)
+    )
+    for function in ("order", "place"):
         with pytest.raises(NotComputed, match="CI@n of AR"):
-            OF_ORDERS[function](cast(Evidence, Asked()), record)
+            FUNCTIONS[function](scope, Term("CI@n", "full"))
 
 
 def test_a_pair_that_a_metric_ties_is_neither_opposed_nor_alike(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = {
-        "x": (np.array([3.0, 2.0, 2.0]), np.array([1, 1, 0])),
-        "y": (np.array([1.0, 2.0, 3.0]), np.array([-1, 0, -1])),
+        "x": (list("abc"), np.array([3.0, 2.0, 2.0]), np.array([1, 1, 0])),
+        "y": (list("abc"), np.array([1.0, 2.0, 3.0]), np.array([-1, 0, -1])),
     }
-    monkeypatch.setattr(orders, "_signs", lambda evidence, record, term: found[term])
-    record = cast(Record, SimpleNamespace(of=["x", "y"]))
-    opposed = OF_ORDERS["opposed_in_both"](cast(Evidence, None), record)
-    together = OF_ORDERS["alike_in_both"](cast(Evidence, None), record)
-    assert isinstance(opposed, Quantity)
-    assert isinstance(together, Quantity)
-    assert (opposed.value, opposed.interval) == (2.0, (1.0, 3.0))
-    assert (together.value, together.interval) == (0.0, (0.0, 2.0))
+    monkeypatch.setattr(orders, "_signs", lambda scope, term: found[term.metric])
+
+    def ask(text: str) -> tuple[float, tuple[float, float]]:
+        return seen(text, {})
+
+    assert ask("count(order(x[full]) * order(y[full]) < 0)") == (2.0, (1.0, 3.0))
+    assert ask("count(order(x[full]) * order(y[full]) > 0)") == (0.0, (0.0, 2.0))
+    tau, ends = ask("mean(order(x[full]) * order(y[full]))")
+    assert (tau, *ends) == pytest.approx((-2 / 3, -1, 1 / 3))
+    # By y, c may have as little as a, of whom b has more.
+    assert ask("count(place(x[full]) <= 2)") == (2.0, (2.0, 2.0))
+    assert ask("count(place(y[full]) <= 2)") == (2.0, (2.0, 3.0))
+    assert ask("count(place(x[full]) <= 2 and place(y[full]) <= 2)") == (1.0, (1.0, 2.0))
 
 
-def test_metrics_are_one_above_nine_tenths_and_not_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_one_above_nine_tenths_and_not_at_it(
+    measured: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taus = pd.DataFrame(
-        {"tau": [0.9, 0.97, 0.95], "low": [0.8, 0.95, 0.9], "high": [0.95, 1.0, 0.97]}
+        {
+            "a": ["Gini", "Gini", "CI"],
+            "b": ["CI", "M", "M"],
+            "tau": [0.9, 0.97, 0.95],
+            "low": [0.8, 0.95, 0.9],
+            "high": [0.95, 1.0, 0.97],
+        }
     )
     monkeypatch.setattr(alike, "tau_matrix", lambda *_, **__: taus)
-    noted: list[float] = []
-    asked = SimpleNamespace(
-        table=lambda *_: None,
-        systems=lambda _: [],
-        metric=lambda _: "Gini@10",
-        note=lambda table, name, value: noted.append(value),
+    counted = seen("count(metric_taus(Gini[full]) > 0.9)", {"systems": measured})
+    assert counted == (2.0, (1.0, 3.0))
+
+
+def seen(text: str, results: Any) -> tuple[float, tuple[float, float]]:
+    """Evaluate an expression; over all systems, where there is a grid."""
+    systems = ["all"] if "systems" in results else []
+    found = value_of(text, results, functions=FUNCTIONS, systems=systems)
+    assert isinstance(found, Quantity)
+    return found.value, found.interval
+
+
+def test_orders_of_records_are_those_of_the_matrix_of_the_page(measured: Results) -> None:
+    matrix = alike.tau_matrix(measured, CUTOFF).set_index(["a", "b"])
+    for one, other, sign in (("Gini", "ARP", 1), ("Gini", "CI", -1), ("CI", "Diversity", 1)):
+        tau, ends = seen(
+            f"mean(order({one}@n[full]) * order({other}@n[full]))", {"systems": measured}
+        )
+        row = matrix.loc[tuple(n for n in alike.OTHERS if n in (one, other))]
+        assert sign * tau == pytest.approx(row["tau"])
+        assert sorted(sign * end for end in ends) == pytest.approx([row["low"], row["high"]])
+
+
+def test_a_value_by_folds_has_the_interval_of_student(measured: Results) -> None:
+    metric = f"CI@{CUTOFF}"
+    (row,) = measured.values[
+        (measured.values["system"] == "Popularity") & (measured.values["metric"] == metric)
+    ].to_dict("records")
+    value, (low, high) = seen(
+        "known(by_folds(CI@n[full] of Popularity) / 0.5)", {"systems": measured}
     )
-    record = cast(Record, SimpleNamespace(of=[SimpleNamespace(table="t", edition="")]))
-    counted = alike.OF_ALIKE["metrics_alike"](cast(Evidence, asked), record)
-    assert isinstance(counted, Quantity)
-    assert (counted.value, counted.interval, noted) == (2.0, (1.0, 3.0), [3.0])
+    half = 12.7062047 * row["fold_sd"] / math.sqrt(2)
+    assert (value, low, high) == pytest.approx(
+        (row["value"] / 0.5, (row["value"] - half) / 0.5, (row["value"] + half) / 0.5)
+    )
+    with pytest.raises(NotComputed, match=r"^by_folds"):
+        seen("known(by_folds(CI@n[full] of Popularity) / 0)", {"systems": measured})
 
 
 # -- what explains LTI -----------------------------------------------------------------------------
@@ -301,24 +338,24 @@ def test_reference_is_read_and_its_absence_is_told() -> None:
          "value": [0.1, 0.2, 0.3]}
     )  # fmt: skip
 
-    class Asked:
-        def made(self, name: str, edition: str) -> Any:
-            return SimpleNamespace(frame=frame)
+    def ask(metric: str, label: str, frame: pd.DataFrame = frame) -> tuple[float, Any]:
+        table = table_of(("reference", "metric", "fold"), frame)
+        return seen(f"known(mean({metric}[{label}] in references))", {"references": table})
 
-        def note(self, *_: Any) -> None:
-            return None
-
-    def ask(metric: str, label: str) -> Quantity:
-        term = SimpleNamespace(table="references", edition=None, label=label, metric=metric)
-        record = cast(Record, SimpleNamespace(of=[term]))
-        return references.by_reference(cast(Evidence, Asked()), record)
-
-    assert ask("CI", "random").value == pytest.approx(0.2)
-    assert ask("CI", "random").interval[1] == pytest.approx(0.2 + 4.302653 * 0.1 / math.sqrt(3))
-    with pytest.raises(NotComputed, match="Gini of random"):
+    assert ask("CI", "random")[0] == pytest.approx(0.2)
+    assert ask("CI", "random")[1][1] == pytest.approx(0.2 + 4.302653 * 0.1 / math.sqrt(3))
+    with pytest.raises(NotComputed, match="Gini"):
         ask("Gini", "random")
-    with pytest.raises(NotComputed, match="CI of in proportion"):
+    with pytest.raises(NotComputed, match="in proportion"):
         ask("CI", "in proportion")
+    with pytest.raises(NotComputed, match=r"^mean"):
+        ask("CI", "random", frame[:1])
+    with pytest.raises(NotComputed, match=r"^mean"):
+        ask("CI", "random", frame.assign(value=[0.1, math.nan, 0.3]))
+
+
+def table_of(index: tuple[str, ...], frame: pd.DataFrame) -> Table:
+    return Table(index=index, frame=frame, key="", dataset={"name": "x"}, maker_name="", given={})
 
 
 def test_lorenz_curves_enclose_gini(measured: Results) -> None:
@@ -386,7 +423,7 @@ def a_loop() -> Table:
         for system in ("WBPR", "AR", "BPR")
         for turn in (0, 1)
     ]
-    return cast(Table, SimpleNamespace(frame=pd.DataFrame(rows)))
+    return table_of(INDEX, pd.DataFrame(rows))
 
 
 def spearman(x: list[float], y: list[float]) -> float:
@@ -427,29 +464,25 @@ def test_courses_are_means_over_worlds_and_titles_count_what_rises() -> None:
 
 
 def test_records_read_the_loop_and_say_what_is_not_there() -> None:
-    loop = a_loop()
+    def ask(text: str) -> tuple[float, Any]:
+        return seen(text, {"loop": a_loop()})
 
-    class Asked:
-        def made(self, name: str, edition: str) -> Table:
-            return loop
-
-        def note(self, *_: Any) -> None:
-            return None
-
-    def ask(function: Any, **term: Any) -> Quantity:
-        named = SimpleNamespace(table="loop", edition="simulations", **term)
-        found = function(cast(Evidence, Asked()), cast(Record, SimpleNamespace(of=[named])))
-        assert isinstance(found, Quantity)
-        return found
-
-    moved = ask(changed, metric="Gini", label="even", system="BPR")
-    assert moved.value == pytest.approx(0.1)
-    assert moved.interval == pytest.approx((0.1, 0.1))
-    assert ask(foretells, metric="Gini", label="even, Gini").value == pytest.approx(1)
-    with pytest.raises(NotComputed, match="Gini of EASE"):
-        ask(changed, metric="Gini", label="even", system="EASE")
-    with pytest.raises(NotComputed, match="Reach and Gini"):
-        ask(foretells, metric="Reach", label="even, Gini")
+    change = "mean({0}[even, 1] of {1} in loop - {0}[even, 0] of {1} in loop)".format
+    moved, ends = ask(change("Gini", "BPR"))
+    assert (moved, *ends) == pytest.approx((0.1, 0.1, 0.1))
+    foretells = (
+        "mean(rank_correlation({}[choice=even, system=*, round=0] in loop, "
+        "{}[choice=even, system=*, round=1] in loop))"
+    ).format
+    found = foretold(a_loop(), "even").set_index(["start", "end"])
+    for start, end in (("Gini", "Gini"), ("CI", "Gini"), ("P", "CI_initial")):
+        value, limits = ask(foretells(start, end))
+        row = found.loc[(start, end)]
+        assert (value, *limits) == pytest.approx((row["value"], row["low"], row["high"]))
+    with pytest.raises(NotComputed, match="of EASE"):
+        ask(change("Gini", "EASE"))
+    with pytest.raises(NotComputed, match="Reach"):
+        ask(foretells("Reach", "Gini"))
 
 
 def test_a_small_loop_is_that_of_its_courses(tmp_path: Any) -> None:

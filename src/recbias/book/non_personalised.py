@@ -6,23 +6,16 @@ Sections 4.1 and 5.1 expect of them. Here both are compared: for criteria, and o
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from recbias.book.html import markdown_table, plain
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
-from recbias.claims.quantities import deviation, extreme, slope, spread
-from recbias.claims.records import Record, Term
 from recbias.claims.regions import defined
 from recbias.data.ratings import exact
 from recbias.experiment.makers import Table
-from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.protocol.testset import TestSet
 from recbias.recommenders import System, line_up
@@ -96,95 +89,6 @@ def baseline_grid(
 
 
 _OF_RUNS = ("P", "lower", "upper")
-
-
-# -- what criteria compute ---------------------------------------------------------------------
-
-
-def _from_table(evidence: Evidence, term: Term, system: str = "") -> Quantity:
-    """Read what is predicted: a term's metric is its ``quantity``."""
-    names = dict(zip(INDEX, (term.metric, term.label, term.system or system), strict=True))
-    return evidence.of_table(term.table, names, term.edition or "")
-
-
-def _predicted(evidence: Evidence, record: Record) -> Quantity:
-    """Return a predicted quantity itself."""
-    (term,) = record.of
-    return _from_table(evidence, term)
-
-
-def _predicted_ratio(evidence: Evidence, record: Record) -> Quantity:
-    """Divide a predicted quantity by another; by several others, of which the largest counts."""
-    first, *others = (_from_table(evidence, term) for term in record.of)
-    ratios = {str(place): first / other for place, other in enumerate(others)}
-    return extreme(ratios, largest=False)[1]
-
-
-def _over(evidence: Evidence, record: Record) -> dict[str, Quantity]:
-    """Divide a measured quantity by its prediction, for each system."""
-    measured, predicted = record.of
-    names = evidence.systems(record) if record.systems else [""]
-    ratios = {}
-    for name in names:
-        quantity = evidence.quantity(measured, system=name)
-        ratios[name] = quantity / _from_table(evidence, predicted, name)
-    return ratios
-
-
-def _over_prediction(evidence: Evidence, record: Record) -> Quantity:
-    """Divide a measured quantity by its prediction; of several systems the extreme."""
-    return extreme(_over(evidence, record), largest=record.take == "largest")[1]
-
-
-def _off_prediction(evidence: Evidence, record: Record) -> Quantity:
-    """Tell how far a measured quantity is from its prediction; of several systems the farthest."""
-    one = Quantity(1.0, np.ones(1))
-    deviations = {name: deviation(ratio, one) for name, ratio in _over(evidence, record).items()}
-    return extreme(deviations, largest=True)[1]
-
-
-def _spread_over_prediction(evidence: Evidence, record: Record) -> Quantity:
-    """Divide the largest ratio of measured to predicted by the smallest."""
-    return spread(_over(evidence, record).values())
-
-
-def _ratio_of_overs(evidence: Evidence, record: Record) -> Quantity:
-    """Divide a measured over a predicted quantity by another such ratio."""
-    first, second = (
-        _over(evidence, dataclasses.replace(record, of=pair))[""]
-        for pair in (record.of[:2], record.of[2:])
-    )
-    return first / second
-
-
-def _gap_ratio(evidence: Evidence, record: Record) -> Quantity:
-    """Divide the gap of the first two quantities by that of the others; the largest of systems."""
-    ratios = {}
-    for name in evidence.systems(record):
-        a, b, c, d = (evidence.quantity(term, system=name) for term in record.of)
-        ratios[name] = (a - b) / (c - d)
-    return extreme(ratios, largest=True)[1]
-
-
-def _slope_in_sizes(evidence: Evidence, record: Record) -> Quantity:
-    """Fit the slope of a quantity between two sizes of target sets, in logarithms."""
-    first, second, *sizes = record.of
-    places = [_from_table(evidence, term).value for term in sizes]
-    values = [evidence.quantity(term) for term in (first, second)]
-    return slope(dict(zip(places, values, strict=True)))
-
-
-FUNCTIONS: Mapping[str, Function] = {
-    "predicted": _predicted,
-    "predicted_ratio": _predicted_ratio,
-    "over_prediction": _over_prediction,
-    "off_prediction": _off_prediction,
-    "spread_over_prediction": _spread_over_prediction,
-    "ratio_of_overs": _ratio_of_overs,
-    "gap_ratio": _gap_ratio,
-    "slope_in_sizes": _slope_in_sizes,
-}
-"""By the name that a record gives them."""
 
 
 # -- what pages show ---------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from recbias.claims.functions import (
 )
 from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import Part
-from recbias.claims.quantities import extreme
+from recbias.claims.quantities import as_quantity, extreme
 from recbias.claims.records import Record
 from recbias.claims.values import (
     OPERATORS,
@@ -115,7 +115,9 @@ class Scope:
             return self._row(stored, term)
         if term.system is not None and "*" not in term.system:
             return self._of_system(term, term.system)
-        by_system = {name: self._of_system(term, name) for name in self.systems(term)}
+        by_system = {
+            name: self._of_system(replace(term, system=name), name) for name in self.systems(term)
+        }
         return by_system[self.system] if self.system else Family(by_system, of_systems=True)
 
     def _of_system(self, term: Term, system: str) -> Quantity | Course:
@@ -200,8 +202,9 @@ def _chosen(scope: Scope, node: Expression) -> Any:
     """Evaluate a node, and keep the name of the system that it chooses."""
     if isinstance(node, Call) and node.name in EXTREMES and len(node.arguments) == 1:
         found = scope.evaluate(node.arguments[0])
-        if isinstance(found, Family) and found.of_systems:
-            name, estimate = extreme(found.members, largest=node.name == "largest")
+        if isinstance(found, Family) and found.of_systems and found.members:
+            members = {key: as_quantity(value) for key, value in found.members.items()}
+            name, estimate = extreme(members, largest=node.name == "largest")
             return Named(str(name), estimate)
         return FUNCTIONS[node.name](found)
     return scope.evaluate(node)

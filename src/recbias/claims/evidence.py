@@ -131,6 +131,12 @@ def _sets_of(table: Results) -> dict[str, float]:
     return _SETS[table]
 
 
+def _label(table: Results, label: str) -> str:
+    """Name the protocol that a label means: ``*`` is the only one of its grid."""
+    labels = list(table.grid.parsed)
+    return labels[0] if label == "*" and len(labels) == 1 else label
+
+
 class Evidence:
     """A chapter's results as criteria read them, keeping note of what was read.
 
@@ -252,7 +258,7 @@ class Evidence:
         """Return what a term names, for a system and label if it leaves them open."""
         edition = term.edition or ""
         table = self.table(term.table, edition)
-        system, label = term.system or system, label or term.label
+        system, label = term.system or system, _label(table, label or term.label)
         if label in _NEED_ROOM - table.grid.parsed.keys():
             raise NotTestable(NEEDS["pool"])
         try:
@@ -292,7 +298,8 @@ class Evidence:
         name, _, cutoff = bare.partition("@")
         if cutoff not in ("n", "short") and (bar or cutoff):
             return term.metric
-        table, label = self.table(term.table, term.edition or ""), label or term.label
+        table = self.table(term.table, term.edition or "")
+        label = _label(table, label or term.label)
         if term.metric in table.grid.by_label[label]:
             return term.metric
         if not cutoff:
@@ -464,12 +471,13 @@ def _misnamed_in(table: StoredResult, term: Term, systems: Sequence[str]) -> str
         except NotComputed:
             steps = {0: here}
         step = next(iter(steps.values()), here)
-        if step.label not in labels:
-            return str(unknown_name("label", step.label, labels))
+        label = _label(table, step.label)
+        if label not in labels:
+            return str(unknown_name("label", label, labels))
         try:
-            evidence.metric(step, step.label)
+            evidence.metric(step, label)
         except (ConfigError, KeyError):
-            known = map(str, table.grid.parsed_metrics[step.label])
+            known = map(str, table.grid.parsed_metrics[label])
             metrics = sorted({metric.partition("@")[0] for metric in known})
             return str(unknown_name("metric", term.metric.partition("@")[0], metrics))
         for name in (term.system,) if term.system else systems:

@@ -88,8 +88,9 @@ class Term:
         longest and ``"nDCG@short"`` the shortest; ``"SR(gamma=1)@n"`` chooses among several
         arguments first.
     label
-        Of the protocol, for a grid. For another table the values of its index in their order, or
-        ``name=value``, separated by commas; ``*`` is any, ``>=0.8`` those from there on.
+        Of the protocol, for a grid; ``*`` is its only one. For another table the values of its
+        index in their order, or ``name=value``, separated by commas; ``*`` is any, ``>=0.8`` those
+        from there on.
     system
         None for the systems that a record goes over. ``*`` stands for any letters.
     table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from recbias.claims import quantities
 from recbias.claims.evidence import NotComputed, NotTestable
@@ -39,11 +39,13 @@ from recbias.claims.values import (
     Holds,
     Named,
     Sample,
+    ends,
     lifted,
     members_of,
 )
 from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.results import Quantity
+from recbias.metrics import parse_metric
 
 if TYPE_CHECKING:
     from recbias.claims.evaluation import Scope
@@ -127,14 +129,26 @@ function("deviation", "how far {} is from {}, relative to the latter", lifts=Tru
 function("part", "the part that {} is of {}, where that is surely above 0", lifts=True)(
     quantities.part
 )
+function("log10", "the power of ten that {} is", lifts=True)(quantities.log10)
 
 
-@function("log10", "the power of ten that {} is", lifts=True)
-def _log10(value: Any) -> Any:
-    if not isinstance(value, Quantity):
-        return np.log10(value)
-    low, high = np.log10(value.interval).tolist()
-    return Quantity(float(np.log10(value.value)), None, limits=(low, high))
+@function("estimate", "{} as it is estimated, without its interval", lifts=True)
+def _estimate(value: Estimate) -> float:
+    return value.value if isinstance(value, Quantity) else float(value)
+
+
+@function("error", "the standard error of {}", lifts=True)
+def _error(value: Quantity) -> float:
+    return float(np.std(value.drawn, ddof=1))
+
+
+@special("cutoff", "the length of the lists of {}")
+def _cutoff(scope: Scope, term: Term) -> float:
+    metric = scope.evidence.metric(term)
+    cutoff = parse_metric(metric).cutoff
+    if cutoff is None:
+        raise ConfigError(f"{metric} is of whole lists: they have no cutoff")
+    return float(cutoff)
 
 
 @function("surely", "{} beyond chance", lifts=True)
@@ -152,7 +166,7 @@ def _pooled(values: Sequence[Any]) -> dict[Any, Any]:
         members = members_of(value) if isinstance(value, Family | Course) else {"": value}
         pooled |= {(place, name): member for name, member in members.items()}
     if not pooled:
-        raise ConfigError("nothing is left of which something could be said")
+        raise NotComputed("a case of which something could be said")
     return pooled
 
 
@@ -188,10 +202,17 @@ def _mean(*values: Any) -> Any:
     if len(values) == 1:
         (value,) = values
         if isinstance(value, Sample):
-            return over_worlds(value.to_numpy())
+            return _over_draws(value)
         if isinstance(value, Family) and isinstance(next(iter(value.members.values())), Sample):
             return lifted(_mean, value)
     return quantities.mean(map(quantities.as_quantity, _pooled(values).values()))
+
+
+def _over_draws(draws: Sample) -> Quantity:
+    """Average draws; of a single one nobody knows how far it is from the others."""
+    if len(draws) < 2:
+        return Quantity(float(draws.iloc[0]) if len(draws) else np.nan, None)
+    return over_worlds(draws.to_numpy())
 
 
 @function("range", "the largest of {} over the smallest")
@@ -256,9 +277,27 @@ def _last(value: Any) -> Any:
     return members[max(members)]
 
 
+def _correlated(a: Any, b: Any, *, ranks: bool) -> Sample:
+    """Correlate two families of draws over their members, draw by draw where all are known."""
+    one, other = (pd.DataFrame(members_of(values)).dropna() for values in (a, b))
+    if ranks:
+        one, other = one.rank(axis=1), other.rank(axis=1)
+    return one.corrwith(other, axis=1)
+
+
+@function("correlation", "the correlation of {} and {}, draw by draw")
+def _correlation(a: Any, b: Any) -> Sample:
+    return _correlated(a, b, ranks=False)
+
+
+@function("rank_correlation", "Spearman's correlation of {} and {}, draw by draw")
+def _rank_correlation(a: Any, b: Any) -> Sample:
+    return _correlated(a, b, ranks=True)
+
+
 @special("known", "{}, where it is known")
 def _known(scope: Scope, node: Expression, need: Text | None = None) -> Any:
-    """Drop draws without a value; a single one that is missing was not computed.
+    """Drop draws without a value; a number that has none, or no interval, was not computed.
 
     Or data lack what it takes, which a second argument names: one of `NEEDS`.
     """
@@ -268,7 +307,7 @@ def _known(scope: Scope, node: Expression, need: Text | None = None) -> Any:
     def known(value: Any) -> Any:
         if isinstance(value, Sample):
             return value.dropna()
-        if not math.isnan(quantities.as_quantity(value).value):
+        if not np.isnan(ends(value)).any():
             return value
         raise NotTestable(NEEDS[need.value]) if need else NotComputed(str(node))
 

@@ -110,20 +110,45 @@ def product(a: Any, b: Any) -> Any:
     return _joined(_multiply, a, b, _extremes_of(operator.mul))
 
 
+def log10(value: Any) -> Any:
+    """Take the logarithm of a number, or of a quantity draw by draw."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not isinstance(value, Quantity):
+            return np.log10(value)
+        if value.replicates is None:
+            low, high = np.log10(value.interval).tolist()
+            return Quantity(float(np.log10(value.value)), None, limits=(low, high))
+        return Quantity(float(np.log10(value.value)), np.log10(_drawn(value)))
+
+
 def quotient(a: Any, b: Any) -> Any:
-    """Divide the first value by the second; by 0 it is undefined."""
-    if isinstance(a, float | int) and isinstance(b, float | int):
-        return a / b if b else float("nan")
-    return _joined(operator.truediv, a, b, _extremes_of(_divided))
+    """Divide the first value by the second; by 0 it is undefined.
+
+    Examples
+    --------
+    >>> wide = Quantity(0.5, None, limits=(-0.1, 1.1))
+    >>> quotient(1.0, wide).value, quotient(1.0, wide).interval
+    (2.0, (nan, nan))
+    """
+    return _joined(_divided, a, b, _between_quotients)
 
 
-def _divided(a: float, b: float) -> float:
-    return a / b if b else float("nan")
+def _divided(a: Any, b: Any) -> Any:
+    return np.nan if isinstance(a, float) and isinstance(b, float) and not b else a / b
+
+
+def _between_quotients(one: Ends, other: Ends) -> Ends:
+    """Divide two intervals; by one that holds 0 anything may come out."""
+    if other[0] <= 0 <= other[1]:
+        return np.nan, np.nan
+    return _extremes_of(operator.truediv)(one, other)
 
 
 def _extremes_of(combine: Callable[[float, float], float]) -> Callable[[Ends, Ends], Ends]:
     def ends(one: Ends, other: Ends) -> Ends:
         values = [combine(a, b) for a in one for b in other]
+        if np.isnan(values).any():
+            return np.nan, np.nan
         return min(values), max(values)
 
     return ends
@@ -183,9 +208,19 @@ def part(part: Quantity, whole: Quantity) -> Quantity:
 
 
 def mean(quantities: Iterable[Quantity]) -> Quantity:
-    """Average several quantities, draw by draw."""
+    """Average several quantities, draw by draw; without draws, the ends of their intervals.
+
+    Examples
+    --------
+    >>> turned, open_ = (Quantity(-1.0, None, limits=(-1.0, end)) for end in (-1.0, 1.0))
+    >>> mean([turned, open_]).interval
+    (-1.0, 0.0)
+    """
     members = list(quantities)
     value = float(np.mean([quantity.value for quantity in members]))
+    if all(quantity.replicates is None for quantity in members):
+        low, high = np.mean([quantity.interval for quantity in members], axis=0).tolist()
+        return Quantity(value, None, limits=(low, high))
     return Quantity(value, np.array([_drawn(quantity) for quantity in members]).mean(axis=0))
 
 
@@ -250,7 +285,7 @@ def spread(quantities: Iterable[Quantity]) -> Quantity:
     4.0
     """
     ascending = sorted(quantities, key=lambda quantity: quantity.value)
-    return ascending[-1] / ascending[0]
+    return quotient(ascending[-1], ascending[0])
 
 
 def deviation(a: Quantity, b: Quantity) -> Quantity:

@@ -4,7 +4,7 @@ The claims of a topic such as "design alternatives" are judged by the module or 
 ``recbias.book.chapters.design_alternatives``. It holds
 
 * ``CHAPTER``, the name of the notebook, under which the chapter's results are stored;
-* ``FUNCTIONS``, what its criteria compute that expressions cannot say, by name;
+* ``FUNCTIONS``, if any, what its criteria compute that expressions cannot say, by name;
 * ``VIEWS``, if any, what is derived from its tables, by ``TABLE.NAME``.
 
 The criteria themselves are data (`recbias.claims.records`).
@@ -67,7 +67,7 @@ def find_judged(topic: str) -> Judged | None:
     if find_spec(name) is None:
         return None
     module = importlib.import_module(name)
-    return Judged(module.CHAPTER, module.FUNCTIONS, getattr(module, "VIEWS", {}))
+    return Judged(module.CHAPTER, getattr(module, "FUNCTIONS", {}), getattr(module, "VIEWS", {}))
 
 
 def find_page(topic: str) -> Judged | None:

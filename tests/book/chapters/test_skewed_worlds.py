@@ -11,21 +11,22 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from expressions_at import value_of
 from recbias.book.chapters.popularity_bias import (
+    VIEWS,
     few_liked,
     law,
     pure_skew,
     relation_map,
     setup,
     skew,
-    worlds,
 )
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.results import Quantity
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System
@@ -212,52 +213,103 @@ WORLDS = table(
 )  # fmt: skip
 
 
-def computed(name: str, of: list[str], **fields: Any) -> Any:
-    raw = {"finds": "{value}", "measure": "function", "name": name, "of": of, "least": 0, **fields}
-    return worlds.OF_WORLDS[name](Evidence({"t": WORLDS}), Record.from_dict(raw))
+def computed(text: str) -> Any:
+    return value_of(text, {"t": WORLDS})
 
 
 def test_means_over_worlds_have_the_interval_of_student() -> None:
-    found = computed("of_worlds", ["x[0] of A in t"])
+    found = computed("mean(x[0] of A in t)")
     assert found.value == 2
     expected = scipy.stats.t.interval(0.95, 2, 2, 1 / np.sqrt(3))
     assert found.interval == pytest.approx(expected)
-    assert computed("of_worlds", ["x[*] of A in t"], take="largest").value == 8
-    assert computed("of_worlds", ["x[>=1] of A in t"], take="smallest").value == 5
+    assert computed("largest(mean(x[*] of A in t))").value == 8
+    assert computed("smallest(mean(x[>=1] of A in t))").value == 5
 
 
 def test_terms_are_combined_world_by_world_for_the_worlds_that_both_have() -> None:
-    difference = computed("difference_of_worlds", ["x[1] of A in t", "x[1] of B in t"])
+    difference = computed("mean(x[1] of A in t - x[1] of B in t)")
     assert difference.value == np.mean([4 - 5, 4 - 8])
-    assert computed("ratio_of_worlds", ["x[2] of A in t", "x[2] of B in t"]).value == np.mean(
-        [8 / 4, 9 / 3]
-    )
-    apart = computed("apart_in_worlds", ["x[*] of B in t", "x[*] of A in t"])
+    expected = scipy.stats.t.interval(0.95, 1, -2.5, np.std([-1, -4], ddof=1) / np.sqrt(2))
+    assert difference.interval == pytest.approx(expected)
+    assert computed("mean(x[2] of A in t / x[2] of B in t)").value == np.mean([8 / 4, 9 / 3])
+    apart = computed("largest(size(mean(x[*] of B in t / x[*] of A in t - 1)))")
     assert apart.value == pytest.approx(np.mean([5 / 4 - 1, 8 / 4 - 1]))
 
 
 def test_rises_growth_and_courses_follow_the_kinds() -> None:
-    assert computed("rise_in_worlds", ["x[*] of A in t"]).value == pytest.approx((4 + 5 + 0) / 3)
-    assert computed("rise_in_worlds", ["x[*] of B in t"]).value == np.mean([4 - 5, 3 - 8])
-    assert computed("growth_in_worlds", ["x[*] of A in t"]).value == np.mean([8, 9 / 2, 7 / 3])
-    course = computed("course_in_worlds", ["x[*] of A in t", "y[*] of A in t"])
+    rise = "smallest(mean(known(rises(x[*] of {} in t))))".format
+    assert computed(rise("A")).value == pytest.approx((4 + 5 + 0) / 3)
+    assert computed(rise("B")).value == np.mean([4 - 5, 3 - 8])
+    growth = computed("mean(last(x[*] of A in t) / first(x[*] of A in t))")
+    assert growth.value == np.mean([8, 9 / 2, 7 / 3])
+
+
+@pytest.mark.parametrize(
+    ("function", "by_hand"),
+    [("correlation", scipy.stats.pearsonr), ("rank_correlation", scipy.stats.spearmanr)],
+)
+def test_courses_are_correlated_in_each_world(function: str, by_hand: Any) -> None:
+    course = computed(f"mean({function}(x[*] of A in t, y[*] of A in t))")
     x = [[1, 4, 8], [2, 4, 9], [3, 7, 7]]
     y = [[5, 6, 7], [4, 6, 9], [0, 3, 1]]
-    expected = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)])
-    assert course.value == pytest.approx(expected)
+    values = [by_hand(a, b)[0] for a, b in zip(x, y, strict=True)]
+    assert course.value == pytest.approx(np.mean(values))
+    expected = scipy.stats.t.interval(0.95, 2, course.value, scipy.stats.sem(values))
+    assert course.interval == pytest.approx(expected)
 
 
 def test_every_world_counts() -> None:
-    assert computed("every_world", ["x[0] of A in t"], take="largest") == 3
-    two = ["x[*] of A in t", "y[*] of A in t"]
-    assert computed("every_world", two, take="smallest") == -4
-    assert computed("every_world", two, take="largest") == 6
+    assert computed("largest(x[0] of A in t)") == 3
+    assert computed("smallest(x[*] of A in t - y[*] of A in t)") == -4
+    assert computed("largest(x[*] of A in t - y[*] of A in t)") == 6
+
+
+def test_one_world_has_no_interval() -> None:
+    alone = table(("alpha", "number"), [(0.0, 1, 2.5)], ["x"])
+    found = value_of("mean(x[0] in t)", {"t": alone})
+    assert isinstance(found, Quantity)
+    assert found.value == 2.5
+    assert np.isnan(found.interval).all()
+    with pytest.raises(NotComputed, match=r"^mean"):
+        value_of("known(mean(x[0] in t))", {"t": alone})
 
 
 @pytest.mark.parametrize("term", ["x[3] of A in t", "x[0] of C in t", "z[0] of A in t"])
 def test_what_no_world_has_is_not_computed(term: str) -> None:
     with pytest.raises(NotComputed):
-        computed("of_worlds", [term])
+        computed(f"mean({term})")
+
+
+def test_the_map_is_read_by_design_relation_and_skew() -> None:
+    rows = [
+        (relation, 0.65, number, system, *seen, true, 0.25)
+        for relation in (-1.0, 1.0)
+        for number, seen, true in (
+            (1, (0.04, 0.01, 0.3, 0.1), 0.5), (2, (0.06, 0.01, 0.5, 0.1), 0.5)
+        )
+        for system in ("Popularity", relation_map.LIKING)
+    ]  # fmt: skip
+    columns = [
+        *(name for names in relation_map.METRICS.values() for name in names),
+        "true",
+        "chance",
+    ]
+    made = table(("relation", "skew", "number", "system"), rows, columns)
+
+    def read(term: str) -> Any:
+        return value_of(f"{term} in relation_map.mapped", {"relation_map": made}, views=VIEWS)
+
+    assert read("observed[1R, -1, 0.65]").value == pytest.approx(5)
+    assert read("observed[AR, -1, 0.65]").value == pytest.approx(4)
+    assert read("true[1R, 1, 0.65]").value == pytest.approx(2)
+    assert read("true[1R, 1, 0.65]").interval == pytest.approx((2, 2))
+    over = read("overrated[1R, 1, 0.65]")
+    assert over.value == pytest.approx(2.5)
+    assert over.interval == pytest.approx(
+        scipy.stats.t.interval(0.95, 1, 2.5, np.std([2, 3], ddof=1) / np.sqrt(2))
+    )
+    with pytest.raises(NotComputed, match="1R, 0, 0"):
+        read("observed[1R, 0, 0.65]")
 
 
 # ------------------------------------------------------------------------------- counts of a data

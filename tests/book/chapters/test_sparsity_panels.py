@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expressions_at import value_of
 from recbias import Grid, Results, line_up
 from recbias.book.chapters import sparsity_bias as chapter
 from recbias.book.chapters.sparsity_bias import setup
@@ -23,9 +24,11 @@ from recbias.book.chapters.sparsity_bias.panels import (
     told_apart,
     told_apart_title,
 )
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record, Term
+from recbias.book.findings import own_findings
+from recbias.claims.evidence import NotComputed
+from recbias.claims.records import criteria_of
 from recbias.experiment.makers import Table
+from recbias.experiment.results import Quantity
 
 SYSTEMS = [each for each in line_up("bcc17") if each.name in ("Random", "Popularity", "pLSA")]
 REMOVED = (0, 50, 90)
@@ -157,25 +160,35 @@ def test_the_pairs_that_need_most_judgements_come_first():
     ]
 
 
-def found(name: str, *terms: str, table: Table | None = None) -> tuple[float, tuple[float, float]]:
-    evidence = Evidence({"densities": table or densities()})
-    record = Record("-", "function", of=tuple(map(Term.parse, terms)), name=name)
-    quantity = chapter.FUNCTIONS[name](evidence, record)
+def found(text: str, table: Table | None = None) -> tuple[float, tuple[float, float]]:
+    quantity = value_of(text, {"densities": table or densities()}, views=chapter.VIEWS)
+    assert isinstance(quantity, Quantity)
     return quantity.value, quantity.interval
 
 
 def test_the_median_pair_has_the_median_share_and_ends():
-    assert found("median_share", "share[AR] in densities") == (0.2, (0.1, 0.3))
+    assert found(own_findings("sparsity bias")["DENSITY-MEDIAN"].value) == (0.2, (0.1, 0.3))
 
 
 def test_pairs_that_need_fewer_judgements_are_counted_whoever_leads():
-    terms = ("share[1R] in densities", "share[AR] in densities")
-    assert found("cheaper_pairs", *terms) == (1.0, (0.5, 1.0))
-    assert found("cheaper_pairs", *terms[::-1]) == (0.0, (0.0, 0.5))
+    fewer = own_findings("sparsity bias")["DENSITY-RUNS"].value
+    assert found(fewer) == (1.0, (0.5, 1.0))
+    more = fewer.replace("AR", "?").replace("1R", "AR").replace("?", "1R")
+    assert found(more) == (0.0, (0.0, 0.5))
     none = densities()
     none.frame["value"] = 1.0
     with pytest.raises(NotComputed):
-        found("cheaper_pairs", *terms, table=none)
+        found(fewer, none)
+
+
+def test_pairs_that_would_be_lost_with_one_judgement_in_a_hundred():
+    (record,) = (
+        r for r in criteria_of("sparsity bias")["BCC17-C-ORDER"].records if "densities" in r.value
+    )
+    assert found(record.value) == (2.0, (2.0, 3.0))
+    rows = densities()
+    rows.frame.loc[rows.frame["design"] == "AR", "low"] = 0.005
+    assert found(record.value, rows) == (2.0, (0.0, 3.0))
 
 
 def test_saturation_is_shown_beside_the_ratio_of_two_counts():

@@ -14,16 +14,15 @@ import pytest
 import scipy.stats
 from matplotlib.text import Text
 
-from recbias.book.chapters.design_alternatives import FUNCTIONS
+from expressions_at import parts_of
+from recbias.book.chapters.design_alternatives import VIEWS
 from recbias.book.chapters.design_alternatives import truth as module
 from recbias.book.chapters.design_alternatives.plots import plot_truth
 from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.chapters.design_alternatives.truth import DESIGNS, SIMULATION
 from recbias.book.figures.style import use_book_style
 from recbias.claims import load_chapter
-from recbias.claims.combinators import evaluate
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, run_maker
@@ -248,44 +247,46 @@ def test_the_mean_over_worlds_has_the_interval_of_student(made):
         module.over_worlds([0.5])
 
 
-def finding(made: Table, *of: str, name: str = "in_worlds", **more):
-    raw = {"finds": "tau is {value}", "measure": "function", "name": name, "of": of, "above": 0}
-    evidence = Evidence({}, lambda edition: {"truth": made} if edition == SIMULATIONS else {})
-    (part,) = evaluate(Record.from_dict({**raw, **more}), evidence, "", FUNCTIONS)
+def finding(made: Table, text: str, **more):
+    (part,) = parts_of(text, {"truth": made}, views=VIEWS, **more)
     return part
 
 
 def test_findings_read_worlds_of_no_edition(made):
-    tau = "tau[{}] of {} in truth on simulations".format
-    one = finding(made, tau("AR", "likes"))
+    tau = "mean(tau[{}, choice by liking, {}] in truth.agreement on simulations)".format
+    one = finding(made, tau("likes", "AR"))
     assert one.value == pytest.approx(5 / 6)
     assert one.interval == module.over_worlds([1, 2 / 3]).interval
-    assert [(r.edition, r.table) for r in one.read] == [(SIMULATIONS, "truth")]
-    least = finding(made, tau("AR", "likes"), tau("AR", "hates"), take="smallest")
+    assert {(r.edition, r.table) for r in one.read} == {(SIMULATIONS, "truth.agreement")}
+    any_kind = "{}(mean(tau[*, *, AR] in truth.agreement))".format
+    least = finding(made, any_kind("smallest"))
     assert (least.value, least.which) == (pytest.approx((-1 + 2 / 3) / 2), "")
-    most = finding(made, tau("AR", "likes"), tau("AR", "hates"), take="largest")
-    assert most.value == one.value
-    lead = finding(made, tau("R_test", "hates"), tau("AR", "hates"), name="lead_in_worlds")
+    assert finding(made, any_kind("largest")).value == one.value
+    hated = "tau[hates, choice by liking, {}] in truth.agreement".format
+    lead = finding(made, f"mean({hated('R_test')} - {hated('AR')})")
     assert lead.value == pytest.approx((2 + 1 / 3) / 2)
     assert lead.interval == pytest.approx(module.over_worlds([2, 1 / 3]).interval)
-    for way, sign in (("gained", 1), ("lost", -1)):
-        places = finding(made, f"places {way} by d[AR] of hates in truth on simulations")
-        assert places.value == sign * 1.5
-        assert places.interval == pytest.approx(module.over_worlds([sign * 3, 0]).interval)
-    wrong = finding(made, "wrong[AR] of hates in truth on simulations", unit="percent")
+    places = finding(made, "mean(lost[hates, choice by liking, AR] of d in truth.places)")
+    assert places.value == -1.5
+    assert places.interval == pytest.approx(module.over_worlds([-3, 0]).interval)
+    wrong = finding(made, "mean(wrong[hates, choice by liking, AR] in truth.agreement)")
     assert wrong.value == pytest.approx((1 + 1 / 6) / 2)
 
 
-def test_findings_ask_for_what_there_is(made):
-    with pytest.raises(NotComputed, match="truth on elsewhere"):
-        finding(made, "tau[AR] of likes in truth on elsewhere")
-    for missing in ("tau[ZZ] of likes", "tau[AR] of nobody"):
-        with pytest.raises(NotComputed, match=r"tau under (ZZ|AR) where popularity"):
-            finding(made, f"{missing} in truth on simulations")
-    with pytest.raises(NotComputed, match="places gained by nobody"):
-        finding(made, "places gained by nobody[AR] of likes in truth on simulations")
-    with pytest.raises(ConfigError, match="unknown measure of agreement with the truth 'rho'"):
-        finding(made, "rho[AR] of likes in truth on simulations")
+@pytest.mark.parametrize(
+    ("term", "missing"),
+    [
+        ("tau[likes, choice by liking, ZZ] in truth.agreement", "ZZ"),
+        ("tau[nobody, choice by liking, AR] in truth.agreement", "nobody"),
+        ("tau[likes, blind choice, AR] in truth.agreement", "blind choice"),
+        ("lost[likes, choice by liking, AR] of nobody in truth.places", "nobody"),
+        ("rho[likes, choice by liking, AR] in truth.agreement", "rho"),
+        ("tau[likes, choice by liking, AR] in elsewhere", "elsewhere"),
+    ],
+)
+def test_findings_ask_for_what_there_is(made, term, missing):
+    with pytest.raises(NotComputed, match=missing):
+        finding(made, f"mean({term})")
 
 
 # -- what is recorded ---------------------------------------------------------------------------

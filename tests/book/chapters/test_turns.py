@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expressions_at import parts_of
 from recbias.book.chapters import sparsity_bias
 from recbias.book.chapters.sparsity_bias import plots
 from recbias.book.chapters.sparsity_bias.plots import _ranks
 from recbias.book.chapters.sparsity_bias.turns import (
-    OF_NEGATIVES,
     at_size,
     crossings,
     enough,
@@ -24,7 +24,7 @@ from recbias.book.chapters.sparsity_bias.turns import (
 )
 from recbias.book.figures import style
 from recbias.book.findings import own_findings
-from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.evidence import NotComputed
 from recbias.experiment.makers import Table
 from test_figures import faults
 
@@ -132,38 +132,38 @@ def test_numbers_of_the_page() -> None:
     assert len(negatives_table(unresolved).splitlines()) == 2
 
 
+def asked(name: str, table: Table) -> Any:
+    (part,) = parts_of(
+        own_findings("sparsity bias")[name].value, {"negatives": table}, views=sparsity_bias.VIEWS
+    )
+    assert part.read
+    return part
+
+
 @pytest.mark.parametrize(
     ("pairs", "name", "value", "limits"),
     [
-        ({}, "turned_pairs", 1, (1, 2)),
-        ({("X", "Z"): AHEAD}, "turned_pairs", 1, (1, 1)),
-        ({("Y", "Z"): AHEAD}, "turned_pairs", 0, (0, 1)),
-        ({("X", "Z"): LOOSE}, "turned_pairs", 1, (1, 1)),
-        ({}, "unlucky_share", 0.5, (0.5, 0.5)),
-        ({("X", "Z"): AHEAD}, "unlucky_share", 0, (0, 0)),
-        ({("Y", "Z"): AHEAD}, "unlucky_share", 1, (1, 1)),
-        ({}, "most_needed", 0.299, (0.299, 0.299)),
-        ({("Y", "Z"): LOOSE}, "most_needed", 0.1, (0.1, 0.1)),
+        ({}, "NEGATIVES-TURNED", 1, (1, 2)),
+        ({("X", "Z"): AHEAD}, "NEGATIVES-TURNED", 1, (1, 1)),
+        ({("Y", "Z"): AHEAD}, "NEGATIVES-TURNED", 0, (0, 1)),
+        ({("X", "Z"): LOOSE}, "NEGATIVES-TURNED", 1, (1, 1)),
+        ({}, "NEGATIVES-UNLUCKY", 0.5, (0.5, 0.5)),
+        ({("X", "Z"): AHEAD}, "NEGATIVES-UNLUCKY", 0, (0, 0)),
+        ({("Y", "Z"): AHEAD}, "NEGATIVES-UNLUCKY", 1, (1, 1)),
+        ({}, "NEGATIVES-MOST", 0.299, (0.299, 0.299)),
+        ({("Y", "Z"): LOOSE}, "NEGATIVES-MOST", 0.1, (0.1, 0.1)),
     ],
 )
-def test_what_findings_compute(pairs, name: str, value: float, limits) -> None:
-    evidence = Evidence({"negatives": three(pairs=pairs)})
-    found = OF_NEGATIVES[name](evidence, None)  # type: ignore[arg-type]
+def test_what_findings_find(pairs, name: str, value: float, limits) -> None:
+    found = asked(name, three(pairs=pairs))
     assert found.value == pytest.approx(value)
     assert found.interval == pytest.approx(limits)
-    assert evidence.read
 
 
-@pytest.mark.parametrize("name", OF_NEGATIVES)
+@pytest.mark.parametrize("name", ["NEGATIVES-TURNED", "NEGATIVES-UNLUCKY", "NEGATIVES-MOST"])
 def test_findings_without_a_pair_that_is_ordered(name: str) -> None:
-    with pytest.raises(NotComputed, match="a pair of systems"):
-        OF_NEGATIVES[name](Evidence({"negatives": made({("X", "Y"): LOOSE})}), None)  # type: ignore[arg-type]
-
-
-def test_every_function_decides_a_finding_of_the_chapter() -> None:
-    asked = {record.name for record in own_findings("sparsity bias").values()}
-    assert set(OF_NEGATIVES) <= asked
-    assert sparsity_bias.FUNCTIONS.items() >= OF_NEGATIVES.items()
+    with pytest.raises(NotComputed):
+        asked(name, made({("X", "Y"): LOOSE}))
 
 
 # -- figures ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the page "The systems" measures, under which protocol, and what its own findings compute."""
+"""What the page "The systems" measures, under which protocol."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from recbias.book.systems.validation import FIXED, MEASURES, N_RANKINGS, RANDOM
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record, Term
+from recbias.book.systems.validation import MEASURES, N_RANKINGS
 from recbias.claims.reference import Reference, find_reference
+from recbias.claims.values import Family, Function
 from recbias.data.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.data.datasets.liked import step_below_top
 from recbias.data.ratings import exact
 from recbias.errors import MissingData
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, run_maker
-from recbias.experiment.results import Quantity, load_result, results_dir
+from recbias.experiment.results import load_result, results_dir
 from recbias.experiment.run import Results, run
 from recbias.recommenders import System
 
@@ -181,77 +179,16 @@ def published_split(dataset: str) -> str:
 # -- what the page's findings compute ------------------------------------------------------------
 
 
-def _quantities(evidence: Evidence, term: Term) -> dict[str, Quantity]:
-    """Give what all systems of a term's table score, under the one protocol that it has."""
-    table = evidence.table(term.table)
-    (label,) = table.grid.by_label
-    return {name: table[name, label, term.metric] for name in table.systems}
+def moved(changed: Family, own: Family) -> Family:
+    """Tell by what part of itself the value of each system moves with a change in brackets."""
+    by_base = {str(name).rpartition(" (")[0]: value for name, value in changed.members.items()}
+    parts = {
+        name: abs(by_base[name].value / value.value - 1) if value.value else math.inf
+        for name, value in own.members.items()
+        if name in by_base
+    }
+    return Family(parts, of_systems=True)
 
 
-def _over(first: Quantity, second: Quantity) -> Quantity:
-    """Divide a value by another; the limits are those of both ends at their worst."""
-    (low, high), (least, most) = first.interval, second.interval
-    if not least > 0:
-        raise NotComputed("a value above 0 to divide by")
-    return Quantity(first.value / second.value, None, limits=(low / most, high / least))
-
-
-def gap_over_gap(evidence: Evidence, record: Record) -> Quantity:
-    """Compare how far apart the systems of two tables are, leaving out those that are chance."""
-    gaps = []
-    for term in record.of:
-        by_system = _quantities(evidence, term)
-        modelled = [quantity for name, quantity in by_system.items() if name not in (RANDOM, FIXED)]
-        if not modelled:
-            raise NotComputed(f"a system that is not chance in {term.table}")
-        gaps.append(_over(max(modelled, key=_value), min(modelled, key=_value)))
-    return _over(*gaps)
-
-
-def _value(quantity: Quantity) -> float:
-    return quantity.value
-
-
-def ratio_of_systems(evidence: Evidence, record: Record) -> Quantity:
-    """Divide what a system scores by what another one does."""
-    return _over(*_named(evidence, record))
-
-
-def ratio_of_ratios(evidence: Evidence, record: Record) -> Quantity:
-    """Compare by what factor two measures change from a system to another."""
-    first, second, third, fourth = _named(evidence, record)
-    return _over(_over(first, second), _over(third, fourth))
-
-
-def _named(evidence: Evidence, record: Record) -> list[Quantity]:
-    quantities = []
-    for term in record.of:
-        by_system = _quantities(evidence, term)
-        if term.system not in by_system:
-            raise NotComputed(f"the system {term.system} in {term.table}")
-        quantities.append(by_system[term.system])
-    return quantities
-
-
-def largest_change(evidence: Evidence, record: Record) -> float:
-    """Find the largest relative change by other ties, where nothing else can differ."""
-    changed, unchanged = (_quantities(evidence, term) for term in record.of)
-    suffix = " (other ties)"
-    pairs = [
-        (changed[system.name].value, unchanged[name].value)
-        for system in evidence.table(record.of[0].table).grid.systems
-        if system.name.endswith(suffix) and not system.random_training
-        if (name := system.name.removesuffix(suffix)) in unchanged
-    ]
-    if not pairs:
-        raise NotComputed("a system under both rules of ties")
-    return max(abs(one / other - 1) if other else math.inf for one, other in pairs)
-
-
-FUNCTIONS: Mapping[str, Function] = {
-    "gap_over_gap": gap_over_gap,
-    "largest_change": largest_change,
-    "ratio_of_ratios": ratio_of_ratios,
-    "ratio_of_systems": ratio_of_systems,
-}
-"""What the records of ``data/findings/systems.yaml`` compute, by name."""
+FUNCTIONS: Mapping[str, Function] = {"moved": moved}
+"""What they compute that expressions cannot say: systems of two tables by other names."""

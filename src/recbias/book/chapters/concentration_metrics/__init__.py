@@ -11,26 +11,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from recbias.book.chapters import import_makers
-from recbias.book.chapters.concentration_metrics.alike import OF_ALIKE
-from recbias.book.chapters.concentration_metrics.loop import LOOP, OF_LOOP
-from recbias.book.chapters.concentration_metrics.orders import OF_ORDERS
-from recbias.book.chapters.concentration_metrics.references import OF_REFERENCES
+from recbias.book.chapters.concentration_metrics.alike import metric_taus
+from recbias.book.chapters.concentration_metrics.loop import LOOP
+from recbias.book.chapters.concentration_metrics.orders import by_folds, places, signs_of_pairs
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER
-from recbias.book.chapters.true_vs_false_positive_disagreement.orders import (
-    OF_ORDERS as OF_LINE_UPS,
-)
-from recbias.claims.combinators import Function
+from recbias.claims.values import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
 
 FUNCTIONS: Mapping[str, Function] = {
-    **OF_ALIKE,
-    **OF_LOOP,
-    **OF_ORDERS,
-    **OF_REFERENCES,
-    **{name: OF_LINE_UPS[name] for name in ("systems_above", "systems_below")},
+    "by_folds": by_folds,
+    "metric_taus": metric_taus,
+    "order": signs_of_pairs,
+    "place": places,
 }
-"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
+"""What criteria and findings compute that expressions cannot say, by name."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"loop": LOOP}
 """What simulations the chapter asks for, by the name under which each is kept."""

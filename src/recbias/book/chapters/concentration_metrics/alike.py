@@ -17,10 +17,11 @@ from recbias.book.chapters.concentration_metrics.orders import (
     tau_of_signs,
 )
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER, LAMBDA, plain_name
-from recbias.claims.combinators import Function, of_orders
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record
+from recbias.claims.evaluation import Scope
+from recbias.claims.evidence import NotComputed
+from recbias.claims.expressions import Term
+from recbias.claims.functions import in_scope, of_orders
+from recbias.claims.values import Family
 from recbias.data.datasets import Dataset
 from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
@@ -82,16 +83,19 @@ def tau_matrix(found: Results, cutoff: int, *, systems: Sequence[str] = ()) -> p
 
 
 @of_orders
-def metrics_alike(evidence: Evidence, record: Record) -> Quantity:
-    """Count the pairs of metrics that are one: tau above .9 over all systems."""
-    (term,) = record.of
-    table = evidence.table(term.table, term.edition or "")
-    names = evidence.systems(record)
-    cutoff = parse_metric(evidence.metric(term)).cutoff or 0
-    taus = tau_matrix(table, cutoff, systems=names)
-    evidence.note(term.table, "pairs of metrics", float(len(taus)))
-    surely, possibly, seen = (float((taus[end] > ALIKE).sum()) for end in ("low", "high", "tau"))
-    return Quantity(seen, None, limits=(surely, possibly))
+@in_scope
+def metric_taus(scope: Scope, term: Term) -> Family:
+    """Compare the orders of systems by all pairs of metrics of lists as long as those of a term."""
+    table = scope.evidence.table(term.table, term.edition or "")
+    cutoff = parse_metric(scope.evidence.metric(term)).cutoff or 0
+    taus = tau_matrix(table, cutoff, systems=scope.systems(term))
+    scope.evidence.note(term.table, "pairs of metrics", float(len(taus)))
+    return Family(
+        {
+            (a, b): Quantity(tau, None, limits=(low, high))
+            for a, b, tau, low, high in taus.itertuples(index=False)
+        }
+    )
 
 
 # -- what LTI says ---------------------------------------------------------------------------------
@@ -172,23 +176,3 @@ def _squared(one: pd.Series[float], other: pd.Series[float]) -> float:
     if both.shape[1] < 2 or not (both.std(axis=1) > 0).all():
         return float("nan")
     return float(np.asarray(np.corrcoef(both))[0, 1] ** 2)
-
-
-def explains(evidence: Evidence, record: Record) -> Quantity:
-    """Read the mean R2 over folds, written ``BY[FORM, CUTOFF] in explained``."""
-    (term,) = record.of
-    form, cutoff = term.label.split(", ")
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[
-        (frame["form"] == form) & (frame["cutoff"] == int(cutoff)) & (frame["by"] == term.metric)
-    ]
-    values = rows["value"].to_numpy(float)
-    if len(values) < 2 or np.isnan(values).any():
-        raise NotComputed(f"{term.metric} of several folds in {term.table}")
-    mean = over_worlds(values)
-    evidence.note(term.table, f"R2 of LTI, {form}, and {term.metric}, @{cutoff}", mean.value)
-    return mean
-
-
-OF_ALIKE: Mapping[str, Function] = {"explains": explains, "metrics_alike": metrics_alike}
-"""By the name that a record gives them."""

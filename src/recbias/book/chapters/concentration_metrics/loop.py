@@ -15,17 +15,13 @@ import pandas as pd
 import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER, LAMBDA, SEVEN
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record
 from recbias.data.simulation import REVISION as WORLD_REVISION
 from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.feedback import REVISION, Choice, Loop, measure_rounds
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.metrics import parse_metric
 from recbias.recommenders import System, line_up
 
@@ -211,33 +207,3 @@ def foretold(table: Table, choice: str) -> pd.DataFrame:
             mean = over_worlds(list(_correlations(table, choice, start, end)))
             rows.append((start, end, mean.value, *mean.interval))
     return pd.DataFrame(rows, columns=["start", "end", "value", "low", "high"])
-
-
-def foretells(evidence: Evidence, record: Record) -> Quantity:
-    """Read the mean correlation of a start and an end, written ``START[choice, END] in loop``."""
-    (term,) = record.of
-    choice, end = term.label.split(", ")
-    table = evidence.made(term.table, term.edition or "")
-    if term.metric not in table.frame or end not in table.frame:
-        raise NotComputed(f"{term.metric} and {end} in {term.table}")
-    correlation = over_worlds(list(_correlations(table, choice, term.metric, end)))
-    evidence.note(term.table, f"{term.metric} foretells {end}, {choice}", correlation.value)
-    return correlation
-
-
-def changed(evidence: Evidence, record: Record) -> Quantity:
-    """Read by how much a metric changes over the loop, written ``METRIC[choice] of SYSTEM``."""
-    (term,) = record.of
-    frame = _frame(evidence.made(term.table, term.edition or ""))
-    try:
-        values = frame[term.metric].xs((term.label, str(term.system)), level=("choice", "system"))
-    except KeyError as error:
-        raise NotComputed(f"{term.metric} of {term.system} in {term.table}") from error
-    course = values.unstack("round").sort_index(axis=1)
-    difference = over_worlds((course.iloc[:, -1] - course.iloc[:, 0]).to_numpy())
-    evidence.note(term.table, f"change of {term.metric} of {term.system}", difference.value)
-    return difference
-
-
-OF_LOOP: Mapping[str, Function] = {"foretells": foretells, "changed": changed}
-"""By the name that a record gives them."""

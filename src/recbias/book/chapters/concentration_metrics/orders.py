@@ -8,15 +8,18 @@ resolved.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
-from recbias.claims.combinators import Function, of_orders
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record, Term
+from recbias.claims.evaluation import Scope
+from recbias.claims.evidence import NotComputed
+from recbias.claims.expressions import Term
+from recbias.claims.functions import in_scope, of_orders
+from recbias.claims.values import Family
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.protocol.splits import SplitRule
@@ -109,17 +112,17 @@ def _between_folds(
     return sd.to_numpy(float), int(rule.size or 1) if rule.kind == "k-fold" else 1
 
 
-def _signs(evidence: Evidence, record: Record, term: Term) -> tuple[FloatArray, IntArray]:
-    """Return values, and the signs of all pairs, of a term over the systems of a record."""
-    names = evidence.systems(record)
-    quantities = [evidence.quantity(term, system=name) for name in names]
+def _signs(scope: Scope, term: Term) -> tuple[list[str], FloatArray, IntArray]:
+    """Return systems, their values, and the signs of all pairs, of a term."""
+    names = scope.systems(term)
+    quantities = [scope.evidence.quantity(term, system=name) for name in names]
     if empty := [
         n for n, quantity in zip(names, quantities, strict=True) if np.isnan(quantity.value)
     ]:
         raise NotComputed(f"{term.metric} of {', '.join(empty)}")
-    table = evidence.table(term.table, term.edition or "")
-    signs = _resolved(table, term.label, evidence.metric(term), names, quantities)
-    return np.array([quantity.value for quantity in quantities]), signs
+    table = scope.evidence.table(term.table, term.edition or "")
+    signs = _resolved(table, term.label, scope.evidence.metric(term), names, quantities)
+    return names, np.array([quantity.value for quantity in quantities]), signs
 
 
 def tau_of_signs(
@@ -160,73 +163,51 @@ def rank_rows(
     return pd.DataFrame(rows, columns=["panel", "metric", "system", "rank", "low", "high"])
 
 
-def _pairs(evidence: Evidence, record: Record, wanted: int) -> Quantity:
-    (x, by_x), (y, by_y) = (_signs(evidence, record, term) for term in record.of)
-    first, second = np.triu_indices(len(x), k=1)
-    values = np.sign(x[first] - x[second]) * np.sign(y[first] - y[second])
-    signs = by_x * by_y * wanted
-    limits = (float(np.count_nonzero(signs > 0)), float(np.count_nonzero(signs >= 0)))
-    return Quantity(float(np.count_nonzero(values * wanted > 0)), None, limits=limits)
+# -- functions of expressions ------------------------------------------------------------------
 
 
 @of_orders
-def opposed_in_both(evidence: Evidence, record: Record) -> Quantity:
-    """Count the pairs of systems of which one has more by one metric, the other by another."""
-    return _pairs(evidence, record, -1)
+@in_scope
+def signs_of_pairs(scope: Scope, term: Term) -> Family:
+    """Give 1 for each pair of systems of which the first has more, -1 where the second has.
 
-
-@of_orders
-def alike_in_both(evidence: Evidence, record: Record) -> Quantity:
-    """Count the pairs of which one system has more by both metrics; interval as of the opposed."""
-    return _pairs(evidence, record, 1)
-
-
-@of_orders
-def least_by_both(evidence: Evidence, record: Record) -> Quantity:
-    """Count the systems that are among the two that have least by either of two metrics."""
-    parts = []
-    for term in record.of:
-        values, signs = _signs(evidence, record, term)
-        best, worst = rank_limits(signs.astype(np.int8), len(values))
-        last = len(values) - 1
-        rank = np.array([1 + np.count_nonzero(values > one) for one in values])
-        parts.append((best >= last, worst >= last, rank >= last))
-    surely, possibly, seen = (
-        float(np.logical_and.reduce(masks).sum()) for masks in zip(*parts, strict=True)
+    The interval is from -1 to 1 where the pair is not resolved.
+    """
+    names, values, resolved = _signs(scope, term)
+    first, second = np.triu_indices(len(values), k=1)
+    signs = np.sign(values[first] - values[second]).tolist()
+    return Family(
+        {
+            pair: Quantity(sign, None, limits=(float(sure or -1), float(sure or 1)))
+            for pair, sign, sure in zip(combinations(names, 2), signs, resolved, strict=True)
+        }
     )
-    return Quantity(seen, None, limits=(surely, possibly))
 
 
 @of_orders
-def tau_of_orders(evidence: Evidence, record: Record) -> Quantity:
-    """Compute Kendall's tau of two metrics; its interval holds what is not resolved."""
-    (x, by_x), (y, by_y) = (_signs(evidence, record, term) for term in record.of)
-    first, second = np.triu_indices(len(x), k=1)
-    orders = [np.sign(values[first] - values[second]).astype(np.int64) for values in (x, y)]
-    tau, limits = tau_of_signs(orders[0], by_x, orders[1], by_y)
-    return Quantity(tau, None, limits=limits)
+@in_scope
+def places(scope: Scope, term: Term) -> Family:
+    """Count for each system those that have no more, itself included: 1 where it has least."""
+    names, values, resolved = _signs(scope, term)
+    best, worst = (
+        len(names) + 1 - rank for rank in rank_limits(resolved.astype(np.int8), len(names))
+    )
+    return Family(
+        {
+            name: Quantity(float((values <= value).sum()), None, limits=(float(low), float(high)))
+            for name, value, low, high in zip(names, values, worst, best, strict=True)
+        },
+        of_systems=True,
+    )
 
 
-def over_proportional(evidence: Evidence, record: Record) -> Quantity:
-    """Divide a CI by that of as many places drawn in proportion to the prior."""
-    (term,) = record.of
-    quantity, divisor = evidence.quantity(term), evidence.statistic("proportional CI")
-    table, metric = evidence.table(term.table, term.edition or ""), evidence.metric(term)
-    if not divisor > 0:
-        raise NotComputed("a CI of proportional lists above 0")
-    sd, n_folds = _between_folds(table, term.label, metric, [str(term.system)])
+@in_scope
+def by_folds(scope: Scope, term: Term) -> Quantity:
+    """Give a quantity the interval that follows from its folds."""
+    evidence, system = scope.evidence, [str(term.system)]
+    table, value = evidence.table(term.table, term.edition or ""), evidence.quantity(term).value
+    sd, n_folds = _between_folds(table, term.label, evidence.metric(term), system)
     if n_folds < 2:
         raise NotComputed("several folds")
     half = float(stdtrit(n_folds - 1, 0.975) * sd[0] / np.sqrt(n_folds))
-    limits = ((quantity.value - half) / divisor, (quantity.value + half) / divisor)
-    return Quantity(quantity.value / divisor, None, limits=limits, df=n_folds - 1)
-
-
-OF_ORDERS: Mapping[str, Function] = {
-    "alike_in_both": alike_in_both,
-    "least_by_both": least_by_both,
-    "opposed_in_both": opposed_in_both,
-    "over_proportional": over_proportional,
-    "tau_of_orders": tau_of_orders,
-}
-"""By the name that a record gives them."""
+    return Quantity(value, None, limits=(value - half, value + half), df=n_folds - 1)

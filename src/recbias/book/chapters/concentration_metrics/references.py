@@ -11,16 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER, SEVEN, plain_name
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record
 from recbias.data.datasets import Dataset
 from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.experiment.results import Quantity
 from recbias.metrics import parse_metric
 from recbias.metrics.by_chance import REFERENCES, by_chance
 from recbias.metrics.concentration import lorenz
@@ -164,20 +159,3 @@ def chance_values(table: Table) -> pd.DataFrame:
     """Average what chance gives over the folds."""
     wide = table.frame.groupby(["reference", "metric"])["value"].mean().unstack("metric")
     return wide.reindex([reference for reference in REFERENCES if reference in wide.index])
-
-
-def by_reference(evidence: Evidence, record: Record) -> Quantity:
-    """Read what chance gives, written ``METRIC[REFERENCE] in references``; its mean over folds."""
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[(frame["reference"] == term.label) & (frame["metric"] == term.metric)]
-    values = rows["value"].to_numpy(float)
-    if len(values) < 2 or np.isnan(values).any():
-        raise NotComputed(f"{term.metric} of {term.label} of several folds in {term.table}")
-    mean = over_worlds(values)
-    evidence.note(term.table, f"{term.metric}, {term.label}", mean.value)
-    return mean
-
-
-OF_REFERENCES: Mapping[str, Function] = {"by_reference": by_reference}
-"""By the name that a record gives them."""

@@ -11,7 +11,6 @@ as many, or by fewer, and where users choose what they will like, or blindly.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -25,16 +24,13 @@ from recbias._system.streams import stream
 from recbias.book.chapters.design_alternatives.panels import four_designs
 from recbias.book.chapters.design_alternatives.setup import CHAPTER, protocols
 from recbias.book.html import markdown_table
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme, over_worlds
-from recbias.claims.records import Record, Term
+from recbias.claims.evidence import View
+from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.simulation import REVISION, PreferenceOptions, parse_world
-from recbias.errors import ConfigError, unknown_name
+from recbias.errors import ConfigError
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.metrics import Metric, aggregation, measure, parse_metric
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split
@@ -80,8 +76,8 @@ DESIGNS = {"AI": "all items"} | {
 }
 """What is ranked, by the label of the protocol; all but the last rank unrated items too."""
 
-_PLACES = re.compile(r"places (?P<way>gained|lost) by (?P<system>.+)")
 _INDEX = ("world", "number", "design", "system")
+_KIND = ("popularity", "choice")
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -318,41 +314,30 @@ def places_table(table: Table, worlds: Sequence[str], designs: Sequence[str]) ->
     return markdown_table(head, rows)
 
 
-def _in_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Average a quantity over worlds; of several the largest, or else the smallest, as asked."""
-    means = {str(term): over_worlds(_of_term(evidence, term)) for term in record.of}
-    return extreme(means, largest=record.take == "largest")[1]
+# -- what findings read ------------------------------------------------------------------------
 
 
-def _lead_in_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Average the lead of the first quantity over worlds; of several leads the smallest."""
-    first, *others = (_of_term(evidence, term) for term in record.of)
-    leads = {str(place): over_worlds(first - other) for place, other in enumerate(others)}
-    return extreme(leads, largest=False)[1]
+def agreement_view(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Lay `agreement_with_truth` out by kind of world, design and world."""
+    return (*_KIND, "design", "number"), _by_kind(table, agreement_with_truth(table))
 
 
-def _of_term(evidence: Evidence, term: Term) -> FloatArray:
-    table = evidence.made(term.table, term.edition or "")
-    if places := _PLACES.fullmatch(term.metric):
-        gained = _gained(table).reset_index()
-        sign = 1 if places["way"] == "gained" else -1
-        rows = gained.assign(value=sign * gained[term.label])[gained["system"] == places["system"]]
-    elif term.metric in ("tau", "wrong"):
-        agreed = agreement_with_truth(table)
-        rows = agreed.assign(value=agreed[term.metric])[agreed["design"] == term.label]
-    else:
-        known = ("tau", "wrong", "places gained by SYSTEM", "places lost by SYSTEM")
-        raise unknown_name("measure of agreement with the truth", term.metric, known)
-    values = rows[rows["world"] == term.system].sort_values("number")["value"].to_numpy()
-    what = f"{term.metric} under {term.label} where popularity {term.system}"
-    if not len(values):
-        raise NotComputed(what)
-    evidence.note(term.table, what, float(values.mean()), term.edition or "")
-    return values
+def places_view(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Lay out how many places each design puts each system below its true one, world by world."""
+    lost = -_gained(table).drop(columns=TRUE)
+    lost = lost.reset_index().melt(["world", "number", "system"], None, "design", "lost")
+    return (*_KIND, "design", "system", "number"), _by_kind(table, lost)
 
 
-OF_WORLDS: Mapping[str, Function] = {
-    "in_worlds": _in_worlds,
-    "lead_in_worlds": _lead_in_worlds,
-}
-"""What findings compute from the table, by the name that a record gives it."""
+def _by_kind(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    """Tell how popularity relates to liking, and how users choose, where a frame has the world."""
+    worlds = table.given["worlds"]
+    choices = {kind: _CHOICE_WORDS[_options(worlds[kind]).choice] for kind in worlds}
+    return frame.assign(
+        popularity=[kind.partition(",")[0] for kind in frame["world"]],
+        choice=frame["world"].map(choices),
+    )
+
+
+VIEWS: Mapping[str, View] = {"truth.agreement": agreement_view, "truth.places": places_view}
+"""What findings read of the table, by name."""

@@ -18,10 +18,6 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 
 from recbias._system.streams import stream
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme
-from recbias.claims.records import Record
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings, exact
 from recbias.data.simulation import REVISION, CountOptions, count_world
@@ -29,7 +25,6 @@ from recbias.errors import ConfigError
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.metrics.aggregation import contributions, finish
 from recbias.protocol.protocol import Protocol
@@ -237,21 +232,3 @@ def skew_shares(table: Table) -> pd.DataFrame:
         low, high = of_design[SHARE].interval
         rows.append({"design": design, **values, "low": low, "high": high})
     return pd.DataFrame(rows)
-
-
-def _of_skew(evidence: Evidence, record: Record) -> Quantity:
-    """Read quantities of designs: ``share[1R] in pure_skew``; of several the extreme asked for."""
-    quantities = {}
-    for term in record.of:
-        table = evidence.made(term.table, term.edition or "")
-        rows = table.select(design=term.label, quantity=term.metric)
-        if len(rows) != 1:
-            raise NotComputed(str(term))
-        quantity = table[{"design": term.label, "quantity": term.metric}]
-        evidence.note(term.table, str(term), quantity.value, term.edition or "")
-        quantities[str(term)] = quantity
-    return extreme(quantities, largest=record.take == "largest")[1]
-
-
-OF_SKEW: Mapping[str, Function] = {"pure_skew": _of_skew}
-"""What findings compute from the table, by the name that a record gives it."""

@@ -23,10 +23,7 @@ from recbias._system.streams import stream
 from recbias.book.chapters.design_alternatives.truth import true_precision
 from recbias.book.chapters.popularity_bias.setup import CHAPTER
 from recbias.book.chapters.popularity_bias.skew import of_positions
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme, over_worlds
-from recbias.claims.records import Record
+from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.datasets.describe import gini
 from recbias.data.ratings import Ratings, exact
@@ -35,7 +32,6 @@ from recbias.errors import ConfigError
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split
@@ -232,44 +228,11 @@ def mapped(table: Table, design: str = "1R") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype(float)
 
 
-def _on_map(evidence: Evidence, record: Record) -> Quantity:
-    """Read the map: ``overrated[1R, 0, 0.65] in relation_map``, with * for all; the extreme."""
-    quantities = {}
-    for term in record.of:
-        design, *wanted = term.label.split(", ")
-        cells = mapped(evidence.made(term.table, term.edition or ""), design)
-        for name, text in zip(("relation", "skew"), wanted, strict=True):
-            cells = cells[(cells[name] == float(text)) if text != "*" else cells[name].notna()]
-        if cells.empty or term.metric not in cells:
-            raise NotComputed(str(term))
-        for cell in cells.to_dict("records"):
-            value = cell[term.metric]
-            limits = (value, value)
-            if term.metric == "overrated":
-                limits = (cell["low"], cell["high"])
-            place = f"{term.metric} under {design}: {cell['relation']:g}, {cell['skew']:g}"
-            quantities[place] = Quantity(value, None, limits=limits)
-            evidence.note(term.table, place, value, term.edition or "")
-    return extreme(quantities, largest=record.take == "largest")[1]
-
-
-def _of_point(evidence: Evidence, record: Record) -> Quantity:
-    """Read what is known of a data set: ``relation[coat] in points``; of several the extreme."""
-    quantities = {}
-    for term in record.of:
-        rows = evidence.made(term.table, term.edition or "").select(
-            dataset=term.label, quantity=term.metric
-        )
-        if len(rows) != 1:
-            raise NotComputed(str(term))
-        value, low, high = rows[["value", "low", "high"]].iloc[0].astype(float)
-        evidence.note(term.table, str(term), value, term.edition or "")
-        quantities[str(term)] = Quantity(value, None, limits=(low, high))
-    return extreme(quantities, largest=record.take == "largest")[1]
-
-
-OF_MAP: Mapping[str, Function] = {"on_map": _on_map, "of_point": _of_point}
-"""What findings compute from both tables, by the name that a record gives it."""
+def map_view(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Lay out the map under each design."""
+    ends = {"low": "overrated_low", "high": "overrated_high"}
+    frames = [mapped(table, design).assign(design=design) for design in _OBSERVED]
+    return ("design", "relation", "skew"), pd.concat(frames).rename(columns=ends)
 
 
 # -- data sets on the map --------------------------------------------------------------------------

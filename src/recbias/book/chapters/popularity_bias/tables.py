@@ -17,16 +17,12 @@ from recbias.book.chapters.popularity_bias.law import world_name
 from recbias.book.chapters.popularity_bias.pure_skew import DATA, RANDOM, SHARE, WORLD
 from recbias.book.chapters.popularity_bias.relation_map import mapped
 from recbias.book.html import markdown_table, plain
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
 from recbias.claims.ledger import claims
 from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record
 from recbias.claims.regions import defined
 from recbias.data.datasets import dataset_info
 from recbias.data.simulation import PowerLawOptions, parse_world, power_law
 from recbias.experiment.makers import Table
-from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 
 
@@ -216,20 +212,6 @@ def floor_table(results: Results, table: Table) -> str:
         *(f"{name}{what}" for name in labels.values() for what in ("", ", over skew")),
     )
     return markdown_table(head, rows)
-
-
-def _over_in_table(evidence: Evidence, record: Record) -> Quantity:
-    """Divide a quantity of a design by another: ``without preferences[AR] in pure_skew``."""
-    quantities = []
-    for term in record.of:
-        table = evidence.made(term.table, term.edition or "")
-        quantities.append(table[{"design": term.label, "quantity": term.metric}])
-        evidence.note(term.table, str(term), quantities[-1].value, term.edition or "")
-    return quantities[0] / quantities[1]
-
-
-OF_FLOOR: Mapping[str, Function] = {"pure_skew_ratio": _over_in_table}
-"""What findings compute of the floor, by the name that a record gives it."""
 
 
 # -- the map ---------------------------------------------------------------------------------------

@@ -1,27 +1,25 @@
 """Chapter 2, "Sparsity bias": BCC17 Section 4.
 
-What the experiment is (`setup`), what its figures show (`panels`), what its criteria compute
-(`criteria`). What the paper says of all systems, or of none, is checked on data (`checks`). How
-many sampled negatives are enough: the order of systems at every size of target sets (`negatives`),
-and what follows from it (`turns`). How many judgments are enough (`densities`).
+What the experiment is (`setup`), and what its figures show (`panels`). What the paper says of all
+systems, or of none, is checked on data (`checks`). How many sampled negatives are enough: the order
+of systems at every size of target sets (`negatives`), and what follows from it (`turns`). How many
+judgments are enough (`densities`).
 """
 
 from collections.abc import Mapping
 
 from recbias.book.chapters import import_makers
-from recbias.book.chapters.sparsity_bias.criteria import FUNCTIONS as OF_CRITERIA
-from recbias.book.chapters.sparsity_bias.panels import OF_DENSITIES
+from recbias.book.chapters.sparsity_bias.panels import density_pairs
 from recbias.book.chapters.sparsity_bias.setup import CHAPTER
-from recbias.book.chapters.sparsity_bias.turns import OF_NEGATIVES
-from recbias.claims.combinators import Function
+from recbias.book.chapters.sparsity_bias.turns import negative_pairs
+from recbias.claims.evidence import View
 
-__all__ = ["CHAPTER", "FUNCTIONS"]
+__all__ = ["CHAPTER", "VIEWS"]
 
-FUNCTIONS: Mapping[str, Function] = {
-    **OF_CRITERIA,
-    **OF_NEGATIVES,
-    **OF_DENSITIES,
+VIEWS: Mapping[str, View] = {
+    "densities.pairs": density_pairs,
+    "negatives.pairs": negative_pairs,
 }
-"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
+"""What findings read of tables, by name."""
 
 import_makers(__name__, __path__)

@@ -11,13 +11,9 @@ import pandas as pd
 from recbias.book.chapters.sparsity_bias.densities import DESIGNS
 from recbias.book.html import markdown_table, plain
 from recbias.book.non_personalised import BASELINES
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import median, slope
-from recbias.claims.records import Record
+from recbias.claims.quantities import slope
 from recbias.claims.regions import defined
 from recbias.experiment.makers import Table
-from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 from recbias.theory import FORMS
 
@@ -245,43 +241,13 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
 
 
-def _median_share(evidence: Evidence, record: Record) -> Quantity:
-    """Take the median over pairs of the share of the test ratings that tells them apart."""
-    (term,) = record.of
-    pairs = evidence.made(term.table, term.edition or "").select(design=term.label)
-    median_share = median(
-        Quantity(value, None, limits=(low, high))
-        for value, low, high in pairs[["value", "low", "high"]].itertuples(index=False, name=None)
-    )
-    evidence.note(term.table, f"median share under {term.label}", median_share.value)
-    return median_share
-
-
-def _cheaper_pairs(evidence: Evidence, record: Record) -> Quantity:
-    """Tell for what share of the pairs the first design needs fewer judgements than the second."""
-    first, second = (_by_pair(evidence.made(term.table), term.label) for term in record.of)
-    both = [(a, second[pair]) for pair, a in first.items() if a[0] < 1 and second[pair][0] < 1]
-    if not both:
-        raise NotComputed("a pair of systems that all test ratings tell apart")
-    value, surely, possibly = (
-        float(np.mean([a[one] < b[other] for a, b in both]))
-        for one, other in ((0, 0), (2, 1), (1, 2))
-    )
-    evidence.note(record.of[0].table, "share of pairs that need fewer judgements", value)
-    return Quantity(value, None, limits=(surely, possibly))
-
-
-def _by_pair(table: Table, design: str) -> dict[frozenset[str], list[float]]:
-    """Give the share that each pair needs under a design, with the ends of its interval."""
-    rows = table.select(design=design)[["first", "second", "value", "low", "high"]]
-    return {frozenset((a, b)): numbers for a, b, *numbers in rows.itertuples(index=False)}
-
-
-OF_DENSITIES: Mapping[str, Function] = {
-    "median_share": _median_share,
-    "cheaper_pairs": _cheaper_pairs,
-}
-"""What findings compute from the table of densities, by the name that a record gives it."""
+def density_pairs(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Name each pair alike under all designs, whoever is ahead."""
+    pairs = [
+        " and ".join(sorted(pair))
+        for pair in zip(table.frame["first"], table.frame["second"], strict=True)
+    ]
+    return ("design", "pair"), table.frame.assign(pair=pairs)
 
 
 # -- where nearly everything is judged ---------------------------------------------------------

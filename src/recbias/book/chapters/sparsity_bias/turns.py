@@ -1,12 +1,12 @@
 """How many sampled negatives are enough: what follows from the table of `negatives`.
 
 Where pairs of systems turn, from which size on one evaluation finds their order, what a page says
-of both, and what findings compute.
+of both, and what findings read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
@@ -15,11 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recbias.book.html import markdown_table, plain
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
 from recbias.experiment.makers import Table
-from recbias.experiment.results import Quantity
 
 
 @lru_cache(maxsize=2)
@@ -172,46 +168,23 @@ def _turn_text(turn: Any) -> str:
 # -- findings ----------------------------------------------------------------------------------
 
 
-def _turned_pairs(evidence: Evidence, record: Record) -> Quantity:
-    """Count the pairs that all items order beyond chance.
+def negative_pairs(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Lay out what becomes of each pair of systems at the size that was asked about.
 
-    And the asked size the other way round.
+    Returns
+    -------
+    index : tuple of str
+        ``a`` and ``b``.
+    frame : DataFrame
+        ``sure``, whether all items order them beyond chance; by the sampled ones ``order``, their
+        difference (``sampled``) and the chance that one evaluation is ``wrong``; ``needed``, the
+        share of the pool that has to be sampled.
     """
-    pairs = at_size(evidence.made("negatives"))
-    sure = pairs[pairs["sure"]]
-    if sure.empty:
-        raise NotComputed("a pair of systems that all items order beyond chance")
-    surely = float((sure["order"] < 0).sum())
-    evidence.note("negatives", "pairs that are turned round", surely)
-    return Quantity(surely, None, limits=(surely, float((sure["order"] <= 0).sum())))
-
-
-def _unlucky_share(evidence: Evidence, record: Record) -> Quantity:
-    """Of the pairs that one evaluation of the asked size may well get wrong, take those in luck."""
-    pairs = at_size(evidence.made("negatives"))
-    doubtful = pairs[pairs["sure"] & (pairs["wrong"] > 0.05)]
-    if doubtful.empty:
-        raise NotComputed("a pair of systems that one evaluation may well get wrong")
-    share = float((doubtful["value"] > 0).mean())
-    evidence.note("negatives", "share of the doubtful pairs that luck decides", share)
-    return Quantity(share, None, limits=(share, share))
-
-
-def _most_needed(evidence: Evidence, record: Record) -> Quantity:
-    """Give the share of the pool that has to be sampled for every pair that all items order."""
-    table = evidence.made("negatives")
-    pairs = enough(table)
-    sizes = pairs.loc[pairs["resolved"], "size"]
-    if sizes.empty:
-        raise NotComputed("a pair of systems that all items order beyond chance")
-    share = float((sizes.max() - 1) / (table.frame["size"].max() - 1))
-    evidence.note("negatives", "share of the pool that the most demanding pair needs", share)
-    return Quantity(share, None, limits=(share, share))
-
-
-OF_NEGATIVES: Mapping[str, Function] = {
-    "turned_pairs": _turned_pairs,
-    "unlucky_share": _unlucky_share,
-    "most_needed": _most_needed,
-}
-"""What findings compute from the table, by the name that a record gives it."""
+    pairs = at_size(table).rename(columns={"value": "sampled"})
+    unresolved = pairs["order"] == 0
+    pool = table.frame["size"].max() - 1
+    return ("a", "b"), pairs.assign(
+        order_low=pairs["order"].mask(unresolved, -1),
+        order_high=pairs["order"].mask(unresolved, 1),
+        needed=(enough(table)["size"] - 1) / pool,
+    )
