@@ -16,9 +16,6 @@ from recbias.book.chapters.concentration_metrics.loop import LOOP, OF_LOOP
 from recbias.book.chapters.concentration_metrics.orders import OF_ORDERS
 from recbias.book.chapters.concentration_metrics.references import OF_REFERENCES
 from recbias.book.chapters.concentration_metrics.setup import CHAPTER
-from recbias.book.chapters.true_vs_false_positive_disagreement.orders import (
-    OF_ORDERS as OF_LINE_UPS,
-)
 from recbias.claims.combinators import Function
 
 __all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
@@ -28,7 +25,6 @@ FUNCTIONS: Mapping[str, Function] = {
     **OF_LOOP,
     **OF_ORDERS,
     **OF_REFERENCES,
-    **{name: OF_LINE_UPS[name] for name in ("systems_above", "systems_below")},
 }
 """What criteria and findings compute that has no combinator, by the name that a record gives it."""
 
