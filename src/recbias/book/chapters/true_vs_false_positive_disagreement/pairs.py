@@ -5,8 +5,8 @@ MCCRS20 Table 1 and the lemma on data, and what the notebooks behind TOIS 2021 F
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import compress, product
+from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,9 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+_SUMS = ("pairs", "value", "gap", "printed", "corrected")
+
+
 def kinds(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Add pairs up by kind.
 
@@ -156,28 +159,27 @@ def kinds(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
         ``pairs``; their share as ``value``, of folds the mean; ``gap``, the mean; and on how many
         the lemma says something else than the optima do, as ``printed`` and as ``corrected``.
     """
-    rows = table.frame.assign(gap=table.frame["gap"] * table.frame["pairs"])
-    for form in ("printed", "corrected"):
-        rows[form] = rows["pairs"] * _contradicted(rows, corrected=form == "corrected")
+    rows = table.frame.assign(
+        gap=(table.frame["gap"] * table.frame["pairs"]).fillna(0.0),
+        printed=table.frame["pairs"] * _contradicted(table.frame, corrected=False),
+        corrected=table.frame["pairs"] * _contradicted(table.frame, corrected=True),
+    )
+    readings = {str(reading): own for reading, own in rows.groupby("reading", sort=False)}
     folds = rows[rows["reading"].str.startswith(_FOLD)]
-    share = folds["value"] / max(folds["reading"].nunique(), 1)
-    rows = pd.concat([rows, folds.assign(reading=FOLDS, value=share)], ignore_index=True)
-    sums, names = [], []
-    for chosen in product((False, True), repeat=len(_WORDS)):
-        columns = list(compress(_WORDS, chosen))
-        names += [_kind(words) for words in product(*(_WORDS[column] for column in columns))]
-        of_rows = [_kind(words) for words in rows[columns].itertuples(index=False, name=None)]
-        sums.append(rows.assign(kind=of_rows if columns else ALL))
-    columns = ["pairs", "value", "gap", "printed", "corrected"]
-    found = pd.concat(sums).groupby(["reading", "kind"], sort=False)[columns].sum()
-    every = pd.MultiIndex.from_product([rows["reading"].unique(), names], names=["reading", "kind"])
-    found = found.reindex(every, fill_value=0)
-    found["gap"] /= found["pairs"]  # not a number where there are none
-    return ("reading", "kind"), found.reset_index()
-
-
-def _kind(words: Sequence[str]) -> str:
-    return " and ".join(words) or ALL
+    counted = []
+    for reading, own in (readings | ({} if folds.empty else {FOLDS: folds})).items():
+        columns = {name: own[name].to_numpy() for name in _SUMS}
+        fits = {ALL: np.ones(len(own), dtype=bool)}
+        for name, known in _WORDS.items():
+            fits |= {word: (own[name] == word).to_numpy() for word in known}
+        for words in product(*((ALL, *known) for known in _WORDS.values())):
+            chosen = np.logical_and.reduce([fits[word] for word in words])
+            sums = {name: float(column[chosen].sum()) for name, column in columns.items()}
+            sums["value"] /= own["reading"].nunique()
+            sums["gap"] = sums["gap"] / sums["pairs"] if sums["pairs"] else np.nan
+            kind = " and ".join(word for word in words if word != ALL) or ALL
+            counted.append((reading, kind, *sums.values()))
+    return ("reading", "kind"), pd.DataFrame(counted, columns=["reading", "kind", *_SUMS])
 
 
 def violations(rows: pd.DataFrame, *, corrected: bool = True) -> int:
