@@ -169,13 +169,14 @@ def kinds(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
     counted = []
     for reading, own in (readings | ({} if folds.empty else {FOLDS: folds})).items():
         columns = {name: own[name].to_numpy() for name in _SUMS}
+        n_readings = own["reading"].nunique()
         fits = {ALL: np.ones(len(own), dtype=bool)}
         for name, known in _WORDS.items():
             fits |= {word: (own[name] == word).to_numpy() for word in known}
         for words in product(*((ALL, *known) for known in _WORDS.values())):
             chosen = np.logical_and.reduce([fits[word] for word in words])
             sums = {name: float(column[chosen].sum()) for name, column in columns.items()}
-            sums["value"] /= own["reading"].nunique()
+            sums["value"] /= n_readings
             sums["gap"] = sums["gap"] / sums["pairs"] if sums["pairs"] else np.nan
             kind = " and ".join(word for word in words if word != ALL) or ALL
             counted.append((reading, kind, *sums.values()))
