@@ -15,9 +15,10 @@ from recbias.book.chapters.design_alternatives.setup import FIGURE_2
 from recbias.book.chapters.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.claims import claims
 from recbias.claims.evidence import axis_terms
+from recbias.claims.expressions import AXES, Call, Expression, Number, Operation, Term, Text, walk
 from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
-from recbias.claims.records import ClaimCriterion, Record, Region, Term, criteria_of
+from recbias.claims.records import ClaimCriterion, Record, Region, criteria_of
 from recbias.claims.topics import find_judged
 from recbias.errors import ConfigError
 from recbias.experiment.run import is_named
@@ -28,11 +29,21 @@ Raw = Mapping[str, Any]
 ENDS = ("least", "most", "above", "below")
 OTHER_KIND = {"least": "above", "above": "least", "most": "below", "below": "most"}
 ALIKE = (
-    ("difference", "ratio", "deviation", "range"),
     ("tau", "opposed", "distinct", "reversed"),
-    ("steps", "change", "slope", "line", "rise", "steeper"),
+    ("least_fall", "least_rise", "change", "slope", "line", "rise"),
+    ("largest", "smallest", "median"),
+    ("rises", "falls"),
+    ("first", "last"),
+    ("at_start", "at_end"),
+    ("count", "share"),
 )
-"""Measures that can stand for each other."""
+"""Functions that can stand for each other."""
+DROPPED = ("largest", "smallest", "median", "size", "surely", "known")
+"""Functions of which the argument alone can be asked for."""
+OTHER_OPERATORS: Mapping[str, str] = {
+    "-": "/+", "/": "-*", "+": "-", "*": "/", ">": "<", "<": ">", ">=": "<", "<=": ">",
+}  # fmt: skip
+"""Operators that each is exchanged with."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +110,10 @@ def criterion_of(mutant: Mutant) -> ClaimCriterion | None:
 def _changes(raw: Raw, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
     record = Record.from_dict(raw)
     yield from _moved_ends(raw)
-    yield from _other_terms(raw, record, topic_of(criterion.claim))
+    for what, node in _variants(record.expression, criterion):
+        yield what, {**raw, "value": str(node)}
     yield from _other_systems(raw, record, topic_of(criterion.claim))
     yield from _other_options(raw, record)
-    yield from _other_names(raw, record, criterion)
 
 
 def _moved_ends(raw: Raw) -> Iterator[tuple[str, Raw]]:
@@ -118,20 +129,68 @@ def _moved_ends(raw: Raw) -> Iterator[tuple[str, Raw]]:
             yield f"{end} {value:g} dropped", {**raw, end: None}
 
 
-def _other_terms(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, Raw]]:
-    terms = [str(term) for term in record.of]
-    for place, term in enumerate(record.of):
-        for other in _neighbours(term, topic):
-            changed = [*terms[:place], str(other), *terms[place + 1 :]]
-            yield f"{term} -> {other}", {**raw, "of": changed}
-        if len(terms) > 1:
-            yield f"{term} dropped", {**raw, "of": terms[:place] + terms[place + 1 :]}
-    if len(terms) > 1:
-        yield "terms exchanged", {**raw, "of": [*terms[1:], terms[0]]}
-    if record.per:
-        yield "per dropped", {**raw, "per": None}
-        for other in _neighbours(record.per, topic):
-            yield f"per {record.per} -> {other}", {**raw, "per": str(other)}
+def _variants(node: Expression, criterion: ClaimCriterion) -> Iterator[tuple[str, Expression]]:
+    """Change one place of a tree, in every way."""
+    if isinstance(node, Term):
+        for other in _neighbours(node, topic_of(criterion.claim)):
+            yield f"{node} -> {other}", other
+    elif isinstance(node, Number):
+        for value in (1.3 * node.value, 0.7 * node.value, node.value + 0.05, node.value - 0.05):
+            yield f"{node} -> {value:g}", Number(value)
+    elif isinstance(node, Text) and node.value in ("user", "run"):
+        yield "per the other", Text({"user": "run", "run": "user"}[node.value])
+    elif isinstance(node, Operation):
+        left, right, sign = node.left, node.right, node.operator
+        yield f"{node}: exchanged", Operation(sign, right, left)
+        yield f"{node}: {right} dropped", left
+        if sign != "where":
+            yield f"{node}: {left} dropped", right
+        for other in OTHER_OPERATORS.get(sign, ""):
+            yield f"{node}: {sign} -> {other}", Operation(other, left, right)
+        for what, changed in _variants(left, criterion):
+            yield what, Operation(sign, changed, right)
+        for what, changed in _variants(right, criterion):
+            yield what, Operation(sign, left, changed)
+    elif isinstance(node, Call):
+        yield from _other_calls(node, criterion)
+
+
+def _other_calls(node: Call, criterion: ClaimCriterion) -> Iterator[tuple[str, Expression]]:
+    name, arguments = node.name, node.arguments
+    for other in _other_functions(node, criterion):
+        yield f"{name} -> {other}", Call(other, arguments)
+    if name in ("check", "statistic"):
+        (own,) = arguments
+        for text in _names_of(name, criterion) - {own}:
+            yield f"{own} -> {text}", Call(name, (text,))
+        return
+    if name in DROPPED and len(arguments) == 1:
+        yield f"{name} dropped", arguments[0]
+    if len(arguments) > 1:
+        yield "terms exchanged", Call(name, (*arguments[1:], arguments[0]))
+        for place, argument in enumerate(arguments):
+            rest = arguments[:place] + arguments[place + 1 :]
+            yield f"{argument} dropped", Call(name, rest)
+    for place, argument in enumerate(arguments):
+        for what, changed in _variants(argument, criterion):
+            yield what, Call(name, (*arguments[:place], changed, *arguments[place + 1 :]))
+
+
+def _other_functions(node: Call, criterion: ClaimCriterion) -> list[str]:
+    judged = find_judged(topic_of(criterion.claim))
+    own = tuple(judged.functions) if judged else ()
+    groups = [group for group in (*ALIKE, own) if node.name in group]
+    return [other for group in groups for other in group if other != node.name]
+
+
+def _names_of(name: str, criterion: ClaimCriterion) -> set[Expression]:
+    """Name the checks, or the statistics, that a claim's records read."""
+    return {
+        node.arguments[0]
+        for record in criterion.records
+        for node in walk(record.expression)
+        if isinstance(node, Call) and node.name == name
+    }
 
 
 def _neighbours(term: Term, topic: str) -> Iterator[Term]:
@@ -148,10 +207,13 @@ def _neighbours(term: Term, topic: str) -> Iterator[Term]:
             yield dataclasses.replace(term, system=system)
     if term.edition:
         yield dataclasses.replace(term, edition=None)
+    if term.axis:
+        for axis in AXES:
+            yield dataclasses.replace(term, axis=axis)
 
 
 def _other_systems(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, Raw]]:
-    table = record.of[0].table if record.of else "systems"
+    table = record.terms[0].table if record.terms else "systems"
     planted = grid_of(topic, table).systems if measured(topic, table) else line_up("bcc17")
     names = [system.name for system in planted]
     if record.systems == ("all",):
@@ -164,7 +226,7 @@ def _other_systems(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, 
         rest = listed[:place] + listed[place + 1 :]
         if rest:
             yield f"without {name}", {**raw, "systems": rest}
-        if record.measure == "share":
+        if _head(record) == "share_of_orders":
             if place:
                 order = [*listed[: place - 1], name, listed[place - 1], *listed[place + 1 :]]
                 yield f"{name} one place up", {**raw, "systems": order}
@@ -176,22 +238,6 @@ def _other_systems(raw: Raw, record: Record, topic: str) -> Iterator[tuple[str, 
 
 
 def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
-    for group in ALIKE:
-        if record.measure in group:
-            for measure in group:
-                yield f"{record.measure} -> {measure}", {**raw, "measure": measure}
-    if record.systems and record.measure in (*ALIKE[0], *ALIKE[2], "value"):
-        for take in ("each", "largest", "smallest", "median"):
-            yield f"take {record.take} -> {take}", {**raw, "take": take}
-    if record.along:
-        for along in (["removed"], ["kept"], ["size"], ["removed", "size"], ["size", "removed"]):
-            if tuple(along) != record.along:
-                yield f"along {along}", {**raw, "along": along}
-    if record.measure == "steps":
-        yield "rises", {**raw, "rises": not record.rises}
-    if record.unit_of_test:
-        other = {"user": "run", "run": "user"}[record.unit_of_test]
-        yield f"per {other}", {**raw, "unit_of_test": other}
     yield "exact" if not record.exact else "not exact", {**raw, "exact": not record.exact}
     yield "decides" if not record.decides else "beside", {**raw, "decides": not record.decides}
     for name in ("needs", "only"):
@@ -206,14 +252,9 @@ def _other_options(raw: Raw, record: Record) -> Iterator[tuple[str, Raw]]:
         yield "of the other form", changed
 
 
-def _other_names(raw: Raw, record: Record, criterion: ClaimCriterion) -> Iterator[tuple[str, Raw]]:
-    if record.measure == "function":
-        judged = find_judged(topic_of(criterion.claim))
-        others = list(judged.functions) if judged else []
-    else:
-        others = [each.name for each in criterion.records if each.measure == record.measure]
-    for other in others if record.name else ():
-        yield f"{record.name} -> {other}", {**raw, "name": other}
+def _head(record: Record) -> str:
+    """Name the function that a record's expression is a call of."""
+    return record.expression.name if isinstance(record.expression, Call) else ""
 
 
 # -- mutants that change no verdict, and why -----------------------------------------------------
@@ -239,21 +280,21 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         return ""
     if not old.decides:
         return "what decides nothing is shown whatever its region"
-    if old.measure == "tau" or old.name == "steadier":
+    if _head(old) in ("tau", "steadier"):
         # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are; of
         # the difference of two they are twice as far apart at most.
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
-        least = -pairs if old.measure == "tau" else -2 * pairs
+        least = -pairs if _head(old) == "tau" else -2 * pairs
         values = [number / pairs for number in range(least, -least + 1, 2)]
-    elif old.name == "tau_p":
+    elif _head(old) == "tau_p":
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
         taus = [number / pairs for number in range(pairs % 2, pairs + 1, 2)]
         values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
-    elif old.name in _IN_ERRORS:
+    elif _head(old) in _IN_ERRORS:
         same = _ends(old.region) == _ends(new.region)
         return "a distance in standard errors is at an end itself with no chance" if same else ""
     else:
@@ -264,7 +305,7 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
 
 def _n_systems(record: Record, claim: str) -> int:
     """Count the systems that a record goes over; ``all`` are those of its first quantity's grid."""
-    known = [system.name for system in grid_of(topic_of(claim), record.of[0].table).systems]
+    known = [system.name for system in grid_of(topic_of(claim), record.terms[0].table).systems]
     patterns = ["*" if name == "all" else name for name in record.systems]
     found = {name for each in patterns for name in fnmatch.filter(known, each)}
     return len(found - set(record.but))
@@ -290,45 +331,60 @@ def _unmended(old: Record, new: Record, claim: str) -> str:
 
 
 _SYMMETRIC = (
-    "range_beyond_rho",
-    "of_table",
-    "off_printed",
-    "on_worlds",
-    "share_of_pairs",
-    "lemma_violations",
+    "tau",
+    "opposed",
+    "range",
+    "distinct",
+    "largest",
+    "smallest",
+    "mean",
+    "median",
+    "count",
+    "share",
     "tau_p",
-    "over_percentiles",
     *_IN_ERRORS,
 )
-"""Functions that take the extreme of their terms, or the sum, or the same of either order."""
+"""Functions that take the extreme of their arguments, or the sum, or the same of either order."""
 
 
-def _either_order(old: Record, new: Record, claim: str) -> str:
-    if not _only_differs(old, new, "of") or sorted(map(str, old.of)) != sorted(map(str, new.of)):
+def _same_tree(old: Record, new: Record, claim: str) -> str:
+    if not _only_differs(old, new, "value"):
         return ""
-    if old.measure in ("tau", "opposed", "range") or old.name in _SYMMETRIC:
-        return "symmetric in its terms"
-    if old.name == "steadier" and old.of[0].metric == new.of[0].metric:
-        return "symmetric in the terms of either metric"
-    if old.measure == "distinct":
-        return "two ratios differ where their inverses do"
-    if old.measure == "change" and not old.per:
-        return "the sign of a gap cancels in its share of another"
-    if old.name == "gap_ratio" and old.of[0] == old.of[2] and new.of == (*old.of[1:], old.of[0]):
-        return "the signs of two gaps from one end cancel"
+    trees = [_canonical(record.expression, claim) for record in (old, new)]
+    if trees[0] == trees[1]:
+        return "the same, whatever the order of its parts and the names of its metrics"
     return ""
 
 
-def _same_metric(old: Record, new: Record, claim: str) -> str:
-    if not _only_differs(old, new, "of") or len(old.of) != len(new.of):
-        return ""
-    written_out = tuple(
-        dataclasses.replace(one, metric=other.metric)
-        if _metric_of(one, claim) == _metric_of(other, claim)
-        else one
-        for one, other in zip(old.of, new.of, strict=True)
-    )
-    return "the one metric under the label that it names" if written_out == new.of else ""
+def _canonical(node: Expression, claim: str) -> Expression:
+    """Write what comes to the same in one way."""
+    if isinstance(node, Term):
+        return _canonical_term(dataclasses.replace(node, metric=_metric_of(node, claim)), claim)
+    if isinstance(node, Operation):
+        sides = (_canonical(node.left, claim), _canonical(node.right, claim))
+        if node.operator in ("+", "*", "and", "or"):
+            sides = (min(sides, key=str), max(sides, key=str))
+        turned = {"<": ">", "<=": ">="}.get(node.operator)
+        return Operation(turned, *sides[::-1]) if turned else Operation(node.operator, *sides)
+    if isinstance(node, Call):
+        arguments = tuple(_canonical(argument, claim) for argument in node.arguments)
+        if node.name in _SYMMETRIC:
+            arguments = tuple(sorted(arguments, key=str))
+        # The sign of a gap cancels in its size, and in its share of another.
+        (gap, *others) = arguments or (node,)
+        if node.name in ("size", "change") and isinstance(gap, Operation) and gap.operator == "-":
+            arguments = (Operation("-", *sorted((gap.left, gap.right), key=str)), *others)
+        return Call(node.name, arguments)
+    return node
+
+
+def _canonical_term(term: Term, claim: str) -> Term:
+    """Name a course by its first place: it is the same, whichever of its places names it."""
+    if not term.axis or not measured(topic_of(claim), term.table):
+        return term
+    steps = axis_terms(grid_of(topic_of(claim), term.table), term.axis, term)
+    first = next(iter(steps.values()), term)
+    return dataclasses.replace(first, axis=term.axis, edition=" ".join(map(str, steps.values())))
 
 
 def _metric_of(term: Term, claim: str) -> str:
@@ -344,13 +400,9 @@ def _metric_of(term: Term, claim: str) -> str:
 def _no_interval(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "exact"):
         return ""
-    # "predicted" are counts of items and lists, which resampling leaves alone.
-    known = ("of_ceiling", "predicted")
-    if old.measure in ("check", "statistic", "significance") or old.name in known:
+    if _head(old) in ("check", "statistic", "p", "of_ceiling"):
         return "a number without an interval is exact"
-    if old.measure == "function" and not any(
-        measured(topic_of(claim), term.table) for term in old.of
-    ):
+    if not any(measured(topic_of(claim), term.table) for term in old.terms):
         return "what a function made has the interval that stands there"
     if not old.decides:
         return "what decides nothing shows its value, whatever its interval"
@@ -366,36 +418,27 @@ def _claim_says_so(old: Record, new: Record, claim: str) -> str:
     return ""
 
 
-def _same_course(old: Record, new: Record, claim: str) -> str:
-    if old.measure == "line" and _only_differs(old, new, "along"):
-        if {*old.along, *new.along} == {"kept", "removed"}:
-            return "a line is as straight seen from its other end"
+def _same_line(old: Record, new: Record, claim: str) -> str:
+    if not ("line" in (_head(old), *_inner(old)) and _only_differs(old, new, "value")):
         return ""
-    if not old.along or not (_only_differs(old, new, "of") or _only_differs(old, new, "per")):
-        return ""
-    (axis,) = old.along if len(old.along) == 1 else ("",)
-    pairs = [*zip(old.of, new.of, strict=False), (old.per, new.per)]
-    if not axis or len(old.of) != len(new.of):
-        return ""
-    courses = (
-        [axis_terms(grid_of(topic_of(claim), term.table), axis, term) for term in pair]
-        for pair in pairs
-        if all(pair)
-    )
-    same = all(
-        [str(step) for step in a.values()] == [str(step) for step in b.values()] for a, b in courses
-    )
-    return "a course is the same, whichever of its places names it" if same else ""
+    seen = {str(record.expression).replace("along kept", "along removed") for record in (old, new)}
+    return "a line is as straight seen from its other end" if len(seen) == 1 else ""
+
+
+def _inner(record: Record) -> list[str]:
+    return [node.name for node in walk(record.expression) if isinstance(node, Call)]
 
 
 def _mark(old: Record, new: Record, claim: str) -> str:
     """Tell a system that is left out where it is what others are compared with."""
-    if old.name == "least_gain" and _only_differs(old, new, "but"):
+    if not _only_differs(old, new, "but"):
+        return ""
+    if _head(old) == "least_gain":
         same = {*old.but} - {*new.but} == {"Popularity"}
         return "Popularity over itself is 1, where the region ends" if same else ""
-    if old.name not in ("systems_above", "systems_below") or not _only_differs(old, new, "but"):
+    if _head(old) not in ("systems_above", "systems_below"):
         return ""
-    return "no system is above or below itself" if new.but == (old.of[1].system,) else ""
+    return "no system is above or below itself" if new.but == (old.terms[1].system,) else ""
 
 
 def _all_named(old: Record, new: Record, claim: str) -> str:
@@ -411,11 +454,10 @@ RULES = (
     _all_named,
     _nothing_between,
     _unmended,
-    _either_order,
-    _same_metric,
+    _same_tree,
     _no_interval,
     _claim_says_so,
-    _same_course,
+    _same_line,
 )
 
 

@@ -487,7 +487,7 @@ class Row:
     def is_about(self, record: Record, which: str = "{which}") -> bool:
         """Whether a record makes the part, of a system where one has a part of its own."""
         if self.part.startswith("check "):
-            return record.measure == "check" and f"check {record.name}" == self.part
+            return self.part == f"check {record.check}"
         return bool(self.part) and any(
             record.finds.replace("{which}", name).startswith(self.part)
             for name in ("{which}", which)

@@ -53,7 +53,7 @@ def judged():
 def part(verdict: str, *asserts: int, **record: object) -> Part:
     """A part of a verdict, of a record that asks for at least 1."""
     value = {"holds": 2.0, "refuted": 0.0, "open": float("nan")}[verdict]
-    raw = {"finds": f"{verdict} {asserts}: {{value}}", "measure": "check", "name": "n", "least": 1}
+    raw = {"finds": f"{verdict} {asserts}: {{value}}", "value": "check(n)", "least": 1}
     return Part(Record.from_dict({**raw, "asserts": asserts, **record}), value)
 
 
@@ -263,7 +263,7 @@ def test_what_lies_within_its_bound_is_none_and_not_zero():
 
 
 def test_a_record_shows_only_numbers_that_it_has():
-    raw = {"measure": "value", "of": "P[AR] of Random", "least": 0.1}
+    raw = {"value": "P[AR] of Random", "least": 0.1}
     with pytest.raises(ConfigError, match="unknown number 'b'"):
         Record.from_dict({"finds": "{a} and {b}", **raw})
     with pytest.raises(ConfigError, match="only a count or a violation can be none"):

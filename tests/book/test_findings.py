@@ -295,7 +295,7 @@ def test_values_are_written_in_the_unit_of_the_record():
 
 def few_record() -> Record:
     """A record that holds from 0 on."""
-    return Record.from_dict({"finds": "{value}", "measure": "statistic", "name": "n", "least": 0})
+    return Record.from_dict({"finds": "{value}", "value": "statistic(n)", "least": 0})
 
 
 def test_a_share_of_few_cases_can_be_told_by_their_number():
@@ -413,7 +413,7 @@ def test_an_assertion_of_which_some_results_are_missing_has_no_verdict():
 def test_what_only_some_parts_can_test_is_said_to_be_refuted_and_never_to_hold(
     lacking, value, verdict
 ):
-    here = {"finds": "{value}", "measure": "statistic", "name": "n", "least": 1}
+    here = {"finds": "{value}", "value": "statistic(n)", "least": 1}
     parts = [
         Part(Record.from_dict(here), value),
         Part(Record.from_dict({**here, **lacking}), None, lacks="dataset not here"),
@@ -435,20 +435,17 @@ def test_a_notebook_shows_nothing_and_keeps_what_was_found(edition):
 OWN = """
 REORDER:
   finds: tau of the orders by test ratings only and among all tested items is {value}
-  measure: tau
-  of: ["P[R_test]", "P[AR]"]
+  value: tau(P[R_test], P[AR])
   systems: all
   below: 0.5
 LACKS:
   finds: "{value} on other data"
-  measure: ratio
-  of: ["P[R_test] of pLSA", "P[AR] of pLSA"]
+  value: P[R_test] of pLSA / P[AR] of pLSA
   least: 1
   only: [lastfm-1k]
 MISSING:
   finds: "{value} of nobody"
-  measure: value
-  of: "P[AR] of Nobody"
+  value: P[AR] of Nobody
   least: 1
 """
 
@@ -487,8 +484,8 @@ def test_a_finding_of_this_book_is_stated_like_a_part(own):
 
 def test_a_topic_without_claims_has_findings(own):
     (own / "systems.yaml").write_text(
-        "ONE:\n  finds: the first is {value} of the second\n  measure: ratio\n"
-        '  of: ["P[rel>=4] of a in x", "P[rel>=4] of b in x"]\n  unit: factor\n  above: 1\n'
+        "ONE:\n  finds: the first is {value} of the second\n"
+        "  value: P[rel>=4] of a in x / P[rel>=4] of b in x\n  unit: factor\n  above: 1\n"
     )
     assert list(own_findings("systems")) == ["ONE"]
     assert find_page("systems").chapter == "systems"
@@ -521,7 +518,7 @@ def test_what_belongs_to_claims_is_refused(own, change, message):
 
 def test_a_check_belongs_to_a_claim(own):
     (own / "x.yaml").write_text(
-        "A:\n  finds: '{value}'\n  measure: check\n  name: n\n  most: 0\n  unit: violation\n"
+        "A:\n  finds: '{value}'\n  value: check(n)\n  most: 0\n  unit: violation\n"
     )
     with pytest.raises(ConfigError, match=r"x.yaml: A: a check belongs to a claim"):
         own_findings("x")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from expressions_at import value_of
 from recbias import Grid, run
 from recbias.book.chapters import offline_option_taxonomy as chapter
 from recbias.book.chapters.offline_option_taxonomy import decisions, setup, splits, truths
@@ -20,10 +21,11 @@ from recbias.book.chapters.offline_option_taxonomy.users import (
     each_seed,
     measure_users,
 )
-from recbias.claims.evidence import Evidence, NotComputed, NotTestable
+from recbias.claims.evidence import NotComputed, NotTestable
 from recbias.claims.parts import Part
 from recbias.claims.records import Record
 from recbias.data.datasets import load_dataset
+from recbias.errors import ConfigError
 from recbias.experiment import makers
 from recbias.experiment.cells import grid_cells
 from recbias.experiment.makers import Table
@@ -149,7 +151,8 @@ def test_ratios_are_the_splits_that_they_name(start: Grid) -> None:
      (0, 10, (0, 0)), (1, 1, (0, 10)), (0, 1, (0, 10))],
 )  # fmt: skip
 def test_noise_is_not_a_finding(n: int, total: int, limits: tuple[int, int]) -> None:
-    assert splits.of_splits(n, total).interval == limits
+    counted = Quantity(n, None, limits=(n, n), cases=total)
+    assert splits.of_splits(counted).interval == limits
 
 
 @pytest.mark.parametrize(
@@ -161,14 +164,12 @@ def test_as_many_splits_are_told_as_there_are(total: int, said: str) -> None:
     record = Record.from_dict(
         {
             "finds": finds,
-            "measure": "function",
-            "name": "cells_significant",
-            "of": TERM,
+            "value": "of_splits(count(p[full, P@10] of MF in cells < 0.05))",
             "unit": "count",
             "least": 9,
         }
     )
-    part = Part(record, splits.of_splits(1, total))
+    part = Part(record, splits.of_splits(Quantity(1, None, limits=(1, 1), cases=total)))
     assert part.finding.startswith(said)
     assert part.sentence.startswith(said)
     assert part.verdict == ("refuted" if total == 10 else "open")
@@ -347,21 +348,31 @@ def test_decisions_count_pairs_of_two_outcomes() -> None:
 TEN = tuple(range(1, 11))
 
 
-def read(
-    name: str, of: str | list[str], seeds_of: tuple[int, ...] = TEN, **tables: pd.DataFrame
-) -> Quantity | float:
-    record = Record.from_dict(
-        {"finds": "{value}", "measure": "function", "name": name, "of": of, "least": 0}
-    )
+INDEX = {
+    "cells": ("seed", "label", "metric", "system"),
+    "decisions": ("decision", "option"),
+    "depths": ("system", "place"),
+    "fill_steps": ("fill", "metric", "step"),
+    "profiles": ("group", "system", "metric"),
+    "refused": ("overlap", "system"),
+    "seeds": ("seed", "ratio", "label", "metric", "system"),
+    "truths": ("decision", "option"),
+    "worlds": ("relation", "seed", "decision", "option"),
+}
+"""Of the tables that the chapter makes."""
+
+
+def read(text: str, seeds_of: tuple[int, ...] = TEN, **tables: pd.DataFrame) -> Quantity:
     made = {
         table: Table(
-            index=tuple(frame.columns[:1]), frame=frame, maker_name="x",
-            given={"seeds": list(seeds_of)}, key="",
-            dataset={}, provenance={}, times={},
+            index=INDEX[table], frame=frame, maker_name="x", given={"seeds": list(seeds_of)},
+            key="", dataset={}, provenance={}, times={},
         )
         for table, frame in tables.items()
     }  # fmt: skip
-    return chapter.FUNCTIONS[name](Evidence(made), record)
+    found = value_of(text, made, functions=chapter.FUNCTIONS, views=chapter.VIEWS)
+    assert isinstance(found, Quantity)
+    return found
 
 
 def cells(p: Callable[[int], float], value: Callable[[int], float], n: int = 10) -> pd.DataFrame:
@@ -385,44 +396,61 @@ def test_rivals_that_surely_agree_better_are_counted_and_those_that_may() -> Non
         for seed in range(3)
     ]
     columns = ["relation", "seed", "decision", "option", "resolved", "right", "wrong"]
-    found = read(
-        "better_rivals", "agreement[*] in worlds", worlds=pd.DataFrame(rows, columns=columns)
-    )
-    assert isinstance(found, Quantity)
+    worlds = pd.DataFrame(rows, columns=columns)
+    found = read("count(surely(value[*, *] in worlds.rivals < 0))", worlds=worlds)
     # Surely the uniform split; perhaps AP, and nDCG beside P; neither random halves nor the others.
     assert (found.value, found.interval, found.cases) == (1.0, (1.0, 3.0), 5)
-
-
-TERM = "P@10[full] of MF in cells"
 
 
 def test_cells_are_read_at_the_first_seed_or_counted_over_all() -> None:
     frame = cells(lambda seed: 0.01 if seed < 10 else 0.9, lambda seed: seed / 100)
     shuffled = frame.sample(frac=1, random_state=1)
-    assert read("cell_p", TERM, cells=shuffled) == 0.01
-    significant = read("cells_significant", TERM, cells=frame)
-    other = read("cells_not_significant", TERM, cells=frame)
-    assert isinstance(significant, Quantity)
-    assert isinstance(other, Quantity)
+    assert read("known(p[full, P@10] of MF in cells.first)", cells=shuffled).value == 0.01
+    significant, other = (
+        read(f"of_splits(count(p[full, P@10] of MF in cells {holds}))", cells=frame)
+        for holds in ("< 0.05", ">= 0.05")
+    )
     assert (significant.value, significant.interval) == (9, (9, 10))
     assert (other.value, other.interval) == (1, (0, 1))
-    won, lost = (read(name, TERM, cells=frame) for name in ("cells_for_knn", "cells_for_mf"))
-    assert isinstance(won, Quantity)
-    assert isinstance(lost, Quantity)
+    won, lost = (
+        read(f"count(winner[*, P@10] of MF in cells.first {wins})", cells=frame)
+        for wins in ("> 0", "< 0")
+    )
     assert (won.value, lost.value) == (1, 0)
     with pytest.raises(NotComputed):
-        read("cell_p", "P@10[full] of MF (as in RankSys) in cells", cells=frame)
+        read('p[full, P@10] of "MF (as in RankSys)" in cells.first', cells=frame)
+    with pytest.raises(NotComputed, match=r"p\[full, P@10\] of MF in cells.first"):
+        read("known(p[full, P@10] of MF in cells.first)", cells=frame.assign(p=np.nan))
+    assert (
+        read("count(winner[*, P@10] of MF in cells.first > 0)", cells=frame.assign(p=1)).value == 0
+    )
+
+
+def test_powers_of_ten_between_two_p_have_an_end() -> None:
+    frame = pd.concat(
+        [
+            cells(lambda seed: 0.01, lambda seed: 1),
+            cells(lambda seed: 0, lambda seed: 1).assign(label="graded"),
+        ]
+    )
+    a, b = (
+        f"largest(p[{label}, P@10] of MF in cells.first, 1e-300)" for label in ("full", "graded")
+    )
+    assert read(f"log10({a} / {b})", cells=frame).value == pytest.approx(298)
 
 
 def test_a_gap_is_that_of_the_first_split_with_the_interval_of_its_test() -> None:
-    rows = [(2, 0.9, 0.8, 1.0), (1, -0.1, -0.25, 0.05)]
+    rows = [(2, 0.9, 0.8, 1.0, 0.01), (1, -0.1, -0.25, 0.05, 0.2)]
     frame = pd.DataFrame(
         [(seed, "geometric", "P@10", "MF", *found) for seed, *found in rows],
-        columns=["seed", "label", "metric", "system", "value", "low", "high"],
+        columns=["seed", "label", "metric", "system", "value", "low", "high", "p"],
     )
-    found = read("cell_gap", "P@10[geometric] of MF in cells", cells=frame)
-    assert isinstance(found, Quantity)
+    found = read("value[geometric, P@10] of MF in cells.first", cells=frame)
     assert (found.value, found.interval) == (-0.1, (-0.25, 0.05))
+
+
+PEAK = "peak[full, nDCG@10] of MF in seeds.peaks"
+NEAR = f"of_splits(count({PEAK} >= 30 and {PEAK} <= 60))"
 
 
 def test_peaks_near_a_half_are_counted() -> None:
@@ -433,12 +461,11 @@ def test_peaks_near_a_half_are_counted() -> None:
     ]
     names = ["seed", "ratio", "label", "metric", "system", "value"]
     frame = pd.DataFrame(rows, columns=names)
-    found = read("peaks", "nDCG@10[full] of MF in seeds", seeds=frame)
-    assert isinstance(found, Quantity)
+    found = read(NEAR, seeds=frame)
     assert (found.value, found.interval) == (9, (9, 10))
     few = frame[frame["ratio"].isin([20, 50, 80])]
     with pytest.raises(NotComputed):
-        read("peaks", "nDCG@10[full] of MF in seeds", seeds=few)
+        read(NEAR, seeds=few)
 
 
 @pytest.mark.parametrize(("ratio", "n"), [(20, 0), (30, 10), (60, 10), (70, 0)])
@@ -449,8 +476,7 @@ def test_a_peak_near_a_half_is_from_30_to_60_percent(ratio: int, n: int) -> None
         for each in range(10, 100, 10)
     ]
     names = ["seed", "ratio", "label", "metric", "system", "value"]
-    found = read("peaks", "nDCG@10[full] of MF in seeds", seeds=pd.DataFrame(rows, columns=names))
-    assert isinstance(found, Quantity)
+    found = read(NEAR, seeds=pd.DataFrame(rows, columns=names))
     assert found.value == n
 
 
@@ -467,14 +493,11 @@ def steps(values: list[float], p: list[float]) -> pd.DataFrame:
 
 def test_steps_down_are_counted_only_where_they_are_sure() -> None:
     frame = steps([0.2, -0.1, -0.01, 0.3], [0.001, 0.01, 0.2, 0.001])
-    found = read("falling_steps", "nDCG@10[popularity] in fill_steps", fill_steps=frame)
-    assert isinstance(found, Quantity)
+    found = read("falls[popularity, nDCG@10] in fill_steps.falling", fill_steps=frame)
     assert (found.value, found.interval) == (1, (1, 2))
-    nine = read("falling_steps", "nDCG@10[popularity] in fill_steps", TEN[:9], fill_steps=frame)
-    assert isinstance(nine, Quantity)
+    nine = read("falls[popularity, nDCG@10] in fill_steps.falling", TEN[:9], fill_steps=frame)
     assert (nine.value, nine.interval) == (1, (0, 4))  # another split may fall otherwise
-    least = read("least_step", "nDCG@10[popularity] in fill_steps", fill_steps=frame)
-    assert isinstance(least, Quantity)
+    least = read("smallest(nDCG@10[popularity, *] in fill_steps)", fill_steps=frame)
     assert least.value == -0.1
     assert least.interval[0] < -0.12
     assert least.interval[1] == pytest.approx(-0.1 + 0.02 * 2.4977 / 1.95996, abs=1e-4)
@@ -485,9 +508,9 @@ def test_depths_profiles_and_refused_users_are_read_by_name() -> None:
         [("MF", 10, 160.0, 150.0, 170.0), ("User kNN", 10, 80.0, 75.0, 85.0)],
         columns=["system", "place", "value", "low", "high"],
     )
-    terms = ["depth[10] of MF in depths", "depth[10] of User kNN in depths"]
-    ratio = read("deeper", terms, depths=depths)
-    assert isinstance(ratio, Quantity)
+    ratio = read(
+        'independent(value[10] of MF in depths / value[10] of "User kNN" in depths)', depths=depths
+    )
     assert ratio.value == 2
     assert 1.8 < ratio.interval[0] < 1.84
     assert 2.16 < ratio.interval[1] < 2.2
@@ -497,89 +520,66 @@ def test_depths_profiles_and_refused_users_are_read_by_name() -> None:
                                       (1, "User kNN", 0.1))],
         columns=["group", "system", "metric", "value", "low", "high"],
     )  # fmt: skip
-    of = [f"P@10[{group}] of {name} in profiles" for name in ("User kNN", "MF") for group in (4, 1)]
-    shift = read("profile_shift", of, profiles=profiles)
-    assert isinstance(shift, Quantity)
+    knn, mf = (
+        f'P@10[4] of "{name}" in profiles - (P@10[1] of "{name}" in profiles)'
+        for name in ("User kNN", "MF")
+    )
+    shift = read(f"known(independent({knn} - ({mf})))", profiles=profiles)
     assert shift.value == pytest.approx(0.3)
     assert shift.interval == pytest.approx((0.24, 0.36))
-    gap = read("profile_gap", of[:2], profiles=profiles)
-    assert isinstance(gap, Quantity)
+    gap = read(f"known(independent({knn}))", profiles=profiles)
     assert gap.value == pytest.approx(0.6)
     refused = pd.DataFrame(
         [(40, "MF", 0.1, 0.05, 0.15)],
         columns=["overlap", "system", "gain", "gain_low", "gain_high"],
     )
-    found = read("refused", "gain[40] of MF in refused", refused=refused)
-    assert isinstance(found, Quantity)
+    found = read("known(gain[40] of MF in refused, pool)", refused=refused)
     assert (found.value, found.interval) == (0.1, (0.05, 0.15))
     with pytest.raises(NotTestable):
-        read("refused", "gain[40] of MF in refused", refused=refused.assign(gain=np.nan))
-
-
-def test_terms_are_compared_in_order(start: Grid) -> None:
-    results = run(setup.ratio_grid(DATA, 4, 50, seed=1, n_seeds=1))
-
-    def of(name: str, terms: list[str]) -> Quantity:
-        record = Record.from_dict(
-            {"finds": "{value}", "measure": "function", "name": name, "of": terms, "least": 0}
-        )
-        found = chapter.FUNCTIONS[name](Evidence({"ratio_50": results}), record)
-        assert isinstance(found, Quantity)
-        return found
-
-    terms = [f"{metric}[{label}] of {system} in ratio_50"
-             for metric, label, system in (("P@10", "full", "User kNN"), ("P@10", "full", "MF"),
-                                           ("nDCG@10", "condensed", "User kNN"),
-                                           ("nDCG@10", "condensed", "MF"))]  # fmt: skip
-    a, b, c, d = (
-        results[system, label, metric].value
-        for metric, label, system in (("P@10", "full", "User kNN"), ("P@10", "full", "MF"),
-                                      ("nDCG@10", "condensed", "User kNN"),
-                                      ("nDCG@10", "condensed", "MF"))
-    )  # fmt: skip
-    assert of("least_difference", terms).value == pytest.approx(min(a - b, c - d))
-    assert of("largest_difference", terms).value == pytest.approx(max(a - b, c - d))
-    assert of("shift", terms).value == pytest.approx((a - b) - (c - d))
-    assert of("rises_through", terms).value == pytest.approx(min(b - a, c - b, d - c))
-    assert of("falls_through", terms).value == pytest.approx(min(a - b, b - c, c - d))
-    assert of("largest_of", terms).value == max(a, b, c, d)
-    assert of("smallest_of", terms).value == min(a, b, c, d)
+        read("known(gain[40] of MF in refused, pool)", refused=refused.assign(gain=np.nan))
+    tests = refused.assign(tests_gap=7.0, tests_low=5.0, tests_high=9.0)
+    found = read("known(value[40] of MF in refused.tests, pool)", refused=tests)
+    assert (found.value, found.interval) == (7, (5, 9))
+    with pytest.raises(ConfigError, match="unknown need 'pol'"):
+        read("known(gain[40] of MF in refused, pol)", refused=refused)
+    with pytest.raises(NotComputed):
+        read(f"known(independent({knn}))", profiles=profiles.assign(value=np.nan))
 
 
 def test_pairs_that_an_option_has_right_are_a_share_of_those_that_truth_resolves() -> None:
     rows = [("C1", "condensed", 70, 61, 1, 66), ("C2", "P@10", 0, 0, 0, 0)]
     names = ["decision", "option", "resolved", "right", "wrong", "signs"]
     truths = pd.DataFrame(rows, columns=names)
-    found = read("right_by", "right[condensed] in truths", truths=truths)
-    assert isinstance(found, Quantity)
-    assert (found.value, found.cases) == (pytest.approx(61 / 70), 70)
+    share = "right[{0}] in truths / resolved[{0}] in truths"
+    found = read(share.format("C1, condensed"), truths=truths)
+    assert found.value == pytest.approx(61 / 70)
     assert found.interval == (found.value, found.value)
-    unknown = read("right_by", "right[P@10] in truths", truths=truths)
-    assert isinstance(unknown, Quantity)
-    assert np.isnan(unknown.value)
-    for term in ("right[median] in truths", "left[condensed] in truths"):
+    assert np.isnan(read(share.format("C2, P@10"), truths=truths).value)
+    for term in ("right[C3, median] in truths", "left[C1, condensed] in truths"):
         with pytest.raises(NotComputed):
-            read("right_by", term, truths=truths)
+            read(term, truths=truths)
 
 
 def test_noise_is_not_what_reverses_most() -> None:
-    rows = [("noise", "another split", 91, 40), ("C1", "condensed", 91, 7), ("C2", "P@10", 90, 9)]
-    frame = pd.DataFrame(rows, columns=["decision", "option", "pairs", "reversed"])
-    found = read("most_reversed", "reversed[*] in decisions", decisions=frame)
-    assert isinstance(found, Quantity)
-    assert (found.value, found.cases) == (9, 90)
+    rows = [("noise", "another split", 40, 50), ("C1", "condensed", 7, 20), ("C2", "P@10", 9, 30)]
+    frame = pd.DataFrame(rows, columns=["decision", "option", "reversed", "possible"])
+    found = read("largest(reversed[*, *] in decisions.alternatives)", decisions=frame)
+    assert (found.value, found.interval) == (9, (9, 9))
+    own = read("reversals[C1, condensed] in decisions.alternatives", decisions=frame)
+    assert (own.value, own.interval) == (7, (7, 20))
+    assert read("reversed[noise, another split] in decisions", decisions=frame).value == 40
 
 
 def test_agreement_in_worlds_is_told_beside_the_default() -> None:
     rows = [
-        (relation, seed, option, 50, right)
+        (relation, seed, option, 50, right + 2, 2)
         for relation in (0.6, -0.6)
         for seed in (1, 2, 3)
         for option, right in (("the default", 20 + seed), ("condensed", 30 + 2 * seed))
     ]
-    frame = pd.DataFrame(rows, columns=["relation", "seed", "option", "resolved", "right"])
-    found = read("agreement_in_worlds", "right[condensed] in worlds", worlds=frame)
-    assert isinstance(found, Quantity)
+    frame = pd.DataFrame(rows, columns=["relation", "seed", "option", "resolved", "right", "wrong"])
+    shares = [f"share[{name}] in worlds.agreement" for name in ("condensed", "the default")]
+    found = read(f"mean({shares[0]} - {shares[1]})", worlds=frame)
     assert found.value == pytest.approx((11 + 12 + 13) / 150)
 
 

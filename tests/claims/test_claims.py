@@ -392,6 +392,7 @@ def test_checks_are_found_by_name_and_names_are_unique(known_makers):
 
 MADE_UP = """
 from recbias.claims.checks import Check, Checks
+from recbias.claims.functions import in_scope
 from recbias.experiment.makers import maker
 
 CHAPTER = "02_made_up"
@@ -407,8 +408,9 @@ def simulate(*, worst):
     return [Check("BCC17-T2", "users", "users", 1, worst)], {}
 
 
-def few(evidence, record):
-    return evidence.check("BCC17-T2", "users").worst
+@in_scope
+def few(scope):
+    return scope.evidence.check("BCC17-T2", "users").worst
 
 
 FUNCTIONS = {"few": few}
@@ -417,8 +419,7 @@ FUNCTIONS = {"few": few}
 MADE_UP_CRITERIA = {
     "MADE-UP": {
         "parts": [
-            {"finds": "{value} users", "measure": "function", "name": "few", "most": 0,
-             "of": "P[AR]", "asserts": 1},
+            {"finds": "{value} users", "value": "few()", "most": 0, "asserts": 1},
         ]
     }
 }  # fmt: skip

@@ -5,7 +5,7 @@ from recbias.claims.lock import check_locks, criterion_digest, lock_file, renewe
 from recbias.claims.records import ClaimCriterion, Record, Replaced, criteria_of
 from recbias.errors import ConfigError
 
-RECORD = {"finds": "{value}", "measure": "check", "name": "n", "most": 0}
+RECORD = {"finds": "{value}", "value": "check(n)", "most": 0}
 OTHER = {**RECORD, "most": 0.1}
 
 
@@ -36,7 +36,13 @@ def test_a_criterion_is_locked_before_its_first_result():
 
 @pytest.mark.parametrize(
     "change",
-    [{"most": 1e-9}, {"name": "m"}, {"asserts": [1]}, {"decides": False}, {"needs": ["stars"]}],
+    [
+        {"most": 1e-9},
+        {"value": "check(m)"},
+        {"asserts": [1]},
+        {"decides": False},
+        {"needs": ["stars"]},
+    ],
 )
 def test_a_changed_criterion_fails_until_the_old_one_is_quoted(change):
     locks, changed = {"A": [criterion_digest([RECORD])]}, {**RECORD, **change}

@@ -58,7 +58,7 @@ def test_a_mutant_that_is_the_criterion_survives() -> None:
 def test_an_equivalent_mutant_is_excluded_for_a_reason_only() -> None:
     found = {m.what: equivalent(m) for m in mutants_of(criteria()["BCC17-C-OTHER"]) if not m.place}
     assert found["least 0.8 -> 0.75"] == "no value that it can take lies between the two ends"
-    assert found["terms exchanged"] == "symmetric in its terms"
+    assert found["terms exchanged"].startswith("the same, whatever the order")
     assert found["least 0.8 -> 0.56"] == found["AP[AR] -> R[AR]"] == found["removed"] == ""
 
 

@@ -1,19 +1,19 @@
 import dataclasses
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recbias
+from expressions_at import parts_of
 from recbias import Grid
 from recbias.book.chapters import sparsity_bias
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.chapters.sparsity_bias.setup import protocols
-from recbias.claims import combinators
-from recbias.claims.combinators import evaluate
+from recbias.claims import evaluation
 from recbias.claims.evidence import Evidence, NotComputed, axis_labels, axis_terms
+from recbias.claims.expressions import parse
 from recbias.claims.judging import load_chapter
 from recbias.claims.parts import Part, combine
 from recbias.claims.quantities import (
@@ -32,12 +32,13 @@ from recbias.claims.quantities import (
     slope,
     straightness,
 )
-from recbias.claims.records import Record, Region, Term, read_criteria
+from recbias.claims.records import Record, Region, read_criteria
+from recbias.claims.values import Course
 from recbias.errors import ConfigError, StoreError
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
 
-GOOD = {"finds": "it is {value}", "measure": "value", "of": "P[AR] of Random", "least": 0.1}
+GOOD = {"finds": "it is {value}", "value": "P[AR] of Random", "least": 0.1}
 
 
 def uncertain(low, high):
@@ -77,17 +78,14 @@ def test_an_interval_is_inside_a_region_outside_or_both(region, interval, verdic
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"measures": "value"}, "unknown field of a record 'measures': did you mean 'measure'"),
-        ({"measure": "values"}, "unknown measure 'values'"),
+        ({"valeu": "P[AR]"}, "unknown field of a record 'valeu': did you mean 'value'"),
         ({"unit": "percents"}, "unknown unit 'percents'"),
-        ({"take": "biggest"}, "unknown way to take systems together 'biggest'"),
         ({"needs": "stars above 3"}, "unknown need"),
-        ({"along": "time"}, "unknown axis 'time'"),
-        ({"of": "P under AR"}, "names no quantity"),
+        ({"value": "P[AR] along time"}, "unknown axis 'time'"),
+        ({"value": "P under AR"}, "is no expression at 'under AR'"),
         ({"finds": "it is so"}, "a sentence shows its {value}"),
-        ({"of": ["P[AR]", "P[1R]"]}, "value is of 1 to 1 quantities"),
-        ({"measure": "check", "of": []}, "check has a name"),
-        ({"measure": "steps"}, "steps goes along an axis"),
+        ({"value": ""}, "is no expression at 'its end'"),
+        ({"finds": "{a} and {b}"}, "unknown number 'b'"),
         ({"corrects": "E01", "corrected": "E01"}, "of the printed form or the corrected"),
         ({"least": None}, "float"),
     ],
@@ -105,21 +103,74 @@ def test_a_record_that_decides_has_a_region():
 
 
 def test_a_file_of_criteria_names_itself_and_the_claim():
-    with pytest.raises(ConfigError, match=r"x\.yaml: A-1: unknown measure 'valu'"):
-        read_criteria("A-1: {parts: [{finds: '{value}', measure: valu, least: 1}]}", "x.yaml")
+    with pytest.raises(ConfigError, match=r"x\.yaml: A-1: unknown unit 'metre'"):
+        read_criteria(
+            "A-1: {parts: [{finds: '{value}', value: P[AR], unit: metre, least: 1}]}", "x.yaml"
+        )
     with pytest.raises(ConfigError, match=r"x.yaml: A-1: unknown entries \['part'\]"):
         read_criteria("A-1: {parts: [], part: []}", "x.yaml")
 
 
-def test_terms_print_what_they_parse():
-    for text in ("P[AR]", "P@10|t=100[all-1R] of Random in lemma on ml-1m", "upper[*] in lemma"):
-        assert str(Term.parse(text)) == text
+WRITTEN = """
+A-1:
+  parts:
+  - finds: of <said> it is {value}
+    value: nDCG@10[full] of "<mf>" - nDCG@10[full] of "User kNN"
+    systems: [User kNN, <mf>]
+    for:
+    - {mf: MF, said: MF (as printed), above: 0, corrected: E12}
+    - {mf: MF (as in RankSys), said: MF (swapped), least: 0.1, corrects: E12}
+  - {finds: '{value}', value: 'P@10[full] of MF', least: 0}
+"""
+
+
+def test_a_record_is_written_once_for_each_entry_of_its_for():
+    criterion = read_criteria(WRITTEN, "x.yaml")["A-1"]
+    printed, mended, last = criterion.records
+    assert printed.value == 'nDCG@10[full] of "MF" - nDCG@10[full] of "User kNN"'
+    assert str(printed.expression) == 'nDCG@10[full] of MF - nDCG@10[full] of "User kNN"'
+    assert mended.terms[0].system == "MF (as in RankSys)"
+    assert mended.systems == ("User kNN", "MF (as in RankSys)")
+    assert [each.finds for each in (printed, mended)] == [
+        "of MF (as printed) it is {value}", "of MF (swapped) it is {value}",
+    ]  # fmt: skip
+    assert (printed.corrected, printed.corrects, printed.region) == ("E12", "", Region(above=0.0))
+    assert (mended.corrected, mended.corrects, mended.region) == ("", "E12", Region(least=0.1))
+    assert last.value == "P@10[full] of MF"
+    assert tuple(map(Record.from_dict, criterion.raw)) == criterion.records
+
+
+def test_an_earlier_criterion_is_quoted_as_the_file_had_it():
+    old = WRITTEN.split("parts:")[1].replace("\n", "\n    ")
+    quoted = f"  replaced:\n  - until: 1\n    why: so\n    verdicts: {{}}\n    was:{old}"
+    criteria = read_criteria(WRITTEN + quoted, "x.yaml")["A-1"]
+    assert tuple(criteria.replaced[0].was) == criteria.raw
+    assert criteria.replaced[0].words.startswith("of MF (as printed) it is $x$")
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ("[]", "`for` lists entries"),
+        ("{mf: MF}", "`for` lists entries"),
+        ("[MF]", "`for` lists entries"),
+        ("[{}]", r"<mf> in 'P\[AR\] of \"<mf>\"': an entry of `for` does not give it"),
+        ("[{mf: MF}, {knn: kNN}]", "<mf> in .* does not give it"),
+        ("[{mf: MF, knn: kNN}]", "`for` gives 'knn': no field of a record, nor <knn> in a text"),
+        ("[{mf: MF, asert: [1]}]", "`for` gives 'asert': no field of a record"),
+        ("[{mf: MF, least: 1}]", "least: in a record and under its `for`"),
+    ],
+)
+def test_entries_of_a_for_that_say_nothing_clear_are_refused(entries, message):
+    part = f"{{finds: '{{value}}', value: 'P[AR] of \"<mf>\"', least: 0, for: {entries}}}"
+    with pytest.raises(ConfigError, match=rf"x\.yaml: A-1: {message}"):
+        read_criteria(f"A-1: {{parts: [{part}]}}", "x.yaml")
 
 
 def test_a_record_tells_which_tables_it_reads():
-    many = {"measure": "range", "of": ["P[AR] of Random", "P[AR] of Random in grid on ml-100k"]}
-    assert Record.from_dict({**GOOD, **many}).reads == (("", "systems"), ("ml-100k", "grid"))
-    check = {"finds": "{value}", "measure": "check", "name": "n", "most": 0}
+    many = "range(P[AR] of Random, P[AR] of Random in grid on ml-100k)"
+    assert Record.from_dict({**GOOD, "value": many}).reads == (("", "systems"), ("ml-100k", "grid"))
+    check = {"finds": "{value}", "value": "check(n)", "most": 0}
     assert Record.from_dict(check).reads == (("", "checks"),)
 
 
@@ -301,7 +352,7 @@ def test_a_label_of_its_own_is_followed_over_the_labels_of_its_protocol():
     grid = Grid("synthetic", recbias.line_up("bcc17")[:1], asked, metrics, tests=tests)
 
     def follow(term, axis):
-        return {at: str(step) for at, step in axis_terms(grid, axis, Term.parse(term)).items()}
+        return {at: str(step) for at, step in axis_terms(grid, axis, parse(term)).items()}
 
     assert follow("P[AR]", "kept") == {
         10: "P[AR removed 90%]",
@@ -341,7 +392,7 @@ def metric_in(asked, metrics, term, **options):
         key="0", dataset={}, grid=grid, values=pd.DataFrame(columns=["system", "label", "metric"]),
         replicates={}, tests=empty, target_sets=empty,
     )  # fmt: skip
-    return Evidence({"systems": found}).metric(Term.parse(term))
+    return Evidence({"systems": found}).metric(parse(term))
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -448,8 +499,8 @@ def grid_results(name, values):
 def test_another_edition_is_read_and_its_replicates_pair_with_nobodys():
     here, there = (grid_results("synthetic", np.arange(n, n + 1000.0)) for n in (0, 5000))
     evidence = Evidence({"systems": here}, {"ml-1m": {"systems": there}}.__getitem__)
-    own = evidence.quantity(Term.parse("P[AR] of Random"))
-    other = evidence.quantity(Term.parse("P[AR] of Random on ml-1m"))
+    own = evidence.quantity(parse("P[AR] of Random"))
+    other = evidence.quantity(parse("P[AR] of Random on ml-1m"))
     np.testing.assert_array_equal(own.replicates, here.replicates[0])
     assert set(other.replicates) == set(there.replicates[0])
     assert not (other.replicates == there.replicates[0]).any()
@@ -460,7 +511,7 @@ def test_an_edition_without_results_is_named_and_replaced_by_none():
     here = grid_results("synthetic", np.arange(1000.0))
     evidence = Evidence({"systems": here}, lambda edition: {})
     with pytest.raises(NotComputed, match="systems on ml-1m"):
-        evidence.quantity(Term.parse("P[AR] of Random on ml-1m"))
+        evidence.quantity(parse("P[AR] of Random on ml-1m"))
 
     def damaged(edition):
         raise StoreError("x.json: changed after it was computed\nrestore it")
@@ -527,18 +578,16 @@ def test_flips_need_every_pair_by_both_units():
 
 
 def test_findings_of_leads_and_flips_are_read_from_recorded_results():
-    evidence = Evidence(load_chapter(setup.CHAPTER, "ml-1m"))
-    ahead = {"finds": "{value}", "measure": "lead", "of": "P[R_test]", "above": 0}
-    (part,) = evaluate(
-        Record.from_dict({**ahead, "systems": ["* (rating prediction)"]}), evidence, "", {}
-    )
+    results = load_chapter(setup.CHAPTER, "ml-1m")
+    ahead = {"text": "lead(P[R_test])", "results": results, "above": 0, "least": -1}
+    (part,) = parts_of(**ahead, systems=["* (rating prediction)"])
     assert (part.verdict, part.which) == ("holds", "kNN (rating prediction) over MF (ranking)")
-    (part,) = evaluate(Record.from_dict({**ahead, "systems": ["Random"]}), evidence, "", {})
+    (part,) = parts_of(**ahead, systems=["Random"])
     assert part.verdict == "refuted"
-    flips = {"finds": "{value}", "measure": "flips", "of": "P[1R]", "systems": "all", "least": 1}
-    (part,) = evaluate(Record.from_dict(flips), evidence, "", {})
+    flips = {"text": "flips(P[1R])", "results": results, "systems": "all", "least": 1}
+    (part,) = parts_of(**flips)
     assert (part.verdict, part.interval) == ("holds", (1, 1))
-    (part,) = evaluate(Record.from_dict({**flips, "but": ["Popularity"]}), evidence, "", {})
+    (part,) = parts_of(**flips, but=["Popularity"])
     assert (part.verdict, part.interval) == ("refuted", (0, 0))
 
 
@@ -551,7 +600,9 @@ def test_findings_of_leads_and_flips_are_read_from_recorded_results():
     ],
 )
 def test_a_course_goes_from_its_first_to_its_last_defined_value(course, ends, monkeypatch) -> None:
-    values = {at: Quantity(value, np.zeros(0)) for at, value in enumerate(course)}
-    monkeypatch.setattr(combinators, "_course", lambda *_: values)
-    record = SimpleNamespace(numbers=("first", "last"), systems=(), along=("removed",))
-    assert combinators._numbers(record, None, "") == ends
+    values = Course({at: Quantity(value, np.zeros(0)) for at, value in enumerate(course)})
+    monkeypatch.setattr(evaluation.Scope, "evaluate", lambda *_: values)
+    text = "change(P[AR] along removed)"
+    record = Record.from_dict({"finds": "{first} to {last}", "value": text, "least": 0})
+    scope = evaluation.Scope(Evidence({}), record, "", {})
+    assert evaluation._numbers(scope, "") == ends

@@ -76,7 +76,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> str:
     ],
 )
 def test_an_interval_that_is_not_known_is_expected_without_ends(form: str, said: str) -> None:
-    record = Record.from_dict({"finds": "{value}", "measure": "check", "name": "it", "most": 0})
+    record = Record.from_dict({"finds": "{value}", "value": "check(it)", "most": 0})
     words = check_findings.pattern(form, [Part(record, float("nan"))], {})
     assert re.fullmatch(words, said)
     ends = re.sub("no interval|an unknown number", "undefined to undefined", said)
@@ -138,8 +138,7 @@ def test_the_page_of_another_edition_is_wrong(page):
 def test_a_finding_of_this_book_is_judged_too(page, monkeypatch, tmp_path):
     (tmp_path / "data" / "findings").mkdir(parents=True)
     (tmp_path / "data" / "findings" / "design_alternatives.yaml").write_text(
-        'T:\n  finds: "{value}"\n  measure: tau\n  of: ["P[R_test]", "P[AR]"]\n'
-        "  systems: all\n  below: 0.5\n"
+        'T:\n  finds: "{value}"\n  value: tau(P[R_test], P[AR])\n  systems: all\n  below: 0.5\n'
     )
     monkeypatch.setattr(check_findings, "ROOT", tmp_path)
     block = ":::{finding} own/T\nholds: It is {value:.1f}.\n:::"
@@ -183,7 +182,7 @@ def test_the_source_of_a_page_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 def test_what_the_data_lack_for_one_part_leaves_an_assertion_unsaid() -> None:
-    record = {"finds": "{value}", "measure": "check", "name": "n", "least": 1}
+    record = {"finds": "{value}", "value": "check(n)", "least": 1}
     holds, refuted = (Part(Record.from_dict(record), value) for value in (2.0, 0.0))
     lacking = Part(Record.from_dict(record), None, lacks="no unbiased part")
     assert check_findings._joined([holds, lacking]) == ("", [])

@@ -34,8 +34,7 @@ PARTS = (
         Record.from_dict(
             {
                 "finds": "TI covers {value}",
-                "measure": "check",
-                "name": "covered",
+                "value": "check(covered)",
                 "unit": "percent",
                 "least": 0.9,
                 "published": next(iter(BY_ID["BCC17-F2A"].values)),

@@ -152,7 +152,7 @@ def measured_text(part: Part) -> str:
         return ""
     (low, high), unit = part.interval, part.record.unit
     text = _short(part.value, unit)
-    if part.record.measure == "difference":
+    if part.record.is_difference:
         text = f"difference {text}"
     if low == high or math.isnan(part.value):
         return text

@@ -10,9 +10,15 @@ first, then one form for each verdict::
     open: -
     :::
 
-Where the form is a dash, or there is no verdict on the data, the sentence is left out. A cell
-of the page hands over what was found (`state`); when the page is written, `resolve_findings` puts
-the sentences into its text. They may change without a new run.
+Where the form is a dash, or there is no verdict on the data, the sentence is left out. A block
+without any form says what the record says itself, which its card and the title of its figure
+(`said`) say too::
+
+    :::{finding} BCC17-C-RANGE/1
+    :::
+
+A cell of the page hands over what was found (`state`); when the page is written,
+`resolve_findings` puts the sentences into its text. They may change without a new run.
 
 Beside the parts of claims there are findings of this book, which no paper asserts: records like
 those of criteria, in ``data/findings``, one file per topic. They decide no verdict on a claim.
@@ -78,6 +84,8 @@ class Finding:
         How values are written.
     cases
         How many cases the value is a share of; None where it is of none that are counted.
+    sentence
+        What the record of the part says, values filled in; empty for a whole claim.
     """
 
     verdict: str
@@ -87,6 +95,23 @@ class Finding:
     which: str = ""
     unit: str = "number"
     cases: int | None = None
+    sentence: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The record's sentence as one of running text, with the interval.
+
+        Examples
+        --------
+        >>> Finding("holds", 0.5, 0.4, 0.6, sentence="tau is 0.5").whole
+        'Tau is 0.5 (0.4 to 0.6).'
+        """
+        if not self.sentence:
+            return ""
+        ends = ""
+        if None not in (self.low, self.high) and self.low != self.high:
+            ends = self.fill(" ({low} to {high})")
+        return f"{_capital(self.sentence)}{ends}."
 
     def fill(self, form: str) -> str:
         """Put values into a form.
@@ -214,7 +239,43 @@ def _finding(verdict: str, deciding: Sequence[Part]) -> Finding:
     numbers = (part.value, *part.interval)
     value, low, high = (None if math.isnan(number) else number for number in numbers)
     cases = part.estimate.cases if isinstance(part.estimate, Quantity) else None
-    return Finding(verdict, value, low, high, part.which, part.record.unit, cases)
+    which, unit = part.which, part.record.unit
+    return Finding(verdict, value, low, high, which, unit, cases, part.finding)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def said(name: str, results: ChapterResults) -> str:
+    """Return what the record of a finding says of results: for the title of its figure.
+
+    Parameters
+    ----------
+    name
+        As in a block: ``own/NAME``, ``CLAIM/n`` or ``CLAIM/n/k``.
+    results
+        A chapter's results by name.
+
+    Returns
+    -------
+    str
+        The sentence of its first part; empty where the results do not tell.
+    """
+    topic = _topic_of(name)
+    page = find_page(topic)
+    first, _, rest = name.partition("/")
+    number, _, place = rest.partition("/")
+    if first != "own" and not number:
+        raise ConfigError(f"{name}: a claim has many sentences; name an assertion: {name}/1")
+    if page is None or not results:
+        return ""
+    if first == "own":
+        record = own_findings(topic)[rest]
+    else:
+        record = _asked(first, int(number))[int(place or 1) - 1]
+    parts, _ = find_parts([record], results, page, cache(load_chapter), first)
+    return _capital(parts[0].finding) if parts else ""
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -237,8 +298,8 @@ def _read_own(text: str, source: str) -> dict[str, Record]:
         try:
             if fields := sorted(set(_NOT_OF_OURS) & set(raw)):
                 raise ConfigError(f"{', '.join(fields)} belong to claims; leave them out")
-            records[str(name)] = Record.from_dict(raw)
-            if raw["measure"] == "check":
+            records[str(name)] = record = Record.from_dict(raw)
+            if record.check:
                 raise ConfigError("a check belongs to a claim; state that: CLAIM/n")
         except (ConfigError, KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"{source}: {name}: {error}") from error
@@ -371,10 +432,12 @@ def resolve_findings(text: str, stated: Iterable[Findings], where: Where) -> str
 
 def _sentence(block: _Block, finding: Finding) -> str:
     form = block.forms.get(finding.verdict, _NOTHING)
-    if form == _NOTHING:
+    text = "" if form == _NOTHING else finding.fill(form)
+    text = text if block.forms else finding.whole
+    if not text:
         return ""
     names = f'data-part="{escape(block.name)}" data-verdict="{finding.verdict}"'
-    return f'<span class="finding" {names}>{finding.fill(form)}</span>'
+    return f'<span class="finding" {names}>{text}</span>'
 
 
 def _check(block: _Block) -> None:
@@ -384,6 +447,8 @@ def _check(block: _Block) -> None:
     try:
         _topic_of(block.name)
         verdicts = _PART_VERDICTS if "/" in block.name else _CLAIM_VERDICTS
+        if not block.forms and "/" in block.name:
+            return  # it says what its record says
         for verdict, form in block.forms.items():
             if verdict not in verdicts:
                 raise unknown_name("verdict", verdict, verdicts)

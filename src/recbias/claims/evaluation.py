@@ -9,6 +9,7 @@ from typing import Any
 
 from recbias.claims.evidence import Evidence, NotTestable, axis_terms
 from recbias.claims.expressions import (
+    EXTREMES,
     Call,
     Expression,
     Number,
@@ -20,7 +21,6 @@ from recbias.claims.expressions import (
 )
 from recbias.claims.functions import (
     COURSES,
-    EXTREMES,
     FUNCTIONS,
     IN_SCOPE,
     OF_ORDERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,7 +18,7 @@ from recbias.claims.expressions import Term
 from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import ChapterResults, Reading
 from recbias.claims.records import Record
-from recbias.errors import ConfigError, StoreError, did_you_mean, unknown_name
+from recbias.errors import ConfigError, StoreError, unknown_name
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table
 from recbias.experiment.results import Quantity, StoredResult
@@ -56,7 +56,7 @@ def _conditions(label: str, free: Sequence[str], columns: Sequence[str]) -> dict
         return {m[1]: part[m.end() :] for m, part in zip(matches, parts, strict=True) if m}
     texts = label.split(", ") if len(free) > 1 else [label]
     if len(texts) > len(free):
-        raise NotComputed(f"rows by {label}; the index has {', '.join(free) or 'nothing'}")
+        raise ConfigError(f"[{label}]: {len(texts)} values for {', '.join(free) or 'no column'}")
     return dict(zip(free, texts, strict=False))
 
 
@@ -352,10 +352,7 @@ class Evidence:
         if column not in rows or column in table.index:
             measured = [c for c in table.index if (rows[c] == term.metric).any()]
             if not measured or "value" not in rows:
-                known = [str(c) for c in rows if c not in table.index]
-                for c in table.index:
-                    known += map(str, rows[c].unique()) if rows[c].dtype == object else ()
-                raise NotComputed(f"{term.metric} in {name}{did_you_mean(term.metric, known)}")
+                raise NotComputed(str(term))
             conditions[measured[0]], column = term.metric, "value"
         if system or term.system:
             conditions["system"] = system or str(term.system)
@@ -364,13 +361,12 @@ class Evidence:
         open_columns = []
         for where, text in conditions.items():
             if where not in rows:
-                raise NotComputed(f"rows by {where} in {name}")
+                raise NotComputed(str(term))
             if where in table.index and (text == "*" or text.startswith(tuple(_COMPARED))):
                 open_columns.append(where)
             kept = rows[_is_meant(rows[where], text)]
             if kept.empty:
-                known = [f"{v:g}" if isinstance(v, float) else str(v) for v in rows[where].unique()]
-                raise NotComputed(f"{term}: no {where} is {text}{did_you_mean(text, known)}")
+                raise NotComputed(str(term))
             rows = kept
         draws = [c for c in _DRAWS if c in table.index and c not in conditions]
         if not open_columns:
@@ -432,3 +428,65 @@ class Evidence:
     def note(self, table: str, what: str, value: float, edition: str = "") -> None:
         """Note that a number was read."""
         self._read[Reading(edition, table, what, value)] = None
+
+
+def misnamed(term: Term, editions: Iterable[ChapterResults], systems: Sequence[str] = ()) -> str:
+    """Say which part of a term no results have, with the nearest name; empty if all are known.
+
+    Parameters
+    ----------
+    term
+        Of an expression.
+    editions
+        Results of a chapter on several data sets, of which one has to have it.
+    systems
+        Those of its record, which a term without a system goes over.
+    """
+    tables = [found[term.stored] for found in editions if term.stored in found]
+    if not tables:
+        known = sorted({name for found in editions for name in found})
+        return str(unknown_name("table", term.stored, known))
+    told = ""
+    for table in tables:
+        told = _misnamed_in(table, term, systems)
+        if not told:
+            break
+    return told
+
+
+def _misnamed_in(table: StoredResult, term: Term, systems: Sequence[str]) -> str:
+    evidence = Evidence({term.stored: table})
+    here = dataclasses.replace(term, edition=None)
+    if isinstance(table, Results):
+        labels = list(table.grid.parsed)
+        try:
+            steps = axis_terms(table.grid, term.axis, here) if term.axis else {0: here}
+        except NotComputed:
+            steps = {0: here}
+        step = next(iter(steps.values()), here)
+        if step.label not in labels:
+            return str(unknown_name("label", step.label, labels))
+        try:
+            evidence.metric(step, step.label)
+        except (ConfigError, KeyError):
+            known = map(str, table.grid.parsed_metrics[step.label])
+            metrics = sorted({metric.partition("@")[0] for metric in known})
+            return str(unknown_name("metric", term.metric.partition("@")[0], metrics))
+        for name in (term.system,) if term.system else systems:
+            try:
+                evidence.expand((name,), here)
+            except NotComputed:
+                return str(unknown_name("system", name, table.systems))
+    elif isinstance(table, Table) and term.table == term.stored:
+        try:
+            by_system = "system" in table.index and not term.system
+            evidence.rows(here, systems[0] if systems and by_system else "")
+        except ConfigError as error:
+            return str(error)
+        except NotComputed:
+            index = [str(value) for name in table.index for value in table.frame[name].unique()]
+            columns = [str(c) for c in table.frame if c not in table.index]
+            if term.metric not in {*index, *columns}:
+                return str(unknown_name("column", term.metric, [*columns, *index][:40]))
+            return str(unknown_name("row", term.label, index[:40]))
+    return ""

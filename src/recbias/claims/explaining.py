@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recbias.claims.evidence import misnamed
+from recbias.claims.expressions import BINDING, Call, Expression, Operation, Term
+from recbias.claims.functions import WORDS
 from recbias.claims.judging import Verdict, judge, load_chapter
 from recbias.claims.ledger import claims
 from recbias.claims.parts import Part
+from recbias.claims.records import criteria_of
 from recbias.claims.topics import chapters
 from recbias.errors import unknown_name
-from recbias.experiment.results import results_dir
+from recbias.experiment.results import recorded_datasets, results_dir
 
 
 def explain_claim(claim_id: str, dataset: str) -> str:
@@ -41,6 +45,28 @@ def explain_claim(claim_id: str, dataset: str) -> str:
     return "\n".join(_lines(verdict, _files(verdict, chapter, dataset)))
 
 
+def misnamed_terms() -> list[str]:
+    """Name the terms of all criteria that no recorded results have, with the nearest name.
+
+    What was not computed yet is among them: a criterion is written before its first result.
+    """
+    told = []
+    for topic, chapter in chapters().items():
+        if chapter is None:
+            continue
+        names = recorded_datasets(chapter, simulations=True)
+        editions = {name: load_chapter(chapter, name) for name in names}
+        for claim, criterion in criteria_of(topic).items():
+            for record in criterion.records:
+                for term in record.terms:
+                    where = (
+                        [editions[term.edition]] if term.edition in editions else editions.values()
+                    )
+                    if mistake := misnamed(term, where, record.systems):
+                        told.append(f"{claim}: {term}: {mistake}")
+    return list(dict.fromkeys(told))
+
+
 def _files(verdict: Verdict, chapter: str | None, dataset: str) -> list[str]:
     """Name the documents that a verdict was read from."""
     if verdict.criterion is None or not verdict.origin or chapter is None:
@@ -70,6 +96,7 @@ def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
         if low != high:
             lines.append(f"  interval  {low:.4g} to {high:.4g}")
         lines.append(f"  record    {_record_line(part)}")
+        lines.append(f"  in words  {in_words(part.record.expression)}")
         if numbers:
             lines.append(f"  asserts   {numbers}")
         if part.lacks or part.unsure:
@@ -90,11 +117,60 @@ def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
 
 def _record_line(part: Part) -> str:
     record = part.record
-    words = [record.measure, *map(str, record.of)]
-    if record.name:
-        words.append(record.name)
+    words = [str(record.expression)]
     if record.systems:
-        words.append(f"over {', '.join(record.systems)} ({record.take})")
-    if record.along:
-        words.append(f"along {', '.join(record.along)}")
+        words.append(f"over {', '.join(record.systems)}")
+    if record.but:
+        words.append(f"but {', '.join(record.but)}")
     return "; ".join([*words, record.region.words(record.unit)])
+
+
+def in_words(node: Expression) -> str:
+    """Say in a sentence what an expression measures.
+
+    Examples
+    --------
+    >>> from recbias.claims.expressions import parse
+    >>> in_words(parse("smallest(P[AR] of pLSA - P[AR])"))
+    'the smallest of P under AR of pLSA minus P under AR'
+    >>> in_words(parse("share(mean(observed[>0, 0.65, 1] in worlds) > 0)"))
+    'the share of the cases in which the mean of observed of >0, 0.65, 1 in worlds is above 0'
+    """
+    if isinstance(node, Term):
+        joint = "under" if node.table == "systems" or node.system or node.axis else "of"
+        text = f"{node.metric} {joint} {node.label}"
+        text += f" of {node.system}" if node.system else ""
+        text += f" in {node.table}" if node.table != "systems" else ""
+        text += f" on {node.edition}" if node.edition else ""
+        return text + (f", followed along {_AXES[node.axis]}" if node.axis else "")
+    if isinstance(node, Operation):
+        sides = []
+        for side in (node.left, node.right):
+            words = in_words(side)
+            loose = isinstance(side, Operation) and BINDING[side.operator] < BINDING["*"]
+            sides.append(f"({words})" if loose and node.operator in _OPERATORS else words)
+        joint = _OPERATORS.get(node.operator) or _CONDITIONS.get(node.operator, node.operator)
+        return f"{sides[0]} {joint} {sides[1]}"
+    if isinstance(node, Call):
+        told = [in_words(argument) for argument in node.arguments]
+        words = WORDS.get(node.name, f"{node.name.replace('_', ' ')} of {{}}")
+        n_gaps = words.count("{}")
+        if n_gaps > 1:
+            return words.format(*told, *[""] * (n_gaps - len(told)))
+        return words.format(" and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]])))
+    return str(node).strip('"')
+
+
+_OPERATORS = {"-": "minus", "+": "plus", "*": "times", "/": "over"}
+_CONDITIONS = {
+    ">": "is above",
+    ">=": "is at least",
+    "<": "is below",
+    "<=": "is at most",
+    "where": "of those where",
+}
+_AXES = {
+    "removed": "the share of test ratings that are removed",
+    "kept": "the share of test ratings that are kept",
+    "size": "the size of target sets",
+}

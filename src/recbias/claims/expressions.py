@@ -24,8 +24,11 @@ AXES = ("removed", "kept", "size")
 """What a quantity is followed along: percent of the test ratings that are removed, or kept; size of
 the target sets."""
 
-LONGEST, DEEPEST = 2000, 40
-"""Of an expression, in characters and in nested parentheses."""
+EXTREMES = ("largest", "smallest")
+"""Functions that choose one of several."""
+
+LONGEST, DEEPEST, MOST_SIGNS = 2000, 40, 100
+"""Of an expression, in characters, in nested parentheses and in operators."""
 
 _GRAMMAR = r"""
 ?start: choice
@@ -267,8 +270,8 @@ def parse(text: str) -> Expression:
     Raises
     ------
     ConfigError
-        If it is none, with the place; if it is longer than :data:`LONGEST`, or nested deeper than
-        :data:`DEEPEST`.
+        If it is none, with the place; if it is longer than :data:`LONGEST`, nested deeper than
+        :data:`DEEPEST`, or has more operators than :data:`MOST_SIGNS`.
 
     Examples
     --------
@@ -278,10 +281,10 @@ def parse(text: str) -> Expression:
     Traceback (most recent call last):
     recbias.errors.ConfigError: 'P under AR' is no expression at 'under AR': ...
     """
-    if len(text) > LONGEST or _depth(text) > DEEPEST:
+    if not _is_small(text):
         raise ConfigError(
-            f"{text[:40]!r}...: an expression has at most {LONGEST} characters, and {DEEPEST} "
-            "parentheses within each other"
+            f"{text[:40]!r}...: an expression has at most {LONGEST} characters, {MOST_SIGNS} "
+            f"operators, and {DEEPEST} parentheses within each other"
         )
     try:
         return _Reader().transform(_grammar().parse(text))
@@ -297,13 +300,15 @@ def parse(text: str) -> Expression:
         raise ConfigError(f"{text!r}: {cause or error}") from error
 
 
-def _depth(text: str) -> int:
+def _is_small(text: str) -> bool:
+    """Tell whether an expression is short and flat enough to be read by recursion."""
+    bare = re.sub(r'\[[^\[\]]*\]|"[^"]*"', "", text)  # labels and names have signs of their own
     depth = deepest = 0
-    for letter in text:
+    for letter in bare:
         depth += (letter == "(") - (letter == ")")
         deepest = max(deepest, depth)
-    # A sign binds to what follows: each of a row of them is a level of its own.
-    return max(deepest, *(len(signs) for signs in re.findall(r"[-\s]+", text)), 0)
+    n_signs = len(re.findall(r"[-+*/<>]|\b(?:and|or|where)\b", bare))
+    return len(text) <= LONGEST and deepest <= DEEPEST and n_signs <= MOST_SIGNS
 
 
 def walk(node: Expression) -> Iterator[Expression]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recbias.claims import quantities
-from recbias.claims.evidence import NotTestable
-from recbias.claims.expressions import Expression, Term, Text
+from recbias.claims.evidence import NotComputed, NotTestable
+from recbias.claims.expressions import Expression, Operation, Term, Text
 from recbias.claims.ledger import NEEDS
 from recbias.claims.quantities import (
     distinct_pairs,
@@ -41,7 +44,7 @@ from recbias.claims.values import (
     lifted,
     members_of,
 )
-from recbias.errors import ConfigError
+from recbias.errors import ConfigError, unknown_name
 from recbias.experiment.results import Quantity
 
 if TYPE_CHECKING:
@@ -52,7 +55,6 @@ SPECIAL: dict[str, Function] = {}
 ORDERS: set[str] = set()
 IN_SCOPE: set[Function] = set()
 OF_ORDERS: set[Function] = set()
-EXTREMES = ("largest", "smallest")
 COURSES: set[str] = set()
 
 WORDS: dict[str, str] = {}
@@ -136,6 +138,14 @@ def _within(value: Estimate, least: float, most: float) -> Quantity:
     return Quantity(ends(value)[0], None, limits=(float(limits[0]), float(limits[1])))
 
 
+@function("log10", "the power of ten that {} is", lifts=True)
+def _log10(value: Any) -> Any:
+    if not isinstance(value, Quantity):
+        return np.log10(value)
+    low, high = np.log10(value.interval).tolist()
+    return Quantity(float(np.log10(value.value)), None, limits=(low, high))
+
+
 @function("surely", "{} beyond chance", lifts=True)
 def _surely(condition: Holds) -> Holds:
     return Holds(condition.surely, condition.surely, condition.possibly)
@@ -200,31 +210,27 @@ def _range(*values: Any) -> Any:
     return spread(_pooled(values).values())
 
 
-def _held(values: Sequence[Any]) -> tuple[list[Holds], int]:
+def _held(values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    """Tell in which cases, or draws, conditions hold: as is seen, surely and possibly."""
     members = list(_pooled(values).values())
     if not all(isinstance(member, Holds) for member in members):
         raise ConfigError("what is counted is a condition, such as P[AR] > P[AR] of Random")
-    return members, len(members)
+    ways = ("seen", "surely", "possibly")
+    return np.hstack([np.array([np.atleast_1d(getattr(m, way)) for way in ways]) for m in members])
 
 
 @function("count", "the number of cases in which {}")
 def _count(*values: Any) -> Quantity:
-    members, n = _held(values)
-    seen, surely, possibly = (
-        float(sum(getattr(member, way) for member in members))
-        for way in ("seen", "surely", "possibly")
-    )
-    return Quantity(seen, None, limits=(surely, possibly), cases=n)
+    held = _held(values)
+    seen, surely, possibly = held.sum(axis=1).astype(float).tolist()
+    return Quantity(seen, None, limits=(surely, possibly), cases=held.shape[1])
 
 
 @function("share", "the share of the cases in which {}")
 def _share(*values: Any) -> Quantity:
-    members, n = _held(values)
-    seen, surely, possibly = (
-        float(np.mean([getattr(member, way) for member in members]))
-        for way in ("seen", "surely", "possibly")
-    )
-    return Quantity(seen, None, limits=(surely, possibly), cases=n)
+    held = _held(values)
+    seen, surely, possibly = held.mean(axis=1).tolist()
+    return Quantity(seen, None, limits=(surely, possibly), cases=held.shape[1])
 
 
 @function("rises", "the steps of {}, upwards")
@@ -270,9 +276,32 @@ def _last(value: Any) -> Any:
     return members[max(members)]
 
 
-@function("known", "{}, where it is known")
-def _known(value: Any) -> Any:
-    return lifted(lambda draws: draws.dropna(), value)
+@special("known", "{}, where it is known")
+def _known(scope: Scope, node: Expression, need: Text | None = None) -> Any:
+    """Drop draws without a value; a single one that is missing was not computed.
+
+    Or data lack what it takes, which a second argument names: one of `NEEDS`.
+    """
+    if need is not None and need.value not in NEEDS:
+        raise unknown_name("need", need.value, NEEDS)
+
+    def known(value: Any) -> Any:
+        if isinstance(value, Sample):
+            return value.dropna()
+        if not math.isnan(quantities.as_quantity(value).value):
+            return value
+        raise NotTestable(NEEDS[need.value]) if need else NotComputed(str(node))
+
+    return lifted(known, scope.evaluate(node))
+
+
+@special("independent", "{}, the intervals taken as independent")
+def _independent(scope: Scope, node: Expression) -> Any:
+    """Join numbers that were measured one without the other, as their errors add up."""
+    if not isinstance(node, Operation):
+        return scope.evaluate(node)
+    one, other = (_independent(scope, side) for side in (node.left, node.right))
+    return lifted(partial(quantities.independent, node.operator), one, other)
 
 
 @function("above", "the number of cases in which {} is above {}, told apart all together")

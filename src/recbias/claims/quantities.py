@@ -141,6 +141,31 @@ def _by_draw(combine: Callable[..., Any], a: Quantity, b: Quantity) -> Quantity:
     return Quantity(float(combine(a.value, b.value)), combine(_drawn(a), _drawn(b)))
 
 
+def independent(sign: str, a: Quantity | float, b: Quantity | float) -> Quantity:
+    """Join two quantities whose errors are independent, by ``+``, ``-``, ``*`` or ``/``.
+
+    Errors of sums add up as squares; those of products as squares in logarithms.
+
+    Examples
+    --------
+    >>> a, b = (Quantity(v, None, limits=(v - 0.3, v + 0.3)) for v in (2.0, 1.0))
+    >>> gap = independent("-", a, b)
+    >>> gap.value, [round(end, 3) for end in gap.interval]
+    (1.0, [0.576, 1.424])
+    """
+    joined = {"+": total, "-": difference, "*": product, "/": quotient}
+    if sign not in joined:
+        raise ConfigError(f"independent(...) joins numbers by {' '.join(joined)}")
+    one, other = as_quantity(a), as_quantity(b)
+    value = float(joined[sign](one.value, other.value))
+    ends = np.array([one.interval, other.interval])
+    if sign in "+-":
+        half = float(np.hypot(*(np.diff(ends).ravel() / 2)))
+        return Quantity(value, None, limits=(value - half, value + half))
+    error = np.exp(np.hypot(*(np.diff(np.log(ends)).ravel() / 2)))
+    return Quantity(value, None, limits=(value / error, value * error))
+
+
 def part(part: Quantity, whole: Quantity) -> Quantity:
     """Divide a part by its whole; what is not surely above 0 has no parts.
 

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from recbias._system.places import packaged
-from recbias.claims.expressions import AXES, Call, Expression, Term, parse, terms_of, walk
+from recbias.claims.expressions import (
+    AXES,
+    EXTREMES,
+    Call,
+    Expression,
+    Operation,
+    Term,
+    parse,
+    terms_of,
+    walk,
+)
 from recbias.claims.ledger import NEEDS, parse_yaml
 from recbias.claims.regions import Region, defined, written
 from recbias.errors import ConfigError, unknown_name
@@ -165,10 +175,9 @@ class Record:
         """
         values = dict(raw)
         ends = {name: float(values.pop(name)) for name in _ENDS if name in values}
-        known = {declared_field.name for declared_field in dataclasses.fields(cls)} - {"region"}
         for name in values:
-            if name not in known:
-                raise unknown_name("field of a record", str(name), sorted({*known, *_ENDS}))
+            if name not in _FIELDS:
+                raise unknown_name("field of a record", str(name), sorted({*_FIELDS, *_ENDS}))
         for name in ("of", "systems", "but", "along", "needs", "only", "asserts"):
             if name in values:
                 value = values[name]
@@ -247,13 +256,20 @@ class Record:
         return terms_of(self.expression) if self.value else self.of
 
     @property
-    def is_check(self) -> bool:
-        """Whether it reads the worst case of a check."""
-        return self.measure == "check" or (
-            bool(self.value)
-            and isinstance(self.expression, Call)
-            and self.expression.name == "check"
-        )
+    def check(self) -> str:
+        """Name of the check whose worst case it is; empty if it is none."""
+        node = self.expression if self.value else None
+        if isinstance(node, Call) and node.name == "check":
+            return str(node.arguments[0]).strip('"')
+        return self.name if self.measure == "check" else ""
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether it subtracts one quantity from another, or is the extreme of such."""
+        node = self.expression
+        if isinstance(node, Call) and node.name in EXTREMES and len(node.arguments) == 1:
+            (node,) = node.arguments
+        return isinstance(node, Operation) and node.operator == "-"
 
     @property
     def shown(self) -> set[str]:
@@ -264,7 +280,7 @@ class Record:
     def claimed(self) -> str:
         """What the paper says, in its words as far as there are some, and the region."""
         ends = {self.region.least, self.region.most, self.region.above, self.region.below}
-        if self.says and 0.0 in ends and not self.is_check:
+        if self.says and 0.0 in ends and not self.check:
             return self.says  # an end at 0 tells which is larger, as the words do
         return f"{self.says}, {self._words}" if self.says else self._words
 
@@ -343,6 +359,7 @@ class Record:
         return tuple(dict.fromkeys(tables))
 
 
+_FIELDS = {declared_field.name for declared_field in dataclasses.fields(Record)} - {"region"}
 _GAP = re.compile(r"\$[^$]*\$|\{(\w+)\}")  # formulas have braces of their own
 
 
@@ -433,7 +450,7 @@ class ClaimCriterion:
     replaced
         Earlier criteria, the oldest first.
     raw
-        The records as the file has them, for the lock.
+        The records as the file has them, for the lock; those with ``for`` written out.
     """
 
     claim: str
@@ -448,27 +465,96 @@ class ClaimCriterion:
         return tuple(dict.fromkeys(table for record in self.records for table in record.reads))
 
 
+_PLACEHOLDER = re.compile(r"<([A-Za-z]\w*)>")
+
+
+def written_out(raw: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Write a record once for each entry of its field ``for``.
+
+    What an entry calls by the name of a field is set in the record; other names stand as
+    ``<name>`` in its texts.
+
+    Examples
+    --------
+    >>> record = {"value": 'P[AR] of "<mf>"', "least": 0, "for": [
+    ...     {"mf": "MF", "corrected": "E12"}, {"mf": "MF (ranking)", "corrects": "E12"}]}
+    >>> for each in written_out(record):
+    ...     print(each)
+    {'value': 'P[AR] of "MF"', 'least': 0, 'corrected': 'E12'}
+    {'value': 'P[AR] of "MF (ranking)"', 'least': 0, 'corrects': 'E12'}
+    """
+    if "for" not in raw:
+        yield raw
+        return
+    common = {name: value for name, value in raw.items() if name != "for"}
+    entries = raw["for"]
+    if not (isinstance(entries, list) and entries and all(isinstance(e, dict) for e in entries)):
+        raise ConfigError("`for` lists entries, one for each time that the record is written")
+    for entry in entries:
+        own = {name: value for name, value in entry.items() if name in {*_FIELDS, *_ENDS}}
+        names = {str(name): str(value) for name, value in entry.items() if name not in own}
+        if twice := sorted(own.keys() & common.keys()):
+            raise ConfigError(f"{', '.join(twice)}: in a record and under its `for`")
+        used: set[str] = set()
+        written = _with_names(common | own, names, used)
+        for name in sorted(names.keys() - used):
+            raise ConfigError(f"`for` gives {name!r}: no field of a record, nor <{name}> in a text")
+        yield written
+
+
+def _with_names(value: Any, names: Mapping[str, str], used: set[str]) -> Any:
+    """Put names in their places in all texts of a record, and tell which were used."""
+    if isinstance(value, str):
+        for name in _PLACEHOLDER.findall(value):
+            if name not in names:
+                raise ConfigError(f"<{name}> in {value!r}: an entry of `for` does not give it")
+            used.add(name)
+        return _PLACEHOLDER.sub(lambda place: names[place[1]], value)
+    if isinstance(value, Mapping):
+        return {field_name: _with_names(each, names, used) for field_name, each in value.items()}
+    if isinstance(value, list):
+        return [_with_names(each, names, used) for each in value]
+    return value
+
+
+def _quoted(was: Any) -> Any:
+    """Write out the records of an earlier criterion; words stay as they are."""
+    return was if isinstance(was, str) else [each for old in was for each in written_out(old)]
+
+
 def read_criteria(text: str, source: str) -> dict[str, ClaimCriterion]:
-    """Read a file of criteria."""
+    """Read a file of criteria.
+
+    Where a record has a field ``for``, it is written once for each entry of this list, such as for
+    the printed and the corrected form: what an entry calls by the name of a field (``corrects``,
+    ``asserts``, ``least``) is set in the record, and each other name replaces ``<name>`` in all of
+    its texts.
+
+    Raises
+    ------
+    ConfigError
+        If it is no file of criteria, with the claim.
+    """
     criteria = {}
     for claim, entry in (parse_yaml(text) or {}).items():
         try:
             if strangers := set(entry) - {"parts", "elsewhere", "replaced"}:
                 raise ConfigError(f"unknown entries {sorted(strangers)}")
+            raw = tuple(each for part in entry["parts"] for each in written_out(part))
             criteria[claim] = ClaimCriterion(
                 claim,
-                tuple(map(Record.from_dict, entry["parts"])),
+                tuple(map(Record.from_dict, raw)),
                 {int(number): str(other) for number, other in entry.get("elsewhere", {}).items()},
                 tuple(
                     Replaced(
                         str(old["until"]),
                         old["why"],
-                        old["was"],
+                        _quoted(old["was"]),
                         {name: (str(a), str(b)) for name, (a, b) in old["verdicts"].items()},
                     )
                     for old in entry.get("replaced", ())
                 ),
-                tuple(entry["parts"]),
+                raw,
             )
         except (ConfigError, KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"{source}: {claim}: {error}") from error

@@ -23,11 +23,11 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Holds:
-    """Whether a condition holds: as it is seen, surely, and possibly."""
+    """Whether a condition holds: as it is seen, surely, and possibly; or in which draws."""
 
-    seen: bool
-    surely: bool
-    possibly: bool
+    seen: Any
+    surely: Any
+    possibly: Any
 
 
 @dataclass(frozen=True)
@@ -117,15 +117,17 @@ def choose(values: Any, conditions: Any) -> Family:
     return Family(kept, values.of_systems)
 
 
-def ends(value: Estimate) -> tuple[float, float, float]:
-    """Return value and interval; of no width for an exact number."""
+def ends(value: Estimate | Sample) -> tuple[Any, Any, Any]:
+    """Return value and interval; of no width for an exact number, and for draws."""
     if isinstance(value, Quantity):
         return (value.value, *value.interval)
+    if isinstance(value, Sample):
+        return value, value, value
     return float(value), float(value), float(value)
 
 
 def _compared(larger: bool, equal: bool) -> Function:
-    def compare(left: Estimate, right: Estimate) -> Holds:
+    def compare(left: Estimate | Sample, right: Estimate | Sample) -> Holds:
         if isinstance(left, Quantity) and isinstance(right, Quantity):
             left, right = difference(left, right), 0.0
         one, other = ends(left), ends(right)
@@ -149,6 +151,6 @@ OPERATORS: Mapping[str, Function] = {
     ">=": _compared(larger=True, equal=True),
     "<": _compared(larger=False, equal=False),
     "<=": _compared(larger=False, equal=True),
-    "and": lambda a, b: Holds(a.seen and b.seen, a.surely and b.surely, a.possibly and b.possibly),
-    "or": lambda a, b: Holds(a.seen or b.seen, a.surely or b.surely, a.possibly or b.possibly),
+    "and": lambda a, b: Holds(a.seen & b.seen, a.surely & b.surely, a.possibly & b.possibly),
+    "or": lambda a, b: Holds(a.seen | b.seen, a.surely | b.surely, a.possibly | b.possibly),
 }

@@ -532,10 +532,13 @@ def claims(
     """
     from recbias.book import matrix
     from recbias.claims import explain_claim, load_provenance, scorecard
+    from recbias.claims.explaining import misnamed_terms
     from recbias.claims.lock import write_locks
 
     if renew:
         click.echo(write_locks())
+        for mistake in misnamed_terms():
+            click.echo(f"in no recorded results: {mistake}", err=True)
         return
     table = own_table(dataset, read_options(options)) if is_path(dataset) else None
     if table:

@@ -4,28 +4,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from recbias.book.chapters import import_makers
-from recbias.book.chapters.offline_option_taxonomy.decisions import OF_DECISIONS
-from recbias.book.chapters.offline_option_taxonomy.depths import OF_DEPTHS
-from recbias.book.chapters.offline_option_taxonomy.fills import OF_FILLS
-from recbias.book.chapters.offline_option_taxonomy.refused import OF_USERS
+from recbias.book.chapters.offline_option_taxonomy.decisions import without_noise
+from recbias.book.chapters.offline_option_taxonomy.fills import falling_steps
+from recbias.book.chapters.offline_option_taxonomy.refused import refused_tests
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER
-from recbias.book.chapters.offline_option_taxonomy.splits import OF_SPLITS
-from recbias.book.chapters.offline_option_taxonomy.terms import OF_TERMS
-from recbias.book.chapters.offline_option_taxonomy.truths import OF_TRUTHS, WORLDS
-from recbias.claims.combinators import Function
+from recbias.book.chapters.offline_option_taxonomy.splits import first_split, of_splits, peaks
+from recbias.book.chapters.offline_option_taxonomy.truths import WORLDS, agreement, rivals
+from recbias.claims.evidence import View
+from recbias.claims.values import Function
 
-__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS"]
+__all__ = ["CHAPTER", "FUNCTIONS", "SIMULATIONS", "VIEWS"]
 
-FUNCTIONS: Mapping[str, Function] = {
-    **OF_DECISIONS,
-    **OF_DEPTHS,
-    **OF_FILLS,
-    **OF_SPLITS,
-    **OF_TERMS,
-    **OF_TRUTHS,
-    **OF_USERS,
+FUNCTIONS: Mapping[str, Function] = {"of_splits": of_splits}
+"""What criteria compute beyond the language of expressions."""
+
+VIEWS: Mapping[str, View] = {
+    "cells.first": first_split,
+    "decisions.alternatives": without_noise,
+    "fill_steps.falling": falling_steps,
+    "refused.tests": refused_tests,
+    "seeds.peaks": peaks,
+    "worlds.agreement": agreement,
+    "worlds.rivals": rivals,
 }
-"""What criteria and findings compute that has no combinator, by the name that a record gives it."""
+"""What criteria and findings read of tables that was derived from them."""
 
 SIMULATIONS: Mapping[str, Mapping[str, Any]] = {"worlds": WORLDS}
 """What simulations the chapter asks for, by the name under which each is kept."""

@@ -11,9 +11,6 @@ import pandas as pd
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, HALF, split_of
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import has_times
 from recbias.book.choosing import measurable
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
 from recbias.data.datasets import Dataset, dataset_info, is_path, load_dataset
 from recbias.data.ratings import exact
 from recbias.errors import DataError
@@ -21,7 +18,6 @@ from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import Outcome, evaluate
-from recbias.experiment.results import Quantity
 from recbias.recommenders import System, line_up
 
 NOISE = "noise"
@@ -296,36 +292,10 @@ def reversals(
     return ("decision", "option"), pd.DataFrame(rows)
 
 
-# -- what findings read ----------------------------------------------------------------------------
-
-
-def _reversed(evidence: Evidence, record: Record) -> Quantity:
-    """Read a count of pairs, written ``reversed[OPTION] in decisions``."""
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[frame["option"] == term.label]
-    if rows.empty or term.metric not in frame:
-        raise NotComputed(f"{term.metric} of {term.label} in {term.table}")
-    value, possible, pairs = rows[[term.metric, "possible", "pairs"]].to_numpy(float)[0].tolist()
-    evidence.note(term.table, f"{term.metric} by {term.label}", value)
-    high = possible if term.metric == "reversed" else value
-    return Quantity(value, None, limits=(value, high), cases=int(pairs))
-
-
-def _most_reversing(evidence: Evidence, record: Record) -> Quantity:
-    """Read the largest count over all options, written ``reversed[*] in decisions``."""
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[frame["decision"] != NOISE]
-    counts = rows[term.metric].to_numpy(float)
-    place = int(counts.argmax())
-    value, pairs = float(counts[place]), int(rows["pairs"].to_numpy()[place])
-    evidence.note(term.table, f"{term.metric} by {rows['option'].iloc[place]}", value)
-    return Quantity(value, None, limits=(value, value), cases=pairs)
-
-
-OF_DECISIONS: Mapping[str, Function] = {
-    "most_reversed": _most_reversing,
-    "reversed_by": _reversed,
-}
-"""By the name that a record gives them."""
+def without_noise(decisions: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Leave out what only the split changes; ``reversals`` are up to all that are possible."""
+    frame = decisions.frame[decisions.frame["decision"] != NOISE]
+    reversals, possible = frame["reversed"], frame["possible"]
+    return decisions.index, frame.assign(
+        reversals=reversals, reversals_low=reversals, reversals_high=possible
+    )

@@ -11,16 +11,12 @@ import pandas as pd
 
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, PLACES
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record, Term
 from recbias.data.datasets import Dataset
 from recbias.experiment.cells import grid_cells, run_cell
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.experiment.results import Quantity
 from recbias.ranking import RankTable
 
 
@@ -67,36 +63,3 @@ def list_depths(
 def mean_depth(table: RankTable, place: int) -> npt.NDArray[np.float64]:
     """Give the ranks in the full lists of the items at one place of the condensed ones."""
     return table.rank[table.condensed_rank == place].astype(np.float64)
-
-
-# -- what criteria read ----------------------------------------------------------------------------
-
-
-def _at(evidence: Evidence, term: Term) -> Quantity:
-    """Read a term written ``depth[PLACE] of SYSTEM in depths``."""
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[(frame["system"] == term.system) & (frame["place"] == int(term.label))]
-    if rows.empty:
-        raise NotComputed(f"place {term.label} of {term.system} in {term.table}")
-    value, low, high = rows[["value", "low", "high"]].to_numpy(float)[0].tolist()
-    evidence.note(term.table, f"rank of place {term.label} of {term.system}", value)
-    return Quantity(value, None, limits=(low, high))
-
-
-def _depth(evidence: Evidence, record: Record) -> Quantity:
-    (term,) = record.of
-    return _at(evidence, term)
-
-
-def _deeper(evidence: Evidence, record: Record) -> Quantity:
-    """Divide one depth by another; its interval is that of the two, taken as independent."""
-    a, b = (_at(evidence, term) for term in record.of)
-    error = float(
-        np.hypot(*((np.log(depth.interval[1]) - np.log(depth.interval[0])) / 2 for depth in (a, b)))
-    )
-    ratio = a.value / b.value
-    return Quantity(ratio, None, limits=(ratio * np.exp(-error), ratio * np.exp(error)))
-
-
-OF_DEPTHS: Mapping[str, Function] = {"deeper": _deeper, "depth": _depth}
-"""By the name that a record gives them."""

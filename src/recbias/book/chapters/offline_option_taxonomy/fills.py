@@ -12,14 +12,9 @@ import pandas as pd
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, FILLS, SIZES, fill_name
 from recbias.book.chapters.offline_option_taxonomy.splits import SPLITS
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed, measure_users
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme
-from recbias.claims.records import Record, Term
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.stats.comparison import holm, paired_t
 
 LEVEL = 0.05
@@ -109,47 +104,15 @@ def fill_steps(
     return index, pd.DataFrame(rows, columns=columns)
 
 
-# -- what criteria read ----------------------------------------------------------------------------
-
-
-def _steps(evidence: Evidence, term: Term) -> pd.DataFrame:
-    """Return the steps of a term, written ``METRIC[FILL] in fill_steps``."""
-    frame = evidence.made(term.table, term.edition or "").frame
-    steps = frame[(frame["fill"] == term.label) & (frame["metric"] == term.metric)]
-    if steps.empty:
-        raise NotComputed(f"{term.metric} under {term.label} in {term.table}")
-    return steps
-
-
-def _least_step(evidence: Evidence, record: Record) -> Quantity:
-    """Read the smallest of the steps, with an interval that is right for all of them together."""
-    (term,) = record.of
-    steps = _steps(evidence, term)
-    least = extreme(
-        {
-            str(step): Quantity(value, None, limits=(low, high))
-            for step, (value, low, high) in zip(
-                steps["step"], steps[["value", "low", "high"]].to_numpy(float).tolist(), strict=True
-            )
-        },
-        largest=False,
-    )[1]
-    evidence.note(term.table, f"smallest step of {term.metric} under {term.label}", least.value)
-    return least
-
-
-def _falling(evidence: Evidence, record: Record) -> Quantity:
-    """Count the steps by which more neighbours are surely worse."""
-    (term,) = record.of
-    steps = _steps(evidence, term)
-    seeds = evidence.made(term.table, term.edition or "").given["seeds"]
-    value, p = steps["value"].to_numpy(float), steps["p_holm"].to_numpy(float)
-    surely = int(((p < LEVEL) & (value < 0)).sum())
-    possibly = int((~((p < LEVEL) & (value > 0))).sum())
-    evidence.note(term.table, f"steps down of {term.metric} under {term.label}", float(surely))
-    limits = (surely, possibly) if len(seeds) >= SPLITS else (0, len(steps))
-    return Quantity(float(surely), None, limits=limits, cases=len(steps))
-
-
-OF_FILLS: Mapping[str, Function] = {"falling_steps": _falling, "least_step": _least_step}
-"""By the name that a record gives them."""
+def falling_steps(fill_steps: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Count the steps by which more neighbours are surely worse, and may be."""
+    index = ("fill", "metric")
+    rows = []
+    for names, steps in fill_steps.frame.groupby(list(index), sort=False):
+        value, p = steps["value"].to_numpy(float), steps["p_holm"].to_numpy(float)
+        surely = int(((p < LEVEL) & (value < 0)).sum())
+        possibly = int((~((p < LEVEL) & (value > 0))).sum())
+        enough = len(fill_steps.given["seeds"]) >= SPLITS  # in another split others may fall
+        limits = (surely, possibly) if enough else (0, len(steps))
+        rows.append((*names, surely, *limits))
+    return index, pd.DataFrame(rows, columns=[*index, "falls", "falls_low", "falls_high"])

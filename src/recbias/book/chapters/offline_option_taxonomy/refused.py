@@ -12,15 +12,10 @@ import pandas as pd
 
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER, KNN, OVERLAPS, READINGS
 from recbias.book.chapters.offline_option_taxonomy.users import each_seed, measure_users
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed, NotTestable
-from recbias.claims.ledger import NEEDS
 from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record, Term
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.protocol.testset import dataset_splits
 
 FloatArray = npt.NDArray[np.float64]
@@ -142,6 +137,12 @@ def _correlation(
     return (r, low, high)
 
 
+def refused_tests(refused: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Give the difference in test ratings of the users who are served and those who are not."""
+    names = {"tests_gap": "value", "tests_low": "low", "tests_high": "high"}
+    return refused.index, refused.frame[[*refused.index, *names]].rename(columns=names)
+
+
 # -- who has much to go by -------------------------------------------------------------------------
 
 
@@ -203,71 +204,3 @@ def profile_groups(
         ]
     columns = ["group", "system", "metric", "value", "low", "high", "n"]
     return tuple(columns[:3]), pd.DataFrame(rows, columns=columns)
-
-
-# -- what criteria read ----------------------------------------------------------------------------
-
-_LIMITS: Mapping[str, tuple[str, str]] = {
-    "value": ("low", "high"),
-    "tests_gap": ("tests_low", "tests_high"),
-    "gain": ("gain_low", "gain_high"),
-    "correlation": ("correlation_low", "correlation_high"),
-}
-
-
-def _refused(evidence: Evidence, record: Record) -> Quantity:
-    """Read a column of the users who are refused, written ``COLUMN[OVERLAP] of MF in refused``."""
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[(frame["overlap"] == int(term.label)) & (frame["system"] == term.system)]
-    if rows.empty or term.metric not in _LIMITS:
-        raise NotComputed(f"{term.metric} at overlap {term.label} in {term.table}")
-    if rows[term.metric].isna().any():  # hardly anybody is served, or refused
-        raise NotTestable(NEEDS["pool"])
-    low, high = _LIMITS[term.metric]
-    value, *limits = rows[[term.metric, low, high]].to_numpy(float)[0].tolist()
-    evidence.note(term.table, f"{term.metric} at overlap {term.label}, {term.system}", value)
-    return Quantity(value, None, limits=(limits[0], limits[1]))
-
-
-def _profile_of(evidence: Evidence, term: Term) -> Quantity:
-    """Read a term written ``METRIC[GROUP] of SYSTEM in profiles``."""
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[
-        (frame["group"] == int(term.label))
-        & (frame["system"] == term.system)
-        & (frame["metric"] == term.metric)
-    ]
-    if rows.empty or rows["value"].isna().any():
-        raise NotComputed(f"{term.metric} of group {term.label} in {term.table}")
-    value, low, high = rows[["value", "low", "high"]].to_numpy(float)[0].tolist()
-    evidence.note(term.table, f"{term.metric} of group {term.label}, {term.system}", value)
-    return Quantity(value, None, limits=(low, high))
-
-
-def _sum_of(signed: list[tuple[int, Quantity]]) -> Quantity:
-    """Add means of groups of users, taken as independent: too wide an interval for the same."""
-    value = sum(sign * mean.value for sign, mean in signed)
-    halves = [(mean.interval[1] - mean.interval[0]) / 2 for _, mean in signed]
-    half = float(np.sqrt(np.square(halves).sum()))
-    return Quantity(value, None, limits=(value - half, value + half))
-
-
-def _profile_gap(evidence: Evidence, record: Record) -> Quantity:
-    """Subtract one group's mean from another's."""
-    a, b = (_profile_of(evidence, term) for term in record.of)
-    return _sum_of([(1, a), (-1, b)])
-
-
-def _profile_shift(evidence: Evidence, record: Record) -> Quantity:
-    """Read (a - b) - (c - d) of four means."""
-    means = [_profile_of(evidence, term) for term in record.of]
-    return _sum_of(list(zip((1, -1, -1, 1), means, strict=True)))
-
-
-OF_USERS: Mapping[str, Function] = {
-    "profile_gap": _profile_gap,
-    "profile_shift": _profile_shift,
-    "refused": _refused,
-}
-"""By the name that a record gives them."""

@@ -23,19 +23,15 @@ from recbias.book.chapters.offline_option_taxonomy.users import (
     each_seed,
     measure_users,
 )
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record, Term
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset
+from recbias.errors import ConfigError
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.results import Quantity
 
 LEVEL = 0.05
 """Level of the paper's tests."""
-
-PEAK = (30, 60)
-"""Percent of training ratings near a half, between which a course has its peak."""
 
 SPLITS = 10
 """Splits from which on a claim that depends on one is judged."""
@@ -155,53 +151,36 @@ def ratio_values(
 # -- what criteria read ----------------------------------------------------------------------------
 
 
-def _rows(evidence: Evidence, term: Term) -> pd.DataFrame:
-    """Return the rows of a term, one for each seed, or several."""
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[
-        (frame["label"] == term.label)
-        & (frame["metric"] == term.metric)
-        & (frame["system"] == term.system)
-    ]
-    if rows.empty:
-        raise NotComputed(f"{term.metric} of {term.system} under {term.label} in {term.table}")
-    return rows
+def first_split(cells: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Take the cells of the first split; ``winner`` is 1 for kNN, -1 for MF, 0 for neither."""
+    frame = cells.frame[cells.frame["seed"] == cells.frame["seed"].min()]
+    winner = np.where(frame["p"] < LEVEL, np.sign(frame["value"]), 0.0)
+    return ("label", "metric", "system"), frame.assign(winner=winner)
 
 
-def _first(evidence: Evidence, term: Term) -> pd.Series[float]:
-    rows = _rows(evidence, term)
-    return rows.sort_values("seed").iloc[0]
+def peaks(seeds: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell at which ratio each course over ratios is highest."""
+    index = ("seed", "label", "metric", "system")
+    courses = seeds.frame.pivot(index=list(index), columns="ratio", values="value")
+    if courses.shape[1] < 5:
+        raise NotComputed("enough ratios in seeds")
+    tops = courses.columns.to_numpy()[courses.to_numpy().argmax(axis=1)]
+    return index, courses.reset_index()[list(index)].assign(peak=tops)
 
 
-def _cell_p(evidence: Evidence, record: Record) -> float:
-    """Read the p of a cell on the first split."""
-    (term,) = record.of
-    p = float(_first(evidence, term)["p"])
-    evidence.note(term.table, f"p of {term.metric} under {term.label}, {term.system}", p)
-    if np.isnan(p):
-        raise NotComputed(f"p of {term.metric} under {term.label} in {term.table}")
-    return p
-
-
-def _cell_gap(evidence: Evidence, record: Record) -> Quantity:
-    """Read kNN - MF of a cell on the first split, with the interval of its test."""
-    (term,) = record.of
-    row = _first(evidence, term)
-    value, low, high = (float(row[name]) for name in ("value", "low", "high"))
-    evidence.note(term.table, f"kNN - {term.system} of {term.metric} under {term.label}", value)
-    return Quantity(value, None, limits=(low, high))
-
-
-def of_splits(n: int, total: int) -> Quantity:
+def of_splits(counted: Quantity) -> Quantity:
     """Write in how many splits something holds, as an interval that the rule of noise reads.
 
     Examples
     --------
-    >>> of_splits(9, 10).interval, of_splits(1, 10).interval, of_splits(5, 10).interval
-    ((9, 10), (0, 1), (0, 10))
-    >>> of_splits(1, 1).interval
+    >>> [of_splits(Quantity(n, None, limits=(n, n), cases=10)).interval for n in (9, 1, 5)]
+    [(9, 10), (0, 1), (0, 10)]
+    >>> of_splits(Quantity(1, None, limits=(1, 1), cases=1)).interval
     (0, 10)
     """
+    n, total = int(counted.value), counted.cases
+    if total is None:
+        raise ConfigError("of_splits(...) is of a count over splits")
     if total < SPLITS:
         return Quantity(float(n), None, limits=(0, SPLITS), cases=total)
     if n >= SURELY * total:
@@ -209,81 +188,3 @@ def of_splits(n: int, total: int) -> Quantity:
     if n <= (1 - SURELY) * total + 1e-9:
         return Quantity(float(n), None, limits=(0, n), cases=total)
     return Quantity(float(n), None, limits=(0, total), cases=total)
-
-
-def _significant(evidence: Evidence, record: Record) -> Quantity:
-    """Count the splits in which a cell is significant."""
-    (term,) = record.of
-    p = _rows(evidence, term)["p"].to_numpy(float)
-    n = int((p < LEVEL).sum())
-    evidence.note(term.table, f"splits with p < .05 of {term.metric} under {term.label}", n)
-    return of_splits(n, len(p))
-
-
-def _not_significant(evidence: Evidence, record: Record) -> Quantity:
-    """Count the splits in which a cell is not significant."""
-    (term,) = record.of
-    p = _rows(evidence, term)["p"].to_numpy(float)
-    n = int((p >= LEVEL).sum())
-    evidence.note(term.table, f"splits with p >= .05 of {term.metric} under {term.label}", n)
-    return of_splits(n, len(p))
-
-
-def _wins(evidence: Evidence, record: Record, sign: int) -> Quantity:
-    n = 0
-    for term in record.of:
-        row = _first(evidence, term)
-        n += bool(row["p"] < LEVEL and sign * row["value"] > 0)
-    evidence.note(record.of[0].table, "cells won", float(n))
-    return Quantity(float(n), None, limits=(n, n), cases=len(record.of))
-
-
-def _for_knn(evidence: Evidence, record: Record) -> Quantity:
-    """Count the cells in which kNN is significantly better, on the first split."""
-    return _wins(evidence, record, 1)
-
-
-def _for_mf(evidence: Evidence, record: Record) -> Quantity:
-    """Count the cells in which MF is significantly better, on the first split."""
-    return _wins(evidence, record, -1)
-
-
-def _decided(evidence: Evidence, record: Record) -> Quantity:
-    """Count the cells that are significant either way, on the first split."""
-    n = sum(bool(_first(evidence, term)["p"] < LEVEL) for term in record.of)
-    evidence.note(record.of[0].table, "cells decided", float(n))
-    return Quantity(float(n), None, limits=(n, n), cases=len(record.of))
-
-
-def _less_significant(evidence: Evidence, record: Record) -> float:
-    """Tell by how many powers of ten the p of the first cell is above that of the second."""
-    a, b = (max(float(_first(evidence, term)["p"]), 1e-300) for term in record.of)
-    powers = float(np.log10(a) - np.log10(b))
-    evidence.note(record.of[0].table, "powers of ten between two p", powers)
-    return powers
-
-
-def _peaks(evidence: Evidence, record: Record) -> Quantity:
-    """Count the splits in which a course over ratios is highest near a half."""
-    (term,) = record.of
-    courses = _rows(evidence, term).pivot(index="seed", columns="ratio", values="value")
-    if courses.shape[1] < 5:
-        raise NotComputed(f"enough ratios in {term.table}")
-    tops = courses.columns.to_numpy()[courses.to_numpy().argmax(axis=1)]
-    n = int(((tops >= PEAK[0]) & (tops <= PEAK[1])).sum())
-    evidence.note(term.table, f"splits where {term.metric} of {term.system} peaks near .5", n)
-    return of_splits(n, len(tops))
-
-
-OF_SPLITS: Mapping[str, Function] = {
-    "cell_gap": _cell_gap,
-    "cell_p": _cell_p,
-    "cells_decided": _decided,
-    "cells_for_knn": _for_knn,
-    "cells_for_mf": _for_mf,
-    "cells_not_significant": _not_significant,
-    "cells_significant": _significant,
-    "less_significant": _less_significant,
-    "peaks": _peaks,
-}
-"""By the name that a record gives them."""

@@ -18,10 +18,7 @@ from recbias.book.chapters.offline_option_taxonomy.decisions import (
 )
 from recbias.book.chapters.offline_option_taxonomy.setup import CHAPTER
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import exact
 from recbias.data.simulation import REVISION, PreferenceOptions
@@ -31,7 +28,6 @@ from recbias.experiment.grid import Grid, component_revisions
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.options import Options
 from recbias.experiment.outcomes import Outcome, evaluate
-from recbias.experiment.results import Quantity
 
 WORLDS: Mapping[str, Any] = {
     "relations": (0.6, 0.0, -0.6),
@@ -303,46 +299,13 @@ def compare_with_rivals(worlds: Table) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-# -- what findings read ----------------------------------------------------------------------------
+def agreement(worlds: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Give the share of the pairs about which an option is right, less wrong, in each world."""
+    by_world = shares_of(worlds.frame, "agreement").reset_index(drop=True)
+    shares = by_world.rename_axis(index="number").melt(value_name="share", ignore_index=False)
+    return ("number", "option"), shares.reset_index()
 
 
-def _agreement_in_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Read how much better an option agrees with the truth than the default, over worlds."""
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    shares = shares_of(frame, term.metric)
-    if term.label not in shares:
-        raise NotComputed(f"{term.label} in {term.table}")
-    gap = over_worlds((shares[term.label] - shares[_DEFAULT]).to_numpy(float))
-    evidence.note(term.table, f"{term.metric} by {term.label} minus the default", gap.value)
-    return gap
-
-
-def _surely_better_rivals(evidence: Evidence, record: Record) -> Quantity:
-    """Count the rivals of commonest options that surely agree better with the truth."""
-    (term,) = record.of
-    rivals = compare_with_rivals(evidence.made(term.table, term.edition or ""))
-    better, maybe = int((rivals["high"] < 0).sum()), int((rivals["low"] < 0).sum())
-    evidence.note(term.table, "rivals of commonest options that agree better", better)
-    return Quantity(float(better), None, limits=(better, maybe), cases=len(rivals))
-
-
-def _right_by(evidence: Evidence, record: Record) -> Quantity:
-    """Count the pairs about which an option is right, ``right[OPTION] in truths on DATASET``."""
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    rows = frame[frame["option"] == term.label]
-    if rows.empty or term.metric not in frame:
-        raise NotComputed(f"{term.metric} of {term.label} in {term.table}")
-    value, pairs = rows[[term.metric, "resolved"]].to_numpy(float)[0].tolist()
-    evidence.note(term.table, f"{term.metric} by {term.label}", value)
-    share = value / pairs if pairs else float("nan")
-    return Quantity(share, None, limits=(share, share), cases=int(pairs))
-
-
-OF_TRUTHS: Mapping[str, Function] = {
-    "better_rivals": _surely_better_rivals,
-    "right_by": _right_by,
-    "agreement_in_worlds": _agreement_in_worlds,
-}
-"""By the name that a record gives them."""
+def rivals(worlds: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Hold the commonest options against their rivals, as `compare_with_rivals`."""
+    return ("decision", "rival"), compare_with_rivals(worlds)
