@@ -12,9 +12,16 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.columns import (
     columns_html,
     compare_columns,
 )
-from recbias.book.chapters.true_vs_false_positive_disagreement.orders import kendall_p
+from recbias.book.chapters.true_vs_false_positive_disagreement.orders import (
+    explained_by_line,
+    kendall_p,
+    smallest_tau,
+    tau_p,
+)
 from recbias.book.systems import validation
+from recbias.claims.functions import FUNCTIONS
 from recbias.claims.reference import references
+from recbias.claims.values import OPERATORS, Family, lifted
 from recbias.experiment.results import Quantity
 
 REFERENCE = references()["mccrs20"]
@@ -37,6 +44,71 @@ def test_the_p_of_the_paper_belongs_to_its_tau():
 
 def test_where_a_metric_tells_no_systems_apart_p_is_undefined():
     assert np.isnan(kendall_p(np.nan, 16))
+
+
+def family(values, noise=1e-6):
+    """Of systems named by letters; on each resample all are off by noise of their own."""
+    rng = np.random.default_rng(1)
+    return Family(
+        {
+            name: Quantity(value, value + noise * rng.normal(size=200))
+            for name, value in zip("ABCDEFGHIJ", values, strict=False)
+        },
+        of_systems=True,
+    )
+
+
+ORDER = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_p_has_the_interval_of_its_tau():
+    surely = tau_p(family(ORDER), family(ORDER))
+    assert (surely.value, *surely.interval) == pytest.approx((2 / 720,) * 3)
+    tied = [1.0, 2.0, 3.0, 4.0, 5.0, 5.0 + 1e-7]
+    found = tau_p(family(ORDER), family(tied))
+    assert found.interval == pytest.approx((2 / 720, kendall_p(14 / 15, 6)))
+    nothing = tau_p(family(ORDER), family([1e-9 * value for value in ORDER]))
+    assert nothing.interval == pytest.approx((2 / 720, 1))  # a tau of 0 is possible
+
+
+def test_the_smallest_tau_leaves_out_any_two():
+    turned = family([1.0, 2.0, 3.0, 4.0, 6.0, 5.0])
+    found = smallest_tau(family(ORDER), turned)
+    assert found.value == pytest.approx(4 / 6)  # among the last two and any two others
+    assert found.interval == pytest.approx((4 / 6, 4 / 6))
+
+
+def test_the_share_that_a_line_explains():
+    x, y = np.array(ORDER), np.array([2.0, 1.0, 4.0, 3.0, 6.0, 5.0])
+    found = explained_by_line(family(x), family(y))
+    assert found.value == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2)
+    assert found.interval == pytest.approx((found.value,) * 2, abs=1e-4)
+    assert np.isnan(explained_by_line(family(x), family([1.0] * 6, noise=0)).value)
+
+
+def test_systems_above_another_are_told_apart_all_together():
+    """Ten that are 2.2 standard errors ahead: each alone is resolved, of all together none."""
+    above, differences = FUNCTIONS["above"], FUNCTIONS["differences"]
+    noise = 0.1
+    ahead = family([2.2 * noise] * 10, noise)
+    alone = FUNCTIONS["count"](lifted(OPERATORS[">"], ahead, 0.0))
+    assert alone.interval[0] > 5
+    found = above(ahead, Quantity(0.0, np.zeros(200)))
+    assert (found.value, found.interval) == (10, (0, 10))
+    assert above(Quantity(0.0, np.zeros(200)), ahead).interval == (0, 10)
+    far = above(family([1.0, -1.0, 0.0]), Quantity(0.5, np.full(200, 0.5)))
+    assert (far.value, far.interval) == (1, (1, 1))
+    steps = differences(family([1.0, 2.0, 4.0])).members
+    assert {pair: round(step.value) for pair, step in steps.items()} == {
+        ("A", "B"): 1,
+        ("A", "C"): 3,
+        ("B", "C"): 2,
+    }
+
+
+def test_a_bound_cuts_an_interval():
+    found = FUNCTIONS["within"](Quantity(0.9, None, limits=(0.7, 1.02)), -1, 1)
+    assert (found.value, found.interval) == (0.9, (0.7, 1))
 
 
 class Measured(dict):

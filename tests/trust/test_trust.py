@@ -20,16 +20,17 @@ import pytest
 import scipy.stats
 from click.testing import CliRunner
 
+from expressions_at import value_of
 from recbias import trust
 from recbias._system.places import packaged
+from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import trusted
 from recbias.book.chapters.true_vs_false_positive_disagreement.trusted import (
     calibration,
     trust_table,
 )
 from recbias.book.systems.line_up import relevance_threshold
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record, Term
+from recbias.claims.evidence import NotComputed
 from recbias.cli.commands import main
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
@@ -608,20 +609,17 @@ def test_calibration_counts_every_statement_once() -> None:
     assert (said["n"], said["came"]) == (60, 1)
 
 
-def evidence_of(frame: pd.DataFrame, index: str) -> Evidence:
+def read(text: str, frame: pd.DataFrame) -> Quantity:
+    """Evaluate an expression over a table of worlds, or of data sets."""
+    index = str(frame.columns[0])
     context = {
         "key": "", "dataset": {"name": "simulations", "hashes": {}}, "provenance": {},
         "maker_name": "planted", "given": {},
     }  # fmt: skip
-    return Evidence({"planted": Table.of(((index,), frame), **context)})
-
-
-def read_by(function: str, evidence: Evidence, *terms: str, take: str = "each") -> Quantity:
-    found = [Term.parse(f"{term} in planted") for term in terms]
-    record = Record(finds="", measure="function", of=tuple(found), take=take)
-    quantity = trusted.OF_TRUST[function](evidence, record)
-    assert isinstance(quantity, Quantity)
-    return quantity
+    name = "trust" if index == "world" else "trust_answers"
+    found = value_of(text, {name: Table.of(((index,), frame), **context)}, views=chapter.VIEWS)
+    assert isinstance(found, Quantity)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -638,21 +636,25 @@ def test_findings_read_the_evaluation(term: str, value: float) -> None:
     # One world more agrees clearly, and is answered rightly.
     more = {**frame.iloc[95].to_dict(), "world": "more", "relation": 0.5}
     frame = pd.concat([frame, pd.DataFrame([more])], ignore_index=True)
-    found = read_by("of_trust", evidence_of(frame, "world"), term)
+    found = read(f"{term} in trust.evaluation", frame)
     assert found.value == pytest.approx(value)
     low, high = found.interval
     assert low <= found.value <= high
     assert (low < high) == ("answers" not in term)
 
 
-def test_findings_ask_for_what_there_is() -> None:
-    evidence = evidence_of(evaluated(), "world")
+def test_of_no_answers_none_is_wrong() -> None:
+    found = read("wrong[all] in trust.evaluation", evaluated().assign(answer="cannot tell"))
+    assert (found.value, found.interval) == (0, (0, 0))
+
+
+@pytest.mark.parametrize(
+    "term",
+    ["right[all]", "wrong[weak]", "answered[agreeing]"],  # no world agrees clearly
+)
+def test_findings_ask_for_what_there_is(term: str) -> None:
     with pytest.raises(NotComputed):
-        read_by("of_trust", evidence, "right[all]")
-    with pytest.raises(NotComputed):  # no world agrees clearly
-        read_by("of_trust", evidence, "answered[agreeing]")
-    with pytest.raises(ConfigError, match="unknown kind of the listed worlds 'weak'"):
-        read_by("of_trust", evidence, "wrong[weak]")
+        read(f"{term} in trust.evaluation", evaluated())
 
 
 def test_findings_read_answers_about_data() -> None:
@@ -660,18 +662,18 @@ def test_findings_read_answers_about_data() -> None:
         {
             "dataset": ["a", "b", "c"], "P": [0.9, 0.1, 0.2], "antiP": [0.1, 0.9, 0.7],
             "tau_P": [0.7, 0.1, 0.5], "tau_antiP": [-0.2, 0.4, 0.0], "high": [0.9, 0.1, 0.5],
+            "P_low": 0.0, "P_high": 0.8,
         }
     )  # fmt: skip
-    evidence = evidence_of(frame, "dataset")
-    assert read_by("of_answer", evidence, "high[b]").value == 0.1
-    assert read_by("of_answer", evidence, "lean[a]").value == pytest.approx(0.9)
-    assert read_by("of_answer", evidence, "lean[b]").value == pytest.approx(0.3)
-    both = read_by("of_answer", evidence, "lean[a]", "lean[b]", take="smallest")
-    assert both.value == pytest.approx(0.3)
-    assert read_by("of_answer", evidence, "lean[c]").value == pytest.approx(-0.5)
-    for term in ("lean[d]", "high[d]", "width[a]"):
+    assert read("high[b] in trust_answers", frame).value == 0.1
+    for name, share, lead in (("a", 0.9, 0.9), ("b", 0.9, 0.3), ("c", 0.7, -0.5)):
+        found = read(f"lead[{name}] in trust_answers.likelier", frame)
+        assert found.value == pytest.approx(lead)
+        found = read(f"share[{name}] in trust_answers.likelier", frame)
+        assert (found.value, found.interval) == (share, (share, share))  # not that of a tau
+    for term in ("lead[d]", "width[a]"):
         with pytest.raises(NotComputed):
-            read_by("of_answer", evidence, term)
+            read(f"{term} in trust_answers.likelier", frame)
 
 
 def test_titles_say_how_often_a_metric_is_named() -> None:

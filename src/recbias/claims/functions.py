@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from recbias.claims.quantities import (
     slope,
     spread,
     straightness,
+    surely_above,
 )
 from recbias.claims.values import (
     Course,
@@ -151,6 +152,13 @@ def _cutoff(scope: Scope, term: Term) -> float:
     return float(cutoff)
 
 
+@function("within", "{}, which lies between {} and {}", lifts=True)
+def _within(value: Estimate, least: float, most: float) -> Quantity:
+    """Bound an interval by what is possible: that of an extreme is wider than those it is of."""
+    limits = np.clip(ends(value)[1:], least, most)
+    return Quantity(ends(value)[0], None, limits=(float(limits[0]), float(limits[1])))
+
+
 @function("surely", "{} beyond chance", lifts=True)
 def _surely(condition: Holds) -> Holds:
     return Holds(condition.surely, condition.surely, condition.possibly)
@@ -265,6 +273,17 @@ def _steps(value: Any, sign: int) -> Family:
     return Family(steps)
 
 
+@function("differences", "the differences between any two of {}")
+def _differences(value: Any) -> Family:
+    members = members_of(value)
+    return Family(
+        {
+            (one, other): lifted(quantities.difference, members[other], members[one])
+            for one, other in combinations(members, 2)
+        }
+    )
+
+
 @function("first", "the first of {}")
 def _first(value: Any) -> Any:
     members = members_of(value)
@@ -323,6 +342,12 @@ def _independent(scope: Scope, node: Expression) -> Any:
     return lifted(partial(quantities.independent, node.operator), one, other)
 
 
+@function("above", "the number of cases in which {} is above {}, told apart all together")
+def _above(one: Any, other: Any) -> Quantity:
+    """Count as `count` does; one chance for all comparisons that any of them is wrong."""
+    return surely_above(list(_pooled([lifted(quantities.difference, one, other)]).values()))
+
+
 # -- of courses along an axis ------------------------------------------------------------------
 
 
@@ -357,7 +382,7 @@ _of_courses("at_end", "{} at its end", lambda c: c[max(c)])
 # -- of orders of systems ----------------------------------------------------------------------
 
 
-def _orders(families: Sequence[Any]) -> list[list[Quantity]]:
+def orders_of(families: Sequence[Any]) -> list[list[Quantity]]:
     """Lay out what several families have of the same systems."""
     if not all(isinstance(family, Family) for family in families):
         raise ConfigError("an order is one of systems: leave out `of SYSTEM`")
@@ -367,23 +392,23 @@ def _orders(families: Sequence[Any]) -> list[list[Quantity]]:
 
 @function("tau", "Kendall's tau between the orders by {} and by {}", orders=True)
 def _tau(a: Family, b: Family) -> Quantity:
-    return order_tau(*_orders([a, b]))
+    return order_tau(*orders_of([a, b]))
 
 
 @function("opposed", "the pairs of systems that {} and {} order in opposite ways", orders=True)
 def _opposed(a: Family, b: Family) -> Quantity:
-    return opposed_pairs(*_orders([a, b]))
+    return opposed_pairs(*orders_of([a, b]))
 
 
 @function("reversed", "the pairs of systems that {} resolves and {} turns", orders=True)
 def _reversed(a: Family, b: Family) -> Quantity:
-    return reversed_pairs(*_orders([a, b]))
+    return reversed_pairs(*orders_of([a, b]))
 
 
 @special("distinct", "the pairs of systems between which {} differs", orders=True)
 def _distinct(scope: Scope, *nodes: Expression) -> Quantity:
     """Count pairs that differ in a quantity; or in the ratio of two, which may be of one kind."""
-    by_term = _orders([scope.evaluate(node) for node in nodes])
+    by_term = orders_of([scope.evaluate(node) for node in nodes])
     if len(by_term) == 1:
         return distinct_pairs(by_term[0])
     pairs = list(zip(*by_term, strict=True))

@@ -472,6 +472,20 @@ def reversed_pairs(a: Sequence[Quantity], b: Sequence[Quantity]) -> Quantity:
     return Quantity(surely, None, limits=(surely, possibly))
 
 
+def surely_above(differences: Sequence[Quantity]) -> Quantity:
+    """Count the differences above 0; the interval is what their signs, found together, allow.
+
+    Examples
+    --------
+    >>> surely_above([Quantity(v, np.array([v - 1, v, v + 1])) for v in (9, 0.1, -9)]).interval
+    (1.0, 2.0)
+    """
+    values = np.array([difference.value for difference in differences])
+    signs = resolved_signs(values, np.array([difference.drawn for difference in differences]))
+    limits = (float(np.count_nonzero(signs > 0)), float(np.count_nonzero(signs >= 0)))
+    return Quantity(float(np.count_nonzero(values > 0)), None, limits=limits)
+
+
 def distinct_pairs(a: Sequence[Quantity]) -> Quantity:
     """Count the pairs of systems between which a quantity differs."""
     values, drawn = _arrays(a)

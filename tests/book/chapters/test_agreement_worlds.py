@@ -10,15 +10,16 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from expressions_at import value_of
 from recbias import Grid, run
 from recbias._system.streams import stream
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import points, setup, worlds
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, run_maker
+from recbias.experiment.results import Quantity
 from recbias.protocol.splits import Split
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import System
@@ -180,6 +181,20 @@ def test_a_map_of_means_over_worlds() -> None:
             worlds.agreement_map(table, quantity, choice=choice)
 
 
+def of_worlds(text: str, rows: dict[tuple[float, float, float, int], float]) -> Quantity:
+    """Evaluate an expression over a table of worlds with one column, ``true``."""
+    frame = pd.DataFrame([(*kind, value) for kind, value in rows.items()])
+    frame.columns = pd.Index([*worlds.INDEX, "true"])
+    frame = frame.assign(**{name: np.nan for name in worlds.QUANTITIES if name != "true"})
+    table = Table.of(
+        (worlds.INDEX, frame), key="", dataset={"name": "simulations"}, provenance={},
+        maker_name=f"{setup.CHAPTER}/worlds", given={},
+    )  # fmt: skip
+    found = value_of(text, {"worlds": table}, views=chapter.VIEWS)
+    assert isinstance(found, Quantity)
+    return found
+
+
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
@@ -190,28 +205,17 @@ def test_a_map_of_means_over_worlds() -> None:
         ("<0", [-0.6]),
         ("<=0", [-0.6, 0]),
         ("<=-0.6", [-0.6]),
-        ("0.4", []),
     ],
 )
-def test_which_numbers_a_label_means(text: str, meant: list[float]) -> None:
-    assert [each for each in (-0.6, 0, 0.5) if worlds._is_meant(each, text)] == meant
+def test_which_worlds_a_label_means(text: str, meant: list[float]) -> None:
+    rows = {(at, 0.2, 1.0, number): at for at in (-0.6, 0, 0.5) for number in (1, 2)}
+    means = f"mean(true[{text}, 0.2, 1] in worlds)"
+    assert of_worlds(f"smallest({means})", rows).value == meant[0]
+    assert of_worlds(f"largest({means})", rows).value == meant[-1]
+    assert of_worlds(f"count({means} < 1)", rows).cases == len(meant)
 
 
-def planted(rows: dict[tuple[float, float, float, int], float]) -> Evidence:
-    """Evidence of a table with one column, ``true``."""
-    frame = pd.DataFrame([(*kind, value) for kind, value in rows.items()])
-    frame.columns = pd.Index([*worlds.INDEX, "true"])
-    table = Table.of(
-        (worlds.INDEX, frame), key="", dataset={"name": "simulations"}, provenance={},
-        maker_name=f"{setup.CHAPTER}/worlds", given={},
-    )  # fmt: skip
-    return Evidence({"worlds": table})
-
-
-def asked_of(name: str, term: str | list[str], **given: Any) -> Record:
-    return Record.from_dict(
-        {"finds": "{value}", "measure": "function", "name": name, "of": term, "most": 1, **given}
-    )
+SKEWS = "largest(size(mean(differences(true[>0] in worlds.over_relations))))"
 
 
 def test_skews_are_compared_after_averaging_over_relations() -> None:
@@ -223,27 +227,32 @@ def test_skews_are_compared_after_averaging_over_relations() -> None:
         rows[-0.5, 0.8, 1, number] = -0.1 + shift
         rows[0.5, 0.8, 1, number] = -0.4 + shift
         rows[0.5, 0.8, 0, number] = 0.9
-    evidence, over_skews = planted(rows), chapter.FUNCTIONS["over_skews"]
-    found = over_skews(evidence, asked_of("over_skews", "true[*, >0] in worlds"))
+        rows[0, 0, 1, number] = 0.9
+    found = of_worlds(SKEWS, rows)
     assert found.value == pytest.approx(0.15)
     assert found.interval == pytest.approx((0.15, 0.15))
 
     # The twin: unpaired worlds would leave the shift between them in the interval.
     rows[-0.5, 0.8, 1, 2] -= 0.5
     rows[0.5, 0.8, 1, 2] -= 0.5
-    low, high = over_skews(planted(rows), asked_of("over_skews", "true[*, >0] in worlds")).interval
+    low, high = of_worlds(SKEWS, rows).interval
     assert high - low > 0.5
+
+
+def test_of_several_skews_those_count_that_differ_most() -> None:
+    levels = {0.2: 0.1, 0.5: -0.3, 0.8: 0.2}
+    rows = {(0.5, skew, 1.0, n): level for skew, level in levels.items() for n in (1, 2)}
+    assert of_worlds(SKEWS, rows).value == pytest.approx(0.5)
 
 
 def test_the_extreme_kind_is_the_one_that_is_asked_for() -> None:
     rows = {(0.5, 0.2, 1, n): -0.3 for n in (1, 2)} | {(0.5, 0.8, 1, n): 0.1 for n in (1, 2)}
-    evidence, on_worlds = planted(rows), chapter.FUNCTIONS["on_worlds"]
     for take, value in (("smallest", -0.3), ("largest", 0.1)):
-        record = asked_of("on_worlds", "true[>0, *] in worlds", take=take)
-        assert on_worlds(evidence, record).value == pytest.approx(value)
-    for term in ("true[<0, *] in worlds", "P[*, *] in worlds", "true[0.5] in worlds"):
+        found = of_worlds(f"{take}(mean(true[>0, *, 1] in worlds))", rows)
+        assert found.value == pytest.approx(value)
+    for term in ("true[<0, *, 1] in worlds", "unheard[*, *, 1] in worlds"):
         with pytest.raises(NotComputed):
-            on_worlds(evidence, asked_of("on_worlds", term))
+            of_worlds(f"largest(mean({term}))", rows)
 
 
 def test_kinds_are_counted_where_every_mean_is_above_zero_beyond_noise() -> None:
@@ -253,12 +262,12 @@ def test_kinds_are_counted_where_every_mean_is_above_zero_beyond_noise() -> None
         rows[0.5, 0.2, 1, number] = 0.4 + shift
         rows[0.0, 0.2, 1, number] = -0.1 + shift
         rows[-0.5, 0.2, 1, number] = -0.6 + shift
-    found = chapter.FUNCTIONS["all_above_zero"]
-    shares = found(planted(rows), asked_of("all_above_zero", "true[*, *] in worlds"))
+    mean = "mean(true[*, *, *] in worlds)"
+    shares = of_worlds(f"share(surely({mean} > 0))", rows)
     assert (shares.value, shares.interval) == (1 / 3, (1 / 3, 2 / 3))
-    for where, share in (("true[-0.5, *]", 0), ("true[0.5, *]", 1)):
-        terms = [f"{where} in worlds", "true[0.5, *] in worlds"]
-        assert found(planted(rows), asked_of("all_above_zero", terms)).value == share
+    for least, share in ((0, 1 / 3), (0.6, 0)):
+        found = of_worlds(f"share(surely({mean} > 0 and {mean} - {least} > 0))", rows)
+        assert found.value == share
 
 
 def test_points_compare_the_orders_that_a_grid_gives() -> None:

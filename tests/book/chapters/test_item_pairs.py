@@ -7,17 +7,20 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from expressions_at import value_of
 from recbias.book.chapters import true_vs_false_positive_disagreement as chapter
 from recbias.book.chapters.true_vs_false_positive_disagreement import items as of_items
 from recbias.book.chapters.true_vs_false_positive_disagreement import pair_tables
 from recbias.book.chapters.true_vs_false_positive_disagreement import pairs as of_pairs
 from recbias.book.chapters.true_vs_false_positive_disagreement.examples import examples
 from recbias.book.chapters.true_vs_false_positive_disagreement.flatness import FLATNESS, flatness
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, dataset_info
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import make_world
 from recbias.errors import ConfigError
 from recbias.experiment import makers
+from recbias.experiment.results import Quantity
 from recbias.protocol.testset import dataset_splits
 from recbias.recommenders import OptimalAntiPrecision, OptimalPrecision
 
@@ -76,14 +79,49 @@ def test_the_lemma_holds_on_data_and_a_broken_table_does_not(counted):
     )
 
 
-def test_words_choose_pairs_and_wrong_ones_are_refused(counted):
-    both = of_pairs.chosen_pairs(counted, "both")
-    other = of_pairs.chosen_pairs(counted, "not both")
-    assert (both ^ other).all()
-    parts = of_pairs.chosen_pairs(counted, "disagree | agree | tied")
-    assert parts.all()
-    with pytest.raises(ConfigError, match="kind of pairs"):
-        of_pairs.chosen_pairs(counted, "steep")
+def of_kinds(counted: pd.DataFrame, text: str) -> float:
+    """Evaluate an expression over the kinds of pairs."""
+    table = made("pairs", (of_pairs.INDEX, counted))
+    found = value_of(text, {"pairs": table}, views=chapter.VIEWS)
+    return found.value
+
+
+def test_pairs_are_added_up_by_kind(counted):
+    own = counted[counted["reading"] == "fold 2"]
+    both = own[(own["steeper_than"] == "both") & (own["optima"] == "disagree")]
+    text = "both and disagree] in pairs.kinds"
+    assert of_kinds(counted, f"pairs[fold 2, {text}") == both["pairs"].sum() > 0
+    gap = np.average(both["gap"], weights=both["pairs"])
+    assert of_kinds(counted, f"gap[fold 2, {text}") == pytest.approx(gap)
+    folds = counted[counted["reading"] != "all"].query("optima == 'disagree'")
+    share = of_kinds(counted, "value[folds, disagree] in pairs.kinds")
+    assert share == pytest.approx(folds["value"].sum() / 3)
+    parts = [
+        of_kinds(counted, f"value[folds, {each}] in pairs.kinds") for each in ("agree", "tied")
+    ]
+    assert share + sum(parts) == pytest.approx(1)
+    assert of_kinds(counted, "pairs[folds, all] in pairs.kinds") == 3 * 60 * 59 / 2
+
+
+def test_the_lemma_is_broken_where_a_table_breaks_it(counted):
+    forms = {False: "printed", True: "corrected"}
+    for broken in (counted, counted.assign(optima=counted["optima"].replace("agree", "disagree"))):
+        for corrected, form in forms.items():
+            own = broken[broken["reading"] == "all"]
+            found = of_kinds(broken, f"{form}[all, all] in pairs.kinds")
+            assert found == of_pairs.violations(own, corrected=corrected)
+    assert found > 0
+
+
+def test_kinds_without_pairs_are_none_and_unknown_ones_are_refused(counted):
+    kept = counted[(counted["reading"] == "all") & (counted["steeper_than"] != "both")]
+    assert of_kinds(kept, "value[all, both] in pairs.kinds") == 0
+    nothing = "value[all, both and agree] in pairs.kinds / value[all, both] in pairs.kinds"
+    assert np.isnan(of_kinds(kept, nothing))
+    assert np.isnan(of_kinds(kept, "gap[all, both] in pairs.kinds"))
+    for label in ("all, steep", "folds, agree"):
+        with pytest.raises(NotComputed):
+            of_kinds(kept, f"value[{label}] in pairs.kinds")
 
 
 def test_judged_pairs_are_of_all_judgments_each_pair_of_user_and_item_once(judged):
@@ -103,7 +141,7 @@ def test_judged_pairs_are_of_all_judgments_each_pair_of_user_and_item_once(judge
     same = sum(
         (odds[a] - odds[b]) * (share[a] - share[b]) > 0 for a, b in itertools.combinations(known, 2)
     )
-    assert found["pairs"][of_pairs.chosen_pairs(found, "same")].sum() == same
+    assert found["pairs"][found["direction"] == "same"].sum() == same
 
 
 @pytest.mark.parametrize("make", [of_pairs.judged_pairs, of_items.true_order])
@@ -235,6 +273,23 @@ def test_examples_have_every_printed_number():
     assert frame.set_index("quantity")["value"]["contradicted without ties"] == 0
 
 
+def test_what_is_printed_of_an_example_is_read_by_its_words():
+    index, frame = examples(n_users=3)
+    frame.loc[(frame["example"] == "2") & (frame["quantity"] == "odds of b"), "printed"] += 0.25
+    frame.loc[(frame["example"] == "2") & (frame["quantity"] == "clause"), "printed"] = 0
+    results = {"examples": made("examples", (index, frame))}
+
+    def off(words: str) -> float:
+        text = f"largest(off[{words}] in examples.printed)"
+        return value_of(text, results, views=chapter.VIEWS).value
+
+    assert off("2, odds, *") == pytest.approx(0.25, abs=0.001)
+    assert off("2, clause") == 2
+    assert off("2, steepness, odds") < 0.001 > off("1, odds, *")
+    with pytest.raises(NotComputed):  # of the third the figure does not say so
+        off("3, same order")
+
+
 def test_steeper_popularity_makes_the_optima_disagree():
     index, frame = flatness(relation=0.0, skews=(0.0, 0.6), n_worlds=1, min_rating=4)
     assert index == ("skew", "number")
@@ -269,3 +324,9 @@ def test_the_page_shows_relations_examples_and_worlds():
     found = pair_tables.over_skew({"independent": made("independent", (("skew", "number"), frame))})
     assert found["value"].tolist() == pytest.approx([0.215, 0.715])
     assert "22% of" in pair_tables.skew_of_worlds_title(found)
+
+
+def test_correlations_are_compared_without_their_signs():
+    one = Quantity(-0.5, np.array([-0.6, -0.4, 0.1]))
+    found = of_items.strength(one)
+    assert (found.value, found.replicates.tolist()) == (0.5, [0.6, 0.4, 0.1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from recbias.book.chapters.true_vs_false_positive_disagreement import FUNCTIONS
+from expressions_at import value_of
 from recbias.book.chapters.true_vs_false_positive_disagreement import optimum_checks as checked
 from recbias.book.chapters.true_vs_false_positive_disagreement import small_worlds as small
 from recbias.book.chapters.true_vs_false_positive_disagreement.optima import (
@@ -43,7 +43,6 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.small_worlds impo
 from recbias.book.findings import own_findings
 from recbias.book.systems.ties import WORLD
 from recbias.claims.checks import Check
-from recbias.claims.evidence import Evidence
 from recbias.claims.reference import references
 from recbias.data.datasets import load_dataset
 from recbias.experiment.makers import run_maker
@@ -407,14 +406,14 @@ def test_the_order_of_ties_decides_where_users_liked_nothing() -> None:
     """The findings of the page hold in the world of the systems page, and fail if turned round."""
     topic = "true vs false positive disagreement"
     given = {"split": "ratio 0.2", "seed": 1, "min_rating": 4.0, "world": WORLD}
-    evidence = Evidence({"ties": run_maker("systems/ties", "synthetic", parameters=given)})
+    results = {"ties": run_maker("systems/ties", "synthetic", parameters=given)}
     decide, fallback = (own_findings(topic)[name] for name in ("TIES-DECIDE", "TIES-FALLBACK"))
     for record in (decide, fallback):
-        found = FUNCTIONS[record.name](evidence, record)
+        found = value_of(record.value, results)
         assert record.region.verdict(*found.interval) == "holds"
-    turned = dataclasses.replace(decide, of=decide.of[::-1])
-    found = FUNCTIONS[turned.name](evidence, turned)
-    assert turned.region.verdict(*found.interval) == "refuted"
+    ratio = decide.expression
+    found = value_of(f"{ratio.right} / {ratio.left}", results)
+    assert decide.region.verdict(*found.interval) == "refuted"
 
 
 @pytest.mark.data

@@ -36,7 +36,6 @@ from recbias.book.chapters.overcoming_popularity_bias.uniform_draws import OF_DR
 from recbias.book.chapters.overcoming_popularity_bias.uniform_rankings import OF_UNIFORM
 from recbias.book.chapters.overcoming_popularity_bias.worlds import WORLDS
 from recbias.book.chapters.popularity_bias.worlds import OF_WORLDS
-from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import OF_WORLDS as OF_MAPS
 from recbias.book.non_personalised import FUNCTIONS as OF_PREDICTIONS
 from recbias.claims.combinators import Function
 
@@ -50,7 +49,6 @@ FUNCTIONS: Mapping[str, Function] = {
     **{name: OF_WORLDS[name] for name in ("of_worlds", "ratio_of_worlds", "rise_in_worlds")},
     **{name: OF_PREDICTIONS[name] for name in _OF_PREDICTIONS},
     "ratio_of_ratios": OF_DESIGNS["ratio_of_ratios"],
-    "on_worlds": OF_MAPS["on_worlds"],
     "ratio_of_overs": OF_PREDICTIONS["ratio_of_overs"],
     **OF_BEST,
     **OF_DRAWS,

@@ -16,15 +16,10 @@ from tqdm import tqdm
 
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import SYSTEMS, systems_of_map
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme, over_worlds
-from recbias.claims.records import Record
 from recbias.data.ratings import exact
 from recbias.data.simulation import REVISION, PreferenceOptions
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.experiment.run import run
 from recbias.stats.agreement import kendall_tau
 
@@ -134,26 +129,3 @@ def random_worlds(
             ]
             rows.append((share, number, float(kendall_tau(*orders))))
     return _INDEX, pd.DataFrame(rows, columns=[*_INDEX, "value"])
-
-
-def on_random_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Average tau over worlds: the extreme share of ``*``, or one share less another, pairwise."""
-    means: dict[str, Quantity] = {}
-    courses = []
-    for term in record.of:
-        frame = evidence.made(term.table, term.edition or "").frame
-        for share, rows in frame.groupby("share"):
-            if term.label in ("*", f"{share:g}"):
-                values = rows.sort_values("number")["value"].to_numpy()
-                courses.append(values)
-                means[f"{share:g}"] = over_worlds(values)
-                evidence.note(term.table, f"tau at {share:g}", float(values.mean()))
-    if len(courses) < len(record.of):
-        raise NotComputed(f"shares in {record.of[0].table}")
-    if len(record.of) == 2:
-        return over_worlds(courses[0] - courses[1])
-    return extreme(means, largest=record.take == "largest")[1]
-
-
-OF_RANDOM: Mapping[str, Function] = {"on_random_worlds": on_random_worlds}
-"""By the name that a record gives it."""

@@ -14,9 +14,10 @@ from recbias.book.systems import validation
 from recbias.book.systems.line_up import LINE_UP
 from recbias.book.systems.tables import comparison_sentence
 from recbias.book.systems.validation import Comparison, Placed
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.claims.evaluation import Scope
+from recbias.claims.evidence import NotComputed
+from recbias.claims.expressions import Term
+from recbias.claims.functions import in_scope
 from recbias.claims.reference import Reference, find_reference
 from recbias.experiment.grid import Grid
 from recbias.experiment.run import Results
@@ -175,37 +176,32 @@ def _cell(comparison: Comparison) -> str:
 # -- what findings compute -------------------------------------------------------------------------
 
 
-def _compared(evidence: Evidence, record: Record) -> tuple[Results, Reference]:
-    table = evidence.table(record.of[0].table)
+def _compared(scope: Scope, term: Term) -> tuple[Results, Reference]:
+    table = scope.evidence.table(term.table)
     reference = published_columns(table.grid)
     if reference is None:
         raise NotComputed("published values for this data set and split")
     return table, reference
 
 
-def systems_met(evidence: Evidence, record: Record) -> float:
+@in_scope
+def systems_met(scope: Scope, term: Term) -> float:
     """Count the systems that meet their published values in all columns."""
-    comparisons = compare_columns(*_compared(evidence, record))
+    comparisons = compare_columns(*_compared(scope, term))
     systems = {comparison.system for comparison in comparisons}
     n_met = float(len(systems) - len(validation.outside(comparisons)))
-    evidence.note(record.of[0].table, "systems that meet all published columns", n_met)
+    scope.evidence.note(term.table, "systems that meet all published columns", n_met)
     return n_met
 
 
-def systems_unexplained(evidence: Evidence, record: Record) -> float:
+@in_scope
+def systems_unexplained(scope: Scope, term: Term, change: Term) -> float:
     """Count the systems that are off, and stay so with every change that was measured."""
-    measured, reference = _compared(evidence, record)
+    measured, reference = _compared(scope, term)
     changes, grid = changes_grid(measured, reference)
-    changed = evidence.table(record.of[1].table) if grid else None
+    changed = scope.evidence.table(change.table) if grid else None
     comparisons = compare_columns(measured, reference)
     known = columns_explained(comparisons, changes, changed, reference)
     n_unexplained = float(len(set(validation.outside(comparisons)) - set(known)))
-    evidence.note(record.of[0].table, "systems off that no change explains", n_unexplained)
+    scope.evidence.note(term.table, "systems off that no change explains", n_unexplained)
     return n_unexplained
-
-
-OF_COLUMNS: Mapping[str, Function] = {
-    "systems_met": systems_met,
-    "systems_unexplained": systems_unexplained,
-}
-"""By the name that a record gives them."""

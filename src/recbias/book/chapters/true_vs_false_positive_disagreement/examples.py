@@ -20,10 +20,7 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
     violations,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
 from recbias.claims.ledger import claims
-from recbias.claims.records import Record
 from recbias.data.ratings import Ratings, RatingScale
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
@@ -221,24 +218,17 @@ def _contradicted(n_users: int) -> int:
     return violations(table[strict], corrected=False)
 
 
-# -- what criteria compute ---------------------------------------------------------------------
+# -- what criteria read ------------------------------------------------------------------------
 
 
-def _off_printed(evidence: Evidence, record: Record) -> float:
-    """Find the largest distance of what follows from the ratings to what is printed."""
-    worst = 0.0
-    for term in record.of:
-        frame = evidence.made(term.table, term.edition or "").frame
-        name = term.metric.replace(", ", " of ")
-        fits = (frame["quantity"] == name) | frame["quantity"].str.startswith(f"{name} of ")
-        rows = frame[(frame["example"].astype(str) == term.label) & fits & frame["printed"].notna()]
-        if rows.empty:
-            raise NotComputed(str(term))
-        off = float((rows["value"] - rows["printed"]).abs().max())
-        evidence.note(term.table, str(term), off, term.edition or "")
-        worst = max(worst, off)
-    return worst
+def printed(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell how far what follows from the ratings is ``off`` what is printed.
 
-
-OF_EXAMPLES: Mapping[str, Function] = {"off_printed": _off_printed}
-"""By the name that a record gives them."""
+    A quantity such as ``steepness of odds`` is split into ``what`` and, if it is of anything, what
+    it is ``of``.
+    """
+    rows = table.frame[table.frame["printed"].notna()]
+    words = rows["quantity"].str.partition(" of ")
+    off = pd.DataFrame({"example": rows["example"].astype(str), "what": words[0], "of": words[2]})
+    off["off"] = (rows["value"] - rows["printed"]).abs()
+    return ("example", "what", "of"), off

@@ -10,7 +10,6 @@ import pandas as pd
 import scipy  # its parts are loaded when they are first used: `stats` takes long
 
 from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
-    chosen_pairs,
     item_judgments,
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
@@ -69,8 +68,8 @@ def _in_world(task: tuple[float, int], *, relation: float, min_rating: float) ->
     return {
         "skew": skew,
         "number": number,
-        "disagree": float(shares[chosen_pairs(table, "disagree")].sum()),
-        "both": float(shares[chosen_pairs(table, "both")].sum()),
+        "disagree": float(shares[table["optima"] == "disagree"].sum()),
+        "both": float(shares[table["steeper_than"] == "both"].sum()),
         "gini": gini(rated),
         "relation": float(
             scipy.stats.spearmanr(rated[known], (liked / rated.clip(1))[known]).statistic

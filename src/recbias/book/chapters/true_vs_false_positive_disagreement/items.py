@@ -26,6 +26,7 @@ from recbias.data.ratings import Ratings
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import N_REPLICATES
+from recbias.experiment.results import Quantity
 from recbias.metrics.concentration import gini
 from recbias.protocol import splits
 from recbias.protocol.relevance import relevant
@@ -442,3 +443,11 @@ def _n_pairs(n: int) -> int:
 def _tied(values: FloatArray) -> int:
     counts = np.unique(values, axis=0, return_counts=True)[1].astype(np.int64)
     return int((counts * (counts - 1) // 2).sum())
+
+
+# -- what criteria read ------------------------------------------------------------------------
+
+
+def strength(correlation: Quantity) -> Quantity:
+    """Take a correlation without its sign, draw by draw, so that two of them can be compared."""
+    return Quantity(abs(correlation.value), np.abs(correlation.drawn))

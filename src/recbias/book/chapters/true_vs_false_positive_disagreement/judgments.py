@@ -36,9 +36,6 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 from recbias._system.streams import stream
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.book.systems.line_up import is_made_here
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
 from recbias.data.datasets import Dataset
 from recbias.errors import ConfigError
 from recbias.experiment.cells import artefact_of, grid_cells, run_cell
@@ -46,7 +43,6 @@ from recbias.experiment.engine import run_all
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
 from recbias.experiment.reduction import Reader
-from recbias.experiment.results import Quantity
 from recbias.protocol.relevance import relevant
 from recbias.ranking import RankTable
 
@@ -472,24 +468,3 @@ def _listed(systems: list[dict[int, list[RankTable]]], cutoff: int) -> _Listed:
         listed=np.array(columns).T,
         n_folds=len(first),
     )
-
-
-# -- what criteria and findings read --------------------------------------------------------------
-
-
-def tau_of_judgments(evidence: Evidence, record: Record) -> Quantity:
-    """Read a row by its metric and, as the label, quantity and place: ``P[mixed, 5]``."""
-    (term,) = record.of
-    quantity, _, place = term.label.partition(", ")
-    table = evidence.made(term.table, term.edition or "")
-    conditions = {"metric": term.metric, "quantity": quantity}
-    rows = table.select(**conditions, **({"at": float(place)} if place else {}))
-    if len(rows) != 1:
-        raise NotComputed(f"{term.metric}, {term.label} in {term.table}")
-    (row,) = rows.to_dict("records")
-    evidence.note(term.table, f"{term.metric}, {term.label}", row["value"], term.edition or "")
-    return Quantity(row["value"], None, limits=(row["low"], row["high"]))
-
-
-OF_JUDGMENTS: Mapping[str, Function] = {"tau_of_judgments": tau_of_judgments}
-"""By the name that a record gives it."""

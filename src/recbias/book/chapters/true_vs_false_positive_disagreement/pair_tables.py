@@ -12,7 +12,8 @@ import pandas as pd
 
 from recbias.book.chapters.true_vs_false_positive_disagreement.pairs import (
     ALL,
-    chosen_pairs,
+    FOLDS,
+    kinds,
 )
 from recbias.book.html import markdown_table
 from recbias.claims.ledger import claims
@@ -65,8 +66,11 @@ def pairs_table(table: Table) -> str:
     printed = {"disagree": "disagree", "both": "odds steeper than both"}
     head = ("pairs of items", "by the training folds", "of the folds", "by all ratings", "MCCRS20")
     rows = []
+    counted = kinds(table)[1]
+    counted = counted[counted["reading"] != FOLDS]
     for what, words in _CELLS.items():
-        shares = _by_reading(table, what)
+        of_kind = counted[counted["kind"].isin(what.split(" | "))]
+        shares = of_kind.groupby("reading")["value"].sum()
         folds = [value for reading, value in shares.items() if reading != ALL]
         known = printed.get(what)
         rows.append(
@@ -85,30 +89,23 @@ _NO_PAIRS = "no pairs"
 """What stands where every user has every item, so that no odds are finite."""
 
 
-def _by_reading(table: Table, what: str) -> dict[str, float]:
-    rows = table.frame[chosen_pairs(table.frame, what)]
-    sums = rows.groupby("reading")["value"].sum()
-    return {
-        str(reading): float(sums.get(reading, 0.0)) for reading in table.frame["reading"].unique()
-    }
-
-
 _CELLS: Mapping[str, str] = {
     "disagree": "**the optima disagree**",
     "agree": "the optima agree",
     "tied": "one optimum does not tell them apart",
     "both": "**odds steeper than both shares**",
-    "same, both": "- liking sides with the odds (clause b)",
-    "opposed, both": "- liking opposes them (clause a)",
-    "equal, both | equal at an end, both": "- equal shares ([E20](#err-e20))",
-    "same, disliked": "odds steeper than disliking alone, liking sides with them (clause b)",
-    "opposed, liked": "odds steeper than liking alone, which opposes them (clause a)",
-    "same, liked": "odds steeper than liking alone, which sides with them: agree",
-    "opposed, disliked": "odds steeper than disliking alone, liking opposes them: agree",
-    "same, neither | opposed, neither": "odds steeper than neither: agree",
+    "same and both": "- liking sides with the odds (clause b)",
+    "opposed and both": "- liking opposes them (clause a)",
+    "equal and both | equal at an end and both": "- equal shares ([E20](#err-e20))",
+    "same and disliked": "odds steeper than disliking alone, liking sides with them (clause b)",
+    "opposed and liked": "odds steeper than liking alone, which opposes them (clause a)",
+    "same and liked": "odds steeper than liking alone, which sides with them: agree",
+    "opposed and disliked": "odds steeper than disliking alone, liking opposes them: agree",
+    "same and neither | opposed and neither": "odds steeper than neither: agree",
     "as popular": "equal odds",
     "no estimate": "an item without a training rating",
 }
+"""What the table shows, by kinds of pairs."""
 
 
 # -- Figs. 3 and 4 -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ MCCRS20 Table 1 and the lemma on data, and what the notebooks behind TOIS 2021 F
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record, Term
 from recbias.data.datasets import Dataset
 from recbias.data.ratings import Ratings
-from recbias.errors import ConfigError, unknown_name
+from recbias.errors import ConfigError
 from recbias.experiment.makers import Table, maker
 from recbias.protocol import splits
 from recbias.protocol.relevance import relevant
@@ -137,41 +135,7 @@ def _keys(ratings: Ratings) -> Counts:
     return ratings.user.astype(np.int64) * ratings.n_items + ratings.item
 
 
-# -- what criteria compute ---------------------------------------------------------------------
-
-
-def chosen_pairs(frame: pd.DataFrame, what: str) -> npt.NDArray[np.bool_]:
-    """Choose rows of a table of pairs by words.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame(
-    ...     {"direction": ["same", "opposed"], "steeper_than": "both", "optima": "disagree"}
-    ... )
-    >>> chosen_pairs(rows, "both, not same"), chosen_pairs(rows, "agree | disagree, same")
-    (array([False,  True]), array([ True, False]))
-    """
-    mask = np.zeros(len(frame), dtype=bool)
-    for alternative in what.split(" | "):
-        fits = np.ones(len(frame), dtype=bool)
-        for word in alternative.split(", "):
-            fits &= _has_word(frame, word)
-        mask |= fits
-    return mask
-
-
-def _has_word(frame: pd.DataFrame, word: str) -> npt.NDArray[np.bool_]:
-    if word == ALL:
-        return np.ones(len(frame), dtype=bool)
-    plain = word.removeprefix("not ")
-    for column, words in _WORDS.items():
-        if plain in words:
-            fits = (frame[column] == plain).to_numpy()
-            return fits if plain == word else ~fits
-    raise unknown_name(
-        "kind of pairs", word, [known for words in _WORDS.values() for known in words]
-    )
-
+# -- what criteria read ------------------------------------------------------------------------
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "direction": DIRECTIONS,
@@ -180,76 +144,43 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def reading_rows(frame: pd.DataFrame, reading: str) -> pd.DataFrame:
-    """Take the rows of a reading; ``"folds"`` are those of all training folds."""
-    if reading == FOLDS:
-        return frame[frame["reading"].str.startswith(_FOLD)]
-    return frame[frame["reading"] == reading]
+_SUMS = ("pairs", "value", "gap", "printed", "corrected")
 
 
-def _rows(evidence: Evidence, term: Term) -> pd.DataFrame:
-    table = evidence.made(term.table, term.edition or "")
-    rows = reading_rows(table.frame, term.label)
-    if rows.empty:
-        raise NotComputed(f"{term.label} in {term.table}")
-    return rows
+def kinds(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Add pairs up by kind.
 
-
-def _share(evidence: Evidence, term: Term) -> float:
-    """Add up the shares of the pairs that a term names; of folds, the mean."""
-    rows = _rows(evidence, term)
-    chosen = rows[chosen_pairs(rows, term.metric)]
-    value = float(chosen["value"].sum() / rows["reading"].nunique())
-    evidence.note(term.table, str(term), value, term.edition or "")
-    return value
-
-
-def _share_of_pairs(evidence: Evidence, record: Record) -> float:
-    """Return the share of a term; of several the extreme that is asked for."""
-    shares = [_share(evidence, term) for term in record.of]
-    return max(shares) if record.take == "largest" else min(shares)
-
-
-def _ratio_of_pairs(evidence: Evidence, record: Record) -> float:
-    """Divide the share of one term by that of another; nothing of nothing is no number."""
-    part, whole = (_share(evidence, term) for term in record.of)
-    return part / whole if whole else float("nan")
-
-
-def _number_of_pairs(evidence: Evidence, record: Record) -> float:
-    """Count the pairs that a term names."""
-    (term,) = record.of
-    rows = _rows(evidence, term)
-    n_pairs = float(rows["pairs"][chosen_pairs(rows, term.metric)].sum())
-    evidence.note(term.table, str(term), n_pairs, term.edition or "")
-    return n_pairs
-
-
-def _gap_of_pairs(evidence: Evidence, record: Record) -> float:
-    """Divide the mean distance of the shares of liked ratings on some pairs by that on others."""
-    gaps = []
-    for term in record.of:
-        rows = _rows(evidence, term)
-        chosen = rows[chosen_pairs(rows, term.metric)]
-        total = float(chosen["pairs"].sum())
-        gap = float((chosen["gap"] * chosen["pairs"]).sum() / total) if total else float("nan")
-        evidence.note(term.table, f"gap, {term}", gap, term.edition or "")
-        gaps.append(gap)
-    first, second = gaps
-    return first / second if second else float("nan")
-
-
-def _lemma_violations(evidence: Evidence, record: Record) -> float:
-    """Count the pairs with a rating each of which the lemma says something else than the optima."""
-    total = 0.0
-    for term in record.of:
-        if term.metric not in ("printed", "corrected"):
-            raise unknown_name("form of the lemma", term.metric, ("printed", "corrected"))
-        rows = _rows(evidence, term)
-        n_violations = float(violations(rows, corrected=term.metric == "corrected"))
-        evidence.note(term.table, str(term), n_violations, term.edition or "")
-        total += n_violations
-    return total
+    Returns
+    -------
+    index : tuple of str
+        ``reading``, those of the table and, for its folds together, ``"folds"``; and ``kind``: a
+        word of any of the columns, in their order, such as ``"same and both"``, or ``"all"``.
+    frame : DataFrame
+        ``pairs``; their share as ``value``, of folds the mean; ``gap``, the mean; and on how many
+        the lemma says something else than the optima do, as ``printed`` and as ``corrected``.
+    """
+    rows = table.frame.assign(
+        gap=(table.frame["gap"] * table.frame["pairs"]).fillna(0.0),
+        printed=table.frame["pairs"] * _contradicted(table.frame, corrected=False),
+        corrected=table.frame["pairs"] * _contradicted(table.frame, corrected=True),
+    )
+    readings = {str(reading): own for reading, own in rows.groupby("reading", sort=False)}
+    folds = rows[rows["reading"].str.startswith(_FOLD)]
+    counted = []
+    for reading, own in (readings | ({} if folds.empty else {FOLDS: folds})).items():
+        columns = {name: own[name].to_numpy() for name in _SUMS}
+        n_readings = own["reading"].nunique()
+        fits = {ALL: np.ones(len(own), dtype=bool)}
+        for name, known in _WORDS.items():
+            fits |= {word: (own[name] == word).to_numpy() for word in known}
+        for words in product(*((ALL, *known) for known in _WORDS.values())):
+            chosen = np.logical_and.reduce([fits[word] for word in words])
+            sums = {name: float(column[chosen].sum()) for name, column in columns.items()}
+            sums["value"] /= n_readings
+            sums["gap"] = sums["gap"] / sums["pairs"] if sums["pairs"] else np.nan
+            kind = " and ".join(word for word in words if word != ALL) or ALL
+            counted.append((reading, kind, *sums.values()))
+    return ("reading", "kind"), pd.DataFrame(counted, columns=["reading", "kind", *_SUMS])
 
 
 def violations(rows: pd.DataFrame, *, corrected: bool = True) -> int:
@@ -262,24 +193,17 @@ def violations(rows: pd.DataFrame, *, corrected: bool = True) -> int:
     >>> violations(table), violations(table, corrected=False)
     (0, 1)
     """
-    estimated = rows[rows["direction"] != "no estimate"]
-    said = np.array(
+    return int(rows["pairs"][_contradicted(rows, corrected=corrected)].sum())
+
+
+def _contradicted(rows: pd.DataFrame, *, corrected: bool) -> npt.NDArray[np.bool_]:
+    """Tell for each row whether the lemma says something else; of no estimate it says nothing."""
+    said = zip(rows["direction"], rows["steeper_than"], rows["optima"], strict=True)
+    return np.array(
         [
-            lemma_disagrees(direction, steeper, corrected=corrected)
-            for direction, steeper in zip(
-                estimated["direction"], estimated["steeper_than"], strict=True
-            )
+            direction != "no estimate"
+            and lemma_disagrees(direction, steeper, corrected=corrected) != (optima == "disagree")
+            for direction, steeper, optima in said
         ],
         dtype=bool,
     )
-    return int(estimated["pairs"][said != (estimated["optima"] == "disagree").to_numpy()].sum())
-
-
-OF_PAIRS: Mapping[str, Function] = {
-    "share_of_pairs": _share_of_pairs,
-    "ratio_of_pairs": _ratio_of_pairs,
-    "number_of_pairs": _number_of_pairs,
-    "gap_of_pairs": _gap_of_pairs,
-    "lemma_violations": _lemma_violations,
-}
-"""By the name that a record gives them."""

@@ -8,7 +8,7 @@ turn is left out, which shows whose values the difference hangs on.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
@@ -18,11 +18,9 @@ import pandas as pd
 
 from recbias.book.html import markdown_table
 from recbias.claims.checks import Check
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
+from recbias.claims.expressions import Term
 from recbias.claims.ledger import claims
-from recbias.claims.quantities import extreme, order_tau
-from recbias.claims.records import Record, Term
+from recbias.claims.quantities import order_tau
 from recbias.data.ratings import exact
 from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results
@@ -275,46 +273,3 @@ def _floats(values: tuple[Fraction, Fraction]) -> list[float]:
 def _sign(values: tuple[Fraction, Fraction]) -> int:
     first, second = values
     return (first > second) - (first < second)
-
-
-# -- what criteria read ---------------------------------------------------------------------------
-
-
-def _taus(evidence: Evidence, record: Record) -> list[Quantity]:
-    """Compute tau between each two successive quantities of a record, over its systems."""
-    names = evidence.systems(record)
-    orders = [[evidence.quantity(term, system=name) for name in names] for term in record.of]
-    return [order_tau(x, y) for x, y in zip(orders[::2], orders[1::2], strict=True)]
-
-
-def smaller_when_turned(evidence: Evidence, record: Record) -> Quantity:
-    """Take the smaller of a tau and of another one with its sign turned."""
-    first, second = _taus(evidence, record)
-    low, high = second.interval
-    turned = Quantity(-second.value, None, limits=(-high, -low))
-    smaller = extreme({"first": first, "second": turned}, largest=False)[1]
-    return Quantity(
-        smaller.value, None, limits=(max(-1, smaller.interval[0]), min(1, smaller.interval[1]))
-    )
-
-
-def largest_tau(evidence: Evidence, record: Record) -> Quantity:
-    """Take the largest of several taus, each between two successive quantities."""
-    taus = {str(place): tau for place, tau in enumerate(_taus(evidence, record))}
-    return extreme(taus, largest=True)[1]
-
-
-def metrics_that_are_right(evidence: Evidence, record: Record) -> Quantity:
-    """Count the metrics whose observed and true orders have a tau with an interval above 0."""
-    taus = _taus(evidence, record)
-    surely = float(sum(tau.interval[0] > 0 for tau in taus))
-    possibly = float(sum(tau.interval[1] > 0 for tau in taus))
-    return Quantity(surely, None, limits=(surely, possibly))
-
-
-OF_TRUTH: Mapping[str, Function] = {
-    "largest_tau": largest_tau,
-    "metrics_that_are_right": metrics_that_are_right,
-    "smaller_when_turned": smaller_when_turned,
-}
-"""By the name that a record gives them."""

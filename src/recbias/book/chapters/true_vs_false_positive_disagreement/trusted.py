@@ -23,17 +23,11 @@ from recbias.book.chapters.true_vs_false_positive_disagreement.setup import (
     protocols,
     truth_of,
 )
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme
-from recbias.claims.records import Record
 from recbias.data.datasets import dataset_info, load_dataset
 from recbias.data.simulation import PreferenceOptions, parse_world
-from recbias.errors import unknown_name
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.experiment.run import Results, run
 from recbias.experiment.store import digest
 from recbias.metrics import aggregation
@@ -333,10 +327,11 @@ def calibration(table: Table, *, edges: Sequence[float] = _BINS) -> pd.DataFrame
 
 def answers_title(table: Table) -> str:
     """Say in two lines how often each metric is named where popularity and liking are related."""
-    opposed, agreeing = (_rows_of(table.frame, label) for label in ("opposed", "agreeing"))
+    kinds = _kinds(table.frame)
+    anti, precision = _named(kinds["opposed"], "antiP"), _named(kinds["agreeing"], "P")
     return (
-        f"Where popularity and liking are opposed it names antiP in {_named(opposed, 'antiP'):.0%} "
-        f"of\nthe worlds; where they agree it names P in {_named(agreeing, 'P'):.0%}"
+        f"Where popularity and liking are opposed it names antiP in {anti:.0%} of\n"
+        f"the worlds; where they agree it names P in {precision:.0%}"
     )
 
 
@@ -379,8 +374,8 @@ def _wilson(n_true: int, n: int) -> tuple[float, float]:
 _STRONG = 0.5
 
 
-def _rows_of(frame: pd.DataFrame, label: str) -> pd.DataFrame:
-    """Select worlds by their label: all of them, or by relation or strength of selection."""
+def _kinds(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Select worlds: all of them, or by their relation or the strength of selection."""
     relation = frame["relation"]
     chosen = {
         "all": relation.notna(),
@@ -389,54 +384,40 @@ def _rows_of(frame: pd.DataFrame, label: str) -> pd.DataFrame:
         "opposed": relation <= -_STRONG,
         "beyond": frame["choice"] > choice_of(STRENGTH),
     }
-    if label not in chosen:
-        raise unknown_name("kind of the listed worlds", label, chosen)
-    return frame[chosen[label]]
+    return {kind: frame[mask] for kind, mask in chosen.items()}
 
 
-def _of_trust(evidence: Evidence, record: Record) -> Quantity:
-    """Read the evaluation: ``wrong[all] in trust``, by `_rows_of`; of several terms the extreme."""
-    quantities = {}
-    for term in record.of:
-        rows = _rows_of(evidence.made(term.table, term.edition or "").frame, term.label)
+def evaluation(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Count ``answers`` by kind of world, and shares: ``wrong`` ones, worlds ``answered``, names.
+
+    Shares have intervals by Wilson's formula.
+    """
+    counted = []
+    for kind, rows in _kinds(table.frame).items():
+        if rows.empty:
+            continue
         answered = rows[rows["answer"] != "cannot tell"]
-        wrong = answered[answered["answer"] != answered["right"]]
-        counts = {
-            "answers": (len(answered), None),
-            "wrong": (len(wrong), len(answered)),
-            "answered": (len(answered), len(rows)),
-            **{
-                f"named_{name}": (int((rows["answer"] == name).sum()), len(rows))
-                for name in ("P", "antiP", "either")
-            },
+        cases = {
+            "wrong": answered["answer"] != answered["right"],
+            "answered": rows["answer"] != "cannot tell",
+            **{f"named_{name}": rows["answer"] == name for name in ("P", "antiP", "either")},
         }
-        if term.metric not in counts or rows.empty:
-            raise NotComputed(str(term))
-        n_true, n = counts[term.metric]
-        value = n_true / n if n else float(n_true)
-        limits = _wilson(n_true, n) if n else (value, value)
-        quantities[str(term)] = Quantity(value, None, limits=limits)
-        evidence.note(term.table, str(term), value, term.edition or "")
-    return extreme(quantities, largest=record.take == "largest")[1]
+        row: dict[str, Any] = {"worlds": kind, "answers": float(len(answered))}
+        for name, true in cases.items():
+            n, n_true = len(true), int(true.sum())
+            # Of no answers none is wrong.
+            ends = (n_true / n, *_wilson(n_true, n)) if n else (0.0, 0.0, 0.0)
+            row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+        counted.append(row)
+    return ("worlds",), pd.DataFrame(counted)
 
 
-def _of_answer(evidence: Evidence, record: Record) -> Quantity:
-    """Read what is said of a data set: ``high[coat] in trust_answers``; of several the extreme."""
-    quantities = {}
-    for term in record.of:
-        rows = evidence.made(term.table, term.edition or "").select(dataset=term.label)
-        if len(rows) != 1 or term.metric not in ("lean", *rows.columns):
-            raise NotComputed(str(term))
-        row = rows.iloc[0]
-        if term.metric == "lean":
-            sign = 1.0 if row["P"] > row["antiP"] else -1.0
-            value = sign * float(row["tau_P"] - row["tau_antiP"])
-        else:
-            value = float(row[term.metric])
-        quantities[str(term)] = Quantity(value, None, limits=(value, value))
-        evidence.note(term.table, str(term), value, term.edition or "")
-    return extreme(quantities, largest=record.take == "largest")[1]
+def likelier(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Take the metric that is better in more matched worlds: in what ``share``, and its ``lead``.
 
-
-OF_TRUST: Mapping[str, Function] = {"of_trust": _of_trust, "of_answer": _of_answer}
-"""What findings compute from both tables, by the name that a record gives it."""
+    By the lead its tau with the truth is larger than that of the other.
+    """
+    frame = table.frame
+    lead = np.where(frame["P"] > frame["antiP"], 1, -1) * (frame["tau_P"] - frame["tau_antiP"])
+    share = frame[["P", "antiP"]].max(axis=1)
+    return ("dataset",), pd.DataFrame({"dataset": frame["dataset"], "share": share, "lead": lead})

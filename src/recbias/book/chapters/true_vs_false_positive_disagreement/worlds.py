@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +22,9 @@ import pandas as pd
 from recbias._system.streams import stream
 from recbias.book.chapters.design_alternatives.truth import true_precision
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme, folded, over_worlds
-from recbias.claims.records import Record, Term
+from recbias.claims.evidence import NotComputed
+from recbias.claims.expressions import Term
+from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import Ratings, exact
 from recbias.data.simulation import REVISION, PreferenceOptions
@@ -34,7 +32,6 @@ from recbias.errors import ConfigError
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.metrics import aggregation, measure, parse_metric
 from recbias.protocol.protocol import Protocol
 from recbias.protocol.splits import Split
@@ -347,10 +344,13 @@ def roles(
 
 def agreement_map(table: Table, quantity: str, *, choice: float = 1.0) -> pd.DataFrame:
     """Lay out one tau over the kinds of worlds."""
-    by_kind = kinds_meant(table, Term(quantity, f"*, *, {choice:g}", table="worlds"))
-    means = {kind: over_worlds(values) for kind, values in by_kind.items()}
-    rows = [(*kind[:2], mean.value, *mean.interval) for kind, mean in means.items()]
-    return pd.DataFrame(rows, columns=["relation", "skew", "value", "low", "high"])
+    rows = table.frame[table.frame["choice"] == choice]
+    if quantity not in rows or rows.empty:
+        raise NotComputed(f"{quantity} of worlds with choice {choice:g}")
+    by_kind = rows.groupby(["relation", "skew"])[quantity]
+    means = {kind: over_worlds(values) for kind, values in by_kind}
+    ends = [(*kind, mean.value, *mean.interval) for kind, mean in means.items()]
+    return pd.DataFrame(ends, columns=["relation", "skew", "value", "low", "high"])
 
 
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {
@@ -388,56 +388,8 @@ def kinds_meant(table: Table, term: Term) -> dict[tuple[float, float, float], pd
     return by_kind
 
 
-def _terms(
-    evidence: Evidence, record: Record
-) -> Iterator[tuple[Term, dict[tuple[float, float, float], pd.Series[float]]]]:
-    for term in record.of:
-        yield term, kinds_meant(evidence.made(term.table, term.edition or ""), term)
-
-
-def _on_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Average over the worlds of each kind that is meant; the extreme kind of all terms."""
-    means = {}
-    for term, kinds in _terms(evidence, record):
-        for kind, values in kinds.items():
-            place = f"{term.metric} at {', '.join(f'{parameter:g}' for parameter in kind)}"
-            means[place] = over_worlds(values)
-            evidence.note(term.table, place, means[place].value, term.edition or "")
-    return extreme(means, largest=record.take == "largest")[1]
-
-
-def _over_skews(evidence: Evidence, record: Record) -> Quantity:
-    """Average over relations at each skew; how far the two skews that differ most are apart."""
-    ((term, kinds),) = _terms(evidence, record)
-    by_skew: dict[float, list[pd.Series[float]]] = {}
-    for (_, skew, _), values in kinds.items():
-        by_skew.setdefault(skew, []).append(values)
-    courses = {skew: pd.concat(series, axis=1).mean(axis=1) for skew, series in by_skew.items()}
-    for skew, course in courses.items():
-        place = f"{term.metric} at skew {skew:g}"
-        evidence.note(term.table, place, float(course.mean()), term.edition or "")
-    apart = {
-        f"{one:g} and {other:g}": folded(over_worlds(courses[other] - courses[one]))
-        for one, other in combinations(courses, 2)
-    }
-    return extreme(apart, largest=True)[1]
-
-
-def _all_above_zero(evidence: Evidence, record: Record) -> Quantity:
-    """Compute the share of the kinds of worlds in which the mean of every term is above 0."""
-    surely, possibly = [], []
-    for kinds in zip(*(by_kind.values() for _, by_kind in _terms(evidence, record)), strict=True):
-        intervals = [over_worlds(values).interval for values in kinds]
-        surely.append(all(low > 0 for low, _ in intervals))
-        possibly.append(all(high > 0 for _, high in intervals))
-    share = float(np.mean(surely))
-    return Quantity(share, None, limits=(share, float(np.mean(possibly))))
-
-
-OF_WORLDS: Mapping[str, Function] = {
-    "all_above_zero": _all_above_zero,
-    "on_worlds": _on_worlds,
-    "over_skews": _over_skews,
-}
-"""What criteria and findings compute over worlds, by the name that a record gives it. A term names
-a column, relation and skew, and the choice where it is not 1: ``observed[>0, 0.65] in worlds``."""
+def over_relations(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Average over the relations of popularity with liking, with choice as it is by default."""
+    rows = table.frame[table.frame["choice"] == 1]
+    means = rows.groupby(["skew", "number"])[list(QUANTITIES)].mean()
+    return ("skew", "number"), means.reset_index()
