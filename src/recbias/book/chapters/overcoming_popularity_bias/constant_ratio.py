@@ -264,8 +264,7 @@ def in_standard_errors(draws: pd.Series[float]) -> float:
     >>> round(in_standard_errors(pd.Series([-0.1, -0.2, -0.3])), 3)
     3.464
     """
-    mean, n_draws = abs(float(draws.mean())), len(draws)
+    mean, error = abs(float(draws.mean())), float(draws.sem())
     if mean <= _ROUNDING:
         return 0.0
-    error = float(draws.std(ddof=1)) / np.sqrt(n_draws)
     return mean / error if error else float("inf")
