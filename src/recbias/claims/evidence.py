@@ -33,8 +33,8 @@ _NEED_ROOM = frozenset({"AR long", "1R long"})
 """Labels that are not measured where lists would be longer than what there is to rank."""
 
 
-View = Callable[[Table], tuple[tuple[str, ...], pd.DataFrame]]
-"""What a chapter derives from a table: index columns and rows."""
+View = Callable[[Table], tuple[Any, ...]]
+"""What a chapter derives from a table: index columns, rows and, if any, replicates of ``value``."""
 
 _DRAWS = ("number", "fold", "seed")
 """Index columns that number independent draws."""
@@ -101,8 +101,10 @@ def axis_labels(grid: Grid, axis: str, like: str = "*") -> dict[int, str]:
     return dict(sorted(labels.items()))
 
 
-def axis_terms(grid: Grid, axis: str, term: Term) -> dict[int, Term]:
+def axis_terms(grid: Grid, axis: str, term: Term) -> Mapping[float, Term]:
     """Follow a term along an axis."""
+    if axis == "gamma":
+        return _over_gamma(grid, term)
     if term.label == "*":
         labels = axis_labels(grid, axis)
         return {at: dataclasses.replace(term, label=label) for at, label in labels.items()}
@@ -118,6 +120,17 @@ def axis_terms(grid: Grid, axis: str, term: Term) -> dict[int, Term]:
         return {at: dataclasses.replace(term, metric=sizes[at]) for at in sorted(sizes)}
     labels = axis_labels(grid, axis, term.label)
     return {at: dataclasses.replace(term, label=label) for at, label in labels.items()}
+
+
+def _over_gamma(grid: Grid, term: Term) -> dict[float, Term]:
+    terms = {
+        float(dict(metric.arguments)["gamma"]): dataclasses.replace(term, metric=str(metric))
+        for metric in grid.parsed_metrics.get(term.label, ())
+        if metric.name == term.metric and "gamma" in dict(metric.arguments)
+    }
+    if not terms:
+        raise NotComputed(f"{term} in {term.table}")
+    return dict(sorted(terms.items()))
 
 
 _SETS: WeakKeyDictionary[Results, dict[str, float]] = WeakKeyDictionary()
@@ -150,7 +163,8 @@ class Evidence:
         Which replicates are looked at; all by default. None = none: each value stands for itself,
         without an interval.
     views
-        What the chapter derives from tables, by ``TABLE.NAME``: index columns and rows.
+        What the chapter derives from tables, by ``TABLE.NAME``: index columns and rows, and
+        replicates if there are any.
     """
 
     def __init__(
@@ -351,8 +365,10 @@ class Evidence:
         if name != term.stored:
             if name not in self._views:
                 raise unknown_name("table", name, self._views)
-            index, frame = self._views[name](table)
-            table = dataclasses.replace(table, index=index, frame=frame, replicates=None)
+            index, frame, *drawn = self._views[name](table)
+            frame = frame.reset_index(drop=True)  # replicates are by the place of a row
+            replicates = drawn[0] if drawn else None
+            table = dataclasses.replace(table, index=index, frame=frame, replicates=replicates)
         rows: Any = table.frame
         conditions: dict[str, str] = {}
         column = term.metric
@@ -411,7 +427,8 @@ class Evidence:
         stem = "" if column == "value" else f"{column}_"
         if f"{stem}low" in rows:
             low, high = (float(rows[f"{stem}{end}"].iloc[0]) for end in ("low", "high"))
-            return Quantity(value, None, limits=(low, high))
+            cases = int(rows["cases"].iloc[0]) if "cases" in rows else None
+            return Quantity(value, None, limits=(low, high), cases=cases)
         return Quantity(value, np.full(1, value))
 
     def require_pool(self, terms: Sequence[Term]) -> None:

@@ -173,4 +173,5 @@ _AXES = {
     "removed": "the share of test ratings that are removed",
     "kept": "the share of test ratings that are kept",
     "size": "the size of target sets",
+    "gamma": "gamma of stratified recall",
 }

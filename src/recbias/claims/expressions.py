@@ -20,9 +20,9 @@ from lark.exceptions import LarkError, UnexpectedInput
 
 from recbias.errors import ConfigError
 
-AXES = ("removed", "kept", "size")
+AXES = ("removed", "kept", "size", "gamma")
 """What a quantity is followed along: percent of the test ratings that are removed, or kept; size of
-the target sets."""
+the target sets; gamma of stratified recall."""
 
 EXTREMES = ("largest", "smallest")
 """Functions that choose one of several."""
@@ -99,8 +99,8 @@ class Term:
         Data set of the results; None for the edition that is judged.
     axis
         What the quantity is followed along, one of :data:`AXES`: the labels of this label's
-        protocol, or of all protocols for ``"*"``; and along ``size``, what is measured under this
-        label given the size of target sets.
+        protocol, or of all protocols for ``"*"``; along ``size`` and ``gamma``, what is measured
+        under this label given the size of target sets, or with each gamma.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations, pairwise
@@ -314,6 +315,12 @@ def _rank_correlation(a: Any, b: Any) -> Sample:
     return _correlated(a, b, ranks=True)
 
 
+@function("by_draw", "the mean of {} in each draw")
+def _by_draw(rows: Any) -> Sample:
+    """Average rows draw by draw."""
+    return pd.concat(list(members_of(rows).values()), axis=1).mean(axis=1)
+
+
 @special("known", "{}, where it is known")
 def _known(scope: Scope, node: Expression, need: Text | None = None) -> Any:
     """Drop draws without a value; a number that has none, or no interval, was not computed.
@@ -423,10 +430,19 @@ def _distinct(scope: Scope, *nodes: Expression) -> Quantity:
 
 
 @special("share_of_orders", "the share of settings in which systems are ordered by {}", orders=True)
-def _share_of_orders(scope: Scope, term: Term) -> Quantity:
-    chain = [scope.evidence.expand((name,), term) for name in scope.record.systems]
-    names = [name for names in chain for name in names]
-    values = {name: scope.evidence.quantity(term, system=name) for name in names}
+def _share_of_orders(scope: Scope, *terms: Term) -> Quantity:
+    """Take the order of the record's systems; or that of several terms, each of systems."""
+    links = [
+        dataclasses.replace(term, system=name)
+        for term in terms
+        for name in ([term.system] if term.system else scope.record.systems)
+    ]
+    chain = [scope.evidence.expand((str(link.system),), link) for link in links]
+    values = {
+        name: scope.evidence.quantity(dataclasses.replace(link, system=name))
+        for link, names in zip(links, chain, strict=True)
+        for name in names
+    }
     return share_of_orders(values, chain)
 
 

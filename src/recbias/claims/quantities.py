@@ -69,6 +69,7 @@ def _joined(
     """Combine two values: exact numbers and draws as they are, quantities draw by draw.
 
     Of two quantities that have an interval and no draws, the interval holds all that is possible.
+    What two shares of as many cases make is of as many.
     """
     if not (isinstance(a, Quantity) or isinstance(b, Quantity)):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -81,7 +82,8 @@ def _joined(
     ):
         value = float(combine(np.float64(one.value), np.float64(other.value)))
         df = one.df if kept == [True, False] else other.df if kept == [False, True] else None
-        return Quantity(value, None, limits=ends(one.interval, other.interval), df=df)
+        cases = one.cases if one.cases == other.cases else None
+        return Quantity(value, None, limits=ends(one.interval, other.interval), df=df, cases=cases)
     return combine(one, other)
 
 

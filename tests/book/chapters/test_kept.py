@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from expressions_at import value_of
 from recbias import Grid, run
 from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import constant_ratio as ratios
@@ -18,18 +20,14 @@ from recbias.book.chapters.overcoming_popularity_bias import setup
 from recbias.book.chapters.overcoming_popularity_bias.kept import (
     kept_grids,
     kept_systems,
-    pairs_of,
-    share_of,
 )
 from recbias.book.chapters.overcoming_popularity_bias.positive_ratio import (
     positive_ratio,
     ratio_segments,
 )
-from recbias.claims.records import Term
+from recbias.claims.evidence import NotTestable
 from recbias.data.datasets import Dataset, load_dataset
-from recbias.errors import ConfigError
 from recbias.experiment.makers import run_maker
-from recbias.experiment.results import Quantity
 from recbias.protocol.testset import dataset_splits
 
 WORLD = "world(relation=0.7,users=120,items=90,density=0.1,skew=0.5)"
@@ -201,14 +199,24 @@ def test_draws_of_the_test_vary_less_than_users_drawn_again(kept, draws):
     assert own.std() < over_users / 2
 
 
-def test_functions_of_excesses_refuse_what_has_no_answer():
-    terms = [Term.parse("P[U1R]"), Term.parse("rho[U1R]"), Term.parse("P[1R]")]
-    with pytest.raises(ConfigError, match="expected pairs"):
-        pairs_of(terms)
-    noise = np.random.default_rng(1).standard_normal(1000)
-    unsure = Quantity(0.1, 0.1 + noise)
-    assert np.isnan(share_of(unsure, unsure).value)
-    assert share_of(unsure, Quantity(9.0, 9 + noise)).value == pytest.approx(0.1 / 9)
+@pytest.mark.parametrize("size", [30, 60])
+def test_small_pools_of_draws_are_closed(draws, size):
+    """Random hits one of as many: 51 are enough."""
+    results = {"uniform_draws": dataclasses.replace(
+        draws, frame=draws.frame.assign(**{"rho U1R": 1 / size})
+    )}  # fmt: skip
+    terms = 'U1R[all] of Popularity in {0} - "rho U1R"[all] of Popularity in {0}'
+    large = f"in_standard_errors({terms.format('uniform_draws.large')})"
+    own = draws.frame.loc[draws.frame["system"] == "Popularity", "U1R"] - 1 / size
+    asked = {"functions": chapter.FUNCTIONS, "views": chapter.VIEWS}
+    expected = abs(own.mean()) / own.sem()
+    if size > 50:
+        assert value_of(large, results, **asked) == pytest.approx(expected)
+        return
+    with pytest.raises(NotTestable, match="pool too small"):
+        value_of(large, results, **asked)
+    every = f"in_standard_errors({terms.format('uniform_draws')})"
+    assert value_of(every, results, **asked) == pytest.approx(expected)
 
 
 # -- worlds ------------------------------------------------------------------------------------

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expressions_at import value_of
 from recbias import Grid, line_up
 from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import percentile_checks as checks
 from recbias.book.chapters.overcoming_popularity_bias import percentiles, setup
 from recbias.book.chapters.overcoming_popularity_bias.percentile_checks import RankedFold
 from recbias.book.chapters.overcoming_popularity_bias.percentiles import INDEX, percentile_ranges
-from recbias.claims.evidence import Evidence, NotTestable
-from recbias.claims.records import Record
+from recbias.claims.evidence import NotTestable
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.experiment.makers import Table
@@ -351,7 +351,7 @@ def of_user(ratings: Ratings, user: int) -> list[tuple[int, float]]:
     return list(zip(ratings.item[own].tolist(), ratings.value[own].tolist(), strict=True))
 
 
-def planted(pools: list[float], runs: list[float], lead: list[float]) -> Evidence:
+def planted(pools: list[float], runs: list[float], lead: list[float]) -> Table:
     rows = [
         (name, place + 1, value)
         for name, values in (("pool", pools), ("runs", runs), ("lead", lead), ("range", lead[::-1]))
@@ -359,30 +359,27 @@ def planted(pools: list[float], runs: list[float], lead: list[float]) -> Evidenc
     ]
     frame = pd.DataFrame(rows, columns=[*INDEX, "value"])
     noise = np.random.default_rng(1).normal(scale=1e-6, size=(len(frame), 100))
-    table = Table(
+    return Table(
         key="", dataset={"name": "ml-1m"}, maker_name="", given={}, index=INDEX, frame=frame,
         replicates=frame["value"].to_numpy()[:, None] + noise,
     )  # fmt: skip
-    return Evidence({"percentiles": table})
 
 
-def record(name: str, *terms: str) -> Record:
-    return Record.from_dict(
-        {"finds": "{value}", "measure": "function", "name": name, "of": list(terms), "above": 0}
-    )
+def found(text: str, *table: list[float]) -> Any:
+    results = {"percentiles": planted(*table)}
+    return value_of(text, results, functions=chapter.FUNCTIONS, views=chapter.VIEWS)
 
 
 def test_small_percentiles_are_closed() -> None:
-    ahead = record("percentiles_ahead", "lead[*] in percentiles")
-    related = record("over_percentiles", "lead[*] in percentiles", "range[*] in percentiles")
-    evidence = planted([50, 49, 60, 60], [30, 90, 29, 30], [1.0, -1.0, -1.0, -2.0])
-    found = chapter.FUNCTIONS["percentiles_ahead"](evidence, ahead)
-    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
+    ahead = "share(lead[*] in percentiles.large > 0)"
+    related = "ranks_alike(lead[*] in percentiles.large, range[*] in percentiles.large)"
+    table = [50, 49, 60, 60], [30, 90, 29, 30], [1.0, -1.0, -1.0, -2.0]
+    share = found(ahead, *table)
+    assert (share.value, share.interval) == (0.5, (0.5, 0.5))
     with pytest.raises(NotTestable, match="pool too small"):
-        chapter.FUNCTIONS["over_percentiles"](evidence, related)
+        found(related, *table)
     with pytest.raises(NotTestable, match="pool too small"):
-        chapter.FUNCTIONS["percentiles_ahead"](planted([9], [99], [1.0]), ahead)
-    large = planted([60] * 4, [60] * 4, [1.0, 2.0, 4.0, 8.0])
-    opposed = chapter.FUNCTIONS["over_percentiles"](large, related)
+        found(ahead, [9], [99], [1.0])
+    opposed = found(related, [60] * 4, [60] * 4, [1.0, 2.0, 4.0, 8.0])
     assert opposed.value == pytest.approx(-1)
     assert opposed.interval == pytest.approx((-1, -1))

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expressions_at import value_of
 from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import best, plots, setup, worlds
 from recbias.book.figures import style
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.errors import ConfigError
 from recbias.experiment.grid import Grid
@@ -182,33 +182,37 @@ def test_the_best_of_each_region_and_what_may_be_as_good() -> None:
         best.best_protocols(table, "AUC", choice=2)
 
 
-def computed(name: str, table: Table, of: list[str], **fields: Any) -> Any:
-    raw = {"finds": "{value}", "measure": "function", "name": name, "of": of, "least": 0, **fields}
-    return chapter.FUNCTIONS[name](Evidence({"worlds": table}), Record.from_dict(raw))
+def computed(table: Table, *rows: str) -> Any:
+    text = ", ".join(f"best[{row}] in worlds.best > 0" for row in rows)
+    return value_of(f"share({text})", {"worlds": table}, views=chapter.VIEWS)
 
 
 def test_findings_read_the_map() -> None:
     table = planted(bpref=0.5, AR=-0.3)
-    found = computed("best_kinds", table, ["bpref, AUC[*, *] in worlds"])
-    assert (found.value, found.interval) == (0.5, (0.5, 0.5))
-    found = computed("best_kinds", table, ["AR, AUC[<0, 0.5] in worlds"])
+    found = computed(table, "all, AUC, bpref, *, *")
+    assert (found.value, found.interval, found.cases) == (0.5, (0.5, 0.5), 4)
+    found = computed(table, "all, AUC, AR, <0, 0.5")
     assert (found.value, found.interval) == (1, (1, 1))
-    found = computed("best_kinds", table, ["AR, P@10[*, *] in worlds"])
+    found = computed(table, "all, P@10, AR, *, *")
     assert found.interval == (0, 1)
     likes = planted(bpref=0.5, U1R=0.3)  # of those that need no dislikes U1R is best at 1
-    found = computed("best_of_likes", likes, ["U1R, AUC[*, *] in worlds"])
+    found = computed(likes, "likes, AUC, U1R, *, *")
     assert (found.value, found.interval) == (0.5, (0.5, 0.5))
-    assert computed("best_kinds", likes, ["U1R, AUC[*, *] in worlds"]).interval == (0, 0)
-    regions = ["U1R, AUC[1, *] in worlds", "U1R, AUC[-1, *] in worlds"]
-    found = computed("best_of_likes_together", likes, regions)
+    assert computed(likes, "all, AUC, U1R, *, *").interval == (0, 0)
+    regions = "likes, AUC, U1R, 1, together", "likes, AUC, U1R, -1, together"
+    found = computed(likes, *regions)
     assert (found.value, found.interval) == (0.5, (0.5, 0.5))
-    assert computed("best_of_likes_together", likes, regions[:1]).interval == (1, 1)
-    terms = ["bpref, AUC[*, *] in worlds", "AR, AUC[*, *] in worlds"]
-    ahead = computed("ahead_on_worlds", table, terms, take="smallest")
-    assert ahead.value == pytest.approx(-0.8)
-    assert computed("ahead_on_worlds", table, terms, take="largest").value == pytest.approx(0.8)
+    assert computed(likes, regions[0]).interval == (1, 1)
     with pytest.raises(NotComputed):
-        computed("best_kinds", table, ["AR, AUC[0.3, *] in worlds"])
+        computed(table, "all, AUC, AR, 0.3, *")
+
+
+def test_without_the_columns_of_a_truth_nothing_is_the_best_by_it() -> None:
+    table = planted(bpref=0.5)
+    few = dataclasses.replace(table, frame=table.frame.drop(columns="1R, AUC"))
+    assert computed(few, "all, P@10, AR, *, *").interval == (0, 1)
+    with pytest.raises(NotComputed, match="no truth is AUC"):
+        computed(few, "all, AUC, AR, *, *")
 
 
 def test_kinds_are_averaged_world_by_world() -> None:
@@ -218,12 +222,12 @@ def test_kinds_are_averaged_world_by_world() -> None:
     at = (frame["relation"] == 1) & (frame["skew"] == frame["skew"].min())
     behind = table.frame.assign(**{column: frame[column].where(~at, -0.1)})
     table = dataclasses.replace(table, frame=behind)
-    term = ["U1R, AUC[1, *] in worlds"]
-    assert computed("best_of_likes", table, term).interval == (0.5, 0.5)
-    assert computed("best_of_likes_together", table, term).interval == (1, 1)
+    each, together = "likes, AUC, U1R, 1, *", "likes, AUC, U1R, 1, together"
+    assert computed(table, each).interval == (0.5, 0.5)
+    assert computed(table, together).interval == (1, 1)
     wide = behind.assign(**{column: behind[column].where(~at, -0.5)})
     table = dataclasses.replace(table, frame=wide)
-    assert computed("best_of_likes_together", table, term).interval == (0, 0)
+    assert computed(table, together).interval == (0, 0)
 
 
 def test_title_and_table_say_who_is_best() -> None:

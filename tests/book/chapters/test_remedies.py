@@ -1,42 +1,37 @@
 """What criteria of chapter 4 compute: shares of leads and of settings, true orders, small pools."""
 
 import dataclasses
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import planted
+from expressions_at import value_of
 from recbias.book.chapters.overcoming_popularity_bias import FUNCTIONS
 from recbias.book.chapters.overcoming_popularity_bias.kept import kept_grids
 from recbias.book.chapters.overcoming_popularity_bias.setup import levelled_sample, threshold_grid
 from recbias.book.choosing import lowest_rating
 from recbias.claims import NOT_TESTABLE, claims, judge
 from recbias.claims.evidence import LEAST_POOL, LEAST_RUNS, Evidence, NotComputed, NotTestable
-from recbias.claims.records import Record, Term
+from recbias.claims.records import Term
+from recbias.experiment.results import Quantity
 
 TOPIC = "overcoming popularity bias"
-TWO = ("P[P1R] of pLSA", "rho[P1R] of pLSA", "P[1R] of pLSA", "rho[1R] of pLSA")
+LEFT = "part(P[P1R] of {0} / rho[P1R] of {0} - 1, P[1R] of {0} / rho[1R] of {0} - 1)"
 
 
-def record(name: str, *terms: str, **other: object) -> Record:
-    asked = {"finds": "{value}", "measure": "function", "name": name, "of": list(terms), "above": 0}
-    return Record.from_dict({**asked, **other})
-
-
-def found(name: str, *terms: str, **other: object) -> SimpleNamespace:
-    evidence = Evidence(planted.base_world(TOPIC).results())
-    result = FUNCTIONS[name](evidence, record(name, *terms, **other))
-    return SimpleNamespace(value=result.value, interval=result.interval)
+def found(text: str) -> Any:
+    return value_of(text, planted.base_world(TOPIC).results(), functions=FUNCTIONS)
 
 
 def test_shares_of_leads_by_hand() -> None:
     """pLSA is planted at four times Random under P1R, at seven times under 1R: 3 of 6 are left."""
-    popular = tuple(term.replace("pLSA", "Popularity") for term in TWO)  # 0.2 of 5.4
-    assert found("excess_left", *TWO).value == pytest.approx(3 / 6)
-    assert found("excess_left_ratio", *popular, *TWO).value == pytest.approx(0.2 / 5.4 / 0.5)
-    assert found("excess_left_apart", *TWO, *popular).value == pytest.approx(0.5 - 0.2 / 5.4)
+    kept, popular = LEFT.format("pLSA"), LEFT.format("Popularity")  # 0.2 of 5.4
+    assert found(kept).value == pytest.approx(3 / 6)
+    assert found(f"part({popular}, {kept})").value == pytest.approx(0.2 / 5.4 / 0.5)
+    assert found(f"{kept} - {popular}").value == pytest.approx(0.5 - 0.2 / 5.4)
 
 
 def test_shares_of_settings_are_those_of_all_combinations() -> None:
@@ -45,32 +40,34 @@ def test_shares_of_settings_are_those_of_all_combinations() -> None:
         "P[U1R] of kNN norm k=10 overlap=1 min=1 reg=0 in uniform_grid = 0.001",
         "BCC17-F8-PLSA",
     )
-    evidence, term = Evidence(world.results()), "P[U1R] in uniform_grid"
     values = world.results()["uniform_grid"].of_systems("U1R", "P@10|t=100")
     groups = [
         ["MF rating factors=10 reg=0.02", "MF rating factors=10 reg=0.05"],
         ["kNN norm k=10 overlap=1 min=1 reg=0", "kNN norm k=10 overlap=1 min=1 reg=1"],
     ]
-    for name, alone, sign in (("share_first", "pLSA", 1), ("share_last", "Popularity", -1)):
+    term = "P[U1R] of {} in uniform_grid"
+    patterns = [term.format(pattern) for pattern in ('"MF rating *"', '"kNN norm *"')]
+    for alone, sign in (("pLSA", 1), ("Popularity", -1)):
         counted = np.mean([
             all(sign * values[alone].value > sign * values[other].value for other in pair)
             for pair in ((mf, knn) for mf in groups[0] for knn in groups[1])
         ])  # fmt: skip
-        systems = [alone, "MF rating *", "kNN norm *"]
-        share = FUNCTIONS[name](evidence, record(name, term, systems=systems))
+        orders = [(term.format(alone), pattern)[::sign] for pattern in patterns]
+        text = " * ".join(f"share_of_orders({first}, {second})" for first, second in orders)
+        share = value_of(text, world.results())
+        assert isinstance(share, Quantity)
         assert share.value == counted == 0.5
         assert share.interval == (0.5, 0.5)
 
 
 def test_the_worse_of_two_truths_counts() -> None:
-    terms = [
-        f"{truth}[{label}] in true_orders" for truth in ("P", "AUC") for label in ("P1R", "head")
-    ]
-    compared = found("truer", *terms)  # .8 and .5 by one, .7 and .4 by the other, each +- .05
+    ahead = "value[{0}, P1R] in true_orders - value[{0}, head] in true_orders"
+    # .8 and .5 by one, .7 and .4 by the other, each +- .05
+    compared = found(f"worst({ahead.format('P')}, {ahead.format('AUC')})")
     assert compared.value == pytest.approx(0.3)
     assert compared.interval == pytest.approx((0.2, 0.4))
     with pytest.raises(NotComputed, match="AR"):
-        found("truer", "P[AR] in true_orders", "P[head] in true_orders")
+        found("worst(value[P, AR] in true_orders - value[P, head] in true_orders)")
 
 
 # -- pools -------------------------------------------------------------------------------------

@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expressions_at import value_of
 from recbias._system.streams import stream
-from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import best_gamma, steck
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import load_dataset
 from recbias.data.simulation import PreferenceOptions
 from recbias.experiment.makers import Table
@@ -245,41 +244,48 @@ def test_best_gammas_stand_beside_those_of_the_law() -> None:
     ]
 
 
-def judged(name: str, *of: str, **options) -> tuple[float, tuple[float, float]]:
-    record = Record.from_dict(
-        {"finds": "{value}", "measure": "function", "name": name, "of": of, "least": 0, **options}
-    )
-    results = {"steck": steck_table(), "worlds": gamma_table(opposed)}
-    found = chapter.FUNCTIONS[name](Evidence(results), record)
-    return found.value, found.interval
+def judged(text: str):
+    return value_of(text, {"steck": steck_table(), "worlds": gamma_table(opposed)})
+
+
+WITHIN = "share(size(weighted[{0}] in steck - recall[{0}] in steck) <= 3 * se[{0}] in steck)"
+OFF = 'mean(by_draw("{0}"[{1}] in steck / "mean recall"[{1}] in steck - 1))'
+TAU = 'by_draw("{}"[{}, *, 1] in worlds)'
 
 
 def test_findings_read_both_tables() -> None:
-    assert judged("within_errors", "weighted[*] in steck")[0] == 0.75  # 3 s.e. is within, 6 not
-    assert judged("within_errors", "weighted[1] in steck")[0] == 0.5
-    assert judged("steck_error", "gamma 0[relation +1] in steck")[0] == pytest.approx(3.7)
-    assert judged("steck_error", "gamma 0[A] in steck")[0] == pytest.approx(2.2)
-    largest = {"take": "largest"}
-    assert judged("steck_error", "gamma 0[*] in steck", **largest)[0] == pytest.approx(3.7)
-    assert judged("steck_error", "gamma 0[* systems] in steck", **largest)[0] == pytest.approx(3.2)
-    assert judged("steck_error", "gamma 0[*] in steck", take="smallest")[0] == pytest.approx(1.7)
-    terms = "gamma inf, P@10[-1] in worlds", "gamma 1, P@10[-1] in worlds"
-    value, (low, high) = judged("gamma_gain", *terms)
-    assert [value, low, high] == pytest.approx([0.5, 0.5, 0.5])  # the same in every world
-    assert judged("gamma_tau", terms[0])[0] == pytest.approx(1.4)
+    share = judged(WITHIN.format("relation=*, system=*"))  # 3 s.e. is within, 6 not
+    assert (share.value, share.interval, share.cases) == (0.75, (0.75, 0.75), 12)
+    assert judged(WITHIN.format("relation=1, system=*")).value == 0.5
+    errors = {
+        name: steck.steck_errors(steck_table(), by=name).set_index(["line", "gamma"])
+        for name in ("relation", "system")
+    }
+    for place, by, line in (
+        ("relation=1, system=*", "relation", "relation +1"),
+        ("relation=*, system=A", "system", "A"),
+    ):
+        off, shown = judged(OFF.format("gamma 0", place)), errors[by].loc[line, 0.0]
+        assert [off.value, *off.interval] == pytest.approx(shown.tolist())
+    assert judged(OFF.format("gamma 0", "relation=1, system=*")).value == pytest.approx(3.7)
+    assert judged(OFF.format("gamma 0", "relation=*, system=A")).value == pytest.approx(2.2)
+    one, other = (TAU.format(f"gamma {gamma}, P@10", -1) for gamma in ("inf", 1))
+    gain = judged(f"mean({one} - {other})")
+    assert [gain.value, *gain.interval] == pytest.approx([0.5, 0.5, 0.5])  # alike in every world
+    assert judged(f"mean({one})").value == pytest.approx(1.4)
 
 
 @pytest.mark.parametrize(
-    ("name", "of"),
+    "text",
     [
-        ("within_errors", ["weighted[0.5] in steck"]),
-        ("within_errors", ["guessed[*] in steck"]),
-        ("steck_error", ["gamma 3[*] in steck"]),
-        ("steck_error", ["gamma 1[C] in steck"]),
-        ("gamma_gain", ["gamma 1, P@10[0.5] in worlds", "gamma 0, P@10[0.5] in worlds"]),
-        ("gamma_gain", ["gamma 3, P@10[1] in worlds", "gamma 0, P@10[1] in worlds"]),
+        WITHIN.format("relation=0.5, system=*"),
+        WITHIN.format("relation=*, system=*").replace("weighted", "guessed"),
+        OFF.format("gamma 3", "relation=*, system=A"),
+        OFF.format("gamma 1", "relation=*, system=C"),
+        f"mean({TAU.format('gamma 1, P@10', 0.5)})",
+        f"mean({TAU.format('gamma 3, P@10', 1)})",
     ],
 )
-def test_what_worlds_do_not_hold_is_not_computed(name: str, of: list[str]) -> None:
+def test_what_worlds_do_not_hold_is_not_computed(text: str) -> None:
     with pytest.raises(NotComputed):
-        judged(name, *of)
+        judged(text)

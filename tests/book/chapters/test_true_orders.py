@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from expressions_at import value_of
+from recbias.book.chapters import overcoming_popularity_bias as chapter
 from recbias.book.chapters.overcoming_popularity_bias import truth_figures
 from recbias.book.chapters.overcoming_popularity_bias.true_orders import (
     INDEX,
-    OF_TRUE_ORDERS,
     Values,
     _measured,
     agreement_rows,
@@ -25,8 +26,7 @@ from recbias.book.chapters.overcoming_popularity_bias.truth_figures import (
     true_orders_table,
     true_orders_title,
 )
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record
+from recbias.claims.evidence import NotComputed
 from recbias.data.datasets import Dataset, dataset_info, load_dataset
 from recbias.data.ratings import Ratings
 from recbias.experiment.grid import Grid
@@ -303,8 +303,9 @@ def test_a_truth_that_resolves_nothing_has_no_share():
     table.frame.loc[table.frame["truth"] == "P", ["resolved", "right", "kept", "turned"]] = 0
     found = shown({"Coat": table})
     assert np.isnan(found.loc[("Coat", "AR", "true P@10"), "value"])
-    with pytest.raises(NotComputed, match="the truth resolves"):
-        read("pairs_right", "x[P, AR] in true_orders", table=table)
+    with pytest.raises(NotComputed, match="no truth is P"):
+        read("right[P, AR] in true_orders.pairs", table)
+    assert read("right[AUC, AR] in true_orders.pairs", table).value == 0.5
 
 
 def test_the_own_data_of_a_page_take_the_place_of_recorded_ones(monkeypatch):
@@ -318,38 +319,39 @@ def test_the_own_data_of_a_page_take_the_place_of_recorded_ones(monkeypatch):
     assert true_order_tables({"true_orders": again})["CM100k"] is again
 
 
-def read(name, *terms, table):
-    evidence = Evidence({"true_orders": table})
-    record = Record.from_dict(
-        {"finds": "{value}", "measure": "function", "name": name, "of": terms, "above": 0}
-    )
-    return OF_TRUE_ORDERS[name](evidence, record)
+def read(text, table):
+    results = {"true_orders": table}
+    return value_of(text, results, functions=chapter.FUNCTIONS, views=chapter.VIEWS)
 
 
 def test_findings_read_rows_with_what_is_sure_of_them():
     table = planted(AUC_bpref=(0.6, 9, 8, 0), AUC_AR=(0.2, 6, 5, 3), AUC_P1R=(0.1, 8, 2, 1))
-    terms = {each: f"x[AUC, {each}] in true_orders" for each in (*EVERY, "P")}
-    share = read("pairs_right", terms["AR"], table=table)
+    right = {each: f"right[AUC, {each}] in true_orders.pairs" for each in (*EVERY, "P")}
+    share = read(right["AR"], table)
     assert (share.value, share.interval) == (0.6, pytest.approx((0.5, 0.7)))
-    ahead = read("more_right", terms["bpref"], terms["AR"], table=table)
+    ahead = read(f"{right['bpref']} - {right['AR']}", table)
     # Of ten pairs bpref surely has eight, and AR seven at most.
     assert (ahead.value, ahead.interval) == (pytest.approx(0.3), pytest.approx((0.1, 0.5)))
-    behind = read("more_right", terms["AR"], terms["bpref"], table=table)
+    behind = read(f"{right['AR']} - {right['bpref']}", table)
     assert behind.interval == pytest.approx((-0.5, -0.1))
-    best = read("most_ahead", terms["AR"], terms["P1R"], terms["bpref"], table=table)
+    best = read(f"best({right['P1R']}, {right['bpref']}) - {right['AR']}", table)
     assert (best.value, best.interval) == (pytest.approx(0.3), pytest.approx((0.1, 0.5)))
-    one = read("most_ahead", terms["AR"], terms["P1R"], table=table)
+    one = read(f"best({right['P1R']}) - {right['AR']}", table)
     assert (one.value, one.interval) == (pytest.approx(0.2), pytest.approx((-0.5, 0.4)))
+    worst = read(f"worst({right['P1R']}, {right['AR']})", table)
+    assert (worst.value, worst.interval) == (0.6, pytest.approx((0.2, 0.7)))
     # What shares are of can be told where all are of as many.
     assert (share.cases, ahead.cases, best.cases) == (10, 10, 10)
     other = planted()
     other.frame.loc[other.frame["protocol"] == "1R", "resolved"] = 11
-    apart = read("more_right", "x[P, AR] in true_orders", "x[P, 1R] in true_orders", table=other)
-    assert apart.cases is None
+    one, another = (f"right[P, {each}] in true_orders.pairs" for each in ("AR", "1R"))
+    assert read(f"{one} - {another}", other).cases is None
+    assert read(f"best({one}, {another})", other).cases is None
     # Of P1R's ten pairs three are sure, two of them right.
-    sure = read("most_sure", terms["P1R"], table=table)
+    sure = read("best(sure[AUC, P1R] in true_orders.pairs)", table)
     assert (sure.value, sure.interval) == (pytest.approx(0.3), pytest.approx((0.3, 0.3)))
-    sure = read("most_sure", terms["P1R"], terms["bpref"], table=table)
+    both = ", ".join(f"sure[AUC, {each}] in true_orders.pairs" for each in ("P1R", "bpref"))
+    sure = read(f"best({both})", table)
     assert (sure.value, sure.cases) == (pytest.approx(0.8), 10)
-    with pytest.raises(NotComputed, match="AUC, AI in true_orders"):
-        read("pairs_right", "x[AUC, AI] in true_orders", table=table)
+    with pytest.raises(NotComputed, match="AUC, AI"):
+        read("right[AUC, AI] in true_orders.pairs", table)

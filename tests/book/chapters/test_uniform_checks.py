@@ -99,10 +99,10 @@ def verdicts(rows) -> dict[str, bool]:
     found = {(row.claim, row.name): row for row in rows}
     criteria = criteria_of("overcoming popularity bias")
     return {
-        record.name: said(record, found[claim, record.name].worst)
+        record.check: said(record, found[claim, record.check].worst)
         for claim in {row.claim for row in rows}
         for record in criteria[claim].records
-        if record.measure == "check" and record.decides
+        if record.check and record.decides
     }
 
 

@@ -8,23 +8,18 @@ one is ahead of by more than chance allows. Where one is left, it is surely the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit  # quantiles of Student's t; `scipy.stats` takes long to load
 
-from recbias.book.chapters.overcoming_popularity_bias.worlds import PROTOCOLS, column
-from recbias.book.chapters.true_vs_false_positive_disagreement.worlds import kinds_meant
+from recbias.book.chapters.overcoming_popularity_bias.worlds import PROTOCOLS, TRUTHS, column
 from recbias.book.html import markdown_table
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
-from recbias.claims.quantities import extreme, over_worlds
-from recbias.claims.records import Record
+from recbias.claims.quantities import over_worlds
 from recbias.errors import ConfigError
 from recbias.experiment.makers import Table
-from recbias.experiment.results import Quantity
 
 _MISS = 0.05
 
@@ -133,45 +128,23 @@ def best_table(best: Mapping[str, pd.DataFrame]) -> str:
     return markdown_table(head, rows)
 
 
-def _best_in(
-    names: Sequence[str], evidence: Evidence, record: Record, *, together: bool
-) -> Quantity:
-    """Compute the share of regions in which a protocol is the best: ``bpref, AUC[*, *]``."""
-    kind, is_best, surely, possibly = ["relation", "skew", "choice"], [], [], []
-    for term in record.of:
-        table = evidence.made(term.table, term.edition or "")
-        name, _, truth = term.metric.partition(", ")
-        columns, place = [column(protocol, truth) for protocol in names], names.index(name)
-        meant = list(kinds_meant(table, term))
-        for region in [meant] if together else [[meant_kind] for meant_kind in meant]:
-            rows = table.frame[pd.MultiIndex.from_frame(table.frame[kind]).isin(region)]
-            values = rows.groupby("number")[columns].mean().to_numpy()
-            may = possibly_best(values)
-            is_best.append(int(np.argmax(values.mean(axis=0))) == place)
-            possibly.append(bool(may[place]))
-            surely.append(bool(may[place] and may.sum() == 1))
-        evidence.note(term.table, str(term), float(np.mean(is_best)), term.edition or "")
-    limits = (float(np.mean(surely)), float(np.mean(possibly)))
-    return Quantity(float(np.mean(is_best)), None, limits=limits, cases=len(is_best))
+_AMONG: Mapping[str, Sequence[str]] = {"all": tuple(PROTOCOLS), "likes": LIKES_ONLY}
 
 
-def _ahead_on_worlds(evidence: Evidence, record: Record) -> Quantity:
-    """Subtract the second term from the first, world by world; the extreme kind of those meant."""
-    first, second = (
-        kinds_meant(evidence.made(term.table, term.edition or ""), term) for term in record.of
-    )
-    leads = {}
-    for kind, values in first.items():
-        place = " - ".join(term.metric for term in record.of) + f" at {kind}"
-        leads[place] = over_worlds(values - second[kind])
-        evidence.note(record.of[0].table, place, leads[place].value, record.of[0].edition or "")
-    return extreme(leads, largest=record.take == "largest")[1]
+def best_of_kinds(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Tell in which kinds of worlds a protocol is the best, 1; ends say so surely, and possibly.
 
-
-OF_BEST: Mapping[str, Function] = {
-    "ahead_on_worlds": _ahead_on_worlds,
-    "best_kinds": partial(_best_in, tuple(PROTOCOLS), together=False),
-    "best_of_likes": partial(_best_in, LIKES_ONLY, together=False),
-    "best_of_likes_together": partial(_best_in, LIKES_ONLY, together=True),
-}
-"""What findings compute of the worlds, by the name that a record gives it."""
+    All skews of a relation together have no skew.
+    """
+    index, rows = ("among", "truth", "protocol", "relation", "skew"), []
+    regions = (("relation", "skew"), ("relation",))
+    for truth, (among, names), by in product(TRUTHS, _AMONG.items(), regions):
+        if not {column(name, truth) for name in names} <= set(table.frame):
+            continue
+        for region in best_protocols(table, truth, names=names, by=by).to_dict("records"):
+            for name in names:
+                is_best, others = name == region["best"], region["others"]
+                ends = is_best and not others, is_best or name in others
+                kind = region["relation"], region.get("skew", np.nan)
+                rows.append((among, truth, name, *kind, *map(float, (is_best, *ends))))
+    return index, pd.DataFrame(rows, columns=[*index, "best", "best_low", "best_high"])

@@ -8,19 +8,16 @@ so that they are averaged first, and intervals are over seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.setup import GAMMAS
 from recbias.book.html import markdown_table
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
+from recbias.claims.evidence import NotComputed
 from recbias.claims.quantities import over_worlds
-from recbias.claims.records import Record
 from recbias.claims.regions import defined
 from recbias.experiment.makers import Table
-from recbias.experiment.results import Quantity
 
 
 def _taus(table: Table, truth: str) -> pd.DataFrame:
@@ -139,41 +136,3 @@ def best_gamma_title(worlds: Table) -> str:
         f"The best $\\gamma$ where popularity opposes liking is {opposed},\n"
         f"where it agrees {agreeing}"
     )
-
-
-def _gamma_gain(evidence: Evidence, record: Record) -> Quantity:
-    """Compute how much more tau one gamma has than another, world by world, at a relation."""
-    one, other = (
-        _of_gamma(evidence.made(term.table, term.edition or ""), term.metric, term.label)
-        for term in record.of
-    )
-    gain = over_worlds(one - other)
-    evidence.note(
-        record.of[0].table, " minus ".join(map(str, record.of)), gain.value,
-        record.of[0].edition or "",
-    )  # fmt: skip
-    return gain
-
-
-def _gamma_tau(evidence: Evidence, record: Record) -> Quantity:
-    """Average tau at a gamma over the worlds of a relation."""
-    (term,) = record.of
-    tau = over_worlds(
-        _of_gamma(evidence.made(term.table, term.edition or ""), term.metric, term.label)
-    )
-    evidence.note(term.table, str(term), tau.value, term.edition or "")
-    return tau
-
-
-def _of_gamma(table: Table, metric: str, relation: str) -> pd.Series[float]:
-    text, _, truth = metric.partition(", ")
-    taus = _taus(table, truth)
-    gamma = float(text.removeprefix("gamma "))
-    if gamma not in taus or float(relation) not in taus.index.get_level_values("relation"):
-        raise NotComputed(f"{metric} at relation {relation}")
-    return taus.xs(float(relation), level="relation")[gamma]
-
-
-OF_GAMMA: Mapping[str, Function] = {"gamma_gain": _gamma_gain, "gamma_tau": _gamma_tau}
-"""What findings compute from the worlds, by the name that a record gives it. A term names gamma,
-truth and relation: ``gamma inf, P@10[-1] in worlds on simulations``."""

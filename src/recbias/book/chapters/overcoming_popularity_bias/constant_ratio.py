@@ -16,15 +16,10 @@ import numpy as np
 import pandas as pd
 
 from recbias._system.streams import stream
-from recbias.book.chapters.overcoming_popularity_bias.kept import ROUNDING, pairs_of
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.chapters.popularity_bias.law import world_name
 from recbias.book.chapters.popularity_bias.skew import of_positions
-from recbias.book.chapters.popularity_bias.worlds import combined_worlds, shared_worlds
 from recbias.book.non_personalised import baselines
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
-from recbias.claims.records import Record
 from recbias.data.datasets import load_dataset
 from recbias.data.simulation import REVISION, parse_world
 from recbias.experiment.engine import open_executor, run_all
@@ -71,6 +66,9 @@ _RULES: Mapping[str, tuple[bool, str]] = {
     "U1R-control": (True, "TI-AN-1R +train"),
 }
 """By label, whether the split is uniform, and the rule."""
+
+_ROUNDING = 1e-12
+"""Sums of floats are no exact numbers."""
 
 UNIFORM_LABELS = tuple(label for label, (is_uniform, _) in _RULES.items() if is_uniform)
 """What is measured on a uniform split."""
@@ -258,28 +256,15 @@ def _rise(fold: Split, min_rating: float) -> float:
 # -- what criteria compute ---------------------------------------------------------------------
 
 
-def errors_in_worlds(evidence: Evidence, record: Record) -> float:
-    """Tell how far scores are from Random's on average, in standard errors over worlds.
+def in_standard_errors(draws: pd.Series[float]) -> float:
+    """Give the size of a mean over independent draws, in standard errors.
 
-    The most.
+    Examples
+    --------
+    >>> round(in_standard_errors(pd.Series([-0.1, -0.2, -0.3])), 3)
+    3.464
     """
-    errors = []
-    for pair in pairs_of(record.of):
-        of_kinds = shared_worlds(evidence, dataclasses.replace(record, of=pair)).values()
-        errors += [_errors_of(score - random) for score, random in of_kinds]
-    return max(errors)
-
-
-def _errors_of(differences: pd.Series[float]) -> float:
-    mean, n_worlds = abs(float(differences.mean())), len(differences)
-    if mean <= ROUNDING:
+    mean, error = abs(float(draws.mean())), float(draws.sem())
+    if mean <= _ROUNDING:
         return 0.0
-    error = float(differences.std(ddof=1)) / np.sqrt(n_worlds)
     return mean / error if error else float("inf")
-
-
-OF_RATIOS: Mapping[str, Function] = {
-    "errors_apart_in_worlds": errors_in_worlds,
-    "share_of_excess_in_worlds": combined_worlds(lambda a, b, c, d: (a - b) / (c - d)),
-}
-"""What criteria compute over these worlds, by the name that a record gives it."""

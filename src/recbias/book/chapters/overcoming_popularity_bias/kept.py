@@ -10,19 +10,10 @@ away; calling every rating positive takes the first away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from recbias.book.non_personalised import baselines
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
-from recbias.claims.quantities import extreme
-from recbias.claims.records import Record, Term
 from recbias.data.ratings import exact
-from recbias.errors import ConfigError
-from recbias.experiment.results import Quantity
 from recbias.protocol.testset import TestSet
 from recbias.recommenders import System
 
@@ -34,9 +25,6 @@ KEPT = ("kept", "kept_uniform")
 
 _WIDE = 2
 """Percentiles of about as many items as a uniform test of MovieLens 1M has: half the catalogue."""
-
-ROUNDING = 1e-12
-"""Sums of floats are no exact numbers."""
 
 _ON_FOLDS = {
     "AR": "TI-AN-AR",
@@ -105,78 +93,3 @@ def kept_grids(
         }
     grids["kept_uniform"]["split"] = uniform
     return grids
-
-
-# -- what criteria compute ---------------------------------------------------------------------
-
-
-def pairs_of(terms: Sequence[Term]) -> list[tuple[Term, Term]]:
-    """Group terms by two: what a ranking scores, and what Random does.
-
-    Examples
-    --------
-    >>> ((first, second),) = pairs_of([Term.parse("P[U1R]"), Term.parse("rho[U1R]")])
-    >>> str(first), str(second)
-    ('P[U1R]', 'rho[U1R]')
-    """
-    if len(terms) % 2:
-        raise ConfigError(f"{len(terms)} quantities: expected pairs, of which one is Random's")
-    return list(zip(terms[::2], terms[1::2], strict=True))
-
-
-def _excesses(evidence: Evidence, record: Record) -> list[Quantity]:
-    """Subtract Random's exact value from each score."""
-    return [
-        evidence.quantity(score) - evidence.quantity(random)
-        for score, random in pairs_of(record.of)
-    ]
-
-
-def _difference(evidence: Evidence, record: Record) -> Quantity:
-    """Subtract the second excess over Random from the first."""
-    first, second = _excesses(evidence, record)
-    return first - second
-
-
-def share_of(part: Quantity, whole: Quantity) -> Quantity:
-    """Divide one excess by another; what is not surely above 0 has no shares.
-
-    Examples
-    --------
-    >>> draws = np.array([0.9, 1.1])
-    >>> round(share_of(Quantity(0.1, 0.1 * draws), Quantity(0.2, 0.2 * draws)).value, 6)
-    0.5
-    >>> share_of(Quantity(0.1, 0.1 * draws), Quantity(0.0, draws - 1)).value
-    nan
-    """
-    if whole.interval[0] > 0:
-        return part / whole
-    return Quantity(np.nan, np.array([np.nan]))
-
-
-def _share(evidence: Evidence, record: Record) -> Quantity:
-    """Divide the first excess over Random by the second."""
-    return share_of(*_excesses(evidence, record))
-
-
-def _spread(evidence: Evidence, record: Record) -> Quantity:
-    """Subtract the smallest excess over Random from the largest.
-
-    Each relative to Random's score.
-    """
-    excesses = {
-        str(score): (evidence.quantity(score) - evidence.quantity(random))
-        / evidence.quantity(random)
-        for score, random in pairs_of(record.of)
-    }
-    least, most = (extreme(excesses, largest=largest)[1] for largest in (False, True))
-    low, high = most.interval[0] - least.interval[1], most.interval[1] - least.interval[0]
-    return Quantity(most.value - least.value, None, limits=(low, high))
-
-
-OF_KEPT: Mapping[str, Function] = {
-    "difference_of_excesses": _difference,
-    "share_of_excess": _share,
-    "spread_of_excesses": _spread,
-}
-"""What criteria and findings compute over the rankings, by the name that a record gives it."""

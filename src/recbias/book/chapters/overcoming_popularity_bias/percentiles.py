@@ -12,10 +12,9 @@ import scipy  # its parts are loaded when they are first used: `stats` takes lon
 
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import LEAST_POOL, LEAST_RUNS, Evidence, NotTestable
+from recbias.claims.evidence import LEAST_POOL, LEAST_RUNS, NotTestable
 from recbias.claims.ledger import NEEDS
-from recbias.claims.records import Record, Term
+from recbias.claims.values import Family
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table, maker
@@ -188,49 +187,31 @@ def percentile_ranges(
 # -- what criteria compute ---------------------------------------------------------------------
 
 
-def large_percentiles(table: Table) -> list[int]:
-    """Name the percentiles with a pool, and relevant ratings, of the least size that is judged."""
+def large_percentiles(
+    table: Table,
+) -> tuple[tuple[str, ...], pd.DataFrame, FloatArray | None]:
+    """Keep the percentiles with a pool, and relevant ratings, of the least size that is judged."""
     wide = table.frame.pivot(index="percentile", columns="quantity", values="value")
-    large = (wide["pool"] >= LEAST_POOL) & (wide["runs"] >= LEAST_RUNS)
-    return [int(number) for number in wide.index[large]]
-
-
-def _large(evidence: Evidence, term: Term, least: int = 1) -> list[Quantity]:
-    """Read a quantity of all percentiles that are large enough."""
-    numbers = large_percentiles(evidence.made(term.table, term.edition or ""))
-    if len(numbers) < least:
+    large = wide.index[(wide["pool"] >= LEAST_POOL) & (wide["runs"] >= LEAST_RUNS)]
+    if large.empty:
         raise NotTestable(NEEDS["pool"])
-    return [
-        evidence.of_table(
-            term.table, {"quantity": term.metric, "percentile": number}, term.edition or ""
-        )
-        for number in numbers
-    ]
+    kept = table.frame["percentile"].isin(large).to_numpy()
+    drawn = table.replicates
+    return INDEX, table.frame[kept], None if drawn is None else drawn[kept]
 
 
-def _ahead(evidence: Evidence, record: Record) -> Quantity:
-    """Count the share of percentiles in which a quantity is above 0."""
-    (term,) = record.of
-    quantities = _large(evidence, term)
-    sure, possible = (
-        float(np.mean([quantity.interval[end] > 0 for quantity in quantities])) for end in (0, 1)
-    )
-    share = float(np.mean([quantity.value > 0 for quantity in quantities]))
-    return Quantity(share, None, limits=(sure, possible))
-
-
-def _correlated(evidence: Evidence, record: Record) -> Quantity:
+def ranks_alike(a: Family, b: Family) -> Quantity:
     """Correlate the ranks of two quantities over percentiles."""
-    a, b = ([*_large(evidence, term, FEWEST)] for term in record.of)
-    value = scipy.stats.spearmanr(
-        *([quantity.value for quantity in quantities] for quantities in (a, b))
-    )[0]
-    n_draws = max(len(quantity.drawn) for quantity in (*a, *b))
+    if len(a.members) < FEWEST:
+        raise NotTestable(NEEDS["pool"])
+    sides = [list(family.members.values()) for family in (a, b)]
+    value = scipy.stats.spearmanr(*([quantity.value for quantity in side] for side in sides))[0]
+    n_draws = max(len(quantity.drawn) for side in sides for quantity in side)
     ranks = [
         scipy.stats.rankdata(
-            [np.broadcast_to(quantity.drawn, n_draws) for quantity in quantities], axis=0
+            [np.broadcast_to(quantity.drawn, n_draws) for quantity in side], axis=0
         )
-        for quantities in (a, b)
+        for side in sides
     ]
     centred = [rank - rank.mean(axis=0) for rank in ranks]
     with np.errstate(invalid="ignore"):
@@ -238,10 +219,3 @@ def _correlated(evidence: Evidence, record: Record) -> Quantity:
             (centred[0] ** 2).sum(axis=0) * (centred[1] ** 2).sum(axis=0)
         )
     return Quantity(float(value), drawn)
-
-
-OF_PERCENTILES: Mapping[str, Function] = {
-    "percentiles_ahead": _ahead,
-    "over_percentiles": _correlated,
-}
-"""What criteria compute over percentiles, by the name that a record gives it."""

@@ -22,17 +22,13 @@ import pandas as pd
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.best_gamma import relation_name
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER, GAMMAS
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.quantities import extreme, over_worlds
-from recbias.claims.records import Record
+from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import load_dataset
 from recbias.data.ratings import Ratings
 from recbias.data.simulation import REVISION, PreferenceOptions, PreferenceWorld
 from recbias.experiment.engine import open_executor, run_all
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.metrics import parse_metric
 from recbias.metrics.incomplete import observation_weights, stratified_sums, stratified_weights
 from recbias.protocol.splits import SplitRule
@@ -294,47 +290,3 @@ def steck_title(table: Table) -> str:
         "Weights by popularity do not give true recall:\n"
         f"with $\\gamma$ = 1 they are {values.min():+.0%} to {values.max():+.0%} off"
     )
-
-
-def _within(evidence: Evidence, record: Record) -> Quantity:
-    """Compute the share of cases in which a column is within three standard errors of recall."""
-    (term,) = record.of
-    frame = _chosen(evidence, record)
-    share = float(((frame[term.metric] - frame["recall"]).abs() <= 3 * frame["se"]).mean())
-    evidence.note(term.table, f"{term.metric} within 3 s.e. of recall", share, term.edition or "")
-    return Quantity(share, None, limits=(share, share))
-
-
-def _steck_error(evidence: Evidence, record: Record) -> Quantity:
-    """Average how far the printed form is off at a gamma; of several lines the extreme."""
-    quantities = {}
-    for term in record.of:
-        table = evidence.made(term.table, term.edition or "")
-        both = [steck_errors(table, by="relation"), steck_errors(table, by="system")]
-        errors = {"*": both[0], "* systems": both[1]}.get(term.label, pd.concat(both))
-        errors = errors[errors["gamma"] == float(term.metric.removeprefix("gamma "))]
-        if not term.label.startswith("*"):
-            errors = errors[errors["line"] == term.label]
-        if errors.empty:
-            raise NotComputed(str(term))
-        for row in errors.to_dict("records"):
-            place = f"{term.metric}, {row['line']}"
-            quantities[place] = Quantity(row["value"], None, limits=(row["low"], row["high"]))
-            evidence.note(term.table, place, row["value"], term.edition or "")
-    return extreme(quantities, largest=record.take == "largest")[1]
-
-
-def _chosen(evidence: Evidence, record: Record) -> pd.DataFrame:
-    """Take the rows of a relation, which stands as the label, or all for ``*``."""
-    (term,) = record.of
-    frame = evidence.made(term.table, term.edition or "").frame
-    if term.label != "*":
-        frame = frame[frame["relation"] == float(term.label)]
-    if frame.empty or term.metric not in frame:
-        raise NotComputed(str(term))
-    return frame
-
-
-OF_STECK: Mapping[str, Function] = {"within_errors": _within, "steck_error": _steck_error}
-"""What findings compute over the worlds, by the name that a record gives it. A term names a column
-and the relation of the worlds: ``weighted[*] in steck on simulations``."""

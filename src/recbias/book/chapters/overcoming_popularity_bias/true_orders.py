@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, product
 from typing import Any, NamedTuple
 
@@ -33,9 +33,6 @@ from recbias.book.chapters.overcoming_popularity_bias.setup import (
 )
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import truth_of
 from recbias.book.systems.line_up import relevance_threshold
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence, NotComputed
-from recbias.claims.records import Record, Term
 from recbias.data.datasets import Dataset, dataset_info, is_path
 from recbias.data.ratings import exact
 from recbias.experiment.cells import grid_cells, run_cell
@@ -328,69 +325,34 @@ def _place(values: FloatArray, which: int) -> int:
 # -- what findings read ---------------------------------------------------------------------------
 
 
-def _row(evidence: Evidence, term: Term) -> pd.Series[Any]:
-    """Read a row by truth and protocol: ``tau[AUC, bpref] in true_orders on coat``."""
-    table = evidence.made(term.table, term.edition or "")
-    names = dict(zip(INDEX, term.label.split(", "), strict=True))
-    rows = table.select(**names)
-    if len(rows) != 1:
-        raise NotComputed(f"{term.label} in {term.table}")
-    evidence.note(term.table, term.label, float(rows["value"].iloc[0]), term.edition or "")
-    return rows.iloc[0]
+def pairs_right(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Give the share of the pairs that a truth resolves which an order has right, and puts surely.
+
+    A truth that resolves no pair has none.
+    """
+    rows = table.frame[table.frame["resolved"] > 0]
+    right, kept, turned = (rows[name] / rows["resolved"] for name in ("right", "kept", "turned"))
+    high = 1 - turned
+    sure = 1 - (high - kept)
+    return INDEX, rows[[*INDEX]].assign(
+        right=right, right_low=kept, right_high=high, sure=sure, sure_low=sure, sure_high=sure,
+        cases=rows["resolved"],
+    )  # fmt: skip
 
 
-def _right(row: pd.Series[Any]) -> Quantity:
-    if not row["resolved"]:
-        raise NotComputed("pairs that the truth resolves")
-    right, kept, turned = (float(row[name] / row["resolved"]) for name in _COUNTS)
-    return Quantity(right, None, limits=(kept, 1 - turned), cases=int(row["resolved"]))
+def best_of(*values: Quantity) -> Quantity:
+    """Take the largest of several, whose intervals hold all together: no chance is added."""
+    return _extreme(max, values)
 
 
-_COUNTS = ("right", "kept", "turned")
+def worst_of(*values: Quantity) -> Quantity:
+    """Take the smallest in the same way."""
+    return _extreme(min, values)
 
 
-def pairs_right(evidence: Evidence, record: Record) -> Quantity:
-    """Give the share of the pairs that the truth resolves which an order has right."""
-    (term,) = record.of
-    return _right(_row(evidence, term))
-
-
-def more_right(evidence: Evidence, record: Record) -> Quantity:
-    """Subtract the shares of two orders; the interval holds the difference of any in theirs."""
-    first, second = (_right(_row(evidence, term)) for term in record.of)
-    (low, high), (least, most) = first.interval, second.interval
-    limits = (low - most, high - least)
-    return Quantity(first.value - second.value, None, limits=limits, cases=_common(first, second))
-
-
-def _common(*shares: Quantity) -> int | None:
-    """Tell how many cases all shares are of; None where they are of different numbers."""
-    numbers = {share.cases for share in shares}
-    return numbers.pop() if len(numbers) == 1 else None
-
-
-def most_ahead(evidence: Evidence, record: Record) -> Quantity:
-    """Find by how much the best of some orders has more pairs right than the first one."""
-    first, *others = (_right(_row(evidence, term)) for term in record.of)
-    low, high = first.interval
-    ahead = [share.value - first.value for share in others]
-    least = max(share.interval[0] - high for share in others)
-    most = max(share.interval[1] - low for share in others)
-    return Quantity(max(ahead), None, limits=(least, most), cases=_common(first, *others))
-
-
-def most_sure(evidence: Evidence, record: Record) -> Quantity:
-    """Give the largest share of the pairs that one of some orders puts surely, right or wrong."""
-    shares = [_right(_row(evidence, term)) for term in record.of]
-    sure = max(shares, key=lambda share: share.interval[0] - share.interval[1])
-    value = 1 - (sure.interval[1] - sure.interval[0])
-    return Quantity(value, None, limits=(value, value), cases=sure.cases)
-
-
-OF_TRUE_ORDERS: Mapping[str, Function] = {
-    "more_right": more_right,
-    "most_ahead": most_ahead,
-    "most_sure": most_sure,
-    "pairs_right": pairs_right,
-}
-"""By the name that a record gives them."""
+def _extreme(choose: Callable[..., float], values: Sequence[Quantity]) -> Quantity:
+    value = choose(each.value for each in values)
+    low, high = (choose(each.interval[end] for each in values) for end in (0, 1))
+    cases = {each.cases for each in values}
+    of_all = cases.pop() if len(cases) == 1 else None
+    return Quantity(value, None, limits=(low, high), cases=of_all)

@@ -14,21 +14,16 @@ import pandas as pd
 
 from recbias.book.chapters.overcoming_popularity_bias.constant_ratio import (
     UNIFORM_LABELS,
-    errors_in_worlds,
     measured_on,
     metrics_of,
 )
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
-from recbias.book.chapters.popularity_bias.worlds import OF_WORLDS
 from recbias.book.non_personalised import baselines
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import LEAST_POOL, Evidence, NotTestable
+from recbias.claims.evidence import LEAST_POOL, NotTestable
 from recbias.claims.ledger import NEEDS
-from recbias.claims.records import Record
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.metrics import aggregation, parse_metric
 from recbias.protocol.testset import dataset_splits
 
@@ -108,21 +103,8 @@ def uniform_draws(
     return _INDEX, pd.DataFrame(rows)
 
 
-def _of_pools(function: Function) -> Function:
-    """Let a function refuse target sets of 1R that have fewer rivals than `LEAST_POOL`."""
-
-    def guarded(evidence: Evidence, record: Record) -> Quantity | float:
-        term = record.of[0]
-        random = evidence.made(term.table, term.edition or "").frame["rho U1R"]
-        if float(random.max()) * (LEAST_POOL + 1) > 1:
-            raise NotTestable(NEEDS["pool"])
-        return function(evidence, record)
-
-    return guarded
-
-
-OF_DRAWS: Mapping[str, Function] = {
-    "errors_apart_in_draws": _of_pools(errors_in_worlds),
-    "ratio_in_draws": _of_pools(OF_WORLDS["ratio_of_worlds"]),
-}
-"""What criteria and findings compute over these draws, by the name that a record gives it."""
+def large_draws(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Refuse target sets of 1R that have fewer rivals than `LEAST_POOL`."""
+    if float(table.frame["rho U1R"].max()) * (LEAST_POOL + 1) > 1:
+        raise NotTestable(NEEDS["pool"])
+    return table.index, table.frame

@@ -15,14 +15,9 @@ import pandas as pd
 from recbias._system.streams import stream
 from recbias.book.chapters.overcoming_popularity_bias.setup import CHAPTER
 from recbias.book.non_personalised import INDEX, baselines
-from recbias.claims.combinators import Function
-from recbias.claims.evidence import Evidence
-from recbias.claims.quantities import extreme
-from recbias.claims.records import Record
 from recbias.data.datasets import Dataset
 from recbias.experiment.grid import component_revisions
 from recbias.experiment.makers import Table, maker
-from recbias.experiment.results import Quantity
 from recbias.protocol.targets import candidate_items, n_all_targets
 from recbias.protocol.testset import dataset_splits
 from recbias.ranking import target_lists
@@ -111,44 +106,3 @@ def uniform_predicted(
         rows.append(("one over size", label, "data", 1 / size_of_all))
         rows.append(("1/t", label, "data", float(np.mean(1 / sizes))))
     return INDEX, pd.DataFrame(rows, columns=[*INDEX, "value"])
-
-
-# -- what criteria compute ---------------------------------------------------------------------
-
-
-def _of_plan(evidence: Evidence, record: Record) -> Quantity:
-    """Read a number of a uniform test: a term's metric is ``what``, its label the share."""
-    (term,) = record.of
-    row = {"share": float(term.label), "what": term.metric}
-    return evidence.of_table(term.table, row, term.edition or "")
-
-
-def _pairs(evidence: Evidence, record: Record) -> tuple[list[Quantity], dict[str, list[Quantity]]]:
-    """Read two quantities of Popularity, and of each system that a record goes over."""
-    popularity, *others = (
-        [evidence.quantity(term, system=name) for term in record.of]
-        for name in ("Popularity", *evidence.systems(record))
-    )
-    return popularity, dict(zip(evidence.systems(record), others, strict=True))
-
-
-def _gain_over_others(evidence: Evidence, record: Record) -> Quantity:
-    """Tell by how much Popularity gains more, from the second to the first, than any other."""
-    (high, low), others = _pairs(evidence, record)
-    ahead = {name: (high - low) - (a - b) for name, (a, b) in others.items()}
-    return extreme(ahead, largest=False)[1]
-
-
-def _least_gain(evidence: Evidence, record: Record) -> Quantity:
-    """Divide the least ratio of the first quantity to the second by that of Popularity."""
-    (high, low), others = _pairs(evidence, record)
-    ratios = {name: (a / b) / (high / low) for name, (a, b) in others.items()}
-    return extreme(ratios, largest=False)[1]
-
-
-OF_UNIFORM: Mapping[str, Function] = {
-    "gain_over_others": _gain_over_others,
-    "least_gain": _least_gain,
-    "of_plan": _of_plan,
-}
-"""By the name that a record gives them."""
