@@ -211,7 +211,7 @@ def test_without_the_columns_of_a_truth_nothing_is_the_best_by_it() -> None:
     table = planted(bpref=0.5)
     few = dataclasses.replace(table, frame=table.frame.drop(columns="1R, AUC"))
     assert computed(few, "all, P@10, AR, *, *").interval == (0, 1)
-    with pytest.raises(NotComputed, match="no truth is AUC"):
+    with pytest.raises(NotComputed, match=r"best\[all, AUC"):
         computed(few, "all, AUC, AR, *, *")
 
 

@@ -264,7 +264,7 @@ def in_standard_errors(draws: pd.Series[float]) -> float:
     >>> round(in_standard_errors(pd.Series([-0.1, -0.2, -0.3])), 3)
     3.464
     """
-    mean, error = abs(float(draws.mean())), float(draws.sem())
+    mean, error = abs(float(draws.mean())), float(draws.std(ddof=1)) / len(draws) ** 0.5
     if mean <= _ROUNDING:
         return 0.0
     return mean / error if error else float("inf")
