@@ -10,8 +10,7 @@ of the order of the systems, P and antiP *agree* where tau is below 0.
 from __future__ import annotations
 
 import dataclasses
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,7 +22,6 @@ from recbias._system.streams import stream
 from recbias.book.chapters.design_alternatives.truth import true_precision
 from recbias.book.chapters.true_vs_false_positive_disagreement.setup import CHAPTER
 from recbias.claims.evidence import NotComputed
-from recbias.claims.expressions import Term
 from recbias.claims.quantities import over_worlds
 from recbias.data.datasets import Dataset, load_dataset
 from recbias.data.ratings import Ratings, exact
@@ -351,41 +349,6 @@ def agreement_map(table: Table, quantity: str, *, choice: float = 1.0) -> pd.Dat
     means = {kind: over_worlds(values) for kind, values in by_kind}
     ends = [(*kind, mean.value, *mean.interval) for kind, mean in means.items()]
     return pd.DataFrame(ends, columns=["relation", "skew", "value", "low", "high"])
-
-
-_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "<": operator.lt,
-    ">": operator.gt,
-}
-
-
-def _is_meant(value: float, text: str) -> bool:
-    """Tell whether a number is ``*`` (any), ``0.5``, ``>0``, ``>=0.5``, ``<0`` or ``<=-0.6``."""
-    if text == "*":
-        return True
-    for sign, holds in _COMPARED.items():
-        if text.startswith(sign):
-            return holds(value, float(text.removeprefix(sign)))
-    return value == float(text)
-
-
-def kinds_meant(table: Table, term: Term) -> dict[tuple[float, float, float], pd.Series[float]]:
-    """Find the values of a term by kind of world."""
-    wanted = term.label.split(", ")
-    wanted += ["1"] if len(wanted) == 2 else []
-    kind: Any = list(INDEX[:3])
-    if term.metric not in table.frame or len(wanted) != 3:
-        raise NotComputed(str(term))
-    by_kind = {
-        (relation, skew, choice): rows.set_index("number")[term.metric].astype(float)
-        for (relation, skew, choice), rows in table.frame.groupby(kind, sort=True)
-        if all(map(_is_meant, (relation, skew, choice), wanted))
-    }
-    if not by_kind:
-        raise NotComputed(str(term))
-    return by_kind
 
 
 def over_relations(table: Table) -> tuple[tuple[str, ...], pd.DataFrame]:
