@@ -2,14 +2,14 @@
 
 The ledger (``data/published``) states each claim with what was published and where it was read,
 what the paper asserts behind it, and the criterion of each assertion as a record: what is measured,
-how it is combined, and the region that is claimed. From records and results follow *parts*, and
+and the region that is claimed. From records and results follow *parts*, and
 from these the verdict, by one rule; nobody types it.
 
-`records` and `regions` say what is claimed; `evidence`, `quantities` and `combinators` measure it;
-`Region.verdict` and `Part.verdict` (`parts`) decide what holds, is refuted or open; `judging` joins
-parts to the verdict of a claim; `lock` keeps criteria as they were before their first result.
-`topics` finds the folders of chapters, `needs` says which data can test what. Begin with
-`regions.Region.verdict`.
+`records` and `regions` say what is claimed, in the language that `expressions` reads; `evaluation`
+measures it on `evidence`, by `values`, `functions` and `quantities`; `Region.verdict` and
+`Part.verdict` (`parts`) decide what holds, is refuted or open; `judging` joins parts to the verdict
+of a claim; `lock` keeps criteria as they were before their first result. `topics` finds the folders
+of chapters, `needs` says which data can test what. Begin with `regions.Region.verdict`.
 """
 
 from recbias.claims.checks import Check, Checks

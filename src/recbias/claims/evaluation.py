@@ -10,6 +10,7 @@ from typing import Any
 from recbias.claims.evidence import Evidence, NotTestable, axis_terms
 from recbias.claims.expressions import (
     EXTREMES,
+    LETTERS,
     Call,
     Expression,
     Number,
@@ -144,9 +145,6 @@ def _of_rows(rows: Mapping[Hashable, Any] | Any) -> Any:
     return Family(rows) if isinstance(rows, Mapping) else rows
 
 
-_LETTERS = ("a", "b", "c", "d", "e", "f")
-
-
 # -- from a record to its parts ----------------------------------------------------------------
 
 
@@ -223,7 +221,7 @@ def _numbers(scope: Scope, which: str) -> dict[str, float]:
         )
         known = [course[at].value for at in sorted(course) if not math.isnan(course[at].value)]
         numbers |= {"first": known[0], "last": known[-1]} if known else {}
-    letters = dict(zip(_LETTERS, terms_of(record.expression), strict=False))
+    letters = dict(zip(LETTERS, terms_of(record.expression), strict=False))
     if record.systems and not which:
         letters = {letter: term for letter, term in letters.items() if term.system is not None}
     if not shown & {"least", "most"}:

@@ -17,7 +17,6 @@ from recbias.claims.checks import Check, Checks
 from recbias.claims.expressions import Term
 from recbias.claims.ledger import NEEDS
 from recbias.claims.parts import ChapterResults, Reading
-from recbias.claims.records import Record
 from recbias.errors import ConfigError, StoreError, unknown_name
 from recbias.experiment.grid import Grid
 from recbias.experiment.makers import Table
@@ -327,11 +326,6 @@ class Evidence:
         if not lengths:
             raise ConfigError(f"no metric {name} of lists was measured under {label!r}")
         return str(lists[max(lengths) if cutoff == "n" else min(lengths)])
-
-    def systems(self, record: Record) -> list[str]:
-        """Name the systems that a record goes over, in its order."""
-        names = self.expand(record.systems, record.of[0])
-        return [name for name in names if name not in record.but]
 
     def expand(self, names: Sequence[str], term: Term) -> list[str]:
         """Replace ``all`` and ``*`` patterns by the systems that are meant, in the order given."""

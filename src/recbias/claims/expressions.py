@@ -24,6 +24,9 @@ AXES = ("removed", "kept", "size", "gamma")
 """What a quantity is followed along: percent of the test ratings that are removed, or kept; size of
 the target sets; gamma of stratified recall."""
 
+LETTERS = ("a", "b", "c", "d", "e", "f")
+"""Names of an expression's terms in sentences, in their order."""
+
 EXTREMES = ("largest", "smallest")
 """Functions that choose one of several."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from recbias.claims.combinators import evaluate
+from recbias.claims.evaluation import evaluate
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
 from recbias.claims.ledger import Claim, claims
 from recbias.claims.lock import locked_criteria

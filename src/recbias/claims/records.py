@@ -16,8 +16,8 @@ from typing import Any
 
 from recbias._system.places import packaged
 from recbias.claims.expressions import (
-    AXES,
     EXTREMES,
+    LETTERS,
     Call,
     Expression,
     Operation,
@@ -30,38 +30,8 @@ from recbias.claims.ledger import NEEDS, parse_yaml
 from recbias.claims.regions import Region, defined, written
 from recbias.errors import ConfigError, unknown_name
 
-MEASURES: Mapping[str, str] = {
-    "value": "a quantity",
-    "difference": "one quantity minus another",
-    "ratio": "one quantity over another",
-    "deviation": "how far one quantity is from another, relative to the latter",
-    "range": "the largest of some quantities over the smallest",
-    "tau": "Kendall's tau between the orders of the systems by two quantities",
-    "share": "the share of the combinations of settings in which an order holds",
-    "opposed": "the number of pairs of systems that two quantities order in opposite ways",
-    "reversed": "of the pairs of systems that one quantity resolves, the number that another turns",
-    "distinct": "the number of pairs of systems between which a quantity differs",
-    "significance": "the largest p of the paired Wilcoxon tests",
-    "lead": "by how much the worst of some systems is ahead of the best of all others",
-    "flips": "the number of pairs of systems with one winner per run and the other per user",
-    "steps": "the smallest fall (or rise) of a quantity from step to step along an axis",
-    "change": "a quantity at the end of an axis over that at its start",
-    "slope": "the slope of a quantity along an axis, both in logarithms",
-    "line": "the share of a quantity's changes along an axis that a straight line explains",
-    "rise": "the rise of that line over the whole axis, relative to the quantity at its end",
-    "steeper": "the rise of one quantity along an axis minus that of another",
-    "check": "the worst violation of an identity or bound that was checked on the data",
-    "statistic": "a number that follows from the data",
-    "expression": "an expression",
-    "function": "what a function of the chapter's module computes",
-}
-"""The combinators, with what each measures."""
-
 UNITS = ("number", "percent", "factor", "count", "p", "violation")
 """How a value is written."""
-
-TAKES = ("each", "largest", "smallest", "median")
-"""What is made of the values of several systems."""
 
 
 @dataclass(frozen=True)
@@ -73,41 +43,25 @@ class Record:
     finds
         The sentence that a reader sees, formulas between dollars. Filled in are ``{value}``; where
         one of several systems is chosen, ``{which}``; and the numbers behind the value: ``{a}``,
-        ``{b}`` and so on for the quantities of `of` in their order, ``{least}`` and ``{most}`` of
-        them for a ``range``, ``{first}`` and ``{last}`` for what is followed along one axis,
-        ``{cases}`` for the number of cases that a function counts among.
+        ``{b}`` and so on for the terms of the expression in their order, ``{least}`` and ``{most}``
+        of them, ``{first}`` and ``{last}`` for what is followed along an axis, ``{cases}`` for the
+        number of cases that are counted among.
+    value
+        What is measured: an expression (`recbias.claims.expressions`).
     if_none
         The sentence where a count or a violation is none, which has nothing to fill in.
     says
         What the paper says there, in words that end a sentence: "close behind".
     published
         Name of the claim's published value that the value stands against.
-    measure
-        One of :data:`MEASURES`.
-    of
-        What is combined, in order. A term without a system goes over `systems`.
     systems
-        Names, ``*`` patterns, or ``all``; for ``share`` the order that is claimed, from the best;
-        for ``lead`` those that are to be ahead.
+        Names, ``*`` patterns, or ``all``: what terms go over that name no system. For
+        ``share_of_orders`` the order that is claimed, from the best; for ``lead`` those that are to
+        be ahead.
     but
         Systems that are left out; for ``lead`` on both sides.
-    take
-        What is made of the values of several systems: a part for ``each``, or the ``largest``,
-        ``smallest`` or ``median`` of them.
-    along
-        Axis of ``steps``, ``change``, ``slope``, ``line``, ``rise`` and ``steeper``: ``removed`` or
-        ``kept`` (percent of the test ratings) or ``size`` (of the target sets). Of two, ``change``
-        takes the difference. ``reversed`` compares both ends of one.
     exact
         Whether an identity of the values themselves is asked for, so that no interval counts.
-    rises
-        Whether ``steps`` are to rise instead of to fall.
-    per
-        Divides the quantity of an axis.
-    name
-        Of a check, a statistic or a function.
-    unit_of_test
-        ``user`` or ``run``, for ``significance``.
     unit
         One of :data:`UNITS`.
     region
@@ -130,21 +84,13 @@ class Record:
     """
 
     finds: str
-    measure: str = "expression"
-    value: str = ""
+    value: str
     if_none: str = ""
     says: str = ""
     published: str = ""
-    of: tuple[Term, ...] = ()
     systems: tuple[str, ...] = ()
     but: tuple[str, ...] = ()
-    take: str = "each"
-    along: tuple[str, ...] = ()
     exact: bool = False
-    rises: bool = False
-    per: Term | None = None
-    name: str = ""
-    unit_of_test: str = ""
     unit: str = "number"
     region: Region = field(default_factory=Region)
     needs: tuple[str, ...] = ()
@@ -164,8 +110,7 @@ class Record:
         >>> record = Record.from_dict(
         ...     {
         ...         "finds": "TI covers {value} of the catalogue",
-        ...         "measure": "statistic",
-        ...         "name": "covered",
+        ...         "value": "statistic(covered)",
         ...         "unit": "percent",
         ...         "least": 0.9,
         ...     }
@@ -178,7 +123,7 @@ class Record:
         for name in values:
             if name not in _FIELDS:
                 raise unknown_name("field of a record", str(name), sorted({*_FIELDS, *_ENDS}))
-        for name in ("of", "systems", "but", "along", "needs", "only", "asserts"):
+        for name in ("systems", "but", "needs", "only", "asserts"):
             if name in values:
                 value = values[name]
                 values[name] = (
@@ -186,19 +131,13 @@ class Record:
                     if isinstance(value, Sequence | set) and not isinstance(value, str)
                     else (value,)
                 )
-        values["of"] = tuple(map(Term.parse, values.get("of", ())))
-        if "per" in values:
-            values["per"] = Term.parse(values["per"])
         record = cls(region=Region(**ends), **values)
         record._check(bool(ends))
         return record
 
     def _check(self, bounded: bool) -> None:
         for kind, name, valid in (
-            ("measure", self.measure, MEASURES),
             ("unit", self.unit, UNITS),
-            ("way to take systems together", self.take, TAKES),
-            *(("axis", name, AXES) for name in self.along),
             *(("need", name, NEEDS) for name in self.needs),
         ):
             if name not in valid:
@@ -208,42 +147,17 @@ class Record:
             raise ConfigError(f"{self.finds!r}: no number lies in its region")
         if not bounded and self.decides:
             raise ConfigError(f"{self.finds!r}: a record that decides needs a region: {_ENDS}")
-        if self.measure == "expression":
-            parse(self.value)
-        filled = _filled(self.finds)
-        if not filled & {"value", *_NUMBERS}:
+        letters = LETTERS[: len(self.terms)]
+        filled = self.shown
+        if not filled & {"value", *letters, *_NUMBERS}:
             raise ConfigError(f"{self.finds!r}: a sentence shows its {{value}}")
-        cases = ("cases",) if self.measure in ("function", "expression") else ()
-        known = ("value", "which", *self.numbers, *cases)
+        known = ("value", "which", *letters, *_NUMBERS, "cases")
         for name in sorted(filled - set(known)):
             raise ConfigError(f"{self.finds!r}: {unknown_name('number', name, known)}")
         if self.if_none and self.unit not in ("count", "violation"):
             raise ConfigError(f"{self.finds!r}: only a count or a violation can be none")
-        least, most = _LENGTHS[self.measure]
-        if not least <= len(self.of) <= most:
-            raise ConfigError(f"{self.finds!r}: {self.measure} is of {least} to {most} quantities")
-        if self.measure in _ALONG and not self.along:
-            raise ConfigError(f"{self.finds!r}: {self.measure} goes along an axis: {AXES}")
-        if len(self.along) > 1 and self.measure != "change":
-            raise ConfigError(f"{self.finds!r}: {self.measure} goes along one axis")
-        if self.measure in ("check", "statistic", "function") and not self.name:
-            raise ConfigError(f"{self.finds!r}: {self.measure} has a name")
         if self.corrects and self.corrected:
             raise ConfigError(f"{self.finds!r}: a record is of the printed form or the corrected")
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """Names of the numbers behind the value that its sentence may show."""
-        if self.measure == "expression":
-            return _NUMBERS
-        if self.measure in ("steeper", "reversed"):
-            return ()
-        if self.along:
-            return ("first", "last") if len(self.along) == 1 else ()
-        if self.take == "median" or self.measure not in _OF_TERMS:
-            return ()
-        terms = _LETTERS[: len(self.of)]
-        return (*terms, "least", "most") if self.measure == "range" else terms
 
     @property
     def expression(self) -> Expression:
@@ -253,15 +167,15 @@ class Record:
     @property
     def terms(self) -> tuple[Term, ...]:
         """The quantities that it reads, in their order."""
-        return terms_of(self.expression) if self.value else self.of
+        return terms_of(self.expression)
 
     @property
     def check(self) -> str:
         """Name of the check whose worst case it is; empty if it is none."""
-        node = self.expression if self.value else None
+        node = self.expression
         if isinstance(node, Call) and node.name == "check":
             return str(node.arguments[0]).strip('"')
-        return self.name if self.measure == "check" else ""
+        return ""
 
     @property
     def is_difference(self) -> bool:
@@ -295,8 +209,7 @@ class Record:
         ...     {
         ...         "finds": "{value} runs lack an item",
         ...         "if_none": "no run lacks an item",
-        ...         "measure": "check",
-        ...         "name": "runs",
+        ...         "value": "check(runs)",
         ...         "unit": "count",
         ...         "most": 0,
         ...     }
@@ -330,8 +243,7 @@ class Record:
         >>> record = Record.from_dict(
         ...     {
         ...         "finds": "P of ALS is {a}, that of Random {b}, {value} more",
-        ...         "measure": "difference",
-        ...         "of": ["P[AR] of ALS", "P[AR] of Random"],
+        ...         "value": "P[AR] of ALS - P[AR] of Random",
         ...         "above": 0,
         ...     }
         ... )
@@ -347,19 +259,12 @@ class Record:
     def reads(self) -> tuple[tuple[str, str], ...]:
         """Edition (empty for the one that is judged) and name of each table that it reads."""
         tables = [(term.edition or "", term.stored) for term in self.terms]
-        if self.value and any(
-            isinstance(node, Call) and node.name in ("check", "statistic")
-            for node in walk(self.expression)
-        ):
-            tables.append(("", "checks"))
-        if self.per:
-            tables.append((self.per.edition or "", self.per.table))
-        if self.measure in ("check", "statistic"):
+        calls = (node.name for node in walk(self.expression) if isinstance(node, Call))
+        if not {"check", "statistic"}.isdisjoint(calls):
             tables.append(("", "checks"))
         return tuple(dict.fromkeys(tables))
 
 
-_FIELDS = {declared_field.name for declared_field in dataclasses.fields(Record)} - {"region"}
 _GAP = re.compile(r"\$[^$]*\$|\{(\w+)\}")  # formulas have braces of their own
 
 
@@ -374,36 +279,8 @@ def _fill(sentence: str, texts: Mapping[str, str]) -> str:
 
 
 _ENDS = ("least", "most", "above", "below")
-_LETTERS = ("a", "b", "c", "d", "e", "f")
-_NUMBERS = (*_LETTERS, "least", "most", "first", "last")
-_ALONG = ("steps", "change", "slope", "line", "rise", "steeper")
-_OF_TERMS = ("value", "difference", "ratio", "deviation", "range")
-_LENGTHS: Mapping[str, tuple[int, int]] = {
-    "value": (1, 1),
-    "difference": (2, 2),
-    "ratio": (2, 2),
-    "deviation": (2, 2),
-    "range": (2, 20),
-    "tau": (2, 2),
-    "share": (1, 1),
-    "opposed": (2, 2),
-    "reversed": (1, 2),
-    "distinct": (1, 2),
-    "significance": (1, 1),
-    "lead": (1, 1),
-    "flips": (1, 1),
-    "steps": (1, 2),
-    "change": (1, 2),
-    "slope": (1, 2),
-    "line": (1, 2),
-    "rise": (1, 2),
-    "steeper": (2, 2),
-    "check": (0, 0),
-    "statistic": (0, 0),
-    "function": (1, 20),
-    "expression": (0, 0),
-}
-"""Of how many quantities each measure is made."""
+_NUMBERS = ("least", "most", "first", "last")
+_FIELDS = {declared_field.name for declared_field in dataclasses.fields(Record)} - {"region"}
 
 
 @dataclass(frozen=True)
@@ -432,7 +309,14 @@ class Replaced:
         """What it asked, in a sentence or more."""
         if isinstance(self.was, str):
             return self.was
-        return ". ".join(Record.from_dict(entry).asked for entry in self.was)
+        return ". ".join(_asked(entry) for entry in self.was)
+
+
+def _asked(quoted: Mapping[str, Any]) -> str:
+    """Say what a record asked, also one from before expressions: its words suffice for that."""
+    ends = {name: float(quoted[name]) for name in _ENDS if name in quoted}
+    worded = {name: quoted[name] for name in ("finds", "unit", "decides") if name in quoted}
+    return Record(value="0", region=Region(**ends), **worded).asked
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from recbias.claims.combinators import Function
 from recbias.claims.evidence import View
 from recbias.claims.ledger import TOPICS
+from recbias.claims.values import Function
 from recbias.errors import unknown_name
 
 _PAGES = {"systems": "recbias.book.systems.line_up"}

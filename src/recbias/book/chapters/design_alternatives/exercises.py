@@ -262,8 +262,7 @@ def _can_change(claim: str) -> bool:
     """Tell from the criterion whether a part of a claim may turn with the threshold."""
     records = criteria_of("design alternatives")[claim].records
     return any(
-        record.name == "threshold" or (record.measure != "check" and not record.exact)
-        for record in records
+        record.check == "threshold" or not (record.check or record.exact) for record in records
     )
 
 
