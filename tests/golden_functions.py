@@ -58,7 +58,7 @@ def compute() -> dict[str, Values | str]:
             views=judged.views,
         )
         for name, claim, record in records_of(topic):
-            if not called(record, judged):
+            if not claim or not called(record, judged):  # findings of ours are not locked
                 continue
             try:
                 parts = evaluate(record, evidence, claim, judged.functions)

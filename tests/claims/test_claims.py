@@ -13,11 +13,11 @@ import recbias.book.chapters
 import recbias.claims
 import recbias.experiment.makers
 import recbias.experiment.results
+from golden_functions import called, records_of
 from recbias.book.cards import assertion_counts, totals, verdict_cards
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.chapters.design_alternatives.plots import plot_bounds
 from recbias.book.figures.settings import plot_settings
-from recbias.book.findings import own_findings
 from recbias.book.html import typeset
 from recbias.book.notebooks import list_chapters
 from recbias.claims import (
@@ -66,14 +66,8 @@ def test_a_chapter_has_a_criterion_for_each_claim(topic):
     judged = find_judged(topic)
     assert set(criteria_of(topic)) == set(own)
     assert judged.chapter in {found.name for found in list_chapters()}
-    named = {
-        record.name
-        for criterion in criteria_of(topic).values()
-        for record in criterion.records
-        if record.measure == "function"
-    }
-    named |= {each.name for each in own_findings(topic).values() if each.measure == "function"}
-    assert named == set(judged.functions)
+    named = set().union(*(called(record, judged) for _, _, record in records_of(topic)))
+    assert named == {*judged.functions, *judged.views}
 
 
 @pytest.mark.parametrize("topic", WRITTEN)
@@ -587,7 +581,8 @@ def test_an_explanation_has_record_parts_readings_and_files():
         "verdict     ",
         "pilot seen",
         "data/recorded/ml-1m/01_design_alternatives/systems.json",
-        "difference; P[AR] of pLSA; P[AR]",
+        "smallest(P[AR] of pLSA - P[AR]); over Popularity, MF",
+        "in words  the smallest of P under AR of pLSA minus P under AR",
         "systems: P@10 of pLSA under AR = ",
         "more than 0",
         "because   about practice",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from itertools import combinations
 from typing import Any
@@ -13,6 +14,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+import golden_functions
 import planted
 from expressions_at import parts_of, value_of
 from mutants import criteria
@@ -319,3 +321,19 @@ def test_every_criterion_explains_itself() -> None:
             words = in_words(record.expression)
             assert words
             assert not {"{}", '"', "  "} & {words[i : i + 2] for i in range(len(words))}, words
+
+
+# -- functions of chapters ---------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_functions_and_views_compute_what_they_did() -> None:
+    """A criterion is locked, and so is what the functions compute that it calls."""
+    kept = json.loads(golden_functions.FILE.read_text())
+    found = golden_functions.compute()
+    assert found.keys() == kept.keys()
+    for name, values in kept.items():
+        if isinstance(values, str):
+            assert found[name] == values, name
+        else:
+            np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-12, err_msg=name)

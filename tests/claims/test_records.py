@@ -105,7 +105,7 @@ def test_a_record_that_decides_has_a_region():
 def test_a_file_of_criteria_names_itself_and_the_claim():
     with pytest.raises(ConfigError, match=r"x\.yaml: A-1: unknown unit 'metre'"):
         read_criteria(
-            "A-1: {parts: [{finds: '{value}', value: P[AR], unit: metre, least: 1}]}", "x.yaml"
+            "A-1: {parts: [{finds: '{value}', value: check(n), unit: metre, least: 1}]}", "x.yaml"
         )
     with pytest.raises(ConfigError, match=r"x.yaml: A-1: unknown entries \['part'\]"):
         read_criteria("A-1: {parts: [], part: []}", "x.yaml")
