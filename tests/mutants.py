@@ -280,13 +280,11 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         return ""
     if not old.decides:
         return "what decides nothing is shown whatever its region"
-    if _head(old) in ("tau", "steadier"):
-        # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are; of
-        # the difference of two they are twice as far apart at most.
+    if _head(old) == "tau":
+        # Ends of its interval are (S +- m) / pairs, S + m being even or odd as the pairs are.
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
-        least = -pairs if _head(old) == "tau" else -2 * pairs
-        values = [number / pairs for number in range(least, -least + 1, 2)]
+        values = [number / pairs for number in range(-pairs, pairs + 1, 2)]
     elif _head(old) == "tau_p":
         n_systems = _n_systems(old, claim)
         pairs = n_systems * (n_systems - 1) // 2
@@ -294,7 +292,7 @@ def _nothing_between(old: Record, new: Record, claim: str) -> str:
         values = [kendall_p(tau, n_systems) for tau in taus]
     elif old.unit == "count" and not old.exact:
         values = [float(number) for number in range(100)]
-    elif _head(old) in _IN_ERRORS:
+    elif _IN_ERRORS in _inner(old):
         same = _ends(old.region) == _ends(new.region)
         return "a distance in standard errors is at an end itself with no chance" if same else ""
     else:
@@ -311,8 +309,8 @@ def _n_systems(record: Record, claim: str) -> int:
     return len(found - set(record.but))
 
 
-_IN_ERRORS = ("errors_apart_in_worlds", "errors_apart_in_draws")
-"""Functions that divide a distance by its standard error."""
+_IN_ERRORS = "in_standard_errors"
+"""The function that divides a distance by its standard error."""
 
 
 def _ends(region: Region) -> tuple[float, float]:
@@ -342,7 +340,6 @@ _SYMMETRIC = (
     "count",
     "share",
     "tau_p",
-    *_IN_ERRORS,
 )
 """Functions that take the extreme of their arguments, or the sum, or the same of either order."""
 
@@ -372,7 +369,11 @@ def _canonical(node: Expression, claim: str) -> Expression:
             arguments = tuple(sorted(arguments, key=str))
         # The sign of a gap cancels in its size, and in its share of another.
         (gap, *others) = arguments or (node,)
-        if node.name in ("size", "change") and isinstance(gap, Operation) and gap.operator == "-":
+        if (
+            node.name in ("size", "change", _IN_ERRORS)
+            and isinstance(gap, Operation)
+            and gap.operator == "-"
+        ):
             arguments = (Operation("-", *sorted((gap.left, gap.right), key=str)), *others)
         return Call(node.name, arguments)
     return node
@@ -400,7 +401,7 @@ def _metric_of(term: Term, claim: str) -> str:
 def _no_interval(old: Record, new: Record, claim: str) -> str:
     if not _only_differs(old, new, "exact"):
         return ""
-    if _head(old) in ("check", "statistic", "p", "of_ceiling"):
+    if _head(old) in ("check", "statistic", "p"):
         return "a number without an interval is exact"
     if not any(measured(topic_of(claim), term.table) for term in old.terms):
         return "what a function made has the interval that stands there"
@@ -431,14 +432,14 @@ def _inner(record: Record) -> list[str]:
 
 def _mark(old: Record, new: Record, claim: str) -> str:
     """Tell a system that is left out where it is what others are compared with."""
-    if not _only_differs(old, new, "but"):
+    dropped = {*old.but} - {*new.but}
+    if not _only_differs(old, new, "but") or not dropped:
         return ""
-    if _head(old) == "least_gain":
-        same = {*old.but} - {*new.but} == {"Popularity"}
-        return "Popularity over itself is 1, where the region ends" if same else ""
-    if _head(old) not in ("systems_above", "systems_below"):
+    if not dropped <= {term.system for term in old.terms}:
         return ""
-    return "no system is above or below itself" if new.but == (old.terms[1].system,) else ""
+    ends = {old.region.least, old.region.most, old.region.above, old.region.below}
+    itself = {0.0, 1.0} & ends  # its difference from itself, and its ratio to itself
+    return "what is compared with itself lies where the region ends" if itself else ""
 
 
 def _all_named(old: Record, new: Record, claim: str) -> str:
