@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -313,6 +315,13 @@ def test_what_gives_no_number_is_told(text: str, message: str) -> None:
 def test_every_function_says_what_it_means() -> None:
     assert set(WORDS) == {*FUNCTIONS, *SPECIAL}
     assert all("{}" in words for words in WORDS.values())
+
+
+def test_the_readme_lists_every_function() -> None:
+    text = (Path(__file__).parents[2] / "data/published/README.md").read_text(encoding="utf-8")
+    table = text.partition("| functions | of |")[2].partition("\n\n")[0]
+    named = set(re.findall(r"`(\w+)(?:\([^`]*\))?`", table))
+    assert named == set(WORDS)
 
 
 def test_every_criterion_explains_itself() -> None:
