@@ -95,7 +95,7 @@ from recbias.book.chapters.popularity_bias.concentration import (
     data_sets_beside,
 )
 from recbias.book.figures import style
-from recbias.book.findings import state
+from recbias.book.findings import said, state
 from recbias.claims import judge_chapter
 from recbias.data.datasets import top_rating
 from recbias.experiment import makers
@@ -238,8 +238,8 @@ pure_skew = makers.run_maker(record, dataset, parameters=given, record=record)
 
 # %% tags=["hide-input", "remove-output"]
 names = setup.designs(size)
-bars, title = tables.skew_bars(pure_skew, names), tables.skew_title(pure_skew, precision)
-figure = plots.plot_skew(bars, title=title)
+title = said("own/SKEW-SHARE-AR", {"pure_skew": pure_skew}, width=48)
+figure = plots.plot_skew(tables.skew_bars(pure_skew, names), title=title)
 glue("fig_skew", figure, display=False)
 for what in ("data", "skew"):
     glue(f"{what}_AR", tables.skew_quoted(pure_skew)[what], display=False)

@@ -82,7 +82,7 @@ from recbias.book.chapters.concentration_metrics import plots, setup
 from recbias.book.chapters.concentration_metrics.alike import tau_matrix
 from recbias.book.chapters.concentration_metrics.loop import CHOICES, LOOP, rounds_shown
 from recbias.book.figures import style
-from recbias.book.findings import state
+from recbias.book.findings import said, state
 from recbias.book.systems.line_up import relevance_threshold
 from recbias.claims import judge_chapter
 from recbias.experiment import makers
@@ -416,7 +416,7 @@ HTML(style.downloads(figure, by_lambda, "lambdas"))
 
 # %% tags=["hide-input", "remove-output"]
 alike = tau_matrix(measured, cutoff)
-figure = plots.plot_tau_matrix(alike, title=chapter.figures.alike_title(alike))
+figure = plots.plot_tau_matrix(alike, title=said("own/METRICS-ALIKE", {"systems": measured}))
 glue("fig_alike", figure, display=False)
 
 # %% tags=["hide-input"]
@@ -454,9 +454,6 @@ Markdown(f"{table}\n\n{setup.lengths_note(dataset)}")
 # open: Whether Gini and Hoover are one metric is open here ($\tau$ = {value:.2f}, {low:.2f} to {high:.2f}).
 # :::
 # :::{finding} own/METRICS-ALIKE
-# holds: Of all pairs of metrics {value} have a $\tau$ above .9; at least {low} surely.
-# refuted: No pair of metrics has a $\tau$ above .9.
-# open: It is open whether any pair of metrics has a $\tau$ above .9 for certain; {value} seem to.
 # :::
 #
 # And what does LTI say over systems that plain statistics of the counts do not? Here is the share of its

@@ -400,8 +400,6 @@ def test_titles_say_what_the_ranks_say() -> None:
         ]
     )
     assert figures.lambda_title(nine).endswith("1 as printed, 2 with percentiles")
-    tau = pd.DataFrame({"low": [0.95, 0.9, -1.0]})
-    assert figures.alike_title(tau) == "1 of 3 pairs of metrics are surely one"
 
 
 # -- the loop --------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from recbias.book.findings import (
     find_findings,
     own_findings,
     resolve_findings,
+    said,
     state,
     stored_findings,
 )
@@ -191,7 +192,7 @@ def test_a_second_sentence_takes_the_place_of_the_first_in_its_item():
         ("A", "hold: x\n:::", 2, "unknown verdict 'hold': did you mean 'holds'"),
         ("A", "yes: x\n:::", 2, "unknown verdict 'yes'"),
         ("C", "holds: x\n:::", 2, "unknown verdict 'holds'.*known: yes, no, partly, undecided"),
-        ("A", ":::", 2, "it has no form for holds, refuted, open; write one for each verdict"),
+        ("C", ":::", 2, "it has no form for yes, no, partly, undecided; write one for each"),
         ("A", "holds: x\nrefuted: y\n:::", 2, "it has no form for open; .*: 'open: -'"),
         ("A", "holds: x\nopen: z\n:::", 2, "it has no form for refuted"),
         ("C", "yes: x\nno: y\npartly: z\n:::", 2, "it has no form for undecided"),
@@ -480,6 +481,37 @@ def test_a_finding_of_this_book_is_stated_like_a_part(own):
     assert set(without) == {"own/REORDER", "own/LACKS", "own/MISSING"}, "no claim has them"
     with pytest.raises(ConfigError, match="did you mean 'REORDER'"):
         check_findings(text.replace("REORDER", "RE-ORDER"), where)
+
+
+def test_a_block_without_forms_says_what_its_record_says(own):
+    results = load_chapter(CHAPTER, "ml-1m")
+    block, title = ":::{finding} own/REORDER\n:::", "own/REORDER"
+
+    def told():
+        for each in (findings.own_findings, findings._own_topics):
+            each.cache_clear()
+        stated = state(TOPIC, results, [])
+        return resolve_findings(block, [stated], where), said(title, results), stated
+
+    page, headline, stated = told()
+    found = stated.found[title]
+    what = "Tau of the orders by test ratings only"
+    sentence = f"{what} and among all tested items is {found.value:.4g}"
+    assert found.low == found.high, "all pairs are told apart, so that there are no ends to tell"
+    assert page == marked(title, "holds", f"{sentence}.")
+    assert headline == sentence
+    assert said(title, results, width=40).splitlines()[0] == what
+    # Page and title read one record: who changes it changes both.
+    file = own / "design_alternatives.yaml"
+    file.write_text(OWN.replace("tau of the orders", "likeness of the orders"))
+    page, headline, _ = told()
+    assert "Likeness of the orders" in page
+    assert headline.startswith("Likeness of the orders")
+    # Nothing is said of what the results do not hold.
+    assert said("own/MISSING", results) == said("own/REORDER", {}) == ""
+    assert resolve_findings(":::{finding} own/MISSING\n:::", [stated], where) == ""
+    with pytest.raises(ConfigError, match="name an assertion: BCC17-F2A/1"):
+        said("BCC17-F2A", results)
 
 
 def test_a_topic_without_claims_has_findings(own):

@@ -299,6 +299,9 @@ def test_systems_are_paired_by_name() -> None:
         ("tau(one[*] in worlds, 1)", "an order is one of systems"),
         ("slope(1)", "is of what is followed along an axis"),
         ("value[a, b, c] in pairs", "3 values for a, b"),
+        ("lead(1)", "1 is not a quantity of a table"),
+        ("p(P[AR], P[1R])", "is not a name"),
+        ("flips(P[AR], user)", r"flips\(...\) has 1 arguments"),
         ("1 where 2", "`where` chooses among systems or rows"),
     ],
 )

@@ -318,6 +318,17 @@ def pattern(form: str, parts: list[Part], values: Mapping[str, object]) -> str:
     return "".join(said)
 
 
+def _of_record(part: Part) -> str:
+    """Write the form of a block that leaves it to its record."""
+    record, (low, high) = part.record, part.interval
+    none = record.if_none and written(part.value, record.unit) in ("0", "none")
+    sentence = record.if_none if none else record.finds
+    for letter, value in part.numbers.items():
+        sentence = sentence.replace(f"{{{letter}}}", f"{value:.3g}")
+    ends = "" if low == high or math.isnan(low + high) else " ({low} to {high})"
+    return f"{sentence[0].upper()}{sentence[1:]}{ends}."
+
+
 def expected(
     page: str, dataset: str, values: Mapping[str, object] = MappingProxyType({})
 ) -> list[tuple[str, str, str]]:
@@ -325,6 +336,8 @@ def expected(
     found = []
     for name, forms in blocks(source_text(page) or ""):
         verdict, parts = parts_of(name, dataset)
+        if not forms and parts:
+            forms = {verdict: _of_record(parts[0])}
         if forms.get(verdict, "-") != "-":
             found.append((name, verdict, pattern(forms[verdict], parts, values)))
     return found

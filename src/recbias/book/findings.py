@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -247,7 +248,7 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def said(name: str, results: ChapterResults) -> str:
+def said(name: str, results: ChapterResults, *, width: int = 0) -> str:
     """Return what the record of a finding says of results: for the title of its figure.
 
     Parameters
@@ -256,6 +257,8 @@ def said(name: str, results: ChapterResults) -> str:
         As in a block: ``own/NAME``, ``CLAIM/n`` or ``CLAIM/n/k``.
     results
         A chapter's results by name.
+    width
+        Of its lines in characters; one line by default.
 
     Returns
     -------
@@ -275,7 +278,8 @@ def said(name: str, results: ChapterResults) -> str:
     else:
         record = _asked(first, int(number))[int(place or 1) - 1]
     parts, _ = find_parts([record], results, page, cache(load_chapter), first)
-    return _capital(parts[0].finding) if parts else ""
+    sentence = _capital(parts[0].finding) if parts else ""
+    return "\n".join(textwrap.wrap(sentence, width)) if width else sentence
 
 
 # -- names ---------------------------------------------------------------------------------------

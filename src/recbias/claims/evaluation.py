@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -89,15 +90,14 @@ class Scope:
         return self._call(node)
 
     def _call(self, node: Call) -> Any:
-        if special := SPECIAL.get(node.name):
-            return special(self, *node.arguments)
-        function = FUNCTIONS.get(node.name) or self.functions.get(node.name)
-        if function is None:
-            known = sorted({*SPECIAL, *FUNCTIONS, *self.functions})
-            raise unknown_name("function of expressions", node.name, known)
-        if function in IN_SCOPE:
-            return function(self, *node.arguments)
-        return function(*map(self.evaluate, node.arguments))
+        known = {**self.functions, **FUNCTIONS, **SPECIAL}
+        if node.name not in known:
+            raise unknown_name("function of expressions", node.name, sorted(known))
+        function, arguments = known[node.name], node.arguments
+        if node.name in SPECIAL or function in IN_SCOPE:
+            _check_nodes(node, function)
+            return function(self, *arguments)
+        return function(*map(self.evaluate, arguments))
 
     def systems(self, term: Term) -> list[str]:
         """Name the systems that a term goes over."""
@@ -139,6 +139,24 @@ class Scope:
             by_system = {name: _of_rows(self.evidence.rows(term, name)) for name in names}
             return by_system[self.system] if self.system else Family(by_system, of_systems=True)
         return _of_rows(self.evidence.rows(term))
+
+
+def _check_nodes(node: Call, function: Function) -> None:
+    """Refuse arguments of another kind than a function reads: terms where they have to be terms."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+        parameters += [parameters[-1]] * (len(node.arguments) - len(parameters))
+    least = sum(
+        parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL
+        for parameter in parameters
+    )
+    if not least <= len(node.arguments) <= len(parameters):
+        raise ConfigError(f"{node}: {node.name}(...) has {least} arguments")
+    for parameter, argument in zip(parameters, node.arguments, strict=False):
+        wanted = str(parameter.annotation).partition(" ")[0]
+        if wanted in ("Term", "Text") and type(argument).__name__ != wanted:
+            what = {"Term": "a quantity of a table", "Text": "a name"}[wanted]
+            raise ConfigError(f"{node}: {argument} is not {what}, of which {node.name}(...) is")
 
 
 def _of_rows(rows: Mapping[Hashable, Any] | Any) -> Any:

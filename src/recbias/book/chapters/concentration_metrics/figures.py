@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from recbias.book.chapters.concentration_metrics.alike import ALIKE
 from recbias.book.chapters.concentration_metrics.orders import listing, rank_rows
 from recbias.book.chapters.concentration_metrics.setup import LAMBDA, LAMBDAS, SEVEN
 from recbias.experiment.run import Results
@@ -74,12 +73,6 @@ def lorenz_title(curves: pd.DataFrame) -> str:
         f"{len(below)} of {len(systems)} systems spread their recommendations\n"
         "more unevenly than ratings were, wherever one looks"
     )
-
-
-def alike_title(alike: pd.DataFrame) -> str:
-    """Say how many pairs of metrics are surely one."""
-    one = int((alike["low"] > ALIKE).sum())
-    return f"{one} of {len(alike)} pairs of metrics are surely one"
 
 
 def loop_title(courses: pd.DataFrame) -> str:

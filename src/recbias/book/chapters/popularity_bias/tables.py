@@ -154,16 +154,6 @@ _BARS = {
 }
 
 
-def skew_title(table: Table, metric: str) -> str:
-    """Say in two lines what share of Popularity's precision is left without taste."""
-    share = table[{"design": "AR", "quantity": SHARE}]
-    name = short_title(table.dataset["title"])
-    return (
-        f"{name}: {defined(share.value, '.0%')} of Popularity's {metric}\n"
-        "is there without any taste"
-    )
-
-
 def skew_quoted(table: Table) -> dict[str, str]:
     """Write what Popularity scores among all tested items, on the ratings and without taste."""
     return {
