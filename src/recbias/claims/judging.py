@@ -9,6 +9,7 @@ from typing import Any
 
 from recbias.claims.assertions import core_standing, untested_core
 from recbias.claims.combinators import evaluate
+from recbias.claims.deciding import wanted, what_decides
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
 from recbias.claims.ledger import Claim, claims
 from recbias.claims.lock import locked_criteria
@@ -87,6 +88,13 @@ class Verdict:
         """The parts of the printed form that decide the verdict."""
         return tuple(p for p in of_form(self.parts) if is_core(p.record, self.claim))
 
+    @property
+    def would_decide(self) -> str:
+        """What would decide the claim as it is printed, where it is undecided; else empty."""
+        if self.verdict != "undecided":
+            return ""
+        return what_decides(self.core, self.claim, untested_core(self.claim))
+
     def to_dict(self) -> dict[str, Any]:
         """Write the verdict as JSON-able values."""
         return {
@@ -113,6 +121,7 @@ class Verdict:
                     "reason": part.lacks or part.unsure,
                     "decides": part.record.decides,
                     "core": part.record.decides and is_core(part.record, self.claim),
+                    "would decide": [str(each) for each in wanted(part, self.claim)],
                 }
                 for part in self.parts
             ],
@@ -125,6 +134,7 @@ class Verdict:
             "core": list(self.claim.core),
             "disputed": list(self.claim.disputed),
             "scope": self.claim.scope,
+            "would decide": self.would_decide,
             "pilot seen": self.claim.pilot_seen,
             "reason": self.reason,
             "origin": self.origin,
