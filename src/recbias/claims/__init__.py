@@ -7,7 +7,9 @@ from these the verdict, by one rule; nobody types it.
 
 `records` and `regions` say what is claimed; `evidence`, `quantities` and `combinators` measure it;
 `Region.verdict` and `Part.verdict` (`parts`) decide what holds, is refuted or open; `judging` joins
-parts to the verdict of a claim; `lock` keeps criteria as they were before their first result.
+the core parts to the verdict of a claim, and all alike to the strict one; `deciding` says what would
+decide what is open; `home` and `answers` ask whether a claim is reproduced, and whether it
+generalises; `lock` keeps criteria as they were before their first result.
 `topics` finds the folders of chapters, `needs` says which data can test what. Begin with
 `regions.Region.verdict`.
 """
