@@ -26,7 +26,7 @@
 from IPython.display import HTML, Markdown
 
 from recbias.book import matrix
-from recbias.book.cards import totals
+from recbias.book.cards import answer_totals, totals
 from recbias.book.html import markdown_table
 
 # %% tags=["parameters"]
@@ -34,6 +34,7 @@ dataset: str = "ml-1m"
 
 # %% tags=["hide-input"]
 judged = matrix.judged_datasets(dataset)
+answers = matrix.recorded_answers(judged)
 HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(judged))
 
 # %% [markdown] tags=["general"]
@@ -41,6 +42,27 @@ HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(
 # value is that of the part which leads the finding. Intervals come from resampling users; a value
 # without one is exact.
 #
+# ## Reproduced, and does it generalise?
+#
+# Two questions, and neither answers the other. A claim is **reproduced** if it holds on the data sets
+# of its published result, those of them that have recorded results here; which they are follows from
+# the ledger by a rule, and was written down before any of these totals was computed. It **generalises**
+# as far as it holds on other data. A data set that cannot test a claim does not count; a claim about one
+# named data set is not asked of others. What hangs on no data, such as simulated worlds, theorems and
+# definitions, counts once, apart.
+
+# %% tags=["remove-input"]
+HTML(matrix.answers_html(answers))
+
+# %% [markdown] tags=["general"]
+# How many have which verdict where they are at home, by class:
+
+# %% tags=["remove-input"]
+table = answer_totals(answers)
+rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
+Markdown(markdown_table(("class", *table.columns), rows))
+
+# %% [markdown] tags=["general"]
 # ## What a verdict means
 #
 # <details>
@@ -51,14 +73,22 @@ HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(
 # on both, or if its verdict depends on the seed of resampling or training. An exact check has no
 # interval.
 #
+# Some parts are the **core** of a claim: without them its message would be false. The others are
+# **details**, such as exact printed numbers and side remarks. Two readers who knew no result marked the
+# core in the papers' texts; what only one of them marked is a detail, and its card says so. The core
+# alone decides:
+#
 # | verdict | it means |
 # |---|---|
-# | yes | all parts hold |
-# | no | at least one part is refuted, and none holds |
-# | partly | some parts hold and some are refuted; each is listed, the refuted first |
-# | undecided | no part is refuted, and at least one is open: these data cannot tell |
+# | yes | all core parts hold, and each could be tested |
+# | no | at least one core part is refuted, and none holds |
+# | partly | some core parts hold and some are refuted; each is listed, the refuted first |
+# | undecided | no core part is refuted, and at least one is open or cannot be tested; the card says what would decide it |
 # | not testable here | this dataset cannot answer, for a stated reason, such as no timestamps; another column may |
 # | not yet | no experiment in the book computes it so far |
+#
+# Beside the verdict each card counts the details, and gives the strict verdict, by all parts alike,
+# which was the rule until November 2026.
 #
 # A claim is judged as it is printed, misprints included; where an erratum corrects it, the corrected
 # form stands beside it. Where a criterion had to change, the chapter's card shows both verdicts; where
@@ -86,10 +116,18 @@ HTML(matrix.legend_html() + matrix.matrix_html(judged) + matrix.scorecard_links(
 # %% [markdown] tags=["general"]
 # ## How many
 #
-# Verdicts on this edition's data, by class.
+# Verdicts on this edition's data, by class; entries that restate no assertion of a paper count apart.
 
 # %% tags=["remove-input"]
 table = totals(judged[dataset])
+rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
+Markdown(markdown_table(("class", *table.columns), rows))
+
+# %% [markdown] tags=["general"]
+# The same by all parts alike, details included:
+
+# %% tags=["remove-input"]
+table = totals(judged[dataset], strict=True)
 rows = [(kind, *map(str, row)) for kind, *row in table.itertuples()]
 Markdown(markdown_table(("class", *table.columns), rows))
 

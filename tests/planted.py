@@ -466,9 +466,9 @@ class Row:
         ``holds``, ``refuted``, ``open``, ``not testable: REASON``, or ``beside VALUE`` for what
         decides nothing.
     claim_verdict
-        Of the claim; empty where the row says nothing about it.
+        Of the claim by all its parts alike, core or not; empty where the row says nothing about it.
     corrected
-        Of its corrected form.
+        Of its corrected form, likewise.
     turn
         The system whose turn it is.
     """
@@ -589,10 +589,10 @@ def verdict_of(row: Row, criterion: ClaimCriterion) -> Verdict:
 
 def fault(row: Row, verdict: Verdict) -> str:
     """Say what is not as a row expects; empty if all is."""
-    if row.claim_verdict and row.claim_verdict != verdict.verdict:
-        return f"{row}: the claim is {verdict.verdict!r}, expected {row.claim_verdict!r}"
-    if row.corrected and row.corrected != verdict.corrected:
-        return f"{row}: corrected, it is {verdict.corrected!r}, expected {row.corrected!r}"
+    if row.claim_verdict and row.claim_verdict != verdict.strict:
+        return f"{row}: the claim is {verdict.strict!r}, expected {row.claim_verdict!r}"
+    if row.corrected and row.corrected != verdict.strict_corrected:
+        return f"{row}: corrected, it is {verdict.strict_corrected!r}, expected {row.corrected!r}"
     return fault_of_part(row, verdict)
 
 

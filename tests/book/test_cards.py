@@ -23,12 +23,13 @@ from recbias.book.cards import (
     finding_html,
     lead,
     measured_text,
+    standing_html,
     verdict_cards,
 )
 from recbias.book.chapters.design_alternatives import setup
 from recbias.book.html import typeset
 from recbias.claims import claims, judge, load_chapter
-from recbias.claims.judging import Verdict
+from recbias.claims.judging import Verdict, by_parts
 from recbias.claims.parts import Part
 from recbias.claims.records import Record, criteria_of
 from recbias.claims.topics import chapters
@@ -69,14 +70,56 @@ def plain(text: str) -> str:
 
 
 def test_the_weightiest_part_leads():
-    holds, other, refuted = part("holds", 1), part("open", 2), part("refuted", 3)
+    holds, other, refuted = part("holds", 1), part("open", 4), part("refuted", 3)
     assert lead(verdict("partly", holds, other, refuted)) is refuted
     assert lead(verdict("undecided", holds, other)) is other
     assert lead(verdict("yes", holds, part("holds", 4))) is holds
 
 
+def test_a_detail_leads_only_where_nothing_of_the_core_was_measured():
+    holds, detail = part("holds", 1), part("refuted", 5)
+    assert lead(verdict("yes", detail, holds)) is holds
+    assert lead(verdict("not yet", detail)) is detail
+
+
+def test_details_and_the_strict_verdict_stand_beside_the_verdict():
+    parts = [part("holds", 1), part("refuted", 5), part("holds", 2), part("holds", 6)]
+    found = by_parts(BY_ID["BCC17-F2A"], parts)
+    text = plain(standing_html(found))
+    assert text == "Details: 2 hold, 1 refuted; by all parts alike: partly."
+    card = verdict_cards([found])
+    assert standing_html(found) in card
+    assert card.count("<em>detail:</em>") == 3
+    assert plain(standing_html(by_parts(BY_ID["BCC17-F2A"], parts[:1]))) == (
+        "By all parts alike: yes."
+    )
+
+
+def test_a_part_that_one_reader_took_for_the_core_says_so():
+    claim = BY_ID["BCC17-T2"]  # core 2 and 5; one of two readers marked 1 and 3 too
+    card = verdict_cards([by_parts(claim, [part("holds", 2), part("holds", 3), part("holds", 4)])])
+    assert card.count("<em>detail, of the core for one of two readers:</em>") == 1
+    assert card.count("<em>detail:</em>") == 1
+
+
+def test_the_corrected_form_has_details_and_a_strict_verdict_of_its_own():
+    printed, mended = part("refuted", 1, corrected="E01"), part("holds", 1, corrects="E01")
+    found = by_parts(BY_ID["BCC17-F2A"], [printed, mended, part("refuted", 5)])
+    assert plain(standing_html(found)) == (
+        "Details: 1 refuted; by all parts alike: no. "
+        "Corrected: details: 1 refuted; by all parts alike: partly."
+    )
+
+
+def test_what_is_undecided_says_why_and_what_would_decide_it():
+    untested = Part(part("holds", 3).record, None, lacks="no timestamps")
+    text = plain(standing_html(by_parts(BY_ID["BCC17-F2A"], [part("holds", 1), untested])))
+    assert text.startswith("A core part cannot be tested here: no timestamps. ")
+    assert "What would decide it: data with timestamps." in text
+
+
 def test_what_holds_anyhow_or_decides_nothing_does_not_lead():
-    anyhow, holds = part("holds", 1, supports=False), part("holds", 2)
+    anyhow, holds = part("holds", 1, supports=False), part("holds", 4)
     beside = part("refuted", 3, decides=False)
     mended = part("refuted", 4, corrects="E01")
     assert lead(verdict("yes", anyhow, beside, mended, holds)) is holds

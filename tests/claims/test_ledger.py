@@ -12,7 +12,7 @@ import yaml
 
 from recbias._system.places import packaged
 from recbias.claims import NOT_TESTABLE, Claim, claims
-from recbias.claims.ledger import NEEDS, UNCHECKED, read_claims
+from recbias.claims.ledger import NEEDS, UNCHECKED, check_core, read_claims
 from recbias.claims.needs import missing_need
 from recbias.data.datasets import registry
 from recbias.errors import ConfigError
@@ -25,56 +25,76 @@ ML_1M = ("ml-1m", "ml-1m-stars", "ml-1m-folds")
 
 Entries = list[dict[str, Any]]
 Asserted = dict[str, Any]
+Core = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def two_entries() -> tuple[Entries, Asserted]:
+def two_entries() -> tuple[Entries, Asserted, Core]:
     """Two entries of the real files, as a parser reads them."""
     ids = ["BCC17-F2A", "MCCRS20-F6-RF"]
     documents = [
         yaml.safe_load(packaged(f"published/{name}.yaml").read_text(encoding="utf-8"))
-        for name in ("claims", "asserts")
+        for name in ("claims", "asserts", "core")
     ]
     entries = {entry["id"]: entry for entry in documents[0]["claims"]}
-    return [entries[each] for each in ids], {each: documents[1][each] for each in ids}
+    asserted, core = ({each: document[each] for each in ids} for document in documents[1:])
+    return [entries[each] for each in ids], asserted, core
 
 
-def test_two_whole_entries_are_read(two_entries: tuple[Entries, Asserted]) -> None:
+def test_two_whole_entries_are_read(two_entries: tuple[Entries, Asserted, Core]) -> None:
     assert read_claims(*two_entries) == (BY_ID["BCC17-F2A"], BY_ID["MCCRS20-F6-RF"])
 
 
-def set_entry(name: str, value: Any) -> Callable[[Entries, Asserted], None]:
-    def change(entries: Entries, asserted: Asserted) -> None:
+Change = Callable[[Entries, Asserted, Core], None]
+
+
+def set_entry(name: str, value: Any) -> Change:
+    def change(entries: Entries, asserted: Asserted, core: Core) -> None:
         entries[1][name] = value
 
     return change
 
 
-def set_assertion(name: str, value: Any) -> Callable[[Entries, Asserted], None]:
-    def change(entries: Entries, asserted: Asserted) -> None:
+def set_assertion(name: str, value: Any) -> Change:
+    def change(entries: Entries, asserted: Asserted, core: Core) -> None:
         asserted["BCC17-F2A"]["asserts"][5][name] = value
 
     return change
 
 
-def rename_assertion(entries: Entries, asserted: Asserted) -> None:
+def set_core(name: str, value: Any) -> Change:
+    def change(entries: Entries, asserted: Asserted, core: Core) -> None:
+        core["BCC17-F2A"][name] = value
+
+    return change
+
+
+def drop_core(entries: Entries, asserted: Asserted, core: Core) -> None:
+    del core["BCC17-F2A"]
+
+
+def rename_core(entries: Entries, asserted: Asserted, core: Core) -> None:
+    core["BCC17-F2"] = core["BCC17-F2A"]
+
+
+def rename_assertion(entries: Entries, asserted: Asserted, core: Core) -> None:
     asserted["BCC17-F2A"]["asserts"][9] = asserted["BCC17-F2A"]["asserts"].pop(8)
 
 
-def swap_assertions(entries: Entries, asserted: Asserted) -> None:
+def swap_assertions(entries: Entries, asserted: Asserted, core: Core) -> None:
     rows = asserted["BCC17-F2A"]["asserts"]
     asserted["BCC17-F2A"]["asserts"] = dict(sorted(rows.items(), reverse=True))
 
 
-def double_entry(entries: Entries, asserted: Asserted) -> None:
+def double_entry(entries: Entries, asserted: Asserted, core: Core) -> None:
     entries.append(entries[0])
 
 
-def drop_assertions(entries: Entries, asserted: Asserted) -> None:
+def drop_assertions(entries: Entries, asserted: Asserted, core: Core) -> None:
     del asserted["BCC17-F2A"]
 
 
-def drop_entry(entries: Entries, asserted: Asserted) -> None:
+def drop_entry(entries: Entries, asserted: Asserted, core: Core) -> None:
     del entries[0]
 
 
@@ -96,18 +116,60 @@ def drop_entry(entries: Entries, asserted: Asserted) -> None:
         (double_entry, "BCC17-F2A is there twice"),
         (drop_assertions, "asserts.yaml: BCC17-F2A of claims.yaml is missing"),
         (drop_entry, "no entry of claims.yaml is named BCC17-F2A"),
+        (set_core("core", [1, 9]), "core.yaml: BCC17-F2A: it has no assertion 9"),
+        (set_core("disputed", [0]), "core.yaml: BCC17-F2A: it has no assertion 0"),
+        (set_core("disputed", [1]), "core.yaml: BCC17-F2A: 1 is core and disputed"),
+        (set_core("core", []), "core.yaml: BCC17-F2A: none of its 8 assertions is core"),
+        (set_core("scope", "wide"), "BCC17-F2A: unknown scope 'wide'"),
+        (set_core("cores", [1]), "core.yaml: BCC17-F2A: unknown field 'cores'"),
+        (drop_core, "core.yaml: BCC17-F2A of claims.yaml is missing"),
+        (rename_core, "core.yaml: no entry of claims.yaml is named BCC17-F2"),
     ],
 )
 def test_what_is_not_of_a_closed_list_is_an_error_that_names_it(
-    two_entries: tuple[Entries, Asserted],
-    change: Callable[[Entries, Asserted], None],
+    two_entries: tuple[Entries, Asserted, Core],
+    change: Change,
     message: str,
 ) -> None:
-    entries, asserted = copy.deepcopy(two_entries)
-    change(entries, asserted)
+    entries, asserted, core = copy.deepcopy(two_entries)
+    change(entries, asserted, core)
     with pytest.raises(ConfigError) as error:
-        read_claims(entries, asserted)
+        read_claims(entries, asserted, core)
     assert message in str(error.value)
+
+
+# -- which assertions are core -----------------------------------------------------------------
+
+
+def core_file() -> Core:
+    return yaml.safe_load(packaged("published/core.yaml").read_text(encoding="utf-8"))
+
+
+LOCKED = packaged("published/criteria/core.lock").read_text(encoding="utf-8").strip()
+
+
+def test_the_core_is_the_locked_one_and_as_the_file_says() -> None:
+    check_core(core_file(), LOCKED)
+    for name, entry in core_file().items():
+        claim = BY_ID[name]
+        assert (claim.core, claim.scope) == (tuple(entry["core"]), entry["scope"]), name
+        assert claim.disputed == tuple(entry.get("disputed", ())), name
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("core", [1, 3]), ("disputed", [2]), ("scope", "general")]
+)
+def test_any_other_core_is_refused(field: str, value: Any) -> None:
+    changed = core_file()
+    changed["BCC17-F2A"] = {**changed["BCC17-F2A"], field: value}
+    with pytest.raises(ConfigError, match="core was changed after it was locked"):
+        check_core(changed, LOCKED)
+
+
+def test_an_entry_without_assertions_has_no_core_and_any_other_has_one() -> None:
+    assert {claim.id for claim in claims() if not claim.core} == {
+        claim.id for claim in claims() if not claim.asserts
+    }
 
 
 def test_needs_have_reasons_that_verdicts_may_give() -> None:

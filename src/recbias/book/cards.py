@@ -6,16 +6,19 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 
 import pandas as pd
 
 from recbias.book.html import badge, table_html, typeset
+from recbias.claims.answers import Answers
 from recbias.claims.assertions import standing
+from recbias.claims.home import NOT_AT_HAND
 from recbias.claims.judging import VERDICTS, Verdict
 from recbias.claims.ledger import TOPICS, Claim
-from recbias.claims.parts import Part
+from recbias.claims.parts import Part, is_core, of_form
 from recbias.claims.records import written
 
 KINDS = {
@@ -24,6 +27,9 @@ KINDS = {
     "definition": "Options and records, checked on these data",
 }
 """Classes of claims in the order of the page, with what they are to a reader."""
+
+NO_ASSERTION, HANGS_ON_NO_DATA = "no assertion of a paper", "hangs on no data"
+"""Rows of totals for entries that count apart."""
 
 _WEIGHTS = ("refuted", "open", "holds", "not testable", "beside")
 """Verdicts on parts, the one that a reader should see first in front."""
@@ -53,17 +59,19 @@ def _importance(verdict: Verdict) -> tuple[int, int, int]:
 
 
 def lead(verdict: Verdict) -> Part | None:
-    """Choose the part that a card begins with: a refuted one, an open one, or one that holds."""
+    """Choose the part that a card begins with: of the core, a refuted one, or an open one first."""
     decisive = [
         part
         for part in verdict.parts
         if part.record.decides and part.estimate is not None and not part.record.corrects
     ]
-    return min(decisive, key=_weight, default=None)
+    return min(decisive, key=partial(_weight, verdict.claim), default=None)
 
 
-def _weight(part: Part) -> tuple[int, bool]:
-    return _WEIGHTS.index(part.verdict), part.verdict == "holds" and not part.record.supports
+def _weight(claim: Claim, part: Part) -> tuple[bool, int, bool]:
+    """Order parts: those of the core first, among them what the data contradict."""
+    anyhow = part.verdict == "holds" and not part.record.supports
+    return not is_core(part.record, claim), _WEIGHTS.index(part.verdict), anyhow
 
 
 def verdict_cards(verdicts: Sequence[Verdict]) -> str:
@@ -94,17 +102,43 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(counts)
 
 
-def totals(verdicts: Iterable[Verdict]) -> pd.DataFrame:
-    """Count verdicts on claims as they are printed, by class."""
-    names = [*KINDS, "paper not at hand"]
+def totals(verdicts: Iterable[Verdict], *, strict: bool = False) -> pd.DataFrame:
+    """Count verdicts on claims as they are printed, by class; strict ones by all parts alike.
+
+    Entries that restate no assertion of a paper count apart.
+    """
+    names = [*KINDS, NO_ASSERTION]
     counts: Counter[tuple[str, str]] = Counter(
-        (judged.claim.kind if judged.claim.paper_at_hand else names[-1], judged.verdict)
-        for judged in verdicts
+        (_class(judged.claim), judged.strict if strict else judged.verdict) for judged in verdicts
     )
     table = pd.DataFrame(
         [[counts[name, verdict] for verdict in VERDICTS] for name in names],
         index=pd.Index(names, name="class"),
         columns=list(VERDICTS),
+    )
+    table["all"] = table.sum(axis=1)
+    return table
+
+
+def _class(claim: Claim) -> str:
+    return claim.kind if claim.asserts else NO_ASSERTION
+
+
+def answer_totals(found: Iterable[Answers]) -> pd.DataFrame:
+    """Count claims by the verdict where they are at home; what hangs on no data counts apart."""
+    names = [*KINDS, HANGS_ON_NO_DATA, NO_ASSERTION]
+    columns = [*VERDICTS, NOT_AT_HAND]
+    counts = Counter(
+        (
+            HANGS_ON_NO_DATA if each.no_data and each.claim.asserts else _class(each.claim),
+            each.reproduced,
+        )
+        for each in found
+    )
+    table = pd.DataFrame(
+        [[counts[name, verdict] for verdict in columns] for name in names],
+        index=pd.Index(names, name="class"),
+        columns=columns,
     )
     table["all"] = table.sum(axis=1)
     return table
@@ -169,7 +203,8 @@ def _short(value: float, unit: str) -> str:
 
 def badges(verdict: Verdict) -> str:
     """Write the verdict on a claim, and that on its corrected form where an erratum has one."""
-    text = badge(verdict.verdict, verdict.reason)
+    # What forbids a "yes" is a sentence of its own; see `standing_html`.
+    text = badge(verdict.verdict, "" if verdict.verdict == "undecided" else verdict.reason)
     if verdict.corrected:
         text = f"as printed {text} corrected {badge(verdict.corrected)}"
     return text
@@ -187,7 +222,7 @@ def _card(verdict: Verdict) -> str:
         f'<section class="claim" id="{escape(claim.id.lower())}">'
         f'<p class="claim-finding">{badges(verdict)} {finding_html(verdict)}</p>'
         f'<p class="claim-text"><strong>{escape(claim.id)}</strong> {escape(claim.where)}: '
-        f"{claim_html(claim)}{pilot}</p>"
+        f"{claim_html(claim)}{pilot}</p>{standing_html(verdict)}"
         f"{_parts(verdict)}{_not_judged(verdict)}{_earlier(verdict)}</section>"
     )
 
@@ -201,7 +236,7 @@ def claim_html(claim: Claim) -> str:
 
 def _parts(verdict: Verdict) -> str:
     """List all parts; what a card with one part has to say stands in its first line."""
-    parts = sorted(verdict.parts, key=_weight)
+    parts = sorted(verdict.parts, key=partial(_weight, verdict.claim))
     measured = [part.interval for part in parts if part.estimate is not None]
     intervals = any(low != high for low, high in measured)
     if not parts or (len(parts) == 1 and not intervals):
@@ -214,6 +249,8 @@ def _parts(verdict: Verdict) -> str:
         if part.record.corrects or part.record.corrected:
             form = f"corrected, {part.record.corrects}" if part.record.corrects else "as printed"
             sentence = f"<em>{escape(form)}:</em> {sentence}"
+        if mark := _standing(part, verdict.claim):
+            sentence = f"<em>{mark}:</em> {sentence}"
         claimed = _claimed(verdict, part) if part.record.decides else "nothing"
         row = [badge(part.verdict, part.lacks), sentence, claimed]
         if intervals:
@@ -232,6 +269,49 @@ def _parts(verdict: Verdict) -> str:
     return f"<details><summary>{summary}: show the parts</summary>{table}</details>"
 
 
+def _standing(part: Part, claim: Claim) -> str:
+    """Say that a part is a detail, and whether one of the two coders took it for the core."""
+    if not part.record.decides or is_core(part.record, claim):
+        return ""
+    disputed = not set(part.record.asserts).isdisjoint(claim.disputed)
+    return "detail, of the core for one of two readers" if disputed else "detail"
+
+
+def standing_html(verdict: Verdict) -> str:
+    """Write what stands beside a verdict: details, the strict verdict, what would decide it."""
+    if not of_form(verdict.parts):
+        return ""
+    told = []
+    if verdict.verdict == "undecided" and verdict.reason:
+        told.append(f"{verdict.reason[0].upper()}{verdict.reason[1:]}.")
+    told.append(verdict.would_decide)
+    told.append(_beside("", details_text(verdict.details), verdict.strict))
+    if verdict.corrected:
+        counts = details_text(verdict.details_corrected)
+        told.append(_beside("Corrected: ", counts, verdict.strict_corrected))
+    return f'<p class="claim-core">{escape(" ".join(filter(None, told)))}</p>'
+
+
+def _beside(form: str, details: str, strict: str) -> str:
+    told = "; ".join(filter(None, [details, f"by all parts alike: {strict}" if strict else ""]))
+    text = f"{form}{told}"
+    return f"{text[0].upper()}{text[1:]}." if told else ""
+
+
+def details_text(details: Mapping[str, int]) -> str:
+    """Count details in words.
+
+    Examples
+    --------
+    >>> details_text({"holds": 9, "refuted": 1})
+    'details: 9 hold, 1 refuted'
+    """
+    told = ", ".join(
+        f"{n} {_PLURAL.get(name, name) if n > 1 else name}" for name, n in details.items()
+    )
+    return f"details: {told}" if told else ""
+
+
 def _not_judged(verdict: Verdict) -> str:
     """List the assertions of the entry that are no part, and why."""
     criterion = verdict.criterion
@@ -240,6 +320,8 @@ def _not_judged(verdict: Verdict) -> str:
     rows = []
     for number, assertion in enumerate(verdict.claim.asserts, 1):
         text = typeset(assertion.text)
+        if number in verdict.claim.core:
+            text = f"<em>Core:</em> {text}"
         if place := criterion.elsewhere.get(number):
             rows.append(f"<li>{text} <em>Judged under {escape(place)}.</em></li>")
         elif assertion.unchecked:
@@ -263,7 +345,7 @@ def _earlier(verdict: Verdict) -> str:
         rows.append(
             f"<p>Until {old.until}: <q>{typeset(old.words)}</q>. Replaced, because "
             f"{typeset(old.why)}. "
-            f"Verdicts: {moved}.</p>"
+            f"Verdicts by all parts alike: {moved}.</p>"
         )
     return (
         '<details class="criterion"><summary>The criterion was another before</summary>'

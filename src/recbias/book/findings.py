@@ -210,7 +210,9 @@ def _of_claim(verdict: Verdict) -> dict[str, Finding]:
     decided = _DECIDED_BY.get(verdict.verdict)
     findings = {claim: Finding("")}
     if decided:
-        findings[claim] = _finding(verdict.verdict, [p for p in parts if p.verdict == decided])
+        findings[claim] = _finding(
+            verdict.verdict, [part for part in verdict.core if part.verdict == decided]
+        )
     for number in _judged_numbers(claim):
         of_number = [part for part in parts if number in part.record.asserts]
         records = _asked(claim, number)

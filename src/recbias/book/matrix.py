@@ -19,9 +19,12 @@ from recbias.book.cards import (
     finding_html,
     lead,
     measured_text,
+    standing_html,
 )
-from recbias.book.html import file_links, table_html, typeset
+from recbias.book.html import badge, file_links, table_html, typeset
+from recbias.claims.answers import Answers, answers
 from recbias.claims.assertions import STANDINGS
+from recbias.claims.home import NOT_AT_HAND
 from recbias.claims.judging import Verdict, scorecards
 from recbias.claims.ledger import claims
 from recbias.claims.parts import Part
@@ -129,6 +132,42 @@ def small_matrix_html(matrix: Matrix) -> str:
     return f'<table class="matrix small">{_head(names, ())}<tbody>{"".join(body)}</tbody></table>'
 
 
+def recorded_answers(matrix: Matrix) -> list[Answers]:
+    """Answer of each claim whether it is reproduced and generalises, on all recorded data sets."""
+    known = recorded_datasets()
+    return answers({name: verdicts for name, verdicts in matrix.items() if name in known})
+
+
+def answers_html(found: Sequence[Answers]) -> str:
+    """Write where each claim is reproduced, and on how many other data sets it holds."""
+    folds = []
+    for topic, chapter in chapters().items():
+        of_topic = [each for each in found if each.claim.topic == topic]
+        if not chapter or not of_topic:
+            continue
+        rows = [
+            [
+                f'<a href="#{each.claim.id.lower()}">{escape(each.claim.id)}</a>',
+                f"{badge(each.reproduced)} {escape(each.where)}"
+                if each.reproduced != NOT_AT_HAND
+                else NOT_AT_HAND,
+                escape(each.generalises),
+            ]
+            for kind in KINDS
+            for each in of_topic
+            if each.claim.kind == kind
+        ]
+        counts = Counter(each.reproduced for each in of_topic if each.claim.kind == "empirical")
+        told = ", ".join(f"{counts[name]} {name}" for name in (*SIGNS, NOT_AT_HAND) if counts[name])
+        table = table_html(("claim", "reproduced", "generalises"), rows, style="labelled")
+        folds.append(
+            '<details class="chapter"><summary>'
+            f"<strong>{escape(f'{topic[0].upper()}{topic[1:]}')}</strong> "
+            f'<span class="counts">empirical: {told}</span></summary>{table}</details>'
+        )
+    return "".join(folds)
+
+
 def _row_of(matrix: Matrix, claim: str) -> dict[str, Verdict]:
     return {
         name: next(verdict for verdict in verdicts if verdict.claim.id == claim)
@@ -170,7 +209,7 @@ def _claim_rows(row: Mapping[str, Verdict], chapter: str) -> str:
         f'<td class="number">{_measured(verdict)}</td>{cells}</tr>'
         f'<tr><td colspan="{len(row) + 3}"><details><summary>'
         f"{typeset(part.finding) if part else finding_html(verdict)}</summary>"
-        f"<p>{escape(claim.where)}: {claim_html(claim)}</p><ul>{lines}</ul>"
+        f"<p>{escape(claim.where)}: {claim_html(claim)}</p>{standing_html(verdict)}<ul>{lines}</ul>"
         "</details></td></tr></tbody>"
     )
 
@@ -237,8 +276,9 @@ def chapters_html() -> str:
 
 
 _COLUMNS = (
-    "dataset", "claim", "paper", "chapter", "class", "where", "verdict", "corrected", "part",
-    "asserts", "which", "value", "low", "high", "unit", "claimed", "published", "finding", "reason",
+    "dataset", "claim", "paper", "chapter", "class", "where", "verdict", "corrected", "strict",
+    "part", "core", "asserts", "which", "value", "low", "high", "unit", "claimed", "published",
+    "finding", "reason",
 )  # fmt: skip
 
 
@@ -253,7 +293,7 @@ def scorecard_csv(matrix: Matrix) -> str:
             claim = verdict.to_dict()
             row = {column: claim[column] for column in ("paper", "chapter", "class", "where")}
             row |= {"dataset": _title(name), "claim": claim["id"], "verdict": claim["verdict"]}
-            row |= {"corrected": claim["corrected"], "reason": claim["reason"]}
+            row |= {name: claim[name] for name in ("corrected", "strict", "reason")}
             if verdict.claim.topic not in written:
                 continue
             for part in claim["parts"]:
@@ -261,6 +301,7 @@ def scorecard_csv(matrix: Matrix) -> str:
                 fields = {key: part[key] for key in ("which", "unit", "claimed", "published")}
                 fields |= {
                     "part": part["verdict"],
+                    "core": "yes" if part["core"] else "no",
                     "finding": part["found"],
                     "low": low,
                     "high": high,

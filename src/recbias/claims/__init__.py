@@ -7,9 +7,11 @@ from these the verdict, by one rule; nobody types it.
 
 `records` and `regions` say what is claimed, in the language that `expressions` reads; `evaluation`
 measures it on `evidence`, by `values`, `functions` and `quantities`; `Region.verdict` and
-`Part.verdict` (`parts`) decide what holds, is refuted or open; `judging` joins parts to the verdict
-of a claim; `lock` keeps criteria as they were before their first result. `topics` finds the folders
-of chapters, `needs` says which data can test what. Begin with `regions.Region.verdict`.
+`Part.verdict` (`parts`) decide what holds, is refuted or open; `judging` joins the core parts to
+the verdict of a claim, and all alike to the strict one; `deciding` says what would decide what is
+open; `home` and `answers` ask whether a claim is reproduced, and whether it generalises; `lock`
+keeps criteria as they were before their first result. `topics` finds the folders of chapters,
+`needs` says which data can test what. Begin with `regions.Region.verdict`.
 """
 
 from recbias.claims.checks import Check, Checks

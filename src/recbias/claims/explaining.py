@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recbias.claims.deciding import wanted
 from recbias.claims.evidence import misnamed
 from recbias.claims.expressions import BINDING, Call, Expression, Operation, Term
 from recbias.claims.functions import WORDS
 from recbias.claims.judging import Verdict, judge, load_chapter
-from recbias.claims.ledger import claims
-from recbias.claims.parts import Part
+from recbias.claims.ledger import Claim, claims
+from recbias.claims.parts import Part, is_core
 from recbias.claims.records import criteria_of
 from recbias.claims.topics import chapters
 from recbias.errors import unknown_name
@@ -84,8 +85,14 @@ def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
     lines = [f"{claim.id}  {claim.where}  {claim.kind}", claim.text, ""]
     reason = f" ({verdict.reason})" if verdict.reason else ""
     lines.append(f"verdict     {verdict.verdict}{reason}")
+    details = ", ".join(f"{n} {name}" for name, n in verdict.details.items()) or "none"
+    lines.append(f"strict      {verdict.strict}, by all parts alike")
+    lines.append(f"details     {details}")
     if verdict.corrected:
-        lines.append(f"corrected   {verdict.corrected}")
+        strict = verdict.strict_corrected
+        lines.append(f"corrected   {verdict.corrected} ({strict}, by all parts alike)")
+    if verdict.would_decide:
+        lines.append(verdict.would_decide)
     if claim.pilot_seen:
         lines.append("pilot seen  values were known when the criterion was written")
     lines += [f"file        {name}" for name in files]
@@ -98,7 +105,8 @@ def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
         lines.append(f"  record    {_record_line(part)}")
         lines.append(f"  in words  {in_words(part.record.expression)}")
         if numbers:
-            lines.append(f"  asserts   {numbers}")
+            lines.append(f"  asserts   {numbers}{_core(part, claim)}")
+        lines += [f"  wanted    {each}" for each in wanted(part, claim)]
         if part.lacks or part.unsure:
             lines.append(f"  because   {part.lacks or part.unsure}")
         for reading in part.read:
@@ -108,11 +116,22 @@ def _lines(verdict: Verdict, files: Sequence[str]) -> list[str]:
         place = (criterion.elsewhere if criterion else {}).get(number)
         if assertion.unchecked or place:
             why = f"judged under {place}" if place else assertion.unchecked
-            lines += ["", f"not a part  {number}. {assertion.text}", f"  because   {why}"]
+            core = ", of the core" if number in claim.core else ""
+            lines += ["", f"not a part  {number}. {assertion.text}", f"  because   {why}{core}"]
     for old in criterion.replaced if criterion else ():
         lines += ["", f"until {old.until}  {old.words}", f"  replaced  {old.why}"]
         lines += [f"  {name}: {was}, now {now}" for name, (was, now) in old.verdicts.items()]
     return lines
+
+
+def _core(part: Part, claim: Claim) -> str:
+    if not part.record.decides or not claim.asserts:
+        return ""
+    if is_core(part.record, claim):
+        return ", of the core"
+    disputed = sorted(set(part.record.asserts) & set(claim.disputed))
+    told = ", ".join(map(str, disputed))
+    return f", a detail ({told} of the core for one of two readers)" if told else ", a detail"
 
 
 def _record_line(part: Part) -> str:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+from recbias.claims.assertions import core_standing, untested_core
+from recbias.claims.deciding import wanted, what_decides
 from recbias.claims.evaluation import evaluate
 from recbias.claims.evidence import Evidence, NotComputed, NotTestable
 from recbias.claims.ledger import Claim, claims
 from recbias.claims.lock import locked_criteria
 from recbias.claims.needs import missing_need
-from recbias.claims.parts import ChapterResults, Part, combine
+from recbias.claims.parts import (
+    ChapterResults,
+    Part,
+    combine,
+    count_details,
+    decide,
+    is_core,
+    of_form,
+)
 from recbias.claims.records import ClaimCriterion, Record
 from recbias.claims.topics import Judged, chapters, find_judged
 from recbias.data.datasets import dataset_info, is_path
@@ -38,15 +48,17 @@ class Verdict:
     claim
         The claim.
     verdict
-        One of :data:`VERDICTS`: of the claim as it is printed.
+        One of :data:`VERDICTS`: of the claim as it is printed, by its core parts.
     parts
         What was found for each assertion; empty where nothing was.
     reason
-        Why there is no decision.
+        Why there is no decision, or what forbids "yes".
     origin
         ``"live"`` or ``"recorded"``.
     corrected
         The verdict of the corrected form, where an erratum has one; else empty.
+    strict, strict_corrected
+        The same by all parts alike, core or not.
     criterion
         How it is judged; None where nothing judges it so far.
     """
@@ -57,7 +69,31 @@ class Verdict:
     reason: str = ""
     origin: str = ""
     corrected: str = ""
+    strict: str = ""
+    strict_corrected: str = ""
     criterion: ClaimCriterion | None = None
+
+    @property
+    def details(self) -> dict[str, int]:
+        """How many parts of the printed form that are no core hold, are refuted, and so on."""
+        return count_details(self.parts, self.claim)
+
+    @property
+    def details_corrected(self) -> dict[str, int]:
+        """The same of the corrected form; empty where there is none."""
+        return count_details(self.parts, self.claim, corrected=True) if self.corrected else {}
+
+    @property
+    def core(self) -> tuple[Part, ...]:
+        """The parts of the printed form that decide the verdict."""
+        return tuple(p for p in of_form(self.parts) if is_core(p.record, self.claim))
+
+    @property
+    def would_decide(self) -> str:
+        """What would decide the claim as it is printed, where it is undecided; else empty."""
+        if self.verdict != "undecided":
+            return ""
+        return what_decides(self.core, self.claim, untested_core(self.claim))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verdict as JSON-able values."""
@@ -84,11 +120,21 @@ class Verdict:
                     "verdict": part.verdict,
                     "reason": part.lacks or part.unsure,
                     "decides": part.record.decides,
+                    "core": part.record.decides and is_core(part.record, self.claim),
+                    "would decide": [str(each) for each in wanted(part, self.claim)],
                 }
                 for part in self.parts
             ],
             "verdict": self.verdict,
+            "strict": self.strict,
+            "details": self.details,
             "corrected": self.corrected,
+            "strict corrected": self.strict_corrected,
+            "details corrected": self.details_corrected,
+            "core": list(self.claim.core),
+            "disputed": list(self.claim.disputed),
+            "scope": self.claim.scope,
+            "would decide": self.would_decide,
             "pilot seen": self.claim.pilot_seen,
             "reason": self.reason,
             "origin": self.origin,
@@ -140,32 +186,53 @@ def _judge(
     judged: Judged | None,
     load: Callable[[str, str], ChapterResults],
 ) -> Verdict:
+    def undecided(word: str, reason: str = "", **found: Any) -> Verdict:
+        return Verdict(claim, word, reason=reason, strict=word, **found)
+
     if judged is None:
-        return Verdict(claim, "not yet")
+        return undecided("not yet")
     criterion = locked_criteria(claim.topic).get(claim.id)
     if claim.simulation:
         results = load(judged.chapter, SIMULATIONS)
     if not results:
-        return Verdict(claim, "not yet", reason="its chapter was not run on this dataset")
+        return undecided("not yet", "its chapter was not run on this dataset")
     first = next(iter(results.values()))
     origin = first.origin
     if reason := missing_need(claim, first.dataset["name"], _lacks(first.dataset)):
-        return Verdict(claim, "not testable here", reason=reason, origin=origin)
+        return undecided("not testable here", reason, origin=origin)
     if criterion is None:
-        return Verdict(claim, "not yet")
+        return undecided("not yet")
     parts, missing = find_parts(criterion.records, results, judged, load, claim.id)
     if missing:
         reason = f"its results are missing: {', '.join(dict.fromkeys(missing))}"
-        return Verdict(claim, "not yet", tuple(parts), reason, origin, criterion=criterion)
-    word = combine(parts)
+        return undecided("not yet", reason, parts=tuple(parts), origin=origin, criterion=criterion)
+    return by_parts(claim, parts, origin, criterion)
+
+
+def by_parts(
+    claim: Claim, parts: Sequence[Part], origin: str = "", criterion: ClaimCriterion | None = None
+) -> Verdict:
+    """Join the parts of a claim to its verdicts: by its core and strict, printed and corrected."""
+    untested = untested_core(claim)
+    word, reason = decide(parts, claim, untested)
     if not word:
-        reason = next((part.lacks for part in parts if part.lacks), "")
-        return Verdict(
-            claim, "not testable here", tuple(parts), reason, origin, criterion=criterion
-        )
-    mended = any(part.record.corrects for part in parts)
-    corrected = combine(parts, corrected=True) if mended else ""
-    return Verdict(claim, word, tuple(parts), "", origin, corrected, criterion)
+        where = (f"{n} ({why})" for n, why in core_standing(claim).items())
+        word, reason = "not yet", f"no part is about its core assertions: {', '.join(where)}"
+    corrected = strict_corrected = ""
+    if any(part.record.corrects for part in parts):
+        corrected = decide(parts, claim, untested, corrected=True)[0] or word
+        strict_corrected = combine(parts, corrected=True)
+    return Verdict(
+        claim,
+        word,
+        tuple(parts),
+        reason,
+        origin,
+        corrected,
+        strict=combine(parts) or "not testable here",
+        strict_corrected=strict_corrected,
+        criterion=criterion,
+    )
 
 
 def find_parts(

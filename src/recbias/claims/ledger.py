@@ -12,6 +12,7 @@ import yaml
 from recbias._system.places import packaged
 from recbias.data.datasets import registry
 from recbias.errors import ConfigError, unknown_name
+from recbias.experiment.store import digest
 
 TOPICS = (
     "design alternatives",
@@ -48,6 +49,11 @@ UNCHECKED = (
 CLASSES = ("definition", "theorem", "empirical")
 
 ASSERTION_KINDS = ("measurable", "definition", "identity", "cause")
+
+_CORE = ("core", "disputed", "scope")
+
+SCOPES = ("data", "general", "both")
+"""What a claim is about: one named data set, more than that, or more and shown on named data."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,14 @@ class Claim:
     asserts
         What the paper says there, of which the claim is a summary; empty where the paper is not at
         hand or says nothing.
+    core, disputed
+        Numbers of the assertions without which its message would be false, as two coders marked
+        them who knew no result; and of those that one of them marked alone. Without assertions
+        both are empty, and every part is of the core.
+    scope
+        One of :data:`SCOPES`, by the same coders.
+    settings
+        Conditions of the published result; empty where the entry has none of its own.
     note
         What a reader should know of the text: qualifiers, what is not stated or cannot be read.
     needs
@@ -124,6 +138,10 @@ class Claim:
     values: Mapping[str, str] = field(hash=False)
     trap: str
     asserts: tuple[Assertion, ...] = ()
+    core: tuple[int, ...] = ()
+    disputed: tuple[int, ...] = ()
+    scope: Literal["data", "general", "both"] = "general"
+    settings: str = ""
     note: str = ""
     needs: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -166,11 +184,38 @@ def _document(name: str) -> dict[str, Any]:
 @cache
 def claims() -> tuple[Claim, ...]:
     """Read all claims of the ledger, in its order."""
-    return read_claims(_document("claims.yaml")["claims"], _document("asserts.yaml"))
+    core = _document("core.yaml")
+    check_core(core, packaged("published/criteria/core.lock").read_text(encoding="utf-8").strip())
+    return read_claims(_document("claims.yaml")["claims"], _document("asserts.yaml"), core)
+
+
+def core_digest(core: Mapping[str, Mapping[str, Any]]) -> str:
+    """Digest which assertions are core, and the scopes: the order of the entries is the same.
+
+    Examples
+    --------
+    >>> one = {"A": {"core": [1, 2], "scope": "data"}, "B": {"core": [1], "scope": "data"}}
+    >>> core_digest(one) == core_digest(dict(reversed(one.items())))
+    True
+    >>> core_digest(one) == core_digest({**one, "A": {"core": [1], "scope": "data"}})
+    False
+    """
+    return digest(core)
+
+
+def check_core(core: Mapping[str, Mapping[str, Any]], locked: str) -> None:
+    """Compare the core assertions with those that were locked before any verdict by them."""
+    if core_digest(core) != locked:
+        raise ConfigError(
+            "core.yaml: which assertions are core was changed after it was locked\n"
+            "put it back: it was coded from the papers by readers who knew no result"
+        )
 
 
 def read_claims(
-    entries: Iterable[Mapping[str, Any]], asserted: Mapping[str, Mapping[str, Any]]
+    entries: Iterable[Mapping[str, Any]],
+    asserted: Mapping[str, Mapping[str, Any]],
+    core: Mapping[str, Mapping[str, Any]],
 ) -> tuple[Claim, ...]:
     """Make claims of the ledger's entries, and hold them to its closed lists."""
     by_id: dict[str, Claim] = {}
@@ -184,6 +229,12 @@ def read_claims(
                 f"asserts.yaml: {where} of claims.yaml is missing\n"
                 "add it, with 'asserts: {}' if its paper says nothing there"
             )
+        if where not in core:
+            raise ConfigError(
+                f"core.yaml: {where} of claims.yaml is missing\n"
+                "add it, with 'core: []' if it has no assertions"
+            )
+        asserts = _assertions(asserted[where]["asserts"], where)
         by_id[where] = Claim(
             id=where,
             paper=entry["paper"],
@@ -194,7 +245,9 @@ def read_claims(
             criterion=entry.get("criterion", entry["check"]["expr"]),
             values=_values(entry["published"].get("values")),
             trap=entry.get("trap", ""),
-            asserts=_assertions(asserted[where]["asserts"], where),
+            asserts=asserts,
+            **_core(core[where], len(asserts), where),
+            settings=entry.get("settings", ""),
             note=asserted[where].get("note", ""),
             needs=tuple(_of("need", need, NEEDS, where) for need in entry.get("needs", ())),
             only=tuple(_of("dataset", name, known_data, where) for name in entry.get("only", ())),
@@ -202,11 +255,12 @@ def read_claims(
             pilot_seen=_flag("pilot_seen", entry, default=False),
             paper_at_hand=_flag("paper_at_hand", entry, default=True),
         )
-    if unclaimed := sorted(set(asserted) - set(by_id)):
-        raise ConfigError(
-            f"asserts.yaml: no entry of claims.yaml is named {', '.join(unclaimed)}\n"
-            "name the entry as there, or add it there"
-        )
+    for file, named in {"asserts.yaml": asserted, "core.yaml": core}.items():
+        if unclaimed := sorted(set(named) - set(by_id)):
+            raise ConfigError(
+                f"{file}: no entry of claims.yaml is named {', '.join(unclaimed)}\n"
+                "name the entry as there, or add it there"
+            )
     return tuple(by_id.values())
 
 
@@ -225,6 +279,26 @@ def _assertions(rows: Mapping[int, Mapping[str, str]], where: str) -> tuple[Asse
         kind = _of("kind of assertion", row["kind"], ASSERTION_KINDS, address)
         made.append(Assertion(number, row["text"], kind, unchecked))
     return tuple(made)
+
+
+def _core(entry: Mapping[str, Any], n_assertions: int, where: str) -> dict[str, Any]:
+    if strangers := sorted(set(entry) - set(_CORE)):
+        raise ConfigError(f"core.yaml: {where}: {unknown_name('field', strangers[0], _CORE)}")
+    core, disputed = entry["core"], entry.get("disputed", [])
+    for number in (*core, *disputed):
+        if number not in range(1, n_assertions + 1):
+            raise ConfigError(
+                f"core.yaml: {where}: it has no assertion {number}\nname some of its {n_assertions}"
+            )
+    if both := sorted(set(core) & set(disputed)):
+        raise ConfigError(f"core.yaml: {where}: {both[0]} is core and disputed\nwrite it once")
+    if n_assertions and not core:
+        raise ConfigError(
+            f"core.yaml: {where}: none of its {n_assertions} assertions is core\n"
+            "name those without which its message would be false"
+        )
+    scope = _of("scope", entry["scope"], SCOPES, where)
+    return {"core": tuple(core), "disputed": tuple(disputed), "scope": scope}
 
 
 def _of(what: str, name: str, known: Iterable[str], where: str) -> Any:

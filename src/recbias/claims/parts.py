@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from recbias.claims.ledger import NEEDS
+from recbias.claims.ledger import NEEDS, Claim
 from recbias.claims.records import Record
 from recbias.experiment.results import Quantity, StoredResult
 
@@ -14,6 +15,9 @@ _OTHER_REASONS = ("dataset not here", "value lost")
 
 NOT_TESTABLE = tuple(dict.fromkeys((*NEEDS.values(), *_OTHER_REASONS)))
 """The only reasons for which a claim or a part may be declared not testable."""
+
+PART_VERDICTS = ("holds", "refuted", "open", "not testable")
+"""What may become of a part that decides."""
 
 ChapterResults = Mapping[str, StoredResult]
 """A chapter's results by name, of any kind."""
@@ -142,15 +146,81 @@ def _interval(estimate: Quantity | float | None) -> tuple[float, float]:
     return value, value
 
 
-def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
-    """Join the parts of a claim."""
+def is_core(record: Record, claim: Claim) -> bool:
+    """Tell whether a claim's message hangs on what a record asks; all do where nothing is coded."""
+    return not claim.asserts or not set(record.asserts).isdisjoint(claim.core)
+
+
+def of_form(parts: Iterable[Part], *, corrected: bool = False) -> list[Part]:
+    """Choose the parts that decide the printed form of a claim, or the corrected one."""
     of_other_form = "corrected" if corrected else "corrects"
+    return [
+        part for part in parts if part.record.decides and not getattr(part.record, of_other_form)
+    ]
+
+
+def decide(
+    parts: Iterable[Part],
+    claim: Claim,
+    untested: Iterable[str] = (),
+    *,
+    corrected: bool = False,
+) -> tuple[str, str]:
+    """Join the core parts of a claim to its verdict; details have no say.
+
+    Parameters
+    ----------
+    parts
+        All that was found, of either form.
+    claim
+        Says which assertions are core.
+    untested
+        Why core assertions that no part is about could not be tested, such as ``"other data"``.
+    corrected
+        Whether the corrected form is meant.
+
+    Returns
+    -------
+    verdict, reason : str
+        The verdict is empty where the claim has no core part at all. The reason says what forbids
+        "yes", or why nothing can be tested.
+    """
+    core = [part for part in of_form(parts, corrected=corrected) if is_core(part.record, claim)]
+    lacks = [*dict.fromkeys([*(part.lacks for part in core if part.lacks), *untested])]
+    verdicts = {
+        part.verdict for part in core if part.record.supports or part.verdict != "holds"
+    } - {"not testable"}
+    if "refuted" in verdicts:
+        return ("partly" if "holds" in verdicts else "no"), ""
+    if not verdicts:
+        return ("not testable here" if core or lacks else ""), next(iter(lacks), "")
+    if lacks:
+        return "undecided", f"a core part cannot be tested here: {', '.join(lacks)}"
+    return ("undecided" if "open" in verdicts else "yes"), ""
+
+
+def count_details(
+    parts: Iterable[Part], claim: Claim, *, corrected: bool = False
+) -> dict[str, int]:
+    """Count the parts that are no core by what became of them; what did not occur is left out."""
+    counts = Counter(
+        part.verdict
+        for part in of_form(parts, corrected=corrected)
+        if not is_core(part.record, claim)
+    )
+    return {name: counts[name] for name in PART_VERDICTS if counts[name]}
+
+
+def combine(parts: Iterable[Part], *, corrected: bool = False) -> str:
+    """Join all parts of a claim alike, core or not: the strict verdict, the rule before the core.
+
+    What holds on any data does not speak for a claim. Empty where nothing could be tested.
+    """
     verdicts = {
         part.verdict
-        for part in parts
-        if not getattr(part.record, of_other_form)
-        and (part.record.supports or part.verdict != "holds")
-    } - {"not testable", "beside"}
+        for part in of_form(parts, corrected=corrected)
+        if part.record.supports or part.verdict != "holds"
+    } - {"not testable"}
     if not verdicts:
         return ""
     if "refuted" in verdicts:

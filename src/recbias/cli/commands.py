@@ -516,6 +516,12 @@ def book(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with every part of a verdict.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a line for each part.")
 @click.option("--explain", metavar="ID", help="Print all that leads to the verdict on one claim.")
+@click.option(
+    "--reproduced",
+    "two_answers",
+    is_flag=True,
+    help="Print which claims hold on their papers' data, and on how many other recorded data sets.",
+)
 @click.option("--lock", "renew", is_flag=True, help="Lock new and properly replaced criteria.")
 @table_options
 def claims(
@@ -523,6 +529,7 @@ def claims(
     as_json: bool,
     as_csv: bool,
     explain: str | None,
+    two_answers: bool,
     renew: bool,
     **options: Any,
 ) -> None:
@@ -532,13 +539,26 @@ def claims(
     """
     from recbias.book import matrix
     from recbias.claims import explain_claim, load_provenance, scorecard
+    from recbias.claims.answers import answers
     from recbias.claims.explaining import misnamed_terms
+    from recbias.claims.judging import scorecards
     from recbias.claims.lock import write_locks
+    from recbias.experiment.results import recorded_datasets
 
     if renew:
         click.echo(write_locks())
         for mistake in misnamed_terms():
             click.echo(f"in no recorded results: {mistake}", err=True)
+        return
+    if two_answers:
+        found = answers(scorecards(recorded_datasets()))
+        if as_json:
+            rows = [each.to_dict() for each in found]
+            click.echo(json.dumps(rows, indent=1, ensure_ascii=not _writes_all()))
+            return
+        for each in found:
+            where = "" if each.where == each.reproduced else f" ({each.where})"
+            click.echo(f"{each.claim.id:18} {each.reproduced}{where}; {each.generalises}")
         return
     table = own_table(dataset, read_options(options)) if is_path(dataset) else None
     if table:
@@ -562,7 +582,9 @@ def claims(
         for verdict in verdicts:
             reason = f" ({verdict.reason})" if verdict.reason else ""
             claim = verdict.claim
-            click.echo(f"{claim.id:18} {claim.kind:11} {verdict.verdict}{reason}  [{claim.topic}]")
+            strict = f", by all parts {verdict.strict}" if verdict.strict != verdict.verdict else ""
+            told = f"{verdict.verdict}{reason}{strict}"
+            click.echo(f"{claim.id:18} {claim.kind:11} {told}  [{claim.topic}]")
             for part in verdict.parts:
                 low, high = part.interval
                 span = "" if low == high or part.estimate is None else f" [{low:.4g}, {high:.4g}]"
