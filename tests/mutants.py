@@ -14,7 +14,7 @@ from planted_grids import CUTOFF
 from recbias.book.chapters.design_alternatives.setup import FIGURE_2
 from recbias.book.chapters.true_vs_false_positive_disagreement.orders import kendall_p
 from recbias.claims import claims
-from recbias.claims.evidence import axis_terms
+from recbias.claims.evidence import NotComputed, axis_terms
 from recbias.claims.expressions import AXES, Call, Expression, Number, Operation, Term, Text, walk
 from recbias.claims.ledger import TOPICS
 from recbias.claims.lock import check_locks, criterion_digest, renewed_locks
@@ -383,7 +383,10 @@ def _canonical_term(term: Term, claim: str) -> Term:
     """Name a course by its first place: it is the same, whichever of its places names it."""
     if not term.axis or not measured(topic_of(claim), term.table):
         return term
-    steps = axis_terms(grid_of(topic_of(claim), term.table), term.axis, term)
+    try:
+        steps = axis_terms(grid_of(topic_of(claim), term.table), term.axis, term)
+    except NotComputed:
+        return term
     first = next(iter(steps.values()), term)
     return dataclasses.replace(first, axis=term.axis, edition=" ".join(map(str, steps.values())))
 
