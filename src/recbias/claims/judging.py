@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -206,7 +206,29 @@ def _judge(
     if missing:
         reason = f"its results are missing: {', '.join(dict.fromkeys(missing))}"
         return undecided("not yet", reason, parts=tuple(parts), origin=origin, criterion=criterion)
-    return by_parts(claim, parts, origin, criterion)
+    found = by_parts(claim, parts, origin, criterion)
+    others = {other: None for n, other in criterion.elsewhere.items() if n in claim.core}
+    if found.verdict == "not yet" and others:
+        return _by_others(found, list(others), first.dataset["name"], load)
+    return found
+
+
+def _by_others(
+    verdict: Verdict,
+    others: Sequence[str],
+    dataset: str,
+    load: Callable[[str, str], ChapterResults],
+) -> Verdict:
+    """Judge a claim whose whole core is judged under other claims by their verdicts."""
+    by_id = {claim.id: claim for claim in claims()}
+    words = []
+    for other in others:
+        judged = find_judged(by_id[other].topic)
+        results = load(judged.chapter, dataset) if judged else {}
+        words.append(_judge(by_id[other], results, judged, load).verdict)
+    word = words[0] if len(set(words)) == 1 else "partly" if "yes" in words else "undecided"
+    where = f"its core is judged under {', '.join(others)}"
+    return replace(verdict, verdict=word, reason=where)
 
 
 def by_parts(
