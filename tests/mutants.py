@@ -468,6 +468,12 @@ RULES = (
 # -- judging them --------------------------------------------------------------------------------
 
 
+_REFUSALS = (
+    ConfigError, NotComputed, AttributeError, IndexError, KeyError, TypeError, ValueError
+)  # fmt: skip
+"""How an expression may fail that makes no sense."""
+
+
 def killer(mutant: Mutant) -> str:
     """Name the first row whose verdict a mutant changes; empty if it survives them all."""
     criterion = criterion_of(mutant)
@@ -476,7 +482,7 @@ def killer(mutant: Mutant) -> str:
     for row in _rows_for(mutant):
         try:
             found = fault(row, verdict_of(row, criterion))
-        except (ConfigError, KeyError, ValueError, IndexError, TypeError) as error:
+        except _REFUSALS as error:
             found = f"{row}: {type(error).__name__}: {error}"
         if found:
             return found

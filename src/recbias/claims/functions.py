@@ -42,6 +42,7 @@ from recbias.claims.values import (
     Named,
     Sample,
     ends,
+    held,
     lifted,
     members_of,
 )
@@ -161,7 +162,8 @@ def _within(value: Estimate, least: float, most: float) -> Quantity:
 
 
 @function("surely", "{} beyond chance", lifts=True)
-def _surely(condition: Holds) -> Holds:
+def _surely(value: Any) -> Holds:
+    condition = held(value)
     return Holds(condition.surely, condition.surely, condition.possibly)
 
 

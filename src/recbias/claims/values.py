@@ -7,10 +7,12 @@ folds. Operators and functions of one number work on each member, place or draw,
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from recbias.claims.quantities import difference, product, quotient, total
@@ -105,6 +107,25 @@ def members_of(value: Any) -> Mapping[Any, Any]:
     return value.members if isinstance(value, Family) else value
 
 
+def held(value: Any) -> Holds:
+    """Refuse what is no condition."""
+    if not isinstance(value, Holds):
+        raise ConfigError("a condition compares, such as P[AR] > P[AR] of Random")
+    return value
+
+
+def _joined(join: Function) -> Function:
+    def both(a: Any, b: Any) -> Holds:
+        one, other = held(a), held(b)
+        return Holds(
+            join(one.seen, other.seen),
+            join(one.surely, other.surely),
+            join(one.possibly, other.possibly),
+        )
+
+    return both
+
+
 def choose(values: Any, conditions: Any) -> Family:
     """Keep the members for which a condition is seen to hold."""
     if not (isinstance(values, Family) and isinstance(conditions, Family)):
@@ -112,7 +133,7 @@ def choose(values: Any, conditions: Any) -> Family:
     kept = {
         name: value
         for name, value in values.members.items()
-        if name in conditions.members and conditions.members[name].seen
+        if name in conditions.members and bool(np.all(held(conditions.members[name]).seen))
     }
     return Family(kept, values.of_systems)
 
@@ -151,6 +172,6 @@ OPERATORS: Mapping[str, Function] = {
     ">=": _compared(larger=True, equal=True),
     "<": _compared(larger=False, equal=False),
     "<=": _compared(larger=False, equal=True),
-    "and": lambda a, b: Holds(a.seen & b.seen, a.surely & b.surely, a.possibly & b.possibly),
-    "or": lambda a, b: Holds(a.seen | b.seen, a.surely | b.surely, a.possibly | b.possibly),
+    "and": _joined(operator.and_),
+    "or": _joined(operator.or_),
 }
