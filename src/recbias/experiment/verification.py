@@ -2,16 +2,18 @@
 
 What must exist is listed in a *manifest* beside the recorded results, so that one that was deleted
 is missed. Keys and digests, which reading checks, notice accidents; what was edited and digested
-again is noticed here, where the data is. What cannot be detected:
+again is noticed here, where the data is. Whether a result is the one that its name stands for is
+asked of the list of what chapters ask for, which no recording renews. What verdicts rest on besides
+results, such as criteria and their lock, is checked by the room that keeps it
+(`register_foundation`). What cannot be detected:
 
 * times, and versions and processor of the provenance, which differ from machine to machine;
 * edits within the bound: a hundredth of the standard error of a fresh value, .3 for a system
   that depends on the processor (for resampled values in their root mean square, and somewhat
   more for one of them or an end of an interval), one part in a million of a table or statistic,
   1e-9 of a check;
-* results of other parameters under the right name: the page notices, which asks for its own;
-* a result that is no longer listed either, and results that are listed under other names: the
-  history of the repository tells, and so does a page or criterion that asks for them;
+* what was changed together with the list of what chapters ask for (`recbias.experiment.asked`): a
+  test derives that list from the notebooks again;
 * without the data, any forgery that is consistent: file, digest and manifest;
 * when a part of the systems is compared, what was edited of the others, and tables about all;
 * what code and data get wrong alike, now and when the results were recorded.
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import nan
 from pathlib import Path
@@ -30,7 +32,8 @@ from typing import Any
 import pandas as pd
 
 from recbias._system.places import cells_kept_in
-from recbias.errors import ConfigError, MissingData, StoreError
+from recbias.errors import ConfigError, MissingData, RecbiasError, StoreError
+from recbias.experiment.asked import check_asked
 from recbias.experiment.makers import Made
 from recbias.experiment.results import (
     Agreement,
@@ -43,9 +46,12 @@ from recbias.experiment.results import (
 from recbias.experiment.store import read_document, write_atomically
 
 __all__ = [
+    "check_foundations",
     "check_manifest",
+    "check_recorded",
     "listed_datasets",
     "missing_results",
+    "register_foundation",
     "renew_manifest",
     "verify",
 ]
@@ -88,21 +94,23 @@ def verify(
         A row per result, and one more for each system that is compared apart: ``recorded``, its
         name; ``about``, what is apart, and why; how many ``values`` were compared; the largest
         ``difference``, and the same in units of what its kind allows, ``of bound``; whether it
-        ``agrees``, and a tuple of texts on what is ``differing``. Results that are missing, or not
-        in the manifest, have a row as well.
+        ``agrees``, and a tuple of texts on what is ``differing``. Results that are missing, not in
+        the manifest, or not what their chapter asks for, have a row as well, and so has what
+        `check_foundations` finds.
 
     Raises
     ------
     MissingData
         If the dataset is not at hand, or nothing is recorded for it.
     StoreError
-        If the manifest or a recorded result is damaged, edited or stale.
+        If the manifest, the list of what chapters ask for, or a recorded result is damaged, edited
+        or stale.
     ConfigError
         If `cells` holds something.
     """
     rows = [
         _row(name, Agreement(0, nan, nan, (problem,)))
-        for name, problem in check_manifest(dataset).items()
+        for name, problem in {**check_recorded(dataset), **check_foundations()}.items()
     ]
     paths = stored_results(results_dir(dataset, recorded=True))
     if not paths and not rows:
@@ -152,6 +160,55 @@ def _fresh_folder(cells: Path | None) -> Iterator[Path]:
         raise ConfigError(f"{cells}: not empty, and old cells prove nothing; name a new folder")
     cells.mkdir(parents=True, exist_ok=True)
     yield cells.resolve()
+
+
+# -- what needs no data ------------------------------------------------------------------------
+
+_FOUNDATIONS: dict[str, Callable[[], object]] = {}
+
+
+def register_foundation(name: str, check: Callable[[], object]) -> None:
+    """Have something checked with the results, because verdicts rest on it too.
+
+    Parameters
+    ----------
+    name
+        What it is, as it is printed.
+    check
+        Raises an error of this package if something is wrong. Reading it again is its own affair.
+    """
+    _FOUNDATIONS[name] = check
+
+
+def check_foundations() -> dict[str, str]:
+    """Check what rooms above this one have registered; no data is needed.
+
+    Returns
+    -------
+    dict of str to str
+        By name what is wrong.
+    """
+    problems = {}
+    for name, check in _FOUNDATIONS.items():
+        try:
+            check()
+        except RecbiasError as error:
+            problems[name] = "; ".join(str(error).splitlines())
+    return problems
+
+
+def check_recorded(dataset: str) -> dict[str, str]:
+    """Hold what is recorded of a dataset against the manifest and what its chapters ask for.
+
+    No data is needed.
+
+    Returns
+    -------
+    dict of str to str
+        By name of the result what is wrong, by the manifest first; errors as of `check_manifest`
+        and `recbias.experiment.asked.check_asked`.
+    """
+    return dict(sorted({**check_asked(dataset), **check_manifest(dataset)}.items()))
 
 
 # -- the manifest ------------------------------------------------------------------------------
