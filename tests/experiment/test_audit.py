@@ -252,6 +252,45 @@ def test_a_table_about_all_systems_is_compared_with_all_of_them_only(
     assert found[["about", "values"]].to_numpy().tolist() == [[LEFT_OUT, 0]]
 
 
+def test_results_that_are_chosen_are_compared_alone_and_with_these_systems(
+    chapter: Chapter,
+) -> None:
+    chosen = {f"{CHAPTER}/grid": ("Popularity", "kNN"), f"{CHAPTER}/checks": None}
+    found = verify(WORLD, chosen=chosen)
+    assert found["agrees"].all()
+    assert found["recorded"].tolist() == [f"{CHAPTER}/checks", f"{CHAPTER}/grid"]
+    chapter.edit("grid", EDITS["a value"][1], digested=True)  # of Popularity
+    chapter.edit("sweep", EDITS["a table"][1], digested=True)
+    found = verify(WORLD, chosen=chosen)
+    assert found["agrees"].tolist() == [True, False]
+    others = {f"{CHAPTER}/grid": ("Random", "kNN")}
+    assert verify(WORLD, chosen=others)["agrees"].all()
+    # All that needs no data is checked of what was not chosen, too.
+    chapter.remove("few")
+    assert "few: missing" in chapter.differing(chosen={})
+
+
+def test_a_table_about_als_is_left_out_of_a_sample_on_another_processor(
+    chapter: Chapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECBIAS_RESULTS", str(chapter.folder.parents[1]))
+    name = f"{CHAPTER}/together"
+    run_maker("audit/together", WORLD, parameters={"grid": GRID.to_dict()}, record=name)
+    chapter.keep("together")
+    chapter.list_again()
+    assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
+    chapter.edit("together", put("provenance", "blas", to=["another"]), digested=True)
+    row = verify(WORLD, chosen={name: None}).iloc[0]
+    assert (row["values"], row["agrees"]) == (0, True)
+    assert row["about"] == "not compared: ALS depends on the processor, and this is another one"
+    assert verify(WORLD)["values"].tolist() == [1]  # in full it is compared all the same
+    # The twin: nothing in it depends on the processor.
+    run_maker("audit/together", WORLD, parameters={"grid": FEW.to_dict()}, record=name)
+    write_asked(results_dir("", recorded=True))
+    chapter.edit("together", put("provenance", "blas", to=["another"]), digested=True)
+    assert verify(WORLD, chosen={name: None})["values"].tolist() == [1]
+
+
 # -- manipulations -----------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ results, such as criteria and their lock, is checked by the room that keeps it
   test derives that list from the notebooks again;
 * without the data, any forgery that is consistent: file, digest and manifest;
 * when a part of the systems is compared, what was edited of the others, and tables about all;
+* when results are drawn (`recbias.experiment.rotation`), what was edited of those that were not;
 * what code and data get wrong alike, now and when the results were recorded.
 """
 
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import nan
 from pathlib import Path
@@ -34,7 +35,7 @@ import pandas as pd
 from recbias._system.places import cells_kept_in
 from recbias.errors import ConfigError, MissingData, RecbiasError, StoreError
 from recbias.experiment.asked import check_asked
-from recbias.experiment.makers import Made
+from recbias.experiment.makers import Made, Table
 from recbias.experiment.results import (
     Agreement,
     StoredResult,
@@ -43,7 +44,8 @@ from recbias.experiment.results import (
     results_dir,
     stored_results,
 )
-from recbias.experiment.store import read_document, write_atomically
+from recbias.experiment.store import platform_record, read_document, write_atomically
+from recbias.recommenders import System
 
 __all__ = [
     "check_foundations",
@@ -68,6 +70,7 @@ def verify(
     dataset: str,
     *,
     systems: int | None = None,
+    chosen: Mapping[str, Sequence[str] | None] | None = None,
     workers: int = 1,
     data_dir: Path | None = None,
     cells: Path | None = None,
@@ -82,6 +85,10 @@ def verify(
         Compute only so many systems of each recorded grid (see
         `recbias.experiment.grid.Grid.sample`). Tables about all systems of a grid together are then
         left out, and their rows say so; results of other kinds are computed as a whole. None = all.
+    chosen
+        Compute only these results, by name: of a grid the systems that are named, all else as a
+        whole. A table about systems that depend on the processor is left out where it was recorded
+        on another one, and its row says so. None = all results.
     workers, data_dir
         As in :func:`recbias.experiment.run.run`.
     cells
@@ -117,12 +124,18 @@ def verify(
         raise MissingData(f"{dataset}: no recorded results to verify")
     with _fresh_folder(cells) as folder, cells_kept_in(folder):
         for name, path in paths.items():
+            if chosen is not None and name not in chosen:
+                continue
             stored = load_result(path, dataset=dataset)
+            if chosen is not None and (why := _other_processor(stored)):
+                rows.append(_row(name, Agreement(0, nan, nan, (), about=why)))
+                continue
             if systems is not None and isinstance(stored, Made) and "grid" in stored.given:
                 # No sample of the systems is shorter.
                 rows.append(_row(name, Agreement(0, nan, nan, (), about=LEFT_OUT)))
                 continue
-            fresh = stored.recompute(systems=systems, workers=workers, data_dir=data_dir)
+            asked = systems if chosen is None else chosen[name]
+            fresh = stored.recompute(systems=asked, workers=workers, data_dir=data_dir)
             agreement = stored.verify(fresh)
             other = _other_dataset(stored, fresh)
             rows.append(_row(name, agreement._replace(differing=(*other, *agreement.differing))))
@@ -140,6 +153,20 @@ def _row(name: str, agreement: Agreement) -> dict[str, Any]:
         "agrees": not agreement.differing,
         "differing": agreement.differing,
     }
+
+
+def _other_processor(stored: StoredResult) -> str:
+    """Tell why a table cannot be compared here: what its systems score differs by processor.
+
+    How far that moves what a table makes of scores is not known, as it is of the scores themselves.
+    """
+    grid = stored.given.get("grid") if isinstance(stored, Table) else None
+    systems = [System.from_dict(record) for record in (grid or {}).get("systems", ())]
+    moving = [system.name for system in systems if system.depends_on_processor]
+    here = platform_record()
+    if not moving or all(stored.provenance.get(name) == here[name] for name in ("machine", "blas")):
+        return ""
+    return f"not compared: {', '.join(moving)} depends on the processor, and this is another one"
 
 
 def _other_dataset(stored: StoredResult, fresh: StoredResult) -> Iterator[str]:
