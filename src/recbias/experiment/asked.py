@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from recbias.errors import StoreError
 from recbias.experiment.makers import same_number
-from recbias.experiment.results import results_dir, stored_results
-from recbias.experiment.store import canonical_json, digest, read_document
+from recbias.experiment.results import results_dir
+from recbias.experiment.store import canonical_json, digest
 
 __all__ = ["asked_of", "check_asked", "read_asked"]
 
@@ -94,15 +93,15 @@ def read_asked() -> dict[str, dict[str, Asked]]:
     return listed
 
 
-def check_asked(dataset: str) -> dict[str, str]:
+def check_asked(dataset: str, recorded: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Hold the parameters of what is recorded of a data set against what chapters ask for.
-
-    No data is needed.
 
     Parameters
     ----------
     dataset
         Its name, or that of the simulations.
+    recorded
+        Parameters of each recorded result, by its name.
 
     Returns
     -------
@@ -113,17 +112,16 @@ def check_asked(dataset: str) -> dict[str, str]:
     Raises
     ------
     StoreError
-        If the list is missing or damaged, or a result is.
+        If the list is missing where something is recorded, or damaged.
     """
-    paths = stored_results(results_dir(dataset, recorded=True))
-    listed = read_asked().get(dataset, {}) if paths or _is_anything_listed() else {}
+    listed = read_asked().get(dataset, {}) if recorded or _is_anything_listed() else {}
     problems = {}
-    for name in sorted({*listed, *paths}):
-        if name not in paths:
+    for name in sorted({*listed, *recorded}):
+        if name not in recorded:
             problems[name] = "missing, yet its chapter asks for it"
         elif name not in listed:
             problems[name] = "recorded, yet no chapter asks for it"
-        elif other := _other_parameters(paths[name], listed[name]):
+        elif other := _other_parameters(recorded[name], listed[name]):
             problems[name] = f"recorded with other parameters than its chapter asks for: {other}"
     return problems
 
@@ -132,9 +130,9 @@ def _is_anything_listed() -> bool:
     return (results_dir("", recorded=True) / ASKED).is_file()
 
 
-def _other_parameters(path: Path, asked: Asked) -> str:
+def _other_parameters(parameters: Mapping[str, Any], asked: Asked) -> str:
     """Name the parameters that differ, and both values where they are short."""
-    recorded = asked_of(read_document(path.with_suffix(".json"))["parameters"])
+    recorded = asked_of(parameters)
     differing = []
     for name in sorted({*asked, *recorded}):
         one, other = recorded.get(name), asked.get(name)

@@ -235,7 +235,10 @@ def check_recorded(dataset: str) -> dict[str, str]:
         By name of the result what is wrong, by the manifest first; errors as of `check_manifest`
         and `recbias.experiment.asked.check_asked`.
     """
-    return dict(sorted({**check_asked(dataset), **check_manifest(dataset)}.items()))
+    documents = _documents(dataset)
+    parameters = {name: document["parameters"] for name, document in documents.items()}
+    problems = {**check_asked(dataset, parameters), **_other_than_listed(dataset, documents)}
+    return dict(sorted(problems.items()))
 
 
 # -- the manifest ------------------------------------------------------------------------------
@@ -296,17 +299,26 @@ def check_manifest(dataset: str) -> dict[str, str]:
     StoreError
         If the manifest is missing or damaged, or a result is.
     """
-    listed = _listed(dataset)
+    return _other_than_listed(dataset, _documents(dataset))
+
+
+def _documents(dataset: str) -> dict[str, dict[str, Any]]:
+    """Read what is recorded of a dataset, by name."""
     paths = stored_results(results_dir(dataset, recorded=True))
+    return {name: read_document(path.with_suffix(".json")) for name, path in paths.items()}
+
+
+def _other_than_listed(dataset: str, documents: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Tell what is missing, not listed in the manifest, or another one, by name."""
+    listed = _listed(dataset)
     problems = {}
-    for name in sorted({*listed, *paths}):
-        if name not in paths:
+    for name in sorted({*listed, *documents}):
+        if name not in documents:
             problems[name] = "missing, yet listed in the manifest"
         elif name not in listed:
             problems[name] = "not listed in the manifest"
         else:
-            entry = _entry(paths[name])
-            other = [field for field in _LISTED if entry[field] != listed[name][field]]
+            other = [part for part in _LISTED if documents[name][part] != listed[name][part]]
             if other:
                 problems[name] = f"another {' and '.join(other)} than the manifest lists"
     return problems
